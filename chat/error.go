@@ -1,0 +1,61 @@
+package chat
+
+import "errors"
+
+// Code says what kind of failure an Error is. Codes are stable: they are in the API, in run_done events and in the log.
+// server/error.go alone maps them to HTTP statuses.
+type Code string
+
+// The codes an Error can carry.
+const (
+	CodeInvalid      Code = "invalid"      // the input can't be used as it is: 400
+	CodeUnauthorized Code = "unauthorized" // no key, a wrong one or a revoked one: 401
+	CodeForbidden    Code = "forbidden"    // another site's page asked: 403
+	CodeNotFound     Code = "not_found"    // not there, or not yours: the two look the same: 404
+	CodeConflict     Code = "conflict"     // the thing's state does not allow it: 409
+	CodeTooLarge     Code = "too_large"    // over a limit on size: 413
+	CodeUnsupported  Code = "unsupported"  // a kind of file or body that is not understood: 415
+	CodeGuardrail    Code = "guardrail"    // refused by a guardrail: 422
+	CodeKeyReused    Code = "key_reused"   // an Idempotency-Key came again with another body: 422
+	CodeTooMany      Code = "too_many"     // a rate or a cap is reached: 429
+	CodeDiskFull     Code = "disk_full"    // nothing more can be stored: 507
+	CodeUnavailable  Code = "unavailable"  // a store or a dependency can't serve now: 503
+	CodeModelFailed  Code = "model_failed" // the model's server failed; run_done only
+	CodeTimeout      Code = "timeout"      // a deadline of ours passed; steps and run_done
+	CodeInternal     Code = "internal"     // our mistake: 500, nothing of it is shown
+)
+
+// Error is a failure whose Message may be shown to the user: one sentence that says what to do next.
+// Err, if set, is the cause: logged, never shown.
+type Error struct {
+	Code    Code
+	Message string
+	Err     error
+}
+
+// Error returns the message and, for the log, the cause.
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Message + ": " + e.Err.Error()
+	}
+	return e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// CodeOf returns the first Code in the chain of a non-nil err, or CodeInternal: unknown means ours.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// MessageOf returns the sentence of the first Error in the chain, or one that gives nothing internal away.
+func MessageOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Message
+	}
+	return "Something went wrong on the server. Try again; the log has the details."
+}

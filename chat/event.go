@@ -1,0 +1,102 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Kind names a kind of event. It is at once the SSE event name, the JSON "type" and the log's column.
+type Kind string
+
+// The kinds of event. RunDone is always a run's last. Reset is neither numbered nor stored.
+const (
+	KindRunStarted    Kind = "run_started"
+	KindReasoningStep Kind = "reasoning_step"
+	KindAnswerDelta   Kind = "answer_delta"
+	KindAnswerReset   Kind = "answer_reset"
+	KindCitation      Kind = "citation"
+	KindAnswer        Kind = "answer"
+	KindReset         Kind = "reset"
+	KindRunDone       Kind = "run_done"
+)
+
+// Kinds lists every kind once, in the order of a run's life.
+var Kinds = []Kind{KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindReset, KindRunDone}
+
+// Payload is what an event says. The set is closed: the payload types of this package.
+type Payload interface{ Kind() Kind }
+
+// Event is one numbered entry of a run's log. It is immutable once appended, so it may be shared by any number of readers.
+type Event struct {
+	RunID string
+	Seq   int64     // from 1, without gaps; 0 for a Reset, which has no number
+	At    time.Time // UTC, whole microseconds
+	Type  Kind
+	Body  json.RawMessage // the payload as a JSON object, exactly as stored
+}
+
+// NewEvent encodes a payload. Seq and At are the store's to set.
+func NewEvent(runID string, p Payload) (Event, error) {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return Event{}, fmt.Errorf("encode %s: %w", p.Kind(), err)
+	}
+	return Event{RunID: runID, Type: p.Kind(), Body: body}, nil
+}
+
+// AppendJSON appends the event's one JSON form, an object that starts with type, run_id and seq, and returns the result.
+// It is a pure function of what is stored, so a replay is byte-equal.
+func (e Event) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, e.Type...)
+	dst = append(dst, `","run_id":"`...)
+	dst = append(dst, e.RunID...)
+	dst = append(dst, `","seq":`...)
+	dst = strconv.AppendInt(dst, e.Seq, 10)
+	if len(e.Body) > 2 {
+		dst = append(dst, ',')
+		return append(dst, e.Body[1:]...)
+	}
+	return append(dst, '}')
+}
+
+// MarshalJSON returns the form of AppendJSON.
+func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
+
+// Payload decodes the body. It fails only for a kind this version does not know or a body that was tampered with.
+func (e Event) Payload() (Payload, error) {
+	var p Payload
+	var err error
+	switch e.Type {
+	case KindRunStarted:
+		p, err = decode[RunStarted](e.Body)
+	case KindReasoningStep:
+		p, err = decode[Step](e.Body)
+	case KindAnswerDelta:
+		p, err = decode[AnswerDelta](e.Body)
+	case KindAnswerReset:
+		p, err = decode[AnswerReset](e.Body)
+	case KindCitation:
+		p, err = decode[Citation](e.Body)
+	case KindAnswer:
+		p, err = decode[Answer](e.Body)
+	case KindReset:
+		p, err = decode[Reset](e.Body)
+	case KindRunDone:
+		p, err = decode[RunDone](e.Body)
+	default:
+		return nil, fmt.Errorf("decode event %d of run %s: unknown kind %q", e.Seq, e.RunID, e.Type)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode event %d of run %s: %w", e.Seq, e.RunID, err)
+	}
+	return p, nil
+}
+
+func decode[P Payload](body json.RawMessage) (Payload, error) {
+	var p P
+	err := json.Unmarshal(body, &p)
+	return p, err
+}

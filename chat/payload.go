@@ -1,0 +1,242 @@
+package chat
+
+import "encoding/json"
+
+// RunStarted is a run's first event.
+type RunStarted struct {
+	SessionID string `json:"session_id"`
+	Question  string `json:"question"`
+	Model     string `json:"model"`
+	Mode      Mode   `json:"mode"`
+	Toolset   string `json:"toolset"`
+	Budget    Budget `json:"budget"`
+}
+
+// Mode says where an answer may come from.
+type Mode string
+
+// The modes: every document in scope, or only the context_text that came with the question.
+const (
+	ModeFullBook           Mode = "full_book"
+	ModeContextConstrained Mode = "context_constrained"
+)
+
+// Budget bounds a run. A spent budget forces an answer from what there is.
+type Budget struct {
+	Steps          int `json:"steps"`           // model turns
+	RetrievalCalls int `json:"retrieval_calls"` // calls of tools that search or read
+	Seconds        int `json:"seconds"`
+	Tokens         int `json:"tokens"`
+}
+
+// Status is the state of a step.
+type Status string
+
+// The states of a step.
+const (
+	StatusPending   Status = "pending"
+	StatusRunning   Status = "running"
+	StatusComplete  Status = "complete"
+	StatusError     Status = "error"
+	StatusCancelled Status = "cancelled"
+	StatusSkipped   Status = "skipped"
+)
+
+// Action groups steps by what they do, for people and for icons.
+type Action string
+
+// The actions of a step.
+const (
+	ActionPlanning    Action = "planning"
+	ActionSearching   Action = "searching"
+	ActionExploring   Action = "exploring"
+	ActionReading     Action = "reading"
+	ActionAnalysing   Action = "analysing"
+	ActionSummarising Action = "summarising"
+	ActionThinking    Action = "thinking"
+	ActionOpening     Action = "opening"
+	ActionCalculating Action = "calculating"
+)
+
+// Step is one state of one reasoning step: a tool call or a phase. A tool call is emitted twice with one CallID, before
+// and after. Phases use the same event without the tool fields.
+type Step struct {
+	CallID     string          `json:"call_id"`
+	ParentID   string          `json:"parent_id,omitempty"` // the step that groups parallel calls
+	Step       string          `json:"step"`                // tool or phase name
+	ActionType Action          `json:"action_type"`
+	Message    string          `json:"message"` // for people: "Searching for: roof" → "Found 3 documents"
+	Title      string          `json:"title,omitempty"`
+	Thought    string          `json:"thought,omitempty"`
+	Timestamp  float64         `json:"timestamp"` // Unix seconds with fraction
+	ToolName   string          `json:"tool_name,omitempty"`
+	ToolInput  json.RawMessage `json:"tool_input,omitempty"`  // an object
+	ToolOutput json.RawMessage `json:"tool_output,omitempty"` // an object; {"error": …} when the tool failed
+	Status     Status          `json:"status"`
+	ToolStatus Status          `json:"tool_status"` // always equal to Status
+	Summary    string          `json:"summary,omitempty"`
+	DurationMS int64           `json:"duration_ms"`
+	OutputSize int             `json:"output_bytes"`
+	Truncated  bool            `json:"truncated,omitempty"` // ToolOutput is cut; Full has all of it
+	Cached     bool            `json:"cached,omitempty"`
+	Tokens     *Tokens         `json:"tokens,omitempty"`
+	Error      *StepError      `json:"error,omitempty"`
+	Details    map[string]any  `json:"details"`
+
+	// Full is the whole tool output when Truncated. The store keeps it beside the log (Store.StepOutput); it is not in the event.
+	Full json.RawMessage `json:"-"`
+}
+
+// StepError says why a step failed.
+type StepError struct {
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"`
+}
+
+// Tokens counts what went to a model and came from it.
+type Tokens struct {
+	In  int `json:"in"`
+	Out int `json:"out"`
+}
+
+// AnswerDelta is the next piece of the answer's Markdown. Deltas are merged before they are stored.
+type AnswerDelta struct {
+	Text string `json:"text"`
+}
+
+// AnswerReset says that the text since the last reset was a thought: it belongs to the step CallID, and its citation
+// numbers are free again.
+type AnswerReset struct {
+	CallID string `json:"call_id"`
+}
+
+// Check says how well a quote was found in the stored text.
+type Check string
+
+// The results of a quote check.
+const (
+	CheckVerified    Check = "verified"    // word for word
+	CheckApproximate Check = "approximate" // one contiguous run at least 85 % alike
+	CheckNotFound    Check = "not_found"   // Start and End are 0, Quote is empty
+)
+
+// Box is a rectangle on a page: [page, x0, y0, x1, y1], page from 1, coordinates 0–1 of the page from the top left.
+type Box [5]float64
+
+// Citation ties a number of the answer to words of a document. It precedes the delta that holds its "[".
+type Citation struct {
+	Number     int     `json:"number"`
+	DocumentID string  `json:"document_id"`
+	ChunkID    string  `json:"chunk_id"`
+	BlockID    string  `json:"block_id"`
+	Title      string  `json:"title"`
+	Section    string  `json:"section"` // heading path, joined by " › "
+	Page       int     `json:"page,omitempty"`
+	Quote      string  `json:"quote"`             // always the stored slice text[start:end]
+	Claimed    string  `json:"claimed,omitempty"` // the model's wording, when it gave one
+	Start      int     `json:"start"`             // rune offsets in the document's text
+	End        int     `json:"end"`
+	Boxes      []Box   `json:"boxes"`
+	URL        string  `json:"url"` // /d/{id}?c={run}.{number}
+	Check      Check   `json:"check"`
+	Score      float64 `json:"score"`  // 0–1
+	SHA256     string  `json:"sha256"` // of the document version the offsets belong to
+}
+
+// Source is one document behind an answer, cited or only read.
+type Source struct {
+	Number     int    `json:"number"` // of its first citation; 0 when not cited
+	DocumentID string `json:"document_id"`
+	Title      string `json:"title"`
+	Section    string `json:"section"`
+	URL        string `json:"url"`
+	Cited      bool   `json:"cited"`
+}
+
+// Coverage says what a run looked at.
+type Coverage struct {
+	Searched      int      `json:"searched"` // documents in scope
+	Opened        int      `json:"opened"`
+	PagesRead     int      `json:"pages_read"`
+	EmptySearches []string `json:"empty_searches"`
+}
+
+// StopReason says why an agent stopped working and answered.
+type StopReason string
+
+// The reasons to stop.
+const (
+	StopAnswered          StopReason = "answered"
+	StopAnswerNow         StopReason = "answer_now"
+	StopMaxSteps          StopReason = "max_steps"
+	StopMaxRetrievalCalls StopReason = "max_retrieval_calls"
+	StopTimeout           StopReason = "timeout"
+	StopRefused           StopReason = "refused"
+)
+
+// Answer is the whole answer. Everything shown about it later is made from this event and the citations.
+type Answer struct {
+	Markdown       string     `json:"answer"`
+	Citations      []Citation `json:"citations"`
+	Sources        []Source   `json:"sources"`
+	Unsupported    []string   `json:"unsupported"` // sentences whose citation has no supporting words in its passage
+	Confidence     float64    `json:"confidence"`  // 0–1
+	SelfEvaluation string     `json:"self_evaluation,omitempty"`
+	Coverage       Coverage   `json:"coverage"`
+	StepsUsed      int        `json:"steps_used"`
+	Tokens         Tokens     `json:"tokens"`
+	Cost           *float64   `json:"cost,omitempty"`
+	LatencyMS      int64      `json:"latency_ms"`
+	StopReason     StopReason `json:"stop_reason"`
+	FollowUps      []string   `json:"follow_ups,omitempty"` // up to 3 questions made from what was read
+}
+
+// Reset tells a reader that its position is beyond the end: start over. Last is the log's last number.
+type Reset struct {
+	Last int64 `json:"last"`
+}
+
+// RunStatus is the state of a run.
+type RunStatus string
+
+// The states of a run; all but RunRunning are final.
+const (
+	RunRunning                  RunStatus = "running"
+	RunCompleted                RunStatus = "completed"
+	RunCancelled                RunStatus = "cancelled"
+	RunFailed                   RunStatus = "failed"
+	RunInterrupted              RunStatus = "interrupted"
+	RunGuardrailTriggered       RunStatus = "guardrail_triggered"
+	RunCitationValidationFailed RunStatus = "citation_validation_failed"
+)
+
+// RunDone is always the last event of a run.
+type RunDone struct {
+	Status RunStatus  `json:"status"`
+	Error  *StepError `json:"error,omitempty"`
+}
+
+// Kind returns KindRunStarted.
+func (RunStarted) Kind() Kind { return KindRunStarted }
+
+// Kind returns KindReasoningStep.
+func (Step) Kind() Kind { return KindReasoningStep }
+
+// Kind returns KindAnswerDelta.
+func (AnswerDelta) Kind() Kind { return KindAnswerDelta }
+
+// Kind returns KindAnswerReset.
+func (AnswerReset) Kind() Kind { return KindAnswerReset }
+
+// Kind returns KindCitation.
+func (Citation) Kind() Kind { return KindCitation }
+
+// Kind returns KindAnswer.
+func (Answer) Kind() Kind { return KindAnswer }
+
+// Kind returns KindReset.
+func (Reset) Kind() Kind { return KindReset }
+
+// Kind returns KindRunDone.
+func (RunDone) Kind() Kind { return KindRunDone }

@@ -1,0 +1,60 @@
+package chat
+
+import "time"
+
+// Session is one conversation.
+type Session struct {
+	ID        string
+	User      string
+	Title     string // the first question, shortened, until it is renamed
+	HeadID    string // the run at the end of the branch that is shown; empty for a session without runs
+	TurnCount int    // runs on the shown branch
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Running   bool      // a run is under way
+	DeletedAt time.Time // zero unless hidden, waiting to be purged
+}
+
+// Run is one question and the work on it. Runs of a session form a tree: regenerating or editing a question adds a
+// sibling (same ParentID); the shown branch goes from the root to Session.HeadID.
+type Run struct {
+	ID        string
+	SessionID string
+	User      string
+	ParentID  string // the run before it on its branch; empty for a first question
+	Request   RunRequest
+	Status    RunStatus
+	Answer    string // the final Markdown; empty until there is one
+	CreatedAt time.Time
+	EndedAt   time.Time // zero while running
+	Tokens    Tokens
+}
+
+// RunRequest is all that a run is made from. It is stored with the run, so that a run can be carried on or repeated.
+type RunRequest struct {
+	SessionID      string    `json:"session_id"`
+	Message        string    `json:"message"`
+	ContextText    string    `json:"context_text,omitempty"`
+	Namespace      string    `json:"namespace,omitempty"`
+	DocumentIDs    []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
+	Toolset        string    `json:"toolset,omitempty"`
+	Config         RunConfig `json:"config"`
+	IdempotencyKey string    `json:"-"` // 1–255 bytes, per user; empty for none
+	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows the head.
+	Sibling string `json:"sibling,omitempty"`
+}
+
+// RunConfig is what a request may set for its own run. Nil means the server's default.
+type RunConfig struct {
+	Temperature              *float64 `json:"temperature,omitempty"` // 0–2
+	Seed                     *int64   `json:"seed,omitempty"`
+	MaxSteps                 *int     `json:"max_steps,omitempty"`           // 1–50
+	MaxRetrievalCalls        *int     `json:"max_retrieval_calls,omitempty"` // 1–50
+	RetrievalTopK            *int     `json:"retrieval_top_k,omitempty"`     // 1–50
+	RequireCitations         *bool    `json:"require_citations,omitempty"`
+	EnableSelfEvaluation     *bool    `json:"enable_self_evaluation,omitempty"`
+	EnableQueryDecomposition *bool    `json:"enable_query_decomposition,omitempty"`
+	RerankResults            *bool    `json:"rerank_results,omitempty"`
+	VerboseLogging           *bool    `json:"verbose_logging,omitempty"`
+	EnabledTools             []string `json:"enabled_tools,omitempty"`
+}

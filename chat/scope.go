@@ -1,0 +1,25 @@
+package chat
+
+// LocalUser owns everything while there is no login.
+const LocalUser = "local"
+
+// DefaultNamespace is where documents go when no other is named.
+const DefaultNamespace = "default"
+
+// Scope says on whose behalf a store is read. It is made from the request, never from a tool's or a body's arguments
+// beyond the namespaces the user asked for.
+type Scope struct {
+	User       string
+	Namespaces []string // empty: all of the user's
+}
+
+// Local is the scope of the one local user over all namespaces.
+var Local = Scope{User: LocalUser}
+
+// In returns the scope narrowed to one namespace; an empty name leaves it as it is.
+func (s Scope) In(namespace string) Scope {
+	if namespace == "" {
+		return s
+	}
+	return Scope{User: s.User, Namespaces: []string{namespace}}
+}

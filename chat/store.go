@@ -1,0 +1,84 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Limits of the store's pages.
+const (
+	DefaultPage = 200
+	MaxPage     = 1000
+)
+
+// Lease says which server works on a run and until when that holds. Owner is unique to a process's life.
+type Lease struct {
+	Owner string
+	Until time.Time
+}
+
+// SessionQuery selects sessions of a scope's user, newest activity first.
+type SessionQuery struct {
+	Text   string // matched against titles and questions, without case; empty: all
+	Limit  int    // 0: DefaultPage, at most MaxPage
+	Cursor string // from a previous page
+}
+
+// Store keeps sessions, runs and their logs. chattest.TestStore is this contract as tests; sql/sqlite and sql/postgres
+// implement it. Times are UTC in whole microseconds. All methods are safe for concurrent use. A method that names
+// something which is not there, is deleted or belongs to another user fails with CodeNotFound: callers can't tell these apart.
+// When the disk is full, writes fail with CodeDiskFull; when the store can't serve, all fail with CodeUnavailable.
+type Store interface {
+	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one makes
+	// a new id), and makes the run the session's head. It returns once that survives power loss. If the same user used the
+	// request's IdempotencyKey before, nothing is stored: the earlier run comes back with fresh = false when the requests
+	// are equal, else it fails with CodeKeyReused. A session of another user fails with CodeNotFound.
+	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
+
+	// Append numbers the payloads from the run's next number on, without gaps, and stores them all or none. It returns the
+	// events as stored. A Step's Full goes to StepOutput. An Answer also sets the run's Answer and Tokens; a RunDone ends the run
+	// and survives power loss, as does an Answer. After a RunDone every Append fails with CodeConflict; so does one by
+	// a server that is not the lease's owner.
+	Append(ctx context.Context, owner, runID string, payloads ...Payload) ([]Event, error)
+
+	// Events returns up to limit events of a run with Seq > after, oldest first, and none when there is nothing newer.
+	// A limit of 0 means DefaultPage; more than MaxPage is cut to it. It sees every Append that returned.
+	Events(ctx context.Context, s Scope, runID string, after int64, limit int) ([]Event, error)
+
+	// StepOutput returns the whole output of a step whose event is truncated.
+	StepOutput(ctx context.Context, s Scope, runID, callID string) (json.RawMessage, error)
+
+	// Run returns a run.
+	Run(ctx context.Context, s Scope, runID string) (Run, error)
+
+	// Runs returns all runs of a session, oldest first: the whole tree.
+	Runs(ctx context.Context, s Scope, sessionID string) ([]Run, error)
+
+	// Renew extends the lease of every run in runIDs that owner holds, and returns the ids it no longer holds.
+	Renew(ctx context.Context, lease Lease, runIDs []string) (lost []string, err error)
+
+	// TakeOver gives lease.Owner every running run whose lease ended before the given time, each to one caller only,
+	// and returns them, oldest first.
+	TakeOver(ctx context.Context, lease Lease, before time.Time) ([]Run, error)
+
+	// Session returns a session.
+	Session(ctx context.Context, s Scope, id string) (Session, error)
+
+	// Sessions returns one page of sessions and the cursor of the next, empty at the end.
+	Sessions(ctx context.Context, s Scope, q SessionQuery) ([]Session, string, error)
+
+	// RenameSession sets a title of 1–200 runes.
+	RenameSession(ctx context.Context, s Scope, id, title string) error
+
+	// SetHead shows the branch that ends at runID, which must belong to the session.
+	SetHead(ctx context.Context, s Scope, sessionID, runID string) error
+
+	// DeleteSession hides a session at once; RestoreSession brings it back until Purge removes it for good.
+	DeleteSession(ctx context.Context, s Scope, id string) error
+	RestoreSession(ctx context.Context, s Scope, id string) error
+
+	// Purge removes sessions hidden before the given time and sessions without activity since idle (zero: never), with
+	// all their runs, and idempotency keys older than a day. It returns how many sessions went.
+	Purge(ctx context.Context, hidden, idle time.Time) (int, error)
+}

@@ -1,0 +1,157 @@
+// Package corpus turns files into passages that can be searched, read and cited, and declares the ports behind that.
+package corpus
+
+import (
+	"time"
+
+	"footnote/chat"
+)
+
+// State is where a document is on its way into the library.
+type State string
+
+// The states of a document. Ready means that its text is searchable.
+const (
+	StateQueued    State = "queued"
+	StateParsing   State = "parsing"
+	StateIndexing  State = "indexing"
+	StateReady     State = "ready"
+	StateFailed    State = "failed"
+	StateCancelled State = "cancelled"
+)
+
+// Semantic is the state of a document's vectors, apart from its State.
+type Semantic string
+
+// The semantic states.
+const (
+	SemanticOff     Semantic = "off"     // no embedder is set
+	SemanticPending Semantic = "pending" // vectors are on their way
+	SemanticReady   Semantic = "ready"
+)
+
+// Document is a file in the library. Its id is stable; (User, Namespace, Path) is unique among documents that are not
+// deleted; versions are told apart by SHA256.
+type Document struct {
+	ID        string
+	User      string
+	Namespace string
+	Path      string // relative, "/"-separated; the file name for an upload
+	Filename  string
+	Title     string
+	MIME      string
+	SHA256    string // hex, of the original bytes
+	Bytes     int64
+	Pages     int    // 0 for formats without pages
+	Language  string // ISO 639-1, empty if unknown
+	Meta      map[string]any
+	State     State
+	Semantic  Semantic
+	Progress  Progress
+	Error     *Failure // set in StateFailed
+	Passages  int
+	CreatedAt time.Time
+	UpdatedAt time.Time // of the last version
+	DeletedAt time.Time // zero unless hidden, waiting to be purged
+}
+
+// Progress says how far the present stage is. Total is 0 while unknown.
+type Progress struct {
+	Stage string `json:"stage"` // queued, parsing, indexing, embedding, ready
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+}
+
+// Failure says why a file could not be read. Detail is a sentence for people.
+type Failure struct {
+	Code   string `json:"code"` // broken, encrypted, no_text, too_many_pages, too_large, unsupported, timeout, memory, internal
+	Detail string `json:"detail"`
+}
+
+// Error returns the detail, so that extractors can return a *Failure as their error.
+func (f *Failure) Error() string { return f.Detail }
+
+// BlockKind is the role of a block in its document.
+type BlockKind string
+
+// The kinds of block.
+const (
+	BlockHeading   BlockKind = "heading"
+	BlockParagraph BlockKind = "paragraph"
+	BlockList      BlockKind = "list" // one item
+	BlockTable     BlockKind = "table"
+	BlockCode      BlockKind = "code"
+	BlockRow       BlockKind = "row"
+)
+
+// Block is a piece of a document. Offsets are runes in the document's one canonical text; blocks are in order, do not
+// overlap, and are joined by a blank line.
+type Block struct {
+	ID       string     `json:"id"` // b1, b2, …
+	Kind     BlockKind  `json:"kind"`
+	Level    int        `json:"level,omitempty"`    // 1–6 of a heading; nesting from 1 of a list item
+	Ordinal  int        `json:"ordinal,omitempty"`  // of an ordered list's item, from 1
+	Headings []string   `json:"headings,omitempty"` // path of the headings above it
+	Page     int        `json:"page,omitempty"`     // from 1
+	Box      *chat.Box  `json:"box,omitempty"`
+	Start    int        `json:"start"`
+	End      int        `json:"end"`
+	Language string     `json:"language,omitempty"` // of code
+	Marks    []Mark     `json:"marks,omitempty"`
+	Cells    [][][2]int `json:"cells,omitempty"` // of a table: rows of [start, end) rune offsets in the text; the first row is the header
+	Words    []WordBox  `json:"-"`               // of a PDF block, stored apart and compressed
+}
+
+// Mark is inline formatting over [Start, End), rune offsets in the document's text.
+type Mark struct {
+	Kind  string `json:"kind"` // strong, em, code, link
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	URL   string `json:"url,omitempty"` // of a link: http, https or mailto only
+}
+
+// WordBox is where one word stands on its page.
+type WordBox struct {
+	Start, End int // rune offsets in the document's text
+	Box        chat.Box
+}
+
+// Extracted is what an extractor makes of a file.
+type Extracted struct {
+	Title    string // empty: the file name serves
+	Text     string // canonical: UTF-8, LF, no BOM or NUL, NFC left as it is, markup removed, blocks joined by "\n\n"
+	Blocks   []Block
+	Pages    int
+	Sizes    [][2]float64   // width and height of each page in points, for the viewer
+	Meta     map[string]any // author, date, … as the file says
+	Language string
+}
+
+// Passage is a run of blocks of 200–400 tokens that does not cross a heading of level 2 or above. The id is made from
+// document id, version hash and range, so that indexing again changes nothing that stayed the same.
+type Passage struct {
+	ID         string
+	DocumentID string
+	Ordinal    int // from 0 in its document
+	Start, End int // rune offsets in the document's text
+	FirstBlock string
+	LastBlock  string
+	Page       int
+	Section    string // heading path joined by " › "
+	Text       string
+	Tokens     int
+}
+
+// Content is everything made from one version of a document, stored in one transaction.
+type Content struct {
+	SHA256    string
+	Extracted Extracted
+	Passages  []Passage
+	Terms     []Terms // one for each passage, same order
+}
+
+// Terms are a passage's words as text.Analyse made them: what a lexical index stores. Stores never tokenise.
+type Terms struct {
+	Title string // analysed terms of title and section, separated by spaces
+	Body  string // analysed terms of the passage, in order, separated by spaces, so that phrases can be found
+}

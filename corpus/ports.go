@@ -1,0 +1,202 @@
+package corpus
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"footnote/chat"
+)
+
+// Filter selects documents. Zero fields do not restrict.
+type Filter struct {
+	Text        string // in title or file name, without case
+	States      []State
+	IDs         []string
+	MIME        string         // a prefix: "application/pdf", "text/"
+	Meta        map[string]any // equal values
+	AddedAfter  time.Time
+	AddedBefore time.Time
+	Sort        string // "newest" (default), "oldest", "title"
+	Limit       int    // 0: 50, at most 1000
+	Cursor      string
+}
+
+// Counts says how much is in scope.
+type Counts struct {
+	Documents int // not deleted
+	Ready     int
+	Failed    int
+	Working   int // queued, parsing or indexing
+	Passages  int
+	Pages     int
+}
+
+// Documents keeps documents and what was made from them. corpustest.TestDocuments is this contract as tests. A method
+// that names a document which is not there, deleted or outside the scope fails with chat.CodeNotFound. Safe for
+// concurrent use. Each write is all or nothing.
+type Documents interface {
+	// Put stores a new document in StateQueued with a fresh id, or, when its (User, Namespace, Path) exists with another
+	// SHA256, gives that document the new version: it keeps its id, returns to StateQueued, and its old content serves until PutContent
+	// replaces it. The same bytes in the same namespace under any path store nothing: the existing document comes back with
+	// duplicate = true (unless it failed or was cancelled: then it is queued again). A deleted document with the same bytes is restored.
+	Put(ctx context.Context, d Document) (stored Document, duplicate bool, err error)
+
+	// SetState moves a document that still has the given SHA256 to a state; failure only with StateFailed.
+	// It fails with chat.CodeConflict if the document was cancelled or has another version by now.
+	SetState(ctx context.Context, id, sha256 string, state State, p Progress, failure *Failure) error
+
+	// SetSemantic records the state of a document's vectors.
+	SetSemantic(ctx context.Context, id, sha256 string, s Semantic) error
+
+	// PutContent replaces a document's content with that of version c.SHA256, its lexical index included, and makes it ready, in one
+	// transaction. It fails with chat.CodeConflict if the document was cancelled, deleted or has another version by now.
+	PutContent(ctx context.Context, id string, c Content) error
+
+	// Get returns a document; List one page of them and the next cursor, empty at the end.
+	Get(ctx context.Context, s chat.Scope, id string) (Document, error)
+	List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error)
+	Count(ctx context.Context, s chat.Scope) (Counts, error)
+
+	// Version changes whenever anything that a search in scope could see changed. It is cheap.
+	Version(ctx context.Context, s chat.Scope) (int64, error)
+
+	// Text returns the canonical text and Blocks the blocks (without words) of the indexed version. Both are empty before the first.
+	Text(ctx context.Context, s chat.Scope, id string) (string, error)
+	Blocks(ctx context.Context, s chat.Scope, id string) ([]Block, error)
+
+	// Words returns the word boxes of a PDF that overlap [start, end), rune offsets in its text, in order.
+	Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]WordBox, error)
+
+	// PageSizes returns width and height in points of each page; none for formats without pages.
+	PageSizes(ctx context.Context, s chat.Scope, id string) ([][2]float64, error)
+
+	// Passages returns the document's passages with Ordinal in [from, to), to < 0 meaning all.
+	Passages(ctx context.Context, s chat.Scope, id string, from, to int) ([]Passage, error)
+
+	// PassagesByID returns the passages that exist, of documents in scope that have content, in the order of ids.
+	PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]Passage, error)
+
+	// Delete hides a document from everything at once; Restore brings it back; Purge removes what was hidden before the
+	// given time, content and all, and returns the removed documents so that their originals and vectors can go too.
+	Delete(ctx context.Context, s chat.Scope, id string) error
+	Restore(ctx context.Context, s chat.Scope, id string) error
+	Purge(ctx context.Context, before time.Time) ([]Document, error)
+
+	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an older version's content serves.
+	Cancel(ctx context.Context, s chat.Scope, id string) error
+}
+
+// Hit is a passage found by one way of searching.
+type Hit struct {
+	PassageID  string
+	DocumentID string
+	Cosine     float64 // vectors only: exact, -1 to 1
+}
+
+// Lexical finds passages by words. Documents.PutContent feeds it.
+type Lexical interface {
+	// SearchLexical returns up to k hits, best first by BM25 (title weighted twice), ties by passage id. Only the order means
+	// anything. Only documents in scope that are not deleted are found.
+	SearchLexical(ctx context.Context, s chat.Scope, q LexicalQuery, k int) ([]Hit, error)
+
+	// Similar returns indexed body terms that share trigrams with term, most alike first, at most k: for typing errors.
+	Similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error)
+}
+
+// LexicalQuery is a question as analysed terms.
+type LexicalQuery struct {
+	Terms     []string   // any may match; more and rarer is better
+	Phrases   [][]string // each must occur exactly, in order
+	Documents []string   // only in these; empty: anywhere
+}
+
+// Vector is a passage's embedding, of unit length.
+type Vector struct {
+	PassageID  string
+	DocumentID string
+	Namespace  string
+	User       string
+	Values     []float32
+}
+
+// Vectors finds passages by meaning. corpustest.TestVectors is this contract as tests. Safe for concurrent use.
+type Vectors interface {
+	// Upsert stores vectors under their passage ids. All of an index have the same number of dimensions;
+	// others fail with chat.CodeInvalid.
+	Upsert(ctx context.Context, vs []Vector) error
+	// DeleteVectors removes a document's vectors, but for the passages in keep.
+	DeleteVectors(ctx context.Context, documentID string, keep []string) error
+	// SearchVectors returns up to k hits by cosine, best first, ties by passage id. It may return hits of documents that are hidden or
+	// gone by now: the library drops them.
+	SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]Hit, error)
+}
+
+// Embedder turns texts into unit vectors.
+type Embedder interface {
+	Model() string
+	// Embed returns one vector of unit length for each text, in order. At most MaxBatch texts.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Blobs keeps originals under their SHA256.
+type Blobs interface {
+	// Put stores what r yields, at most limit bytes (else chat.CodeTooLarge), durably, and returns its SHA256 (hex) and size. The
+	// same bytes twice are one blob.
+	Put(ctx context.Context, r io.Reader, limit int64) (sha256 string, size int64, err error)
+	// Open fails with chat.CodeNotFound for an unknown hash.
+	Open(ctx context.Context, sha256 string) (io.ReadSeekCloser, error)
+	Delete(ctx context.Context, sha256 string) error
+}
+
+// Job is a piece of background work on a document.
+type Job struct {
+	ID         int64
+	Kind       JobKind
+	DocumentID string
+	SHA256     string
+	Attempt    int // from 1
+}
+
+// JobKind says what a job does.
+type JobKind string
+
+// The kinds of job.
+const (
+	JobIngest JobKind = "ingest" // extract, split, index
+	JobEmbed  JobKind = "embed"  // vectors of a ready document
+)
+
+// Queue keeps background work across restarts. Safe for concurrent use.
+type Queue interface {
+	// Enqueue adds a job unless the same (Kind, DocumentID, SHA256) is waiting.
+	Enqueue(ctx context.Context, kind JobKind, documentID, sha256 string) error
+	// Take gives the oldest waiting job of a kind to one caller until the lease ends; ok is false when there is none.
+	Take(ctx context.Context, kind JobKind, lease time.Duration) (job Job, ok bool, err error)
+	// Extend prolongs a job's lease from now.
+	Extend(ctx context.Context, id int64, lease time.Duration) error
+	// Done removes a job; Retry puts it back, not before the given time.
+	Done(ctx context.Context, id int64) error
+	Retry(ctx context.Context, id int64, notBefore time.Time) error
+	// Waiting returns how many jobs wait or are at work.
+	Waiting(ctx context.Context) (int, error)
+}
+
+// File is an original to extract.
+type File struct {
+	Path     string // of the bytes on disk
+	Filename string
+	MIME     string // as sniffed from the bytes
+	Bytes    int64
+}
+
+// Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.
+type Extractor interface {
+	Extract(ctx context.Context, f File, report func(done, total int)) (Extracted, error)
+}
+
+// Renderer draws pages.
+type Renderer interface {
+	// Render returns page n (from 1) of a PDF as PNG, width pixels wide (100–4000).
+	Render(ctx context.Context, f File, n, width int) ([]byte, error)
+}

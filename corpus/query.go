@@ -1,0 +1,95 @@
+package corpus
+
+// SearchMode says which indexes answer a query.
+type SearchMode string
+
+// The search modes. Hybrid falls back to lexical while there are no vectors.
+const (
+	ModeHybrid   SearchMode = "hybrid"
+	ModeLexical  SearchMode = "lexical"
+	ModeSemantic SearchMode = "semantic"
+)
+
+// Query is a search. A text may hold exact phrases in double quotes.
+type Query struct {
+	Text      string
+	Limit     int // passages, 1–50; 0 means 5
+	Mode      SearchMode
+	MinScore  float64  // 0–1, on the cosine; ignored with a note while there are no vectors
+	Documents []string // only in these; empty: anywhere in scope
+	Filter    *Filter  // only documents it selects; nil: all
+}
+
+// Results are the passages found, best first.
+type Results struct {
+	Results []Result
+	Notes   []string // for people and models: "semantic search is off", "did you mean …"
+	// Corrected holds the words that were added for likely typing errors: typed → used.
+	Corrected map[string]string
+}
+
+// Result is a passage found, with its document.
+type Result struct {
+	Passage  Passage
+	Document Document
+	Score    float64 // 0–1: the cosine in semantic mode, else RRF ÷ the best possible RRF
+	Snippet  Snippet
+}
+
+// Snippet is the part of a passage that matches best, for people.
+type Snippet struct {
+	Text    string
+	Matches [][2]int // rune ranges in Text
+}
+
+// ReadRequest asks for a part of a document.
+type ReadRequest struct {
+	Document string // id, title or file name (resolved in scope: exact id, else unique best match)
+	Focus    string // read the parts that bear on this first; empty: from the start
+	Page     int    // of reading pages, from 1; 0 means 1
+	MaxRunes int    // 0 means 12,000: a reading page's size
+}
+
+// Reading is a part of a document as passages, in document order.
+type Reading struct {
+	Document Document
+	Passages []Passage
+	Outline  []OutlineItem
+	Page     int // this reading page
+	Pages    int // how many there are
+	Focused  bool
+}
+
+// OutlineItem is a heading.
+type OutlineItem struct {
+	Title   string
+	Level   int
+	BlockID string
+	Page    int
+}
+
+// GrepRequest asks for exact matches.
+type GrepRequest struct {
+	Pattern   string // RE2, or taken literally when it does not compile
+	Documents []string
+	Max       int // matches, 1–100; 0 means 20
+}
+
+// Match is one exact match.
+type Match struct {
+	Document   Document
+	PassageID  string
+	BlockID    string
+	Page       int
+	Section    string
+	Start, End int    // rune offsets in the document's text
+	Line       string // the sentence or line around it
+}
+
+// Grepped is what a grep found.
+type Grepped struct {
+	Matches   []Match
+	Literal   bool // the pattern did not compile and was taken literally
+	More      bool // there were more than Max
+	Documents int  // how many were looked through
+}

@@ -1,0 +1,101 @@
+// Package llm is the port to language models. Its adapters are in the packages below it.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Model answers requests as streams. It is safe for concurrent use.
+type Model interface {
+	// Name is the model's name for people, like "gpt-4.1-mini" or "offline".
+	Name() string
+
+	// Stream sends req and yields the reply's parts as they come: Text and Reasoning pieces at once, each Call when it is
+	// whole and its arguments are a JSON object, and exactly one Done last. A stream that ends without Done yields an error
+	// as its last pair, always an *Error: a reply is complete only when its end was proved on the wire. Cancelling ctx or
+	// stopping the iteration closes the connection.
+	Stream(ctx context.Context, req Request) iter.Seq2[Part, error]
+}
+
+// Role says who speaks.
+type Role string
+
+// The roles of messages.
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one entry of the history.
+type Message struct {
+	Role      Role
+	Text      string
+	Calls     []Call // of an assistant
+	CallID    string // of a tool's result: the call it answers
+	Reasoning string // of an assistant, raw; sent back only where the provider wants it
+}
+
+// Call is a tool call. Arguments is a JSON object, or Malformed says why it is not and the call must not run.
+type Call struct {
+	ID        string
+	Name      string
+	Arguments json.RawMessage
+	Malformed string // empty for a call that may run
+}
+
+// ToolSpec describes a tool to a model.
+type ToolSpec struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // JSON Schema of the arguments, an object
+}
+
+// Request is one turn to complete.
+type Request struct {
+	Messages    []Message
+	Tools       []ToolSpec
+	NoTools     bool // the tools are described, but the reply must be text: a spent budget forces the answer
+	Temperature *float64
+	MaxTokens   int // 0: the provider's default
+	Seed        *int64
+}
+
+// Part is a piece of a reply: Text, Reasoning, Call or Done.
+type Part interface{ part() }
+
+// Text is the next piece of the visible reply.
+type Text string
+
+// Reasoning is the next piece of the model's reasoning, which is not the reply.
+type Reasoning string
+
+// Finish says why a reply ended.
+type Finish string
+
+// The ends of a reply.
+const (
+	FinishStop    Finish = "stop"
+	FinishCalls   Finish = "tool_calls"
+	FinishLength  Finish = "length" // cut at the token limit: no call of this turn may run
+	FinishFilter  Finish = "content_filter"
+	FinishRefusal Finish = "refusal"
+	FinishOther   Finish = "other"
+)
+
+// Done ends a reply.
+type Done struct {
+	Finish Finish
+	Usage  *Usage // nil when the provider did not say
+}
+
+// Usage counts tokens as the provider reports them.
+type Usage struct{ In, Out int }
+
+func (Text) part()      {}
+func (Reasoning) part() {}
+func (Call) part()      {}
+func (Done) part()      {}
