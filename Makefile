@@ -1,0 +1,60 @@
+# Footnote. `make run` and `make test` set up what is missing by themselves.
+SHELL := /bin/bash
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GO ?= go
+GOFLAGS += -buildvcs=false
+export GOFLAGS
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
+
+.PHONY: run build test check unit e2e vendor generate chromium bench handbook audit clean
+
+run: build
+	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
+	exec bin/footnote serve
+
+build: vendor
+	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/footnote ./cmd/footnote
+
+vendor: node_modules/.package-lock.json
+	@npm run --silent vendor
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --no-audit --no-fund --silent
+
+generate:
+	$(GO) tool templ generate
+
+test: check unit e2e
+
+check:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'd: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
+
+unit: vendor
+	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
+	$(GO) test $(RACE) -shuffle=on -timeout 15m ./...
+
+e2e: build chromium
+	CHROMIUM="$$(command -v chromium || command -v chromium-browser || command -v google-chrome)" node --test --test-concurrency=1 --test-reporter=spec e2e/*.test.mjs
+
+chromium:
+	@if [ -z "$(CHROMIUM)" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing chromium for the browser tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-dejavu-core >/dev/null; \
+	  else echo "the browser tests need Chromium: install it, or set CHROMIUM=/path/to/chromium"; exit 1; fi; fi
+
+bench: build
+	$(GO) run ./cmd/bench
+
+handbook: chromium
+	$(GO) run ./docs/print > /tmp/footnote-handbook.html
+	chromium --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf=docs/handbook/footnote-handbook.pdf /tmp/footnote-handbook.html
+
+audit:
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
+	npm audit
+
+clean:
+	rm -rf bin static/vendor node_modules

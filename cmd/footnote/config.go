@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"go.yaml.in/yaml/v3"
+)
+
+type commands struct {
+	settings
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
+	Serve     serveCommand  `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
+	Ingest    ingestCommand `cmd:"" help:"Add files and folders to the library, with a progress bar."`
+	Ask       askCommand    `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
+	Doctor    doctorCommand `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
+	PDFWorker workerCommand `cmd:"" name:"pdf-worker" hidden:"" help:"Read PDFs apart from the server (started by it)."`
+}
+
+// settings are shared by all commands. Flags win over the environment, the environment over the settings file.
+type settings struct {
+	Config string `help:"Settings file (YAML)." env:"FOOTNOTE_CONFIG" default:"footnote.yaml" placeholder:"FILE"`
+	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	Data   string `help:"Directory for everything that is kept." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
+
+	Model                string `help:"Which model answers: auto (openai when a key or base URL is set, else offline), offline, openai." enum:"auto,offline,openai" env:"FOOTNOTE_MODEL" default:"auto"`
+	OpenAIAPIKey         secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
+	OpenAIBaseURL        string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
+	OpenAIModel          string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
+	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model; semantic search is off without one." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
+
+	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
+	MaxRuns      int           `help:"Runs at once before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
+	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
+	AllowedHosts []string      `help:"Further host names the server is reached by, beside the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
+	LogLevel     string        `help:"debug, info, warn or error." enum:"debug,info,warn,error" env:"FOOTNOTE_LOG_LEVEL" default:"info"`
+}
+
+// check reports every mistake at once.
+func (c *commands) check() error {
+	var errs []error
+	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
+		errs = append(errs, fmt.Errorf("FOOTNOTE_ADDR %q is not HOST:PORT, like 127.0.0.1:8080", c.Addr))
+	}
+	if c.Data == "" {
+		errs = append(errs, errors.New("FOOTNOTE_DATA names no directory"))
+	}
+	if c.OpenAIBaseURL != "" {
+		if u, err := url.Parse(c.OpenAIBaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			errs = append(errs, fmt.Errorf("OPENAI_BASE_URL %q is not a URL like http://localhost:11434/v1", c.OpenAIBaseURL))
+		}
+	}
+	if c.Model == "openai" && c.OpenAIAPIKey == "" && c.OpenAIBaseURL == "" {
+		errs = append(errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"))
+	}
+	if c.MaxUploadMiB < 1 || c.MaxUploadMiB > 4096 {
+		errs = append(errs, errors.New("FOOTNOTE_MAX_UPLOAD_MIB goes from 1 to 4096"))
+	}
+	if c.MaxRuns < 1 {
+		errs = append(errs, errors.New("FOOTNOTE_MAX_RUNS must be at least 1"))
+	}
+	if c.RunTimeout < time.Second {
+		errs = append(errs, errors.New("FOOTNOTE_RUN_TIMEOUT must be at least 1s"))
+	}
+	return errors.Join(errs...)
+}
+
+// withModel reports whether a model server is to be used.
+func (s *settings) withModel() bool {
+	return s.Model == "openai" || s.Model == "auto" && (s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "")
+}
+
+func (s *settings) logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// secret is a value that never prints.
+type secret string
+
+// String returns "[set]", or nothing when it is empty.
+func (s secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "[set]"
+}
+
+// LogValue is String for slog.
+func (s secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// GoString is String for %#v.
+func (s secret) GoString() string { return s.String() }
+
+// useSettingsFile lets the YAML file answer for what neither a flag nor the environment sets. A file that was named but is not
+// there is a mistake; the default one may be missing. "a.b_c" in the file is the flag --a-b-c.
+func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) string) error {
+	name := getenv("FOOTNOTE_CONFIG")
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--config="); ok {
+			name = value
+		} else if arg == "--config" && i+1 < len(args) {
+			name = args[i+1]
+		}
+	}
+	file := cmp.Or(name, "footnote.yaml")
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) && name == "" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the settings file: %w", err)
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(raw, &tree); err != nil {
+		return fmt.Errorf("the settings file %s is not YAML: %w", file, err)
+	}
+	values := map[string]string{}
+	flatten("", tree, values)
+	known := map[string]bool{}
+	for _, flag := range parser.Model.Flags {
+		known[flag.Name] = true
+	}
+	for key := range values {
+		if !known[key] {
+			return fmt.Errorf("the settings file %s sets %q, which is no setting; see 'footnote --help'", file, key)
+		}
+	}
+	return kong.Resolvers(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		for _, env := range flag.Envs {
+			if getenv(env) != "" {
+				return nil, nil
+			}
+		}
+		if value, ok := values[flag.Name]; ok {
+			return value, nil
+		}
+		return nil, nil
+	})).Apply(parser)
+}
+
+func flatten(prefix string, tree map[string]any, into map[string]string) {
+	for key, value := range tree {
+		name := prefix + strings.ReplaceAll(key, "_", "-")
+		switch value := value.(type) {
+		case map[string]any:
+			flatten(name+"-", value, into)
+		case []any:
+			parts := make([]string, len(value))
+			for i, part := range value {
+				parts[i] = fmt.Sprint(part)
+			}
+			into[name] = strings.Join(parts, ",")
+		default:
+			into[name] = fmt.Sprint(value)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+// Command footnote answers questions from a person's own documents and shows its work.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"footnote/chat"
+)
+
+// version is set by the build: -ldflags "-X main.version=…".
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// program is what a command may use of the world outside.
+type program struct {
+	ctx      context.Context //nolint:containedctx // kong binds values, not arguments; one process has one
+	settings *settings
+	stdin    io.Reader
+	stdout   io.Writer
+	stderr   io.Writer
+}
+
+// run is main without the globals: it returns the exit code, 2 for a wrong call.
+func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var cli commands
+	exit := -1
+	parser, err := kong.New(&cli,
+		kong.Name("footnote"),
+		kong.Description("Ask your documents. Every step is shown, every claim can be checked."),
+		kong.Vars{"version": version},
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exit = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "footnote:", err)
+		return 2
+	}
+	if err := useSettingsFile(parser, args, getenv); err != nil {
+		fmt.Fprintln(stderr, "footnote:", err)
+		return 2
+	}
+	kctx, err := parser.Parse(args)
+	if exit >= 0 { // --help or --version was printed
+		return exit
+	}
+	if err == nil {
+		err = cli.check()
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "footnote:", err)
+		fmt.Fprintln(stderr, "Try 'footnote --help'.")
+		return 2
+	}
+	kctx.Bind(&program{ctx: ctx, settings: &cli.settings, stdin: stdin, stdout: stdout, stderr: stderr})
+	if err := kctx.Run(); err != nil {
+		fmt.Fprintln(stderr, "footnote:", message(err))
+		return 1
+	}
+	return 0
+}
+
+// message is what a person at a terminal is told: the sentence, then the cause.
+func message(err error) string {
+	if e, ok := errors.AsType[*chat.Error](err); ok && e.Err == nil {
+		return e.Message
+	}
+	return err.Error()
+}
