@@ -1,0 +1,9 @@
+// Package docs carries Footnote's own handbook, which is also the sample documents of an empty library.
+package docs
+
+import "embed"
+
+// Handbook holds the chapters as Markdown and the whole as one PDF, under "handbook".
+//
+//go:embed handbook
+var Handbook embed.FS
