@@ -97,6 +97,7 @@ type Block struct {
 	Start    int        `json:"start"`
 	End      int        `json:"end"`
 	Language string     `json:"language,omitempty"` // of code
+	Quote    bool       `json:"quote,omitempty"`    // part of a quotation
 	Marks    []Mark     `json:"marks,omitempty"`
 	Cells    [][][2]int `json:"cells,omitempty"` // of a table: rows of [start, end) rune offsets in the text; the first row is the header
 	Words    []WordBox  `json:"-"`               // of a PDF block, stored apart and compressed
