@@ -1,0 +1,145 @@
+// Package sqlite keeps everything of the embedded mode in one SQLite file: sessions, runs and their logs (Chats), and
+// documents with their indexes. One connection writes, four read; see writer.go for how writes share transactions.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// readerCount bounds the queries that run at the same time.
+const readerCount = 4
+
+// DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on.
+type DB struct {
+	log     *slog.Logger
+	writing *sql.DB // one connection, lent to writer for the DB's life
+	readers *sql.DB // read-only
+	writer  *writer
+
+	mu    sync.RWMutex
+	stmts map[string]*sql.Stmt // on readers
+}
+
+// Open opens the database file at path, makes it if it is not there (its directory must be) and brings it up to this
+// version's schema. ctx bounds the opening only. A file of a newer version, one that is locked for more than five
+// seconds and one that is no database each fail with a *chat.Error that says so.
+func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
+	db := &DB{log: log, stmts: make(map[string]*sql.Stmt)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(failure(err), db.closePools())
+		}
+	}()
+	if db.writing, err = openPool(path, 1,
+		"journal_mode(WAL)", "busy_timeout(5000)", "synchronous(NORMAL)", "foreign_keys(1)",
+		"cache_size(-8000)", "journal_size_limit(67108864)"); err != nil {
+		return nil, err
+	}
+	conn, err := db.writing.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	if err := migrate(ctx, conn, log); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	if db.readers, err = openPool(path, readerCount, "busy_timeout(5000)", "query_only(1)"); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	if db.writer, err = startWriter(ctx, conn, log); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return db, nil
+}
+
+// openPool opens a pool of at most size connections, each set up with the pragmas.
+func openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	name := filepath.ToSlash(abs)
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name // C:/data becomes /C:/data
+	}
+	dsn := url.URL{Scheme: "file", Path: name}
+	dsn.RawQuery = url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}.Encode()
+	pool, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size) // a connection's page cache and statements are worth keeping
+	return pool, nil
+}
+
+// Close finishes the writes that were accepted and closes the file. Calls that come later fail with chat.CodeUnavailable.
+func (db *DB) Close() error {
+	return errors.Join(db.writer.close(), db.closePools())
+}
+
+func (db *DB) closePools() error {
+	var errs []error
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, stmt := range db.stmts {
+		errs = append(errs, stmt.Close())
+	}
+	clear(db.stmts)
+	for _, pool := range []*sql.DB{db.readers, db.writing} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// stmt returns the readers' prepared statement for a query. It is for queries of fixed text: each stays prepared until
+// Close. Queries whose text depends on their arguments go to db.readers.
+func (db *DB) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	db.mu.RLock()
+	stmt := db.stmts[query]
+	db.mu.RUnlock()
+	if stmt != nil {
+		return stmt, nil
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if stmt := db.stmts[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := db.readers.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", failure(err))
+	}
+	db.stmts[query] = stmt
+	return stmt, nil
+}
+
+// query reads rows with a query of fixed text. Errors of rows.Scan and rows.Err go through failure.
+func (db *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := db.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	return rows, failure(err)
+}
+
+// queryRow reads one row with a query of fixed text into dest. It fails with sql.ErrNoRows if there is none.
+func (db *DB) queryRow(ctx context.Context, query string, args []any, dest ...any) error {
+	stmt, err := db.stmt(ctx, query)
+	if err != nil {
+		return err
+	}
+	return failure(stmt.QueryRowContext(ctx, args...).Scan(dest...))
+}

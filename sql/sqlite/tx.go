@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// The statements that steer a transaction.
+const (
+	begin      = `BEGIN IMMEDIATE`
+	commit     = `COMMIT`
+	rollback   = `ROLLBACK`
+	savepoint  = `SAVEPOINT one`
+	rollbackTo = `ROLLBACK TO one`
+	release    = `RELEASE one`
+)
+
+// A tx is the writer's open transaction as one write function sees it. Statements stay prepared for the life of the
+// database, so their text must be fixed. It must not be kept beyond the function. Rows must be closed before the same query runs again.
+type tx struct {
+	ctx   context.Context // never ends
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+func (t *tx) stmt(query string) (*sql.Stmt, error) {
+	if stmt := t.stmts[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := t.conn.PrepareContext(t.ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", failure(err))
+	}
+	t.stmts[query] = stmt
+	return stmt, nil
+}
+
+// exec runs a statement and returns the number of rows it changed.
+func (t *tx) exec(query string, args ...any) (int64, error) {
+	stmt, err := t.stmt(query)
+	if err != nil {
+		return 0, err
+	}
+	result, err := stmt.ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, failure(err)
+	}
+	return result.RowsAffected()
+}
+
+// query reads rows. They see what the transaction has written so far. The caller closes them.
+func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	stmt, err := t.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(t.ctx, args...)
+	return rows, failure(err)
+}
+
+// queryRow reads one row into dest. It fails with sql.ErrNoRows if there is none.
+func (t *tx) queryRow(query string, args []any, dest ...any) error {
+	stmt, err := t.stmt(query)
+	if err != nil {
+		return err
+	}
+	return failure(stmt.QueryRowContext(t.ctx, args...).Scan(dest...))
+}
+
+func (t *tx) control(statement string) error {
+	stmt, err := t.stmt(statement)
+	if err != nil {
+		return err
+	}
+	if _, err := stmt.ExecContext(t.ctx); err != nil {
+		return fmt.Errorf("%s: %w", statement, failure(err))
+	}
+	return nil
+}
+
+func (t *tx) close() error {
+	var errs []error
+	for _, stmt := range t.stmts {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, t.conn.Close())...)
+}

@@ -1,0 +1,267 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"footnote/chat"
+)
+
+const (
+	maxBatch   = 256 // writes that share one transaction
+	bulkEveryN = 8   // batches of small writes that may pass one waiting bulk write
+)
+
+// A writer owns the writing connection. Its goroutine takes all small writes that wait, runs them in one transaction,
+// each in a savepoint of its own, commits, and then answers them: so the more is written at once, the less each write
+// costs, and a lone write goes through at once. A bulk write gets a transaction to itself when no small one waits.
+type writer struct {
+	log  *slog.Logger
+	conn *sql.Conn
+	tx   *tx
+
+	mu     sync.Mutex
+	small  []*job
+	bulk   []*job
+	closed bool
+
+	wake     chan struct{} // holds one signal
+	finished chan struct{}
+	passed   int  // small batches since a bulk write began to wait
+	durable  bool // the connection runs with synchronous=FULL
+}
+
+// A job is one submitted write.
+type job struct {
+	fn      func(*tx) error
+	durable bool
+	state   atomic.Int32 // waiting, started or abandoned
+	answer  chan error   // holds one
+	err     error
+}
+
+const (
+	waiting int32 = iota
+	started
+	abandoned
+)
+
+func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer, error) {
+	w := &writer{
+		log:  log,
+		conn: conn,
+		// One transaction serves many callers, so none of their contexts may interrupt it.
+		tx:       &tx{ctx: context.WithoutCancel(ctx), conn: conn, stmts: make(map[string]*sql.Stmt)},
+		wake:     make(chan struct{}, 1),
+		finished: make(chan struct{}),
+	}
+	for _, control := range []string{begin, commit, rollback, savepoint, release, rollbackTo} {
+		if _, err := w.tx.stmt(control); err != nil {
+			return nil, err
+		}
+	}
+	go w.loop()
+	return w, nil
+}
+
+// write runs fn in a transaction and returns once that is committed. fn must be short: some tens of rows, no I/O. Its
+// error is returned as it is and undoes what fn did, and only that. A durable write survives power loss once write returned; the
+// others survive the end of the process, and power loss after the next durable one. A ctx that ends while fn waits for its turn cancels it;
+// once fn has begun, write waits for the outcome, so what fn captured is the caller's again when write returns.
+func (db *DB) write(ctx context.Context, durable bool, fn func(*tx) error) error {
+	return db.writer.submit(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
+}
+
+// writeBulk is write for long work. It runs alone in its transaction, when no small write waits or when enough of them
+// went first. All others wait meanwhile, so work of more than about 50 ms belongs in several calls.
+func (db *DB) writeBulk(ctx context.Context, durable bool, fn func(*tx) error) error {
+	return db.writer.submit(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
+}
+
+func (w *writer) submit(ctx context.Context, j *job, bulk bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed. Start Footnote again."}
+	}
+	if bulk {
+		w.bulk = append(w.bulk, j)
+	} else {
+		w.small = append(w.small, j)
+	}
+	w.mu.Unlock()
+	w.signal()
+	select {
+	case err := <-j.answer:
+		return err
+	case <-ctx.Done():
+		if j.state.CompareAndSwap(waiting, abandoned) {
+			return ctx.Err()
+		}
+		return <-j.answer
+	}
+}
+
+func (w *writer) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close lets the accepted writes finish and ends the goroutine.
+func (w *writer) close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.signal()
+	<-w.finished
+	return w.tx.close()
+}
+
+func (w *writer) loop() {
+	defer close(w.finished)
+	var batch []*job
+	for {
+		var closed bool
+		if batch, closed = w.take(batch[:0]); len(batch) > 0 {
+			w.run(batch)
+			clear(batch) // a job must not live on in the buffer
+			continue
+		}
+		if closed {
+			return
+		}
+		<-w.wake
+	}
+}
+
+// take moves the next transaction's jobs into batch: one bulk job or up to maxBatch small ones.
+func (w *writer) take(batch []*job) ([]*job, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.bulk) > 0 && (len(w.small) == 0 || w.passed >= bulkEveryN) {
+		batch = append(batch, w.bulk[0])
+		w.bulk = append(w.bulk[:0], w.bulk[1:]...)
+		w.passed = 0
+		return batch, w.closed
+	}
+	if len(w.bulk) > 0 {
+		w.passed++
+	}
+	n := min(len(w.small), maxBatch)
+	batch = append(batch, w.small[:n]...)
+	rest := copy(w.small, w.small[n:])
+	clear(w.small[rest:])
+	w.small = w.small[:rest]
+	return batch, w.closed
+}
+
+// run carries out a batch in one transaction and answers each job.
+func (w *writer) run(batch []*job) {
+	live, durable := batch[:0], false
+	for _, j := range batch {
+		if j.state.CompareAndSwap(waiting, started) {
+			live = append(live, j)
+			durable = durable || j.durable
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	err := w.transact(live, durable)
+	for _, j := range live {
+		if err != nil && j.err == nil {
+			j.err = err
+		}
+		j.answer <- j.err
+	}
+}
+
+// transact sets each job's own error and returns the one that undid them all, if any.
+func (w *writer) transact(jobs []*job, durable bool) error {
+	if err := w.setDurable(durable); err != nil {
+		return err
+	}
+	if err := w.tx.control(begin); err != nil {
+		return err
+	}
+	succeeded := 0
+	for _, j := range jobs {
+		var err error
+		if len(jobs) == 1 {
+			j.err = w.call(j.fn) // the transaction is its savepoint
+		} else if err = w.callInSavepoint(j); err != nil {
+			w.rollBack()
+			return err
+		}
+		if j.err == nil {
+			succeeded++
+		}
+	}
+	if succeeded == 0 {
+		w.rollBack()
+		return nil
+	}
+	if err := w.tx.control(commit); err != nil {
+		w.rollBack()
+		return err
+	}
+	return nil
+}
+
+// callInSavepoint fails only if the whole transaction is lost: SQLite itself rolls back when the disk is full, for one.
+func (w *writer) callInSavepoint(j *job) error {
+	if err := w.tx.control(savepoint); err != nil {
+		return err
+	}
+	if j.err = w.call(j.fn); j.err != nil {
+		if err := w.tx.control(rollbackTo); err != nil {
+			return errors.Join(j.err, err)
+		}
+	}
+	return w.tx.control(release)
+}
+
+// call runs fn. A panic becomes its error: the goroutine serves everybody.
+func (w *writer) call(fn func(*tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("a write panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("write panicked: %v", p)
+		}
+	}()
+	return fn(w.tx)
+}
+
+// rollBack ends a transaction that failed. SQLite may have ended it already, and then has none to roll back.
+func (w *writer) rollBack() {
+	if err := w.tx.control(rollback); err != nil {
+		w.log.Debug("rollback", "error", err)
+	}
+}
+
+// setDurable switches whether commits wait for the disk.
+func (w *writer) setDurable(durable bool) error {
+	if w.durable == durable {
+		return nil
+	}
+	pragma := `PRAGMA synchronous=NORMAL`
+	if durable {
+		pragma = `PRAGMA synchronous=FULL`
+	}
+	if _, err := w.conn.ExecContext(w.tx.ctx, pragma); err != nil {
+		return failure(err)
+	}
+	w.durable = durable
+	return nil
+}
