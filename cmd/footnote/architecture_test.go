@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// allowed says which packages of this module a package may import, by the longest prefix that fits; a trailing "/" stands
+// for everything below. cmd and e2e may import everything; test files may import what they like.
+var allowed = map[string][]string{
+	"chat":          {},
+	"chat/chattest": {"chat"},
+	"llm":           {},
+	"llm/":          {"llm", "llm/"},
+	"llm/offline":   {"llm", "corpus/text"},
+	"corpus/text":   {},
+	"corpus":        {"chat", "corpus/text"},
+	"corpus/":       {"chat", "corpus", "corpus/"},
+	"sql/":          {"chat", "corpus", "corpus/text"},
+	"agent":         {"chat", "llm", "corpus", "corpus/text"},
+	"views":         {"chat", "corpus"},
+	"static":        {},
+	"docs":          {},
+	"docs/":         {"docs"},
+	"server":        {"chat", "corpus", "views", "static"},
+	"cmd/":          {"*"},
+}
+
+// owners says which packages alone may import a driver or an SDK.
+var owners = map[string][]string{
+	"github.com/labstack/echo":        {"server"},
+	"github.com/openai/openai-go":     {"llm/openai"},
+	"modernc.org/sqlite":              {"sql/sqlite"},
+	"github.com/jackc/pgx":            {"sql/postgres"},
+	"github.com/milvus-io":            {"corpus/milvus"},
+	"github.com/klippa-app/go-pdfium": {"corpus/extract/pdf"},
+	"github.com/alecthomas/kong":      {"cmd/footnote", "cmd/bench"},
+}
+
+func TestImportsOnlyPointDown(t *testing.T) {
+	for _, file := range goFiles(t) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		dir := path.Dir(file)
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if own, ok := strings.CutPrefix(imported, "footnote/"); ok && !mayImport(dir, own) {
+				t.Errorf("%s imports %s: arrows only point down", file, imported)
+			}
+			for driver, where := range owners {
+				if strings.HasPrefix(imported, driver) && !under(dir, where) {
+					t.Errorf("%s imports %s, which belongs to %s alone", file, imported, strings.Join(where, ", "))
+				}
+			}
+		}
+	}
+}
+
+func under(dir string, places []string) bool {
+	for _, place := range places {
+		if dir == place || strings.HasPrefix(dir, place+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func mayImport(dir, imported string) bool {
+	rules, ok := allowed[dir]
+	for prefix := dir; !ok && prefix != "."; {
+		prefix = path.Dir(prefix)
+		rules, ok = allowed[prefix+"/"]
+	}
+	for _, rule := range rules {
+		if rule == "*" || rule == imported || strings.HasSuffix(rule, "/") && strings.HasPrefix(imported, rule) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestFilesStaySmall(t *testing.T) {
+	const most = 400
+	for _, file := range sources(t, ".go", ".templ", ".js", ".mjs", ".css", ".sql") {
+		if strings.HasSuffix(file, "_templ.go") {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.Count(raw, []byte("\n")); lines > most {
+			t.Errorf("%s has %d lines, over %d: which is the second thing it does?", file, lines, most)
+		}
+	}
+}
+
+func TestNoDrawerPackages(t *testing.T) {
+	banned := map[string]bool{"utils": true, "util": true, "helpers": true, "common": true, "models": true, "types": true, "internal": true, "pkg": true, "misc": true}
+	for _, file := range goFiles(t) {
+		for part := range strings.SplitSeq(path.Dir(file), "/") {
+			if banned[part] {
+				t.Errorf("%s lies in a package called %q: name what it is", file, part)
+			}
+		}
+	}
+}
+
+func goFiles(t *testing.T) []string { return sources(t, ".go") }
+
+func sources(t *testing.T, extensions ...string) []string {
+	t.Helper()
+	var files []string
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && name != "." || entry.Name() == "node_modules" || name == "static/vendor" || name == "footnote-data") {
+			return fs.SkipDir
+		}
+		for _, extension := range extensions {
+			if strings.HasSuffix(name, extension) {
+				files = append(files, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatalf("no files with %v below %s", extensions, root)
+	}
+	return files
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"footnote/chat"
+)
+
+type askCommand struct {
+	Question  string `arg:"" help:"The question."`
+	Session   string `help:"Go on in this session." placeholder:"ID"`
+	Namespace string `help:"Ask only the documents of this namespace." placeholder:"NAME"`
+	JSON      bool   `help:"Print the events as JSON, one a line, instead of text."`
+}
+
+// Run asks and prints the live steps, the answer and its footnotes. A run that did not complete is an error.
+func (a *askCommand) Run(p *program) (err error) {
+	server, err := connect(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	body, err := json.Marshal(map[string]string{"message": a.Question, "session_id": a.Session, "namespace": a.Namespace})
+	if err != nil {
+		return err
+	}
+	resp, err := server.post(p.ctx, "/chat", "application/json", "text/event-stream", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	show := &transcript{answer: p.stdout, steps: p.stderr}
+	for raw, err := range data(resp.Body) {
+		if err != nil {
+			return fmt.Errorf("the stream broke off: %w", err)
+		}
+		if a.JSON {
+			fmt.Fprintf(p.stdout, "%s\n", raw)
+		}
+		event, err := decodeEvent(raw)
+		if err != nil {
+			return err
+		}
+		if !a.JSON {
+			show.print(event)
+		}
+		if done, ok := event.(chat.RunDone); ok {
+			return outcome(done)
+		}
+	}
+	return errors.New("the stream ended before the run did; ask again, or look at the page")
+}
+
+func outcome(done chat.RunDone) error {
+	if done.Status == chat.RunCompleted {
+		return nil
+	}
+	if done.Error != nil {
+		return &chat.Error{Code: done.Error.Code, Message: done.Error.Message}
+	}
+	return fmt.Errorf("the run ended as %s", done.Status)
+}
+
+func decodeEvent(raw []byte) (chat.Payload, error) {
+	var head struct {
+		Type chat.Kind `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return nil, fmt.Errorf("the server sent something that is no event: %w", err)
+	}
+	return chat.Event{Type: head.Type, Body: raw}.Payload()
+}
+
+// transcript prints a run for a person: steps on one writer, the answer on the other.
+type transcript struct {
+	answer, steps io.Writer
+}
+
+// print shows one event. The answer is printed when it is whole, since its text may still be taken back before.
+func (t *transcript) print(event chat.Payload) {
+	switch e := event.(type) {
+	case chat.Step:
+		t.step(e)
+	case chat.Answer:
+		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(e.Markdown))
+		for _, c := range e.Citations {
+			fmt.Fprintf(t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, locator(c), oneLine(c.Quote), strings.ReplaceAll(string(c.Check), "_", " "))
+		}
+		if len(e.Unsupported) > 0 {
+			fmt.Fprintf(t.answer, "\nNot supported by a source:\n")
+			for _, sentence := range e.Unsupported {
+				fmt.Fprintf(t.answer, "  %s\n", oneLine(sentence))
+			}
+		}
+	}
+}
+
+func (t *transcript) step(s chat.Step) {
+	switch s.Status {
+	case chat.StatusRunning:
+		fmt.Fprintf(t.steps, "… %s\n", s.Message)
+	case chat.StatusError:
+		reason := ""
+		if s.Error != nil {
+			reason = ": " + s.Error.Message
+		}
+		fmt.Fprintf(t.steps, "✕ %s%s\n", s.Message, reason)
+	case chat.StatusComplete:
+		detail := ""
+		if s.Summary != "" {
+			detail = " — " + s.Summary
+		}
+		fmt.Fprintf(t.steps, "✓ %s%s (%d ms)\n", s.Message, detail, s.DurationMS)
+	case chat.StatusCancelled, chat.StatusSkipped:
+		fmt.Fprintf(t.steps, "- %s (%s)\n", s.Message, s.Status)
+	case chat.StatusPending:
+	}
+}
+
+func locator(c chat.Citation) string {
+	parts := []string{c.Title}
+	if c.Page > 0 {
+		parts = append(parts, fmt.Sprintf("p. %d", c.Page))
+	}
+	if c.Section != "" {
+		parts = append(parts, c.Section)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

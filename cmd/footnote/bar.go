@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// bar is a progress bar: redrawn in place on a terminal, one line at each tenth elsewhere.
+type bar struct {
+	out      io.Writer
+	total    int
+	terminal bool
+	tenth    int
+}
+
+func newBar(out io.Writer, total int) *bar {
+	b := &bar{out: out, total: total, tenth: -1}
+	if file, ok := out.(*os.File); ok {
+		info, err := file.Stat()
+		b.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return b
+}
+
+// draw shows that done of the total are done and what is at work.
+func (b *bar) draw(doing string, done int, what string) {
+	const width = 24
+	if b.terminal {
+		full := width * done / b.total
+		fmt.Fprintf(b.out, "\r\x1b[K[%s%s] %d/%d %s %s", strings.Repeat("█", full), strings.Repeat("·", width-full), done, b.total, doing, shorten(what, 48))
+		return
+	}
+	if tenth := 10 * done / b.total; tenth != b.tenth {
+		b.tenth = tenth
+		fmt.Fprintf(b.out, "%d/%d %s\n", done, b.total, doing)
+	}
+}
+
+// end replaces the bar by a last line.
+func (b *bar) end(line string) {
+	if b.terminal {
+		fmt.Fprint(b.out, "\r\x1b[K")
+	}
+	fmt.Fprintln(b.out, line)
+}
+
+func shorten(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return "…" + string(runes[len(runes)-most+1:])
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"footnote/chat"
+)
+
+// directory is a data directory that this process alone may use.
+type directory struct {
+	path string
+	lock *os.File
+}
+
+// occupant is what the process that uses a directory says about itself, so that others can find it.
+type occupant struct {
+	URL string `json:"url"`
+	PID int    `json:"pid"`
+}
+
+// errInUse says that another process has the directory. occupant.URL is empty if it does not serve.
+type errInUse struct{ occupant }
+
+// Error names the other process and what to do.
+func (e *errInUse) Error() string {
+	if e.URL == "" {
+		return fmt.Sprintf("the data directory is in use by another Footnote (process %d); wait for it, or choose another with --data", e.PID)
+	}
+	return fmt.Sprintf("the data directory is in use by the Footnote at %s (process %d); use that one, or choose another with --data", e.URL, e.PID)
+}
+
+// claim makes the directory if need be and takes it until release. It fails with *errInUse when another process has it.
+func claim(path string) (*directory, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The data directory %s can't be made; choose another with --data", path), Err: err}
+	}
+	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The data directory %s can't be written; mend its rights or choose another with --data", path), Err: err}
+	}
+	if err := tryLock(lock); err != nil {
+		who, readErr := readOccupant(path)
+		return nil, errors.Join(&errInUse{who}, readErr, lock.Close())
+	}
+	d := &directory{path: path, lock: lock}
+	return d, d.announce("")
+}
+
+// announce tells other processes where this one serves.
+func (d *directory) announce(url string) error {
+	raw, err := json.Marshal(occupant{URL: url, PID: os.Getpid()})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(d.path, "server.json"), raw, 0o600)
+}
+
+// file returns a path below the directory.
+func (d *directory) file(elem ...string) string {
+	return filepath.Join(append([]string{d.path}, elem...)...)
+}
+
+// release gives the directory up.
+func (d *directory) release() error {
+	err := os.Remove(d.file("server.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, d.lock.Close())
+}
+
+func readOccupant(path string) (occupant, error) {
+	var who occupant
+	raw, err := os.ReadFile(filepath.Join(path, "server.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return who, nil
+	}
+	if err != nil {
+		return who, err
+	}
+	return who, json.Unmarshal(raw, &who)
+}

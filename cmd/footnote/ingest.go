@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"mime/multipart"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+type ingestCommand struct {
+	Paths     []string `arg:"" name:"path" help:"Files and folders. A folder is taken with all below it; hidden files are left out."`
+	Namespace string   `help:"Namespace to add them to." default:"default" placeholder:"NAME"`
+}
+
+// readable are the endings that a folder is searched for. A file named on the command line is tried whatever it is called.
+var readable = map[string]bool{".md": true, ".markdown": true, ".txt": true, ".text": true, ".html": true, ".htm": true, ".pdf": true}
+
+// source is a file to add under a relative path.
+type source struct{ file, path string }
+
+// accepted is a file that the library took.
+type accepted struct {
+	ID       string `json:"id"`
+	Filename string `json:"filename"`
+	State    string `json:"state"`
+	Of       string `json:"duplicate_of"`
+	Progress struct {
+		Stage string `json:"stage"`
+		Done  int    `json:"done"`
+		Total int    `json:"total"`
+	} `json:"progress"`
+	Error *struct {
+		Detail string `json:"detail"`
+	} `json:"error"`
+}
+
+// Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
+func (c *ingestCommand) Run(p *program) (err error) {
+	files, err := collect(c.Paths)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return errors.New("there is nothing to add: no Markdown, text, HTML or PDF file in " + strings.Join(c.Paths, ", "))
+	}
+	server, err := connect(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	show := newBar(p.stderr, len(files))
+	var failed []string
+	var waiting []accepted
+	known := 0
+	for i, file := range files {
+		show.draw("adding", i, file.path)
+		doc, reason, err := c.add(p.ctx, server, file)
+		switch {
+		case err != nil:
+			return fmt.Errorf("add %s: %w", file.path, err)
+		case reason != "":
+			failed = append(failed, file.path+": "+reason)
+		case doc.Of != "":
+			known++
+		default:
+			waiting = append(waiting, doc)
+		}
+	}
+	for i, doc := range waiting {
+		doc, err := settle(p.ctx, server, doc, func(d accepted) {
+			show.draw("indexing", len(files)-len(waiting)+i, fmt.Sprintf("%s %s", d.Filename, pages(d)))
+		})
+		if err != nil {
+			return err
+		}
+		if doc.State != "ready" {
+			reason := doc.State
+			if doc.Error != nil {
+				reason = doc.Error.Detail
+			}
+			failed = append(failed, doc.Filename+": "+reason)
+		}
+	}
+	show.end(fmt.Sprintf("%d added, %d already there, %d failed", len(files)-known-len(failed), known, len(failed)))
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d files could not be added:\n  %s", len(failed), len(files), strings.Join(failed, "\n  "))
+	}
+	return nil
+}
+
+func pages(d accepted) string {
+	if d.Progress.Total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%s %d/%d)", d.Progress.Stage, d.Progress.Done, d.Progress.Total)
+}
+
+// add sends one file. reason is why the library refused it.
+func (c *ingestCommand) add(ctx context.Context, server *remote, src source) (doc accepted, reason string, err error) {
+	file, err := os.Open(src.file)
+	if err != nil {
+		return doc, "", err
+	}
+	defer file.Close()
+	body, writer := io.Pipe()
+	form := multipart.NewWriter(writer)
+	go func() { writer.CloseWithError(c.write(form, src, file)) }() // ends when the request reads or closes the pipe
+	resp, err := server.post(ctx, "/documents", form.FormDataContentType(), "application/json", body)
+	_ = body.Close() // lets the writer go when the server answered early
+	if err != nil {
+		return doc, "", err
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Documents []accepted `json:"documents"`
+		Rejected  []struct {
+			Detail string `json:"detail"`
+		} `json:"rejected"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return doc, "", err
+	}
+	if len(answer.Rejected) > 0 {
+		return doc, answer.Rejected[0].Detail, nil
+	}
+	if len(answer.Documents) != 1 {
+		return doc, "", errors.New("the server did not say what became of it")
+	}
+	return answer.Documents[0], "", nil
+}
+
+func (c *ingestCommand) write(form *multipart.Writer, src source, file io.Reader) error {
+	if err := form.WriteField("namespace", c.Namespace); err != nil {
+		return err
+	}
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {mime.FormatMediaType("form-data", map[string]string{"name": "files", "filename": src.path})},
+		"Content-Type":        {"application/octet-stream"},
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(part, file); err != nil {
+		return err
+	}
+	return form.Close()
+}
+
+// settle waits until the document is ready or has failed.
+func settle(ctx context.Context, server *remote, doc accepted, report func(accepted)) (accepted, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := server.get(ctx, "/documents/"+doc.ID, &doc); err != nil {
+			return doc, err
+		}
+		switch doc.State {
+		case "ready", "failed", "cancelled":
+			return doc, nil
+		}
+		report(doc)
+		select {
+		case <-ctx.Done():
+			return doc, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// collect lists the files below the paths. Each keeps its path relative to the folder that was named.
+func collect(paths []string) ([]source, error) {
+	var files []source
+	for _, name := range paths {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, source{file: name, path: filepath.Base(name)})
+			continue
+		}
+		err = fs.WalkDir(os.DirFS(name), ".", func(inside string, entry fs.DirEntry, err error) error {
+			hidden := strings.HasPrefix(entry.Name(), ".") && inside != "."
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && hidden:
+				return fs.SkipDir
+			case entry.Type().IsRegular() && !hidden && readable[strings.ToLower(filepath.Ext(inside))]:
+				files = append(files, source{file: filepath.Join(name, inside), path: inside})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}

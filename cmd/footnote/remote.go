@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"time"
+
+	"footnote/chat"
+)
+
+// remote is a Footnote server to work with: the one that has the data directory, or one started for this command alone.
+type remote struct {
+	url    string
+	client http.Client
+	close  func() error
+}
+
+// connect finds the server that has the data directory, or starts one in this process on a free loopback port.
+func connect(p *program) (*remote, error) {
+	dir, err := claim(p.settings.Data)
+	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
+		return &remote{url: busy.URL, close: func() error { return nil }}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, dir.release())
+	}
+	log := p.settings.logger(p.stderr)
+	if p.settings.LogLevel == "info" {
+		log = quiet(p.stderr)
+	}
+	app, err := wire(p.ctx, p.settings, dir, log)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close(), dir.release())
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	done := make(chan error, 1)
+	go func() { done <- app.serve(ctx, listener) }()
+	return &remote{
+		url:   "http://" + listener.Addr().String(),
+		close: func() error { cancel(); return errors.Join(<-done, dir.release()) },
+	}, nil
+}
+
+// post sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's sentence.
+func (r *remote) post(ctx context.Context, path, contentType, accept string, body io.Reader) (*http.Response, error) {
+	return r.do(ctx, http.MethodPost, path, contentType, accept, body)
+}
+
+func (r *remote) do(ctx context.Context, method, path, contentType, accept string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.url+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	req.Header.Set("Accept", accept)
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The Footnote server at " + r.url + " does not answer", Err: err}
+	}
+	if resp.StatusCode < 400 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	var problem struct {
+		Code   chat.Code `json:"code"`
+		Detail string    `json:"detail"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&problem); err != nil || problem.Detail == "" {
+		return nil, fmt.Errorf("%s %s: %s", method, path, resp.Status)
+	}
+	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
+}
+
+// get decodes a JSON answer into v.
+func (r *remote) get(ctx context.Context, path string, v any) error {
+	resp, err := r.do(ctx, http.MethodGet, path, "", "application/json", nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(v)
+}
+
+// data yields the data of each event of a stream.
+func data(body io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(body)
+		lines.Buffer(make([]byte, 64<<10), 8<<20)
+		for lines.Scan() {
+			if text, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok && !yield(text, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// drainTime is how long a stop waits for what is under way.
+const drainTime = 25 * time.Second

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"syscall"
+
+	"footnote/chat"
+)
+
+type serveCommand struct{}
+
+// Run serves until the context ends, then stops in order.
+func (serveCommand) Run(p *program) (err error) {
+	dir, err := claim(p.settings.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.release()) }()
+	listener, err := listen(p.settings.Addr)
+	if err != nil {
+		return err
+	}
+	log := p.settings.logger(p.stderr)
+	app, err := wire(p.ctx, p.settings, dir, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	url := "http://" + reachable(listener.Addr())
+	if err := dir.announce(url); err != nil {
+		return errors.Join(err, listener.Close(), app.close())
+	}
+	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n", version, url, app.model, p.settings.Data)
+	return app.serve(p.ctx, listener)
+}
+
+// listen says which port is taken and how to choose another.
+func listen(addr string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf("%s is taken by another program; stop that one, or choose another address, like --addr 127.0.0.1:8081", addr)}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return listener, nil
+}
+
+// reachable is the address as one types it into a browser on this machine.
+func reachable(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return addr.String()
+	}
+	if tcp.IP.IsUnspecified() || tcp.IP.IsLoopback() {
+		return fmt.Sprintf("localhost:%d", tcp.Port)
+	}
+	return tcp.String()
+}
+
+// quiet logs warnings and errors only: commands print their own progress.
+func quiet(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}

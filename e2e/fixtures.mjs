@@ -1,0 +1,37 @@
+// Documents that the tests ask about. The PDF is printed by Chromium, so its words lie where a real program puts them.
+
+export const warranty = `# Slate warranty
+
+## What is covered
+
+The maker guarantees the slates of Highlands House for 30 years against splitting and delamination. The guarantee starts on the day of
+practical completion, 14 June 2023.
+
+## What is not covered
+
+Damage by foot traffic is excluded. Lead flashings carry a separate guarantee of 12 years from the contractor, Alder & Sons.
+
+## How to claim
+
+Claims go to the maker in writing within 60 days of finding the damage, with photographs and the batch number of the pallet.
+`
+
+const surveyHTML = `<!doctype html><html lang="en"><title>Damp survey, March 2024</title>
+<style>@page { size: A4; margin: 25mm } body { font: 12pt/1.5 serif } h1 { font-size: 22pt } h2 { font-size: 15pt } .next { break-before: page }</style>
+<h1>Damp survey, March 2024</h1>
+<h2>Background</h2>
+<p>The roof of Highlands House was renewed between April and June 2023. This survey repeats the moisture readings that were taken before the works.</p>
+<p>Readings were taken with a calibrated resistance meter at fourteen points on two floors, by the same surveyor as in October 2022.</p>
+<h2 class="next">North gable</h2>
+<p>The gable faces the prevailing rain. Five points were read again in March 2024 after a week of dry weather.</p>
+<p>Points G2 and G4 remain at 22 % and 24 %; the cause is open pointing in the gable and not the roof covering. The joints between the third and the sixth course below the coping are empty to a depth of 30 to 50 mm.</p>
+<p>We recommend raking out and repointing with a hydraulic lime mortar before the winter. Cement mortar must not be used.</p>
+</html>`
+
+export async function survey(chromium) {
+  const page = await chromium.newPage()
+  await page.setContent(surveyHTML)
+  const pdf = await page.pdf({ preferCSSPageSize: true })
+  await page.close()
+  return pdf
+}
