@@ -1,0 +1,166 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+)
+
+// longest is how far a sentence is put together over abbreviations, in bytes.
+const longest = 2000
+
+// Sentences returns the rune ranges of the sentences of s, in order, without the white space around them. Blank lines end a
+// sentence; a single line break does where the lines look like rows, items or headings, and does not where they look like one wrapped
+// paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end one.
+func Sentences(s string) [][2]int {
+	var out [][2]int
+	runes, bytes := 0, 0
+	emit := func(start, end int) {
+		piece := s[start:end]
+		start += len(piece) - len(strings.TrimLeftFunc(piece, unicode.IsSpace))
+		piece = strings.TrimSpace(piece)
+		if piece == "" {
+			return
+		}
+		runes += utf8.RuneCountInString(s[bytes:start])
+		n := utf8.RuneCountInString(piece)
+		out = append(out, [2]int{runes, runes + n})
+		runes, bytes = runes+n, start+len(piece)
+	}
+	pieces := sentences.FromString(unwrap(s))
+	start := 0 // of the sentence that grows
+	for pieces.Next() {
+		end := pieces.End()
+		if end < len(s) && end-start < longest && unfinished(s[start:end], s[end:]) {
+			continue
+		}
+		emit(start, end)
+		start = end
+	}
+	if start < len(s) {
+		emit(start, len(s))
+	}
+	return out
+}
+
+// unwrap replaces the line breaks inside wrapped paragraphs by spaces. The result has the length of s.
+func unwrap(s string) string {
+	i := strings.IndexByte(s, '\n')
+	if i < 0 {
+		return s
+	}
+	b := []byte(s)
+	lineStart := 0
+	for ; i >= 0; i = nextBreak(s, i) {
+		if wrapped(s[lineStart:i], s[i+1:]) {
+			b[i] = ' '
+		}
+		lineStart = i + 1
+	}
+	return string(b)
+}
+
+func nextBreak(s string, i int) int {
+	if n := strings.IndexByte(s[i+1:], '\n'); n >= 0 {
+		return i + 1 + n
+	}
+	return -1
+}
+
+// wrapped reports whether the text after a line goes on with the line's sentence.
+func wrapped(line, rest string) bool {
+	trimmed := strings.TrimRight(line, " \r")
+	next := strings.TrimLeft(rest, " ")
+	if trimmed == "" || next == "" || next[0] == '\n' || next[0] == '\r' {
+		return false
+	}
+	if strings.ContainsAny(line, "\t|") || strings.IndexByte("-*•|#>+\t", next[0]) >= 0 || strings.HasPrefix(next, "•") {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(next)
+	if unicode.IsLower(first) {
+		return true
+	}
+	return len(trimmed) >= 40 && !unicode.IsNumber(first)
+}
+
+// unfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence.
+func unfinished(piece, rest string) bool {
+	if strings.HasSuffix(piece, "\n") {
+		return false
+	}
+	trimmed := strings.TrimRight(piece, " \u00a0\r")
+	body, ok := strings.CutSuffix(trimmed, ".")
+	if !ok {
+		return false
+	}
+	last := lastWord(body)
+	if last == "" {
+		return false
+	}
+	if len(strings.TrimSpace(body)) == len(last) && numbering(last) {
+		return true
+	}
+	if r, size := utf8.DecodeRuneInString(last); size == len(last) && unicode.IsUpper(r) && r != 'I' {
+		return true // an initial
+	}
+	if plain(last) && len(last) <= 2 {
+		next := strings.ToLower(Fold(firstWord(rest)))
+		_, month := months[next]
+		return month
+	}
+	last = strings.ToLower(last)
+	if _, known := counted[last]; known {
+		next, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " "))
+		return unicode.IsNumber(next)
+	}
+	_, known := abbreviations[last]
+	return known
+}
+
+// lastWord returns what follows the last space or opening bracket, at most 12 bytes of it.
+func lastWord(s string) string {
+	from := max(0, len(s)-13)
+	i := strings.LastIndexAny(s[from:], " \n\t([\"“„»\u00a0")
+	switch {
+	case i >= 0:
+		_, size := utf8.DecodeRuneInString(s[from+i:])
+		return s[from+i+size:]
+	case from == 0:
+		return s
+	}
+	return ""
+}
+
+func firstWord(s string) string {
+	s = s[:min(len(s), 40)]
+	s = strings.TrimLeft(s, " ")
+	if i := strings.IndexAny(s, " .,;\n"); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// numbering reports whether w counts an item: 12, 3.1, a, iv.
+func numbering(w string) bool {
+	if len(w) > 8 {
+		return false
+	}
+	if len(w) == 1 && (w[0]|0x20 >= 'a' && w[0]|0x20 <= 'z') {
+		return true
+	}
+	return allDigits(w) || strings.Trim(w, "ivxIVX") == ""
+}
+
+// abbreviations never end a sentence that goes on with a capital or a digit.
+var abbreviations = set(`dr mr mrs ms prof st vs e.g i.e eg ie cf approx gen col sgt capt lt rev hon gov sen rep ca viz
+	z.b u.a d.h bzw vgl evtl ggf inkl zzgl hr fr mm mme mlle p.ex c.-à-d sra srta ud uds p.ej т.е г стр рис см`)
+
+// counted are abbreviations in front of a number.
+var counted = set(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s núm pág min max ext tel jan feb mar apr jun jul aug sep sept oct
+	nov dec ст п`)
+
+var months = set(`januar februar marz april mai juni juli august september oktober november dezember january february march may june july october
+	december`)

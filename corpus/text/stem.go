@@ -1,0 +1,82 @@
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"github.com/kljensen/snowball/french"
+	"github.com/kljensen/snowball/hungarian"
+	"github.com/kljensen/snowball/norwegian"
+	"github.com/kljensen/snowball/russian"
+	"github.com/kljensen/snowball/spanish"
+	"github.com/kljensen/snowball/swedish"
+)
+
+// language is what is known of a language with a stemmer.
+type language struct {
+	stem func(lower string) string
+	stop func(lower string) bool
+	// foldFirst: the stemmer does not need the diacritics, so that a word typed without them has the same stem.
+	foldFirst bool
+}
+
+// languages by ISO 639-1.
+var languages = map[string]language{
+	"de": {germanStem, germanStop, true},
+	"en": {func(w string) string { return english.Stem(w, true) }, english.IsStopWord, true},
+	"es": {func(w string) string { return spanish.Stem(w, true) }, spanish.IsStopWord, false},
+	"fr": {func(w string) string { return french.Stem(w, true) }, french.IsStopWord, false},
+	"hu": {func(w string) string { return hungarian.Stem(w, true) }, hungarian.IsStopWord, false},
+	"no": {func(w string) string { return norwegian.Stem(w, true) }, norwegian.IsStopWord, true},
+	"ru": {func(w string) string { return russian.Stem(w, true) }, russian.IsStopWord, false},
+	"sv": {func(w string) string { return swedish.Stem(w, true) }, swedish.IsStopWord, true},
+}
+
+func languageOf(lang string) (language, bool) {
+	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
+	if lang == "nb" || lang == "nn" {
+		lang = "no"
+	}
+	l, ok := languages[lang]
+	return l, ok
+}
+
+// term returns the term of a cleaned word: its stem, folded. Words with digits, points or underscores stay whole.
+func (l language) term(lower string) string {
+	if l.stem == nil || len(lower) < 3 || !stemmable(lower) {
+		return foldLower(lower)
+	}
+	if l.foldFirst {
+		lower = foldLower(lower)
+	}
+	if t := foldLower(l.stem(lower)); t != "" {
+		return t
+	}
+	return foldLower(lower)
+}
+
+func stemmable(w string) bool {
+	for i := range len(w) {
+		if c := w[i]; digit(c) || c == '_' || c == '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// germanStem removes the endings of nouns, adjectives and weak verbs from a folded word, so that Dach, Dächer and Dächern
+// meet. At least four letters stay.
+func germanStem(w string) string {
+	for _, ending := range []string{"ern", "nen", "em", "en", "er", "es", "e", "n", "s"} {
+		rest, ok := strings.CutSuffix(w, ending)
+		if !ok || utf8.RuneCountInString(rest) < 4 {
+			continue
+		}
+		if (ending == "s" || ending == "n") && strings.HasSuffix(rest, ending) { // Anlass, Mann
+			continue
+		}
+		return rest
+	}
+	return w
+}

@@ -1,0 +1,74 @@
+package text
+
+import "strings"
+
+// germanStop reports whether a word says nothing of a German question's subject.
+func germanStop(w string) bool {
+	_, ok := germanStops[w]
+	return ok
+}
+
+var germanStops = set(`aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei bin bis bist da damit dann das dass dein
+deine dem den denn der des dessen die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas euch
+euer für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre im in indem ins ist jede jedem jeden jeder jedes
+jene jetzt kann kein keine können könnte machen man manche mein meine mich mir mit muss musste nach nicht nichts noch nun nur ob oder ohne sehr
+sein seine seinem seinen seiner sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel vom von vor war waren warum was
+weil welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen wurde wurden während würde zu zum
+zur zwar zwischen`)
+
+// asking are words of questions that the stemmers' lists leave out, by language.
+var asking = map[string]map[string]struct{}{
+	"en": set(`could would shall may might must much many also us tell please does let show give explain describe say says said get got
+		according document documents mean`),
+	"fr": set(`quel quelle quels quelles comment quand où pourquoi combien quoi est-ce fait sont plus cette ces cela dont`),
+	"es": set(`cuál cuáles cómo cuándo dónde quién quiénes cuánto cuánta cuántos cuántas qué hay`),
+	"sv": set(`hur varför vem vilka många mycket`),
+	"no": set(`hvorfor hvordan hvilke mange mye`),
+	"ru": set(`какой какая какие каков сколько который которая которые`),
+}
+
+// grammar are the bigrams and signs of Japanese, Chinese and Thai questions that carry no subject.
+var grammar = set(`什么 怎么 为什 么是 是什 哪里 哪个 多少 如何 是否 可以 請問 请问 什麼 怎麼 為什 麼是 多久 一个 一個 何で 何時 อะไร`)
+
+var particles = set(`的 了 是 吗 嗎 呢 么 麼`)
+
+func set(words string) map[string]struct{} {
+	m := make(map[string]struct{})
+	for w := range strings.FieldsSeq(words) {
+		m[w] = struct{}{}
+	}
+	return m
+}
+
+// stopGram reports whether a bigram is only grammar: hiragana, or made with a Chinese particle.
+func stopGram(g string) bool {
+	if _, ok := grammar[g]; ok {
+		return true
+	}
+	hiragana := true
+	for _, r := range g {
+		if _, ok := particles[string(r)]; ok {
+			return true
+		}
+		hiragana = hiragana && r >= 0x3041 && r <= 0x309f
+	}
+	return hiragana
+}
+
+// IsStop reports whether a word carries no subject in a language (ISO 639-1). It knows no stop words of others.
+func IsStop(word, lang string) bool {
+	l, ok := languageOf(lang)
+	if !ok {
+		return false
+	}
+	word = clean(word)
+	return l.isStop(word, lang)
+}
+
+func (l language) isStop(lower, lang string) bool {
+	if l.stop == nil {
+		return false
+	}
+	_, asks := asking[lang][lower]
+	return asks || l.stop(lower)
+}

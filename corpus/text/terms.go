@@ -1,0 +1,118 @@
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Analyser makes terms of texts in one language. It remembers the stems of the words it met, which makes it fast on the passages
+// of one document. It is not safe for concurrent use.
+type Analyser struct {
+	lang  language
+	stems map[string]string
+}
+
+// maxStems bounds an Analyser's memory to a few megabytes.
+const maxStems = 1 << 16
+
+// NewAnalyser returns an analyser for a language (ISO 639-1). Words of a language without a stemmer are only folded.
+func NewAnalyser(lang string) *Analyser {
+	l, _ := languageOf(lang)
+	return &Analyser{lang: l, stems: make(map[string]string)}
+}
+
+// Terms returns the terms of s in order: words in lower case, folded and stemmed, and the bigrams of runs of scripts that are
+// written without spaces. A term has letters, marks, numbers, "_" and "." only, never a space, and at most about 100 bytes.
+func (a *Analyser) Terms(s string) []string {
+	out := make([]string, 0, len(s)/6+1)
+	a.each(s, func(term string, _, _ int) { out = append(out, term) })
+	return out
+}
+
+// Line returns the terms of s separated by spaces.
+func (a *Analyser) Line(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	a.each(s, func(term string, _, _ int) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(term)
+	})
+	return b.String()
+}
+
+// Span is a term with its place in the text, in runes.
+type Span struct {
+	Term       string
+	Start, End int
+}
+
+// Spans returns the terms of s with their places, in order. The spans of bigrams overlap.
+func (a *Analyser) Spans(s string) []Span {
+	out := make([]Span, 0, len(s)/6+1)
+	runes, bytes := 0, 0 // runes in s[:bytes]
+	a.each(s, func(term string, start, end int) {
+		if start >= bytes {
+			runes += utf8.RuneCountInString(s[bytes:start])
+		} else {
+			runes -= utf8.RuneCountInString(s[start:bytes])
+		}
+		bytes = start
+		out = append(out, Span{term, runes, runes + utf8.RuneCountInString(s[start:end])})
+	})
+	return out
+}
+
+// each calls add with every term and its byte range.
+func (a *Analyser) each(s string, add func(term string, start, end int)) {
+	scan(s, func(t token) bool {
+		raw := s[t.start:t.end]
+		switch {
+		case t.grams:
+			grams(raw, func(g string, from, to int) {
+				if g != "" {
+					add(g, t.start+from, t.start+to)
+				}
+			})
+		case t.beside && short(raw):
+		default:
+			if term := a.term(cut(raw)); term != "" {
+				add(term, t.start, t.end)
+			}
+		}
+		return true
+	})
+}
+
+func (a *Analyser) term(raw string) string {
+	if t, ok := a.stems[raw]; ok {
+		return t
+	}
+	if len(a.stems) >= maxStems {
+		clear(a.stems)
+	}
+	t := a.lang.term(clean(raw))
+	a.stems[raw] = t
+	return t
+}
+
+// short reports whether a piece beside an apostrophe is an elision or an ending: l', qu', 's, 't, 'll.
+func short(piece string) bool { return len(piece) <= 2 }
+
+// grams calls add with each pair of neighbouring runes of a run and its byte range, or with a run of one rune as it is.
+func grams(run string, add func(g string, from, to int)) {
+	_, first := utf8.DecodeRuneInString(run)
+	if first >= len(run) {
+		add(plainGram(run), 0, len(run))
+		return
+	}
+	for i, size := 0, first; i+size < len(run); {
+		_, next := utf8.DecodeRuneInString(run[i+size:])
+		add(plainGram(run[i:i+size+next]), i, i+size+next)
+		i, size = i+size, next
+	}
+}
+
+// Terms returns the terms of s in the language, as Analyser.Terms does.
+func Terms(s, lang string) []string { return NewAnalyser(lang).Terms(s) }
