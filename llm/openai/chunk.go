@@ -1,0 +1,240 @@
+package openai
+
+import "bytes"
+
+// chunk is what one event of a stream says. Its slices are valid until the parser's next call.
+type chunk struct {
+	content   []byte
+	reasoning []byte
+	refusal   []byte
+	finish    []byte // empty: not said
+	calls     []callDelta
+	choices   int // how many the event has
+	usage     usage
+	fault     []byte // the value of a non-null "error", or the whole event if it is an error itself
+}
+
+// callDelta is a piece of a tool call.
+type callDelta struct {
+	index     int
+	hasIndex  bool
+	id        []byte
+	name      []byte
+	arguments []byte
+}
+
+// usage is a count of tokens; said is false when there was none.
+type usage struct {
+	in, out int
+	said    bool
+}
+
+// chunkParser reads chunks and reuses their memory.
+type chunkParser struct {
+	s     scanner
+	chunk chunk
+}
+
+// parse reads an event. It is tolerant of missing and null fields and of values of other types; ok is false only if
+// the data is not a JSON object.
+func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
+	s := &p.s
+	s.reset(data)
+	p.chunk = chunk{calls: p.chunk.calls[:0]}
+	if !s.open('{') {
+		return nil, false
+	}
+	isError := false
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			break
+		}
+		switch string(key) {
+		case "choices":
+			p.choices()
+		case "usage":
+			p.usage()
+		case "error":
+			if raw := s.raw(); !bytes.Equal(raw, []byte("null")) {
+				p.chunk.fault = raw
+			}
+		case "object":
+			isError = string(s.str()) == "error"
+		default:
+			s.skip()
+		}
+	}
+	if isError && p.chunk.fault == nil {
+		p.chunk.fault = data
+	}
+	return &p.chunk, s.end()
+}
+
+func (p *chunkParser) choices() {
+	s := &p.s
+	if !s.open('[') {
+		s.skip()
+		return
+	}
+	for first := true; s.more(&first, ']'); p.chunk.choices++ {
+		if !s.open('{') {
+			s.skip()
+			continue
+		}
+		p.choice(p.chunk.choices > 0)
+	}
+}
+
+// choice reads one choice; those after the first were not asked for.
+func (p *chunkParser) choice(ignore bool) {
+	s := &p.s
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		switch {
+		case ignore:
+			s.skip()
+		case string(key) == "delta" && s.open('{'):
+			p.delta()
+		case string(key) == "finish_reason":
+			p.chunk.finish = s.str()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (p *chunkParser) delta() {
+	s := &p.s
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		switch string(key) {
+		case "content":
+			p.chunk.content = p.text()
+		case "reasoning_content", "reasoning":
+			if text := p.text(); len(text) > 0 {
+				p.chunk.reasoning = text // servers that send both names send the same under both
+			}
+		case "refusal":
+			p.chunk.refusal = s.str()
+		case "tool_calls":
+			p.calls()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// text reads a string, or the texts of an array of content parts.
+func (p *chunkParser) text() []byte {
+	s := &p.s
+	if !s.open('[') {
+		return s.str()
+	}
+	var all []byte
+	for first := true; s.more(&first, ']'); {
+		if !s.open('{') {
+			s.skip()
+			continue
+		}
+		for first := true; ; {
+			key, more := s.key(&first)
+			if !more {
+				break
+			}
+			if string(key) == "text" {
+				all = append(all, s.str()...)
+			} else {
+				s.skip()
+			}
+		}
+	}
+	return all
+}
+
+func (p *chunkParser) calls() {
+	s := &p.s
+	if !s.open('[') {
+		s.skip()
+		return
+	}
+	for first := true; s.more(&first, ']'); {
+		if !s.open('{') {
+			s.skip()
+			continue
+		}
+		var d callDelta
+		for first := true; ; {
+			key, more := s.key(&first)
+			if !more {
+				break
+			}
+			switch {
+			case string(key) == "index":
+				d.index, d.hasIndex = s.number()
+			case string(key) == "id":
+				d.id = s.str()
+			case string(key) == "function" && s.open('{'):
+				p.function(&d)
+			default:
+				s.skip()
+			}
+		}
+		p.chunk.calls = append(p.chunk.calls, d)
+	}
+}
+
+func (p *chunkParser) function(d *callDelta) {
+	s := &p.s
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		switch string(key) {
+		case "name":
+			d.name = s.str()
+		case "arguments":
+			if s.peek() == '"' {
+				d.arguments = s.str()
+			} else if raw := s.raw(); !bytes.Equal(raw, []byte("null")) {
+				d.arguments = raw // an object where a string belongs
+			}
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (p *chunkParser) usage() {
+	s := &p.s
+	if !s.open('{') {
+		s.skip()
+		return
+	}
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		var into *int
+		switch string(key) {
+		case "prompt_tokens":
+			into = &p.chunk.usage.in
+		case "completion_tokens":
+			into = &p.chunk.usage.out
+		default:
+			s.skip()
+			continue
+		}
+		if n, ok := s.number(); ok {
+			*into, p.chunk.usage.said = n, true
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"footnote/llm"
+)
+
+const (
+	maxBatch      = 64 // texts of one request
+	maxDimensions = 16384
+)
+
+// Model is the embedding model's name; empty means that there is none.
+func (m *Model) Model() string { return m.embeddings }
+
+// Embed returns one vector of unit length for each text, in order. All texts of a model have the same number of
+// dimensions; an answer with others fails. Errors are *llm.Error.
+func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if m.embeddings == "" {
+		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "No embedding model is set. Set OPENAI_EMBEDDING_MODEL."}
+	}
+	out := make([][]float32, 0, len(texts))
+	for len(texts) > 0 {
+		n := min(len(texts), maxBatch)
+		var batch [][]float32
+		err := m.retry(ctx, func() (bool, *llm.Error) {
+			var err *llm.Error
+			batch, err = m.embedBatch(ctx, texts[:n])
+			return false, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		out, texts = append(out, batch...), texts[n:]
+	}
+	return out, nil
+}
+
+// embeddings is the answer, with the vectors as they come: arrays of numbers or base64 of little-endian float32.
+type embeddings struct {
+	Data []struct {
+		Index     *int            `json:"index"`
+		Embedding json.RawMessage `json:"embedding"`
+	} `json:"data"`
+}
+
+func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *llm.Error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, m.firstToken, errNoFirstToken)
+	defer cancel()
+	input := make([]string, len(texts))
+	for i, text := range texts {
+		input[i] = text
+		if strings.TrimSpace(text) == "" {
+			input[i] = "." // servers refuse empty texts
+		}
+	}
+	var answer embeddings
+	_, err := m.embed.New(ctx, sdk.EmbeddingNewParams{
+		Model: m.embeddings, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: input},
+	}, option.WithResponseBodyInto(&answer))
+	if err != nil {
+		return nil, m.transportError(ctx, err)
+	}
+	vectors, err := m.vectors(answer, len(texts))
+	if err != nil {
+		return nil, &llm.Error{Kind: llm.KindProtocol, Message: "The embedding server's answer can't be used.", Err: err}
+	}
+	return vectors, nil
+}
+
+func (m *Model) vectors(answer embeddings, want int) ([][]float32, error) {
+	if len(answer.Data) != want {
+		return nil, fmt.Errorf("%d texts were sent, %d vectors came back", want, len(answer.Data))
+	}
+	out := make([][]float32, want)
+	for i, d := range answer.Data {
+		at := i
+		if d.Index != nil {
+			at = *d.Index
+		}
+		if at < 0 || at >= want || out[at] != nil {
+			return nil, fmt.Errorf("vector %d has the index %d", i, at)
+		}
+		v, err := vector(d.Embedding)
+		if err != nil {
+			return nil, fmt.Errorf("vector %d: %w", at, err)
+		}
+		if known := m.dimensions.Load(); known != int64(len(v)) && (known != 0 || !m.dimensions.CompareAndSwap(0, int64(len(v)))) {
+			return nil, fmt.Errorf("vector %d has %d dimensions, others have %d", at, len(v), known)
+		}
+		out[at] = v
+	}
+	return out, nil
+}
+
+// vector reads one embedding and brings it to unit length.
+func vector(raw json.RawMessage) ([]float32, error) {
+	v, err := numbers(raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(v) == 0 || len(v) > maxDimensions {
+		return nil, fmt.Errorf("it has %d dimensions", len(v))
+	}
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	norm := math.Sqrt(sum)
+	if norm == 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
+		return nil, errors.New("it has no length")
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / norm)
+	}
+	return v, nil
+}
+
+func numbers(raw json.RawMessage) ([]float32, error) {
+	if len(raw) == 0 || raw[0] != '"' {
+		var v []float32
+		err := json.Unmarshal(raw, &v)
+		return v, err
+	}
+	var packed []byte // encoding/json reads base64
+	if err := json.Unmarshal(raw, &packed); err != nil {
+		return nil, err
+	}
+	if len(packed)%4 != 0 {
+		return nil, base64.CorruptInputError(len(packed))
+	}
+	v := make([]float32, len(packed)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(packed[4*i:]))
+	}
+	return v, nil
+}

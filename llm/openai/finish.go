@@ -1,0 +1,92 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"footnote/llm"
+)
+
+// afterFinish is how long the usage and [DONE] may take after the reply's last piece.
+func (m *Model) afterFinish() time.Duration { return min(m.idle, 3*time.Second) }
+
+// end checks that the reply is complete and yields its calls and its end.
+func (r *reply) end(ctx context.Context) *llm.Error {
+	if len(r.tail) > 0 {
+		r.send(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
+	}
+	switch {
+	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:
+		return r.m.noStream(ctx, "", r.events.buf)
+	case r.finish == "" && !r.ended:
+		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
+	}
+	finish := r.finishKind()
+	cut := finish == llm.FinishLength
+	if r.req.NoTools && r.text {
+		r.calls.open = nil
+	}
+	calls := r.calls.calls(r.takenIDs(), len(r.req.Messages), cut)
+	if len(calls) > 0 && (finish == llm.FinishStop || finish == llm.FinishOther) {
+		finish = llm.FinishCalls
+	} else if len(calls) == 0 && finish == llm.FinishCalls {
+		finish = llm.FinishStop
+	}
+	if finish == llm.FinishStop && !r.text || r.req.NoTools && finish == llm.FinishCalls {
+		return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+	}
+	if finish != llm.FinishFilter && finish != llm.FinishRefusal {
+		for _, call := range calls {
+			r.send(call)
+		}
+	}
+	done := llm.Done{Finish: finish}
+	if r.usage.said {
+		done.Usage = &llm.Usage{In: r.usage.in, Out: r.usage.out}
+	}
+	r.send(done)
+	r.drain()
+	return nil
+}
+
+// finishKind says why the reply ended. Calls with as many tokens as were allowed are taken as cut, whatever the server says.
+func (r *reply) finishKind() llm.Finish {
+	if r.refused {
+		return llm.FinishRefusal
+	}
+	if len(r.calls.open) > 0 && r.req.MaxTokens > 0 && r.usage.said && r.usage.out >= r.req.MaxTokens {
+		return llm.FinishLength
+	}
+	switch r.finish {
+	case "", "stop", "end_turn", "eos", "stop_sequence":
+		return llm.FinishStop
+	case "tool_calls", "function_call", "tool_use":
+		return llm.FinishCalls
+	case "length", "max_tokens":
+		return llm.FinishLength
+	case "content_filter", "safety":
+		return llm.FinishFilter
+	case "refusal":
+		return llm.FinishRefusal
+	}
+	return llm.FinishOther
+}
+
+// takenIDs returns the ids of the history's calls.
+func (r *reply) takenIDs() map[string]bool {
+	taken := map[string]bool{}
+	for _, msg := range r.req.Messages {
+		for _, call := range msg.Calls {
+			taken[call.ID] = true
+		}
+	}
+	return taken
+}
+
+// drain reads the few bytes that may follow, so that the connection can be used again. A server that keeps the stream open loses it.
+func (r *reply) drain() {
+	r.dog.hurry(50 * time.Millisecond)
+	_, _ = io.CopyN(io.Discard, r.dog.body, 4096) // any error just costs the connection
+}

@@ -1,0 +1,144 @@
+// Package openai speaks to OpenAI and to the many servers with the same interface: Ollama, vLLM, llama.cpp, Groq, Azure and others.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"footnote/llm"
+)
+
+const defaultBaseURL = "https://api.openai.com/v1/"
+
+// Secret is a key that does not print.
+type Secret string
+
+// String hides the key.
+func (s Secret) String() string {
+	if s == "" {
+		return "[not set]"
+	}
+	return "[set]"
+}
+
+// GoString hides the key.
+func (s Secret) GoString() string { return s.String() }
+
+// LogValue hides the key.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// Config says which server and model to use. Zero durations take the defaults.
+type Config struct {
+	APIKey         Secret // may be empty if BaseURL is set
+	BaseURL        string // with its version, like http://localhost:11434/v1; empty: OpenAI
+	Model          string
+	EmbeddingModel string       // empty: Embed is not used
+	HTTPClient     *http.Client // nil: a client of our own
+	Log            *slog.Logger // nil: slog.Default()
+
+	FirstToken time.Duration // 120 s: the longest wait for the first piece of a reply
+	Idle       time.Duration // 60 s: the longest silence after it
+	IdleText   time.Duration // 180 s: the longest time without a piece of the reply, though other bytes come
+	RetryFor   time.Duration // 30 s: no further try begins after this
+}
+
+// Model is a model of one server. It satisfies llm.Model and corpus.Embedder.
+type Model struct {
+	name, embeddings string
+	key              string
+	chat             sdk.ChatCompletionService
+	embed            sdk.EmbeddingService
+	models           sdk.ModelService
+	http             *http.Client
+	ownClient        bool
+	log              *slog.Logger
+	now              func() time.Time
+
+	firstToken, idle, idleText, retryFor time.Duration
+
+	habits     habits
+	tools      sync.Map // definitions of tools, encoded once: tool name + schema → parameter
+	dimensions atomic.Int64
+}
+
+// New returns a model. It does not speak to the server yet.
+func New(c Config) (*Model, error) {
+	var errs []error
+	if c.Model == "" {
+		errs = append(errs, errors.New("OPENAI_MODEL is empty: set the model's name"))
+	}
+	if c.APIKey == "" && c.BaseURL == "" {
+		errs = append(errs, errors.New("OPENAI_API_KEY is empty: set it, or OPENAI_BASE_URL for a server that needs none"))
+	}
+	base := cmp.Or(strings.TrimSpace(c.BaseURL), defaultBaseURL)
+	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		errs = append(errs, errors.New("OPENAI_BASE_URL must look like http://localhost:11434/v1"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	m := &Model{
+		name: c.Model, embeddings: c.EmbeddingModel, key: string(c.APIKey), http: c.HTTPClient, log: c.Log, now: time.Now,
+		firstToken: cmp.Or(c.FirstToken, 120*time.Second), idle: cmp.Or(c.Idle, 60*time.Second),
+		idleText: cmp.Or(c.IdleText, 180*time.Second), retryFor: cmp.Or(c.RetryFor, 30*time.Second),
+	}
+	if m.log == nil {
+		m.log = slog.Default()
+	}
+	if m.http == nil {
+		m.http, m.ownClient = newClient(), true
+	}
+	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
+	// The services are made without the SDK's defaults, which would read keys and headers from the environment.
+	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(m.http), option.WithMaxRetries(0), option.WithMiddleware(m.respond)}
+	if m.key != "" {
+		options = append(options, option.WithAPIKey(m.key))
+	}
+	if strings.Contains(base, ".azure.com") && m.key != "" {
+		options = append(options, option.WithHeader("api-key", m.key)) // Azure reads the key there
+	}
+	m.chat, m.embed, m.models = sdk.NewChatCompletionService(options...), sdk.NewEmbeddingService(options...), sdk.NewModelService(options...)
+	return m, nil
+}
+
+// newClient keeps connections for many runs at once and leaves streams uncompressed, so that no piece waits in a buffer.
+func newClient() *http.Client {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConns: 1024, MaxIdleConnsPerHost: 1024,
+		IdleConnTimeout: 90 * time.Second, DisableCompression: true,
+	}}
+}
+
+// Name is the model's name.
+func (m *Model) Name() string { return m.name }
+
+// Close lets go of idle connections. The model can be used again after it.
+func (m *Model) Close() {
+	if m.ownClient {
+		m.http.CloseIdleConnections()
+	}
+}
+
+// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three times.
+func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		if err := m.retry(ctx, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"footnote/llm"
+)
+
+const probeTimeout = 30 * time.Second
+
+// Health is what a probe found. The fields are in the order they are tried: what follows a failure was not tried.
+type Health struct {
+	Reachable bool // a server answered
+	KeyRight  bool // and took the key
+	ModelHere bool // and knows the model
+	Answers   bool // and the model replied with a complete stream
+	Tools     bool // and called the tool that it was told to call
+	Usage     bool // and says how many tokens were used
+	Embeds    bool // and the embedding model works; false also when none is set
+	Models    []string
+	Took      time.Duration // until the reply was complete
+	Err       error         // the first failure, an *llm.Error; nil if the model answers
+	EmbedErr  error
+}
+
+// Probe asks the server for its models and for one small tool call. It takes at most 30 s.
+func (m *Model) Probe(ctx context.Context) Health {
+	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, errNoFirstToken)
+	defer cancel()
+	h := m.probeModels(ctx)
+	if h.Err == nil {
+		m.probeReply(ctx, &h)
+	}
+	if m.embeddings != "" && h.KeyRight {
+		_, h.EmbedErr = m.Embed(ctx, []string{"footnote"})
+		h.Embeds = h.EmbedErr == nil
+	}
+	return h
+}
+
+// probeModels lists the models. Servers without a list are asked for a reply all the same.
+func (m *Model) probeModels(ctx context.Context) (h Health) {
+	page, err := m.models.List(ctx)
+	if err != nil {
+		e := m.transportError(ctx, err)
+		h.Reachable = e.Status != 0
+		if h.KeyRight = h.Reachable && e.Kind != llm.KindAuth; !h.KeyRight {
+			h.Err = e
+		}
+		return h
+	}
+	h.Reachable, h.KeyRight = true, true
+	for _, model := range page.Data {
+		h.Models = append(h.Models, model.ID)
+	}
+	return h
+}
+
+func (m *Model) probeReply(ctx context.Context, h *Health) {
+	start := m.now()
+	req := llm.Request{
+		Messages: []llm.Message{{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."}},
+		Tools: []llm.ToolSpec{{Name: "search_documents", Description: "Search the documents.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}},
+	}
+	for part, err := range m.Stream(ctx, req) {
+		if err != nil {
+			h.Err = err
+			h.ModelHere = llm.KindOf(err) != llm.KindInvalid && llm.KindOf(err) != llm.KindAuth
+			h.KeyRight = llm.KindOf(err) != llm.KindAuth
+			return
+		}
+		switch part := part.(type) {
+		case llm.Call:
+			h.Tools = part.Malformed == "" && part.Name == "search_documents"
+		case llm.Done:
+			h.ModelHere, h.Answers, h.Usage = true, true, part.Usage != nil
+		}
+	}
+	h.Took = m.now().Sub(start)
+}

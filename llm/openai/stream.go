@@ -1,0 +1,219 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"footnote/llm"
+)
+
+// maxLessons is how often one request is sent again because the server refused a field of it.
+const maxLessons = 4
+
+// attempt sends the request once, or again if the server refuses a field that it can do without.
+func (m *Model) attempt(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, err *llm.Error) {
+	for range maxLessons {
+		yielded, err = m.once(ctx, req, yield)
+		if err == nil || yielded || !m.habits.learn(err, req) {
+			break
+		}
+	}
+	return yielded, err
+}
+
+func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
+	ctx, dog := m.watch(ctx)
+	defer dog.stop()
+	var res *http.Response
+	_, err := m.chat.New(ctx, m.params(req), option.WithJSONSet("stream", true), option.WithHeader("Accept", "text/event-stream"),
+		option.WithResponseBodyInto(&res))
+	if err != nil {
+		return false, m.transportError(ctx, err)
+	}
+	defer res.Body.Close()
+	if err := m.checkType(ctx, res); err != nil {
+		return false, err
+	}
+	dog.body = res.Body
+	r := &reply{m: m, req: req, yield: yield, dog: dog, events: newEventReader(dog)}
+	failed = r.run(ctx)
+	return r.yielded, failed
+}
+
+// checkType refuses a whole document where a stream should be.
+func (m *Model) checkType(ctx context.Context, res *http.Response) *llm.Error {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if kind != "application/json" && kind != "text/html" {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+	if err != nil {
+		return m.transportError(ctx, err)
+	}
+	if message, code, _ := readFault(body); kind == "application/json" && (message != "" || code != "") {
+		return m.classify(0, body, res.Header)
+	}
+	return m.noStream(ctx, kind, body)
+}
+
+func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
+	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.redact(clip(string(begin), 200)))
+	return &llm.Error{Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check OPENAI_BASE_URL: it usually ends with /v1."}
+}
+
+// reply turns the events of one stream into parts.
+type reply struct {
+	m       *Model
+	req     llm.Request
+	yield   func(llm.Part, error) bool
+	dog     *watchdog
+	events  *eventReader
+	parser  chunkParser
+	calls   callBuilder
+	usage   usage
+	finish  string
+	refused bool
+	ended   bool // by [DONE], or by a usage that stands alone
+	sawAny  bool // an event was understood
+	text    bool // visible text was yielded
+	yielded bool
+	stopped bool   // the consumer left
+	tail    []byte // the begin of a rune whose rest is in the next chunk
+}
+
+func (r *reply) run(ctx context.Context) *llm.Error {
+	for {
+		data, err := r.events.next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && r.finish == "" && !r.ended {
+				return r.broken(ctx, err)
+			}
+			break
+		}
+		if bytes.Equal(data, doneMark) {
+			r.ended, r.sawAny = true, true
+			break
+		}
+		if err := r.event(data); err != nil {
+			err.Shown = r.text
+			return err
+		}
+		if r.stopped {
+			return nil
+		}
+	}
+	return r.end(ctx)
+}
+
+// broken classifies a read that failed before the reply's end.
+func (r *reply) broken(ctx context.Context, err error) *llm.Error {
+	e := r.m.transportError(ctx, err)
+	if e.Kind == llm.KindUnreachable {
+		e = &llm.Error{Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.", Err: e.Err}
+	}
+	e.Shown = r.text
+	return e
+}
+
+// event handles the data of one event.
+func (r *reply) event(data []byte) *llm.Error {
+	c, ok := r.parser.parse(data)
+	if !ok {
+		switch data = bytes.TrimSpace(data); {
+		case len(data) == 0, data[0] == ':', string(data) == "null":
+			r.events.skipped++
+			return nil
+		case data[0] == '"', r.events.isError:
+			return r.m.classify(0, data, nil)
+		}
+		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that can't be read.",
+			Err: errors.New(r.m.redact(clip(string(data), 200)))}
+	}
+	if c.fault == nil && r.events.isError {
+		c.fault = data
+	}
+	if c.fault != nil {
+		return r.m.classify(0, c.fault, nil)
+	}
+	if string(c.finish) == "error" {
+		return &llm.Error{Kind: llm.KindServer, Code: "error", Message: "The model server failed in the middle of the reply. Try again in a moment."}
+	}
+	r.sawAny = true
+	if c.usage.said {
+		r.usage = c.usage
+	}
+	alone := c.usage.said && len(c.content) == 0 && len(c.calls) == 0 && len(c.reasoning) == 0 && c.choices == 0
+	r.ended = alone && (r.yielded || len(r.calls.open) > 0)
+	return r.pieces(c)
+}
+
+func (r *reply) pieces(c *chunk) *llm.Error {
+	if len(c.reasoning) > 0 {
+		r.dog.sawPiece()
+		r.send(llm.Reasoning(c.reasoning))
+	}
+	r.show(c.content)
+	if len(c.refusal) > 0 {
+		r.refused = true
+		r.show(c.refusal)
+	}
+	for i := range c.calls {
+		r.dog.sawPiece()
+		if err := r.calls.add(&c.calls[i]); err != nil {
+			return &llm.Error{Kind: llm.KindProtocol, Message: "The model's tool calls can't be read.", Err: err}
+		}
+	}
+	if len(c.finish) > 0 && r.finish == "" {
+		r.finish = string(c.finish)
+		r.dog.hurry(r.m.afterFinish())
+	}
+	return nil
+}
+
+// show yields text, but for a rune at its end that is not whole yet.
+func (r *reply) show(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	r.dog.sawPiece()
+	if len(r.tail) > 0 {
+		text = append(r.tail, text...)
+		r.tail = nil
+	}
+	if n := cutRune(text); n > 0 {
+		r.tail = bytes.Clone(text[len(text)-n:])
+		text = text[:len(text)-n]
+	}
+	if len(text) > 0 {
+		r.text = true
+		r.send(llm.Text(text))
+	}
+}
+
+// cutRune returns how many bytes at the end of b begin a rune that is not whole.
+func cutRune(b []byte) int {
+	for n := 1; n <= min(3, len(b)); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+func (r *reply) send(p llm.Part) {
+	if r.stopped {
+		return
+	}
+	r.yielded = true
+	r.stopped = !r.yield(p, nil)
+}
