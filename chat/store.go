@@ -33,20 +33,22 @@ type Store interface {
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one makes
 	// a new id), and makes the run the session's head. It returns once that survives power loss. If the same user used the
 	// request's IdempotencyKey before, nothing is stored: the earlier run comes back with fresh = false when the requests
-	// are equal, else it fails with CodeKeyReused. A session of another user fails with CodeNotFound.
+	// are equal, else it fails with CodeKeyReused. A session that is hidden or another user's and a Sibling outside the session fail
+	// with CodeNotFound; a malformed session id or key with CodeInvalid. The returned Request names the session and has no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
 
 	// Append numbers the payloads from the run's next number on, without gaps, and stores them all or none. It returns the
 	// events as stored. A Step's Full goes to StepOutput. An Answer also sets the run's Answer and Tokens; a RunDone ends the run
 	// and survives power loss, as does an Answer. After a RunDone every Append fails with CodeConflict; so does one by
-	// a server that is not the lease's owner.
+	// a server that is not the lease's owner. A Reset, or anything behind a RunDone, fails with CodeInvalid. The runs of a hidden
+	// session go on: only Purge ends that, with CodeNotFound.
 	Append(ctx context.Context, owner, runID string, payloads ...Payload) ([]Event, error)
 
 	// Events returns up to limit events of a run with Seq > after, oldest first, and none when there is nothing newer.
 	// A limit of 0 means DefaultPage; more than MaxPage is cut to it. It sees every Append that returned.
 	Events(ctx context.Context, s Scope, runID string, after int64, limit int) ([]Event, error)
 
-	// StepOutput returns the whole output of a step whose event is truncated.
+	// StepOutput returns the whole output of a step whose event is truncated. It fails with CodeNotFound for any other step.
 	StepOutput(ctx context.Context, s Scope, runID, callID string) (json.RawMessage, error)
 
 	// Run returns a run.
@@ -65,10 +67,11 @@ type Store interface {
 	// Session returns a session.
 	Session(ctx context.Context, s Scope, id string) (Session, error)
 
-	// Sessions returns one page of sessions and the cursor of the next, empty at the end.
+	// Sessions returns one page of sessions and the cursor of the next, empty at the end. A cursor it did not give fails
+	// with CodeInvalid. A session's UpdatedAt moves when one of its runs starts or ends.
 	Sessions(ctx context.Context, s Scope, q SessionQuery) ([]Session, string, error)
 
-	// RenameSession sets a title of 1–200 runes.
+	// RenameSession sets a title of 1–200 runes; others fail with CodeInvalid.
 	RenameSession(ctx context.Context, s Scope, id, title string) error
 
 	// SetHead shows the branch that ends at runID, which must belong to the session.
@@ -78,7 +81,7 @@ type Store interface {
 	DeleteSession(ctx context.Context, s Scope, id string) error
 	RestoreSession(ctx context.Context, s Scope, id string) error
 
-	// Purge removes sessions hidden before the given time and sessions without activity since idle (zero: never), with
+	// Purge removes sessions hidden before the given time and sessions without activity or a running run since idle (zero: never), with
 	// all their runs, and idempotency keys older than a day. It returns how many sessions went.
 	Purge(ctx context.Context, hidden, idle time.Time) (int, error)
 }

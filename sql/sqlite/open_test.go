@@ -83,7 +83,7 @@ func TestOneWriteOfABatchFailsAlone(t *testing.T) {
 	<-entered
 	insert := func(id int) func(*tx) error {
 		return func(tx *tx) error {
-			if _, err := tx.exec(`INSERT INTO events VALUES (?, 0, 'x', '{}')`, id); err != nil {
+			if _, err := tx.exec(`INSERT INTO events VALUES (?, 0, 'x', x'7b7d')`, id); err != nil {
 				return err
 			}
 			switch id {

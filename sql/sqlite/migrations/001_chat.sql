@@ -42,13 +42,13 @@ CREATE TABLE events (
 	id   INTEGER PRIMARY KEY,
 	at   INTEGER NOT NULL,
 	type TEXT    NOT NULL,
-	body TEXT    NOT NULL
+	body BLOB    NOT NULL -- JSON
 ) STRICT;
 
 CREATE TABLE step_outputs (
 	run     INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
 	call_id TEXT    NOT NULL,
-	body    TEXT    NOT NULL,
+	body    BLOB    NOT NULL, -- JSON
 	UNIQUE (run, call_id)
 ) STRICT;
 

@@ -1,0 +1,42 @@
+package chat
+
+import "strings"
+
+const (
+	titleRunes    = 60
+	MaxTitleRunes = 200 // of a title that a user gives
+)
+
+// TitleOf makes a session's title from its first question: the first line that is not blank, its white space collapsed, cut
+// before the word that would pass 60 runes. It is empty for a blank question.
+func TitleOf(question string) string {
+	for line := range strings.Lines(question) {
+		if words := strings.Fields(line); len(words) > 0 {
+			return cut(strings.Join(words, " "))
+		}
+	}
+	return ""
+}
+
+func cut(line string) string {
+	end, space := -1, -1 // byte offsets: of the rune after the limit, of the last space before it
+	n := 0
+	for i, r := range line {
+		if n == titleRunes {
+			end = i
+		}
+		if n <= titleRunes && r == ' ' {
+			space = i
+		}
+		if n++; n > titleRunes && end >= 0 {
+			break
+		}
+	}
+	switch {
+	case end < 0:
+		return line
+	case space > 0:
+		return line[:space] + "…"
+	}
+	return line[:end] + "…" // one long word, or a script without spaces
+}

@@ -1,0 +1,222 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Documents is the embedded corpus.Documents.
+type Documents struct {
+	db    *DB
+	known knownTerms
+}
+
+var _ corpus.Documents = (*Documents)(nil)
+
+// NewDocuments returns the documents in db. Make one for each DB.
+func NewDocuments(db *DB) *Documents { return &Documents{db: db} }
+
+var errNoDocument = &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted."}
+
+// documentColumns are what scanDocument reads.
+const documentColumns = `id, user, namespace, path, filename, title, mime, sha256, bytes, pages, language, meta, state, semantic,
+	progress, failure, passages, created_at, updated_at, deleted_at`
+
+// scanner is a *sql.Row or *sql.Rows.
+type scanner interface{ Scan(dest ...any) error }
+
+func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
+	var meta, progress, broken string
+	var created, updated, deleted int64
+	err = row.Scan(append([]any{&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
+		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated, &deleted}, more...)...)
+	if err != nil {
+		return d, failure(err)
+	}
+	d.CreatedAt, d.UpdatedAt, d.DeletedAt = timeOf(created), timeOf(updated), timeOf(deleted)
+	if err := json.Unmarshal([]byte(meta), &d.Meta); err != nil {
+		return d, fmt.Errorf("meta of document %s: %w", d.ID, err)
+	}
+	if err := json.Unmarshal([]byte(progress), &d.Progress); err != nil {
+		return d, fmt.Errorf("progress of document %s: %w", d.ID, err)
+	}
+	if broken != "" {
+		if err := json.Unmarshal([]byte(broken), &d.Error); err != nil {
+			return d, fmt.Errorf("failure of document %s: %w", d.ID, err)
+		}
+	}
+	return d, nil
+}
+
+func toJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", &chat.Error{Code: chat.CodeInvalid, Message: "A value can't be stored as JSON.", Err: err}
+	}
+	return string(b), nil
+}
+
+var progressQueued = `{"stage":"queued","done":0,"total":0}`
+
+// Put stores a new document or version; see corpus.Documents.
+func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.Document, duplicate bool, err error) {
+	if d.User == "" || d.SHA256 == "" || d.Path == "" {
+		return stored, false, &chat.Error{Code: chat.CodeInvalid, Message: "A document needs a user, a path and its content's hash."}
+	}
+	if d.Namespace == "" {
+		d.Namespace = chat.DefaultNamespace
+	}
+	if d.Filename == "" {
+		d.Filename = d.Path[strings.LastIndexByte(d.Path, '/')+1:]
+	}
+	if d.Title == "" {
+		d.Title = d.Filename
+	}
+	if d.Semantic == "" {
+		d.Semantic = corpus.SemanticOff
+	}
+	meta, err := toJSON(d.Meta)
+	if err != nil {
+		return stored, false, err
+	}
+	err = ds.db.write(ctx, true, func(t *tx) error {
+		id, known, err := putDocument(t, d, meta)
+		if err != nil {
+			return err
+		}
+		duplicate = known
+		stored, err = documentInTx(t, id)
+		return err
+	})
+	return stored, duplicate, err
+}
+
+func documentInTx(t *tx, id string) (corpus.Document, error) {
+	stmt, err := t.stmt(`SELECT ` + documentColumns + ` FROM documents WHERE id = ?`)
+	if err != nil {
+		return corpus.Document{}, err
+	}
+	return scanDocument(stmt.QueryRowContext(t.ctx, id))
+}
+
+// putDocument returns the id of the document that stands for d now, and whether its bytes were there already.
+func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bool, err error) {
+	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
+		return id, duplicate, err
+	}
+	now := time.Now().UnixMicro()
+	err = t.queryRow(`SELECT id FROM documents WHERE user = ? AND namespace = ? AND path = ? AND deleted_at = 0`,
+		[]any{d.User, d.Namespace, d.Path}, &id)
+	if err == nil {
+		_, err = t.exec(`UPDATE documents SET filename = ?, mime = ?, sha256 = ?, bytes = ?, given_meta = ?, meta = ?, semantic = ?,
+			state = 'queued', progress = ?, failure = '', updated_at = ? WHERE id = ?`,
+			d.Filename, d.MIME, d.SHA256, d.Bytes, meta, meta, d.Semantic, progressQueued, now, id)
+		return id, false, err
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return "", false, err
+	}
+	if id, duplicate, err = restoreSameBytes(t, d); id != "" || err != nil {
+		return id, duplicate, err
+	}
+	id = chat.NewID()
+	_, err = t.exec(`INSERT INTO documents (id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
+		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
+		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
+		d.Bytes, d.Pages, d.Language, meta, meta, d.Semantic, progressQueued, now, now)
+	return id, false, err
+}
+
+func searchFold(title, filename string) string { return strings.ToLower(title + "\n" + filename) }
+
+// sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again.
+func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
+	var state corpus.State
+	err = t.queryRow(`SELECT id, state FROM documents WHERE user = ? AND namespace = ? AND sha256 = ? AND deleted_at = 0
+		ORDER BY path = ? DESC, n LIMIT 1`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &id, &state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil || state != corpus.StateFailed && state != corpus.StateCancelled {
+		return id, true, err
+	}
+	return id, false, requeue(t, id)
+}
+
+func requeue(t *tx, id string) error {
+	_, err := t.exec(`UPDATE documents SET state = 'queued', progress = ?, failure = '' WHERE id = ?`, progressQueued, id)
+	return err
+}
+
+// restoreSameBytes brings a deleted document with d's bytes back, under d's path if its own is taken, and queues it again
+// unless it is ready. id is empty if there is none.
+func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
+	var n int64
+	var path string
+	var state corpus.State
+	err = t.queryRow(`SELECT n, id, path, state FROM documents WHERE user = ? AND namespace = ? AND sha256 = ? AND deleted_at > 0 AND purging = 0
+		ORDER BY path = ? DESC, deleted_at DESC, n LIMIT 1`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &n, &id, &path, &state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	taken, err := pathTaken(t, d.User, d.Namespace, path)
+	if err != nil {
+		return "", false, err
+	}
+	if taken {
+		if _, err := t.exec(`UPDATE documents SET path = ?, filename = ? WHERE n = ?`, d.Path, d.Filename, n); err != nil {
+			return "", false, err
+		}
+	}
+	if state != corpus.StateReady {
+		if err := requeue(t, id); err != nil {
+			return "", false, err
+		}
+	}
+	return id, state == corpus.StateReady, show(t, n, d.User, 0)
+}
+
+func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
+	err = t.queryRow(`SELECT EXISTS (SELECT 1 FROM documents WHERE user = ? AND namespace = ? AND path = ? AND deleted_at = 0)`,
+		[]any{user, namespace, path}, &taken)
+	return taken, err
+}
+
+// show hides a document (deletedAt > 0) or brings it back (0), for every search at once.
+func show(t *tx, n int64, user string, deletedAt int64) error {
+	if _, err := t.exec(`UPDATE documents SET deleted_at = ? WHERE n = ?`, deletedAt, n); err != nil {
+		return err
+	}
+	change, err := nextChange(t, user)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE contents SET changed = ? WHERE document = ? AND live = 1`, change, n)
+	return err
+}
+
+// nextChange counts a change that searches of a user can see.
+func nextChange(t *tx, user string) (change int64, err error) {
+	if err := bumpVersion(t, user); err != nil {
+		return 0, err
+	}
+	err = t.queryRow(`UPDATE corpus_state SET changes = changes + 1 RETURNING changes`, nil, &change)
+	return change, err
+}
+
+func bumpVersion(t *tx, user string) error {
+	_, err := t.exec(`INSERT INTO corpus_versions VALUES (?, 1) ON CONFLICT DO UPDATE SET version = version + 1`, user)
+	return err
+}

@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// inScope restricts documents (as d) to those of a scope that are not deleted. It takes scopeArgs.
+const inScope = ` d.deleted_at = 0 AND d.user = ? AND (? = '[]' OR d.namespace IN (SELECT value FROM json_each(?))) `
+
+func scopeArgs(s chat.Scope) ([]any, error) {
+	names := s.Namespaces
+	if names == nil {
+		names = []string{}
+	}
+	list, err := toJSON(names)
+	return []any{s.User, list, list}, err
+}
+
+// Get returns a document; see corpus.Documents.
+func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
+	stmt, err := ds.db.stmt(ctx, `SELECT `+documentColumns+` FROM documents d WHERE id = ? AND`+inScope)
+	if err != nil {
+		return corpus.Document{}, err
+	}
+	args, err := scopeArgs(s)
+	if err != nil {
+		return corpus.Document{}, err
+	}
+	d, err := scanDocument(stmt.QueryRowContext(ctx, append([]any{id}, args...)...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return corpus.Document{}, errNoDocument
+	}
+	return d, err
+}
+
+// documentCursor is the place after a document in one order.
+type documentCursor struct {
+	Sort string
+	At   int64  `json:",omitempty"`
+	Key  string `json:",omitempty"`
+	N    int64
+}
+
+var errBadCursor = &chat.Error{Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor."}
+
+func (c documentCursor) String() string {
+	b, _ := json.Marshal(c) // strings and numbers: can't fail
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parseDocumentCursor(s, sort string) (c documentCursor, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || json.Unmarshal(b, &c) != nil || c.Sort != sort {
+		return c, errBadCursor
+	}
+	return c, nil
+}
+
+// List returns one page of documents; see corpus.Documents.
+func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, 1000)
+	where, args, err := documentFilter(s, f)
+	if err != nil {
+		return nil, "", err
+	}
+	sort, order := f.Sort, ""
+	var key string // of the keyset
+	switch sort {
+	case "", "newest":
+		sort, key, order = "newest", `(d.created_at, d.n) < (?, ?)`, `d.created_at DESC, d.n DESC`
+	case "oldest":
+		key, order = `(d.created_at, d.n) > (?, ?)`, `d.created_at, d.n`
+	case "title":
+		key, order = `(d.title_fold, d.n) > (?, ?)`, `d.title_fold, d.n`
+	default:
+		return nil, "", &chat.Error{Code: chat.CodeInvalid, Message: `Documents can be sorted by "newest", "oldest" or "title".`}
+	}
+	if f.Cursor != "" {
+		c, err := parseDocumentCursor(f.Cursor, sort)
+		if err != nil {
+			return nil, "", err
+		}
+		where += ` AND ` + key
+		if sort == "title" {
+			args = append(args, c.Key, c.N)
+		} else {
+			args = append(args, c.At, c.N)
+		}
+	}
+	rows, err := ds.db.readers.QueryContext(ctx, `SELECT `+documentColumns+`, n, title_fold FROM documents d WHERE `+where+
+		` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
+	if err != nil {
+		return nil, "", failure(err)
+	}
+	defer rows.Close()
+	var list []corpus.Document
+	last := documentCursor{Sort: sort}
+	for rows.Next() {
+		if len(list) == limit {
+			return list, last.String(), nil
+		}
+		var n int64
+		var fold string
+		d, err := scanDocument(rows, &n, &fold)
+		if err != nil {
+			return nil, "", err
+		}
+		last.N = n
+		if sort == "title" {
+			last.Key = fold
+		} else {
+			last.At = d.CreatedAt.UnixMicro()
+		}
+		list = append(list, d)
+	}
+	return list, "", failure(rows.Err())
+}
+
+// documentFilter is what f asks for as a condition on documents (as d).
+func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
+	args, err := scopeArgs(s)
+	if err != nil {
+		return "", nil, err
+	}
+	var where strings.Builder
+	where.WriteString(inScope)
+	and := func(condition string, values ...any) {
+		where.WriteString(" AND " + condition)
+		args = append(args, values...)
+	}
+	if f.Text != "" {
+		and(`instr(d.search_fold, ?) > 0`, strings.ToLower(f.Text))
+	}
+	if len(f.States) > 0 {
+		list, err := toJSON(f.States)
+		if err != nil {
+			return "", nil, err
+		}
+		and(`d.state IN (SELECT value FROM json_each(?))`, list)
+	}
+	if len(f.IDs) > 0 {
+		list, err := toJSON(f.IDs)
+		if err != nil {
+			return "", nil, err
+		}
+		and(`d.id IN (SELECT value FROM json_each(?))`, list)
+	}
+	if f.MIME != "" {
+		and(`substr(d.mime, 1, length(?)) = ?`, f.MIME, f.MIME)
+	}
+	if !f.AddedAfter.IsZero() {
+		and(`d.created_at > ?`, f.AddedAfter.UnixMicro())
+	}
+	if !f.AddedBefore.IsZero() {
+		and(`d.created_at < ?`, f.AddedBefore.UnixMicro())
+	}
+	for key, value := range f.Meta {
+		wanted, err := toJSON(value)
+		if err != nil {
+			return "", nil, err
+		}
+		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m, json_each(json_array(json(?))) w WHERE m.key = ? AND m.value IS w.value
+			AND replace(m.type, 'real', 'integer') = replace(w.type, 'real', 'integer'))`, wanted, key)
+	}
+	return where.String(), args, nil
+}
+
+// Count says how much is in scope; see corpus.Documents.
+func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
+	args, err := scopeArgs(s)
+	if err != nil {
+		return c, err
+	}
+	err = ds.db.queryRow(ctx, `SELECT count(*), coalesce(sum(state = 'ready'), 0), coalesce(sum(state = 'failed'), 0),
+		coalesce(sum(state IN ('queued', 'parsing', 'indexing')), 0), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
+		FROM documents d WHERE`+inScope, args, &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
+	return c, err
+}
+
+// Version changes with everything that a search could see; see corpus.Documents.
+func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
+	err = ds.db.queryRow(ctx, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user = ?), 0)`, []any{s.User}, &v)
+	return v, err
+}

@@ -1,0 +1,63 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	purgeBatch  = 20 // sessions in one transaction, so that other writes get their turn
+	keyLifetime = 24 * time.Hour
+)
+
+// Purge implements chat.Store.
+func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) {
+	total := 0
+	for {
+		var n int64
+		err := c.db.writeBulk(ctx, false, func(tx *tx) (err error) {
+			n, err = purgeSome(tx, micros(hidden), micros(idle))
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("purge sessions: %w", err)
+		}
+		if total += int(n); n < purgeBatch {
+			break
+		}
+	}
+	err := c.db.write(ctx, false, func(tx *tx) error {
+		_, err := tx.exec(`DELETE FROM idempotency_keys WHERE created_at < ?`, time.Now().Add(-keyLifetime).UnixMicro())
+		return err
+	})
+	if err != nil {
+		return total, fmt.Errorf("purge idempotency keys: %w", err)
+	}
+	return total, nil
+}
+
+// purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which
+// have none, go by the range of their run.
+func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
+	const gone = `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < ?1 OR deleted_at = 0 AND updated_at < ?2
+		AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n LIMIT ?3`
+	rows, err := tx.query(`SELECT n FROM runs WHERE session IN (`+gone+`)`, hidden, idle, purgeBatch)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var run int64
+		if err := rows.Scan(&run); err != nil {
+			return 0, failure(err)
+		}
+		if _, err := tx.exec(`DELETE FROM events WHERE id BETWEEN ? AND ?`, run<<seqBits, run<<seqBits|maxSeq); err != nil {
+			return 0, err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, failure(err)
+	}
+	return tx.exec(`DELETE FROM sessions WHERE n IN (`+gone+`)`, hidden, idle, purgeBatch)
+}

@@ -1,0 +1,226 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"footnote/chat"
+)
+
+const maxKeyBytes = 255
+
+const selectRun = `
+	SELECT r.id, s.id, s.user, coalesce(p.id, ''), t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out
+	FROM runs r JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n LEFT JOIN runs p ON p.n = r.parent `
+
+// scanRun reads a row of selectRun.
+func scanRun(scan func(...any) error) (chat.Run, error) {
+	var run chat.Run
+	var request []byte
+	var status string
+	var created, ended int64
+	err := scan(&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, &status, &run.Answer, &created, &ended, &run.Tokens.In, &run.Tokens.Out)
+	if err != nil {
+		return chat.Run{}, failure(err)
+	}
+	run.Status, run.CreatedAt, run.EndedAt = chat.RunStatus(status), timeOf(created), timeOf(ended)
+	if err := json.Unmarshal(request, &run.Request); err != nil {
+		return chat.Run{}, fmt.Errorf("decode the request of run %s: %w", run.ID, err)
+	}
+	return run, nil
+}
+
+// scanRuns reads all rows of selectRun and closes them.
+func scanRuns(rows *sql.Rows) ([]chat.Run, error) {
+	defer rows.Close()
+	var runs []chat.Run
+	for rows.Next() {
+		run, err := scanRun(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, failure(rows.Err())
+}
+
+// StartRun implements chat.Store.
+func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, lease chat.Lease) (run chat.Run, fresh bool, err error) {
+	if len(req.IdempotencyKey) > maxKeyBytes {
+		return chat.Run{}, false, &chat.Error{Code: chat.CodeInvalid, Message: "An Idempotency-Key has 1 to 255 bytes."}
+	}
+	start := newRun{user: user, key: req.IdempotencyKey, lease: lease}
+	asked, err := json.Marshal(req)
+	if err != nil {
+		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
+	}
+	start.digest = sha256.Sum256(asked)
+	if req.SessionID == "" {
+		req.SessionID = chat.NewID()
+	} else if err := chat.CheckSessionID(req.SessionID); err != nil {
+		return chat.Run{}, false, err
+	}
+	req.IdempotencyKey = ""
+	start.run = chat.Run{ID: chat.NewID(), SessionID: req.SessionID, User: user, Request: req, Status: chat.RunRunning}
+	if start.request, err = json.Marshal(req); err != nil {
+		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
+	}
+	if err := c.db.write(ctx, true, start.store); err != nil {
+		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
+	}
+	return start.run, start.fresh, nil
+}
+
+// newRun is a run on its way into the database.
+type newRun struct {
+	user    string
+	key     string
+	digest  [sha256.Size]byte // of the request as it was asked
+	request []byte            // as it is stored
+	lease   chat.Lease
+
+	run   chat.Run // the result
+	fresh bool
+}
+
+func (s *newRun) store(tx *tx) error {
+	if s.key != "" {
+		if known, err := s.byKey(tx); err != nil || known {
+			return err
+		}
+	}
+	now := time.Now().UnixMicro()
+	session, head, err := s.session(tx, now)
+	if err != nil {
+		return err
+	}
+	parent, depth, err := s.place(tx, session, head)
+	if err != nil {
+		return err
+	}
+	s.run.CreatedAt = timeOf(now)
+	var n int64
+	if err := tx.queryRow(`
+		INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at)
+		VALUES (?, ?, ?, ?, 'running', ?, ?, ?) RETURNING n`,
+		[]any{s.run.ID, session, parent, depth, s.lease.Owner, micros(s.lease.Until), now}, &n); err != nil {
+		return err
+	}
+	if _, err := tx.exec(`INSERT INTO run_texts (run, request, question_fold) VALUES (?, ?, ?)`,
+		n, string(s.request), strings.ToLower(s.run.Request.Message)); err != nil {
+		return err
+	}
+	if _, err := tx.exec(`UPDATE sessions SET head = ?, updated_at = ? WHERE n = ?`, n, now, session); err != nil {
+		return err
+	}
+	s.fresh = true
+	if s.key == "" {
+		return nil
+	}
+	_, err = tx.exec(`INSERT INTO idempotency_keys (user, key, request, run, created_at) VALUES (?, ?, ?, ?, ?)`,
+		s.user, s.key, s.digest[:], n, now)
+	return err
+}
+
+// byKey looks for the run that the key already started.
+func (s *newRun) byKey(tx *tx) (known bool, err error) {
+	var n int64
+	var digest []byte
+	err = tx.queryRow(`SELECT run, request FROM idempotency_keys WHERE user = ? AND key = ?`, []any{s.user, s.key}, &n, &digest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !bytes.Equal(digest, s.digest[:]) {
+		return false, &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
+	}
+	rows, err := tx.query(selectRun+`WHERE r.n = ?`, n)
+	if err != nil {
+		return false, err
+	}
+	runs, err := scanRuns(rows)
+	if err != nil || len(runs) != 1 {
+		return false, fmt.Errorf("find the run of an idempotency key: %d found: %w", len(runs), err)
+	}
+	s.run = runs[0]
+	return true, nil
+}
+
+// session finds the run's session and its head, or makes one.
+func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
+	var user string
+	var deleted int64
+	err = tx.queryRow(`SELECT n, user, head, deleted_at FROM sessions WHERE id = ?`, []any{s.run.SessionID}, &n, &user, &head, &deleted)
+	if errors.Is(err, sql.ErrNoRows) {
+		title := chat.TitleOf(s.run.Request.Message)
+		err = tx.queryRow(`INSERT INTO sessions (id, user, title, title_fold, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING n`,
+			[]any{s.run.SessionID, s.user, title, strings.ToLower(title), now, now}, &n)
+		return n, 0, err
+	}
+	if err == nil && (user != s.user || deleted != 0) {
+		err = sql.ErrNoRows
+	}
+	return n, head, notFound(err, "find session", "session")
+}
+
+// place says which run precedes the new one, and how long the branch is with it.
+func (s *newRun) place(tx *tx, session, head int64) (parent, depth int64, err error) {
+	if sibling := s.run.Request.Sibling; sibling != "" {
+		err = tx.queryRow(`SELECT parent, depth FROM runs WHERE id = ? AND session = ?`, []any{sibling, session}, &parent, &depth)
+		if err != nil {
+			return 0, 0, notFound(err, "find sibling", "run")
+		}
+	} else if head != 0 {
+		if err := tx.queryRow(`SELECT depth + 1 FROM runs WHERE n = ?`, []any{head}, &depth); err != nil {
+			return 0, 0, err
+		}
+		parent = head
+	} else {
+		depth = 1
+	}
+	if parent == 0 {
+		return 0, depth, nil
+	}
+	return parent, depth, tx.queryRow(`SELECT id FROM runs WHERE n = ?`, []any{parent}, &s.run.ParentID)
+}
+
+// Run implements chat.Store.
+func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
+	rows, err := c.db.query(ctx, selectRun+`WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`, runID, s.User)
+	if err != nil {
+		return chat.Run{}, fmt.Errorf("read run: %w", err)
+	}
+	runs, err := scanRuns(rows)
+	if err == nil && len(runs) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return chat.Run{}, notFound(err, "read run", "run")
+	}
+	return runs[0], nil
+}
+
+// Runs implements chat.Store.
+func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
+	rows, err := c.db.query(ctx, selectRun+`WHERE s.id = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	runs, err := scanRuns(rows)
+	if err == nil && len(runs) == 0 {
+		_, err = c.Session(ctx, s, sessionID) // not there, or without runs
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	return runs, nil
+}

@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+const selectSession = `
+	SELECT s.n, s.id, s.user, s.title, coalesce(h.id, ''), coalesce(h.depth, 0), s.created_at, s.updated_at,
+	       EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
+	FROM sessions s LEFT JOIN runs h ON h.n = s.head `
+
+// scanSession reads a row of selectSession and returns the session's number with it.
+func scanSession(scan func(...any) error) (n int64, s chat.Session, err error) {
+	var created, updated int64
+	if err := scan(&n, &s.ID, &s.User, &s.Title, &s.HeadID, &s.TurnCount, &created, &updated, &s.Running); err != nil {
+		return 0, chat.Session{}, failure(err)
+	}
+	s.CreatedAt, s.UpdatedAt = timeOf(created), timeOf(updated)
+	return n, s, nil
+}
+
+// Session implements chat.Store.
+func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
+	stmt, err := c.db.stmt(ctx, selectSession+`WHERE s.id = ? AND s.user = ? AND s.deleted_at = 0`)
+	if err != nil {
+		return chat.Session{}, fmt.Errorf("read session: %w", err)
+	}
+	_, session, err := scanSession(stmt.QueryRowContext(ctx, id, s.User).Scan)
+	return session, notFound(err, "read session", "session")
+}
+
+// Sessions implements chat.Store.
+func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
+	at, n, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit, text := pageSize(q.Limit), strings.ToLower(q.Text)
+	rows, err := c.db.query(ctx, selectSession+`
+		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?) OR EXISTS (
+			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND instr(t.question_fold, ?)))
+		ORDER BY s.updated_at DESC, s.n DESC LIMIT ?`, s.User, at, n, text, text, text, limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("list sessions: %w", err)
+	}
+	defer rows.Close()
+	var sessions []chat.Session
+	next := ""
+	for rows.Next() {
+		if len(sessions) == limit { // there is one more
+			next = cursor(sessions[limit-1].UpdatedAt, n)
+			break
+		}
+		var session chat.Session
+		if n, session, err = scanSession(rows.Scan); err != nil {
+			return nil, "", fmt.Errorf("list sessions: %w", err)
+		}
+		sessions = append(sessions, session)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, "", fmt.Errorf("list sessions: %w", failure(err))
+	}
+	return sessions, next, nil
+}
+
+// cursor names the place behind a session: when it was last active, and its number, which sorts those of one instant.
+func cursor(at time.Time, n int64) string {
+	return strconv.FormatInt(micros(at), 36) + "-" + strconv.FormatInt(n, 36)
+}
+
+func parseCursor(s string) (at, n int64, err error) {
+	if s == "" {
+		return 1<<63 - 1, 0, nil
+	}
+	first, second, _ := strings.Cut(s, "-")
+	at, errAt := strconv.ParseInt(first, 36, 64)
+	n, errN := strconv.ParseInt(second, 36, 64)
+	if errAt != nil || errN != nil {
+		return 0, 0, &chat.Error{Code: chat.CodeInvalid, Message: "This page's cursor is not valid. Start again from the first page."}
+	}
+	return at, n, nil
+}
+
+// RenameSession implements chat.Store.
+func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title string) error {
+	if n := utf8.RuneCountInString(title); n < 1 || n > chat.MaxTitleRunes {
+		return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf("A title has 1 to %d characters.", chat.MaxTitleRunes)}
+	}
+	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = ?, title_fold = ? WHERE id = ? AND user = ? AND deleted_at = 0`,
+		title, strings.ToLower(title), id, s.User)
+}
+
+// SetHead implements chat.Store.
+func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
+	return c.db.write(ctx, false, func(tx *tx) error {
+		n, err := tx.exec(`UPDATE sessions SET head = r.n FROM (SELECT n, session FROM runs WHERE id = ?) r
+			WHERE sessions.n = r.session AND sessions.id = ? AND user = ? AND deleted_at = 0`, runID, sessionID, s.User)
+		return changedOne(n, err, "set head", "session or run")
+	})
+}
+
+// DeleteSession implements chat.Store.
+func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) error {
+	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = ? WHERE id = ? AND user = ? AND deleted_at = 0`,
+		time.Now().UnixMicro(), id, s.User)
+}
+
+// RestoreSession implements chat.Store.
+func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) error {
+	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE id = ? AND user = ? AND deleted_at <> 0`, id, s.User)
+}
+
+// changeSession runs an update that must find its session.
+func (c *Chats) changeSession(ctx context.Context, op, query string, args ...any) error {
+	return c.db.write(ctx, false, func(tx *tx) error {
+		n, err := tx.exec(query, args...)
+		return changedOne(n, err, op, "session")
+	})
+}
