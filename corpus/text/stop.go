@@ -18,7 +18,7 @@ zur zwar zwischen`)
 
 // asking are words of questions that the stemmers' lists leave out, by language.
 var asking = map[string]map[string]struct{}{
-	"en": set(`could would shall may might must much many also us tell please does let show give explain describe say says said get got
+	"en": set(`could would shall may might must much many also us tell please yes does let show give explain describe say says said get got
 		according document documents mean`),
 	"fr": set(`quel quelle quels quelles comment quand où pourquoi combien quoi est-ce fait sont plus cette ces cela dont`),
 	"es": set(`cuál cuáles cómo cuándo dónde quién quiénes cuánto cuánta cuántos cuántas qué hay`),
