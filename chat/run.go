@@ -39,6 +39,8 @@ type RunRequest struct {
 	DocumentIDs    []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
 	Toolset        string    `json:"toolset,omitempty"`
 	Config         RunConfig `json:"config"`
+	// History holds turns from outside, as [question, answer], oldest first. They come before the session's own.
+	History [][2]string `json:"history,omitempty"`
 	IdempotencyKey string    `json:"-"` // 1–255 bytes, per user; empty for none
 	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows the head.
 	Sibling string `json:"sibling,omitempty"`

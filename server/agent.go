@@ -1,0 +1,170 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// agentQuestion is the body of POST /agent/chat and /agent/chat/structured.
+type agentQuestion struct {
+	question
+	CitationStyle citationStyle `json:"citation_style"`
+}
+
+// agentAnswer is the body of their answers; Response and Citations belong to the first, Answer to the second.
+type agentAnswer struct {
+	RunID          string          `json:"run_id"`
+	SessionID      string          `json:"session_id"`
+	Status         string          `json:"status"`
+	Response       string          `json:"response"`
+	Citations      []chat.Citation `json:"citations"`
+	Sources        []chat.Source   `json:"sources"`
+	Confidence     float64         `json:"confidence"`
+	SelfEvaluation string          `json:"self_evaluation,omitempty"`
+	RetrievalMode  chat.Mode       `json:"retrieval_mode"`
+	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
+	Unsupported    []string        `json:"unsupported"`
+	Tokens         chat.Tokens     `json:"tokens"`
+	LatencyMS      int64           `json:"latency_ms"`
+	Error          *chat.StepError `json:"error,omitempty"`
+}
+
+// groundedAnswer is an answer with its sources spelled out.
+type groundedAnswer struct {
+	RunID         string           `json:"run_id"`
+	SessionID     string           `json:"session_id"`
+	Status        string           `json:"status"`
+	Answer        string           `json:"answer"`
+	Sources       []groundedSource `json:"sources"`
+	Confidence    float64          `json:"confidence"`
+	RetrievalMode chat.Mode        `json:"retrieval_mode"`
+	Error         *chat.StepError  `json:"error,omitempty"`
+}
+
+// groundedSource is one citation of a grounded answer.
+type groundedSource struct {
+	Number     int        `json:"number"`
+	DocumentID string     `json:"document_id"`
+	ChunkID    string     `json:"chunk_id"`
+	Title      string     `json:"title"`
+	Section    string     `json:"section"`
+	Page       int        `json:"page,omitempty"`
+	URL        string     `json:"url"`
+	Quote      string     `json:"quote"`
+	Check      chat.Check `json:"check"`
+	Score      float64    `json:"score"`
+}
+
+func (s *Server) agentChat(c echo.Context) error {
+	q, t, err := s.askAndWait(c)
+	if err != nil || t == nil {
+		return err
+	}
+	answer := agentAnswer{
+		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(t.Text, t.Citations, origin(c)),
+		Citations: t.Citations, Sources: []chat.Source{}, RetrievalMode: t.Mode, Unsupported: []string{}, Tokens: t.Tokens,
+		LatencyMS: latency(t), Error: t.Error,
+	}
+	if a := t.Answer; a != nil {
+		answer.Sources, answer.Unsupported = notNil(a.Sources), notNil(a.Unsupported)
+		answer.Confidence, answer.SelfEvaluation, answer.StopReason = a.Confidence, a.SelfEvaluation, a.StopReason
+	}
+	return c.JSON(answerStatus(t), answer)
+}
+
+func (s *Server) agentChatStructured(c echo.Context) error {
+	q, t, err := s.askAndWait(c)
+	if err != nil || t == nil {
+		return err
+	}
+	answer := groundedAnswer{
+		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: q.CitationStyle.mark(t.Text, t.Citations),
+		Sources: []groundedSource{}, RetrievalMode: t.Mode, Error: t.Error,
+	}
+	for _, cite := range t.Citations {
+		answer.Sources = append(answer.Sources, groundedSource{
+			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
+			Page: cite.Page, URL: cite.URL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
+		})
+	}
+	if t.Answer != nil {
+		answer.Confidence = t.Answer.Confidence
+	}
+	return c.JSON(answerStatus(t), answer)
+}
+
+// askAndWait starts the run of an agentQuestion and waits for its end. When the client asked for a stream it sends that and
+// returns no trace.
+func (s *Server) askAndWait(c echo.Context) (agentQuestion, *trace, error) {
+	var q agentQuestion
+	if err := s.readJSON(c, &q); err != nil {
+		return q, nil, err
+	}
+	if err := q.CitationStyle.check(); err != nil {
+		return q, nil, err
+	}
+	t, err := s.runToEnd(c, q.question)
+	return q, t, err
+}
+
+func (s *Server) runToEnd(c echo.Context, q question) (*trace, error) {
+	run, err := s.startRun(c, q)
+	if err != nil {
+		return nil, err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if wantsStream(c) {
+		return nil, s.follow(c, run.ID, 0, follower{frame: programFrame})
+	}
+	t, err := s.await(c.Request().Context(), s.scope(c), run)
+	if err != nil {
+		return nil, err
+	}
+	return t, failure(t)
+}
+
+// failure is the error of a run that ended without anything to hand over.
+func failure(t *trace) error {
+	if t.Status != chat.RunFailed && t.Status != chat.RunInterrupted {
+		return nil
+	}
+	e := &chat.Error{Code: chat.CodeModelFailed, Message: "The question could not be answered. Ask it again in a moment."}
+	if t.Status == chat.RunInterrupted {
+		e.Code, e.Message = chat.CodeUnavailable, "The server stopped while it worked on the question. Ask it again."
+	}
+	if t.Error != nil {
+		e.Code, e.Message = t.Error.Code, t.Error.Message
+	}
+	return e
+}
+
+// apiStatus is a run's status as the API has it: "success" for a completed one.
+func apiStatus(status chat.RunStatus) string {
+	if status == chat.RunCompleted {
+		return "success"
+	}
+	return string(status)
+}
+
+func answerStatus(t *trace) int {
+	if t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+func latency(t *trace) int64 {
+	if t.Answer != nil && t.Answer.LatencyMS > 0 {
+		return t.Answer.LatencyMS
+	}
+	if t.EndedAt == nil {
+		return 0
+	}
+	return t.EndedAt.Sub(t.CreatedAt).Milliseconds()
+}
+
+// origin is where the client reached this server, for links that leave the page.
+func origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// question is the body of POST /chat. A form has the same fields, and idempotency_key.
+type question struct {
+	Message     string         `json:"message"`
+	SessionID   string         `json:"session_id"`
+	ContextText *string        `json:"context_text"`
+	Namespace   string         `json:"namespace"`
+	DocumentIDs []string       `json:"document_ids"`
+	Toolset     string         `json:"toolset"`
+	Config      chat.RunConfig `json:"config"`
+	Sibling     string         `json:"sibling"` // the run whose place the new one shares: regenerate, edit
+
+	history [][2]string // earlier turns from outside, as [question, answer]
+}
+
+// accepted is the answer to a question that is being worked on.
+type accepted struct {
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	Stream    string `json:"stream"` // of page fragments
+	Events    string `json:"events"` // of JSON
+}
+
+// ask answers POST /chat: it starts a run and answers in the form the client asks for.
+func (s *Server) ask(c echo.Context) error {
+	q, err := s.readQuestion(c)
+	if err != nil {
+		return err
+	}
+	run, err := s.startRun(c, q)
+	if err != nil {
+		return err
+	}
+	switch {
+	case wantsStream(c):
+		return s.follow(c, run.ID, 0, follower{frame: programFrame})
+	case c.Request().Header.Get("HX-Request") == "true":
+		return s.askFragment(c, run)
+	case wantsHTML(c) || mediaType(c) != echo.MIMEApplicationJSON:
+		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)
+	}
+	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
+	return c.JSON(http.StatusAccepted, accepted{
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+	})
+}
+
+func (s *Server) readQuestion(c echo.Context) (question, error) {
+	var q question
+	if mediaType(c) == echo.MIMEApplicationJSON {
+		err := s.readJSON(c, &q)
+		return q, err
+	}
+	if err := s.readForm(c); err != nil {
+		return q, err
+	}
+	form := c.Request().PostForm
+	q = question{
+		Message: formText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
+		DocumentIDs: form["document_ids"], Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
+	}
+	if text := formText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
+		q.ContextText = &text
+	}
+	return q, nil
+}
+
+// formText undoes the CRLF line ends that browsers make.
+func formText(form url.Values, name string) string {
+	return strings.ReplaceAll(form.Get(name), "\r\n", "\n")
+}
+
+// startRun checks a question and starts its run, once for each Idempotency-Key.
+func (s *Server) startRun(c echo.Context, q question) (chat.Run, error) {
+	if s.isDraining() {
+		return chat.Run{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds."}
+	}
+	req, err := s.runRequest(c, q)
+	if err != nil {
+		return chat.Run{}, err
+	}
+	run, fresh, err := s.runs.Start(c.Request().Context(), s.scope(c).User, req)
+	if err != nil {
+		return chat.Run{}, err
+	}
+	if fresh {
+		s.metrics.runs.WithLabelValues(c.Path()).Inc()
+	}
+	return run, nil
+}
+
+func (s *Server) runRequest(c echo.Context, q question) (chat.RunRequest, error) {
+	key := c.Request().Header.Get("Idempotency-Key")
+	if key == "" && c.Request().PostForm != nil {
+		key = c.Request().PostForm.Get("idempotency_key")
+	}
+	if len(key) > 255 {
+		return chat.RunRequest{}, invalid("The Idempotency-Key is too long: use at most 255 bytes.")
+	}
+	if q.SessionID != "" {
+		if err := chat.CheckSessionID(q.SessionID); err != nil {
+			return chat.RunRequest{}, err
+		}
+	}
+	req := chat.RunRequest{
+		SessionID: q.SessionID, Message: cleanText(q.Message), Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
+		Toolset: q.Toolset, Config: q.Config, History: q.history, Sibling: q.Sibling, IdempotencyKey: key,
+	}
+	if strings.TrimSpace(req.Message) == "" {
+		return req, invalid("The question is empty. Write one and send it again.")
+	}
+	if utf8.RuneCountInString(req.Message) > s.limits.Message {
+		return req, invalid("The question is longer than " + groupDigits(s.limits.Message) + " characters. Shorten it, or upload the long part as a document.")
+	}
+	if q.ContextText != nil {
+		if req.ContextText = cleanText(*q.ContextText); strings.TrimSpace(req.ContextText) == "" {
+			return req, invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
+		}
+	}
+	return req, checkConfig(q.Config)
+}
+
+// cleanText drops what no store keeps: NUL characters and bytes that are not UTF-8.
+func cleanText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+}
+
+// checkConfig holds a request's own settings to their ranges.
+func checkConfig(cfg chat.RunConfig) error {
+	if t := cfg.Temperature; t != nil && (*t < 0 || *t > 2) {
+		return invalid("config.temperature must be between 0 and 2.")
+	}
+	for _, field := range []struct {
+		name  string
+		value *int
+	}{{"max_steps", cfg.MaxSteps}, {"max_retrieval_calls", cfg.MaxRetrievalCalls}, {"retrieval_top_k", cfg.RetrievalTopK}} {
+		if field.value != nil && (*field.value < 1 || *field.value > 50) {
+			return invalid("config." + field.name + " must be between 1 and 50.")
+		}
+	}
+	return nil
+}
+
+// groupDigits writes 32000 as "32,000".
+func groupDigits(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

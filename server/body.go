@@ -1,0 +1,130 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// readJSON reads one JSON object of at most Limits.JSONBody bytes into v. A field that v does not have is refused by name.
+func (s *Server) readJSON(c echo.Context, v any) error {
+	if kind := mediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
+		return &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
+	}
+	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(c.Request().Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
+		return s.jsonError(err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return s.bodyTooLarge(tooLarge.Limit)
+		}
+		return invalid("The body must be one JSON object with nothing after it.")
+	}
+	return nil
+}
+
+// limitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
+func (s *Server) limitBody(c echo.Context, limit int64) error {
+	r := c.Request()
+	if r.ContentLength > limit {
+		return s.bodyTooLarge(limit)
+	}
+	r.Body = http.MaxBytesReader(c.Response(), r.Body, limit)
+	return nil
+}
+
+func (s *Server) bodyTooLarge(limit int64) error {
+	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + sizeText(limit) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
+}
+
+// jsonError says what is wrong with a body in words that name the field.
+func (s *Server) jsonError(err error) error {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return s.bodyTooLarge(tooLarge.Limit)
+	}
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if kind.Field == "" {
+			return invalid("The body must be a JSON object, not " + article(kind.Value) + ".")
+		}
+		return invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", kind.Field, article(kind.Value)))
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return invalid(fmt.Sprintf("The body is not valid JSON: it breaks off or goes wrong at byte %d.", syntax.Offset))
+	}
+	if errors.Is(err, io.EOF) {
+		return invalid("The body is empty. Send a JSON object.")
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return invalid("The body is not valid JSON: it breaks off before its end.")
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // the decoder has no type for it
+		return invalid("The field " + name + " is not known here. Check its spelling or leave it out.")
+	}
+	return &chat.Error{Code: chat.CodeInvalid, Message: "The body could not be read. Check its form and try again.", Err: err}
+}
+
+// article puts "a" or "an" before the decoder's name of a JSON value, such as "number" or "number 1.5".
+func article(value string) string {
+	if strings.HasPrefix(value, "a") || strings.HasPrefix(value, "o") {
+		return "an " + value
+	}
+	return "a " + value
+}
+
+// readForm parses an HTML form of at most Limits.JSONBody bytes; files in it are refused.
+func (s *Server) readForm(c echo.Context) error {
+	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
+		return err
+	}
+	r := c.Request()
+	var err error
+	switch mediaType(c) {
+	case echo.MIMEMultipartForm:
+		err = r.ParseMultipartForm(s.limits.JSONBody)
+	case echo.MIMEApplicationForm:
+		err = r.ParseForm()
+	default:
+		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send a form, or JSON with the header Content-Type: application/json."}
+	}
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return s.bodyTooLarge(tooLarge.Limit)
+	}
+	if err != nil {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "The form could not be read. Reload the page and try again.", Err: err}
+	}
+	return nil
+}
+
+func mediaType(c echo.Context) string {
+	kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
+	if err != nil {
+		return ""
+	}
+	return kind
+}
+
+// sizeText writes bytes for people: "50 MiB".
+func sizeText(bytes int64) string {
+	switch {
+	case bytes >= 1<<30 && bytes%(1<<30) == 0:
+		return fmt.Sprintf("%d GiB", bytes>>30)
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.4g MiB", float64(bytes)/(1<<20))
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%.4g KiB", float64(bytes)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}

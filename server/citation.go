@@ -1,0 +1,80 @@
+package server
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+)
+
+// citationStyle says how an answer's footnotes are written for a program. The log always holds [N].
+type citationStyle string
+
+const (
+	styleSource  citationStyle = "source"  // [Source N] and a list of sources at the end; the default
+	styleNumeric citationStyle = "numeric" // [N], as it is
+)
+
+func (style citationStyle) check() error {
+	if style == "" || style == styleSource || style == styleNumeric {
+		return nil
+	}
+	return invalid(`citation_style must be "source" or "numeric".`)
+}
+
+// apply rewrites an answer that has citations; one without, such as a refusal, stays as it is. base is put before their links.
+func (style citationStyle) apply(markdown string, citations []chat.Citation, base string) string {
+	if style == styleNumeric || len(citations) == 0 {
+		return markdown
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(style.mark(markdown, citations), "\n"))
+	b.WriteString("\n\nSources:\n")
+	for _, cite := range citations {
+		fmt.Fprintf(&b, "[Source %d] %s", cite.Number, oneLine(cite.Title))
+		if cite.Section != "" {
+			b.WriteString(", " + oneLine(cite.Section))
+		}
+		if cite.Page > 0 {
+			b.WriteString(", p. " + strconv.Itoa(cite.Page))
+		}
+		b.WriteString(": " + absolute(base, cite.URL) + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// marker is a footnote in Markdown, or a piece of code, in which nothing is a footnote.
+var marker = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`|\\[(\\d{1,4})\\]")
+
+// mark writes the citations' [N] as [Source N]. Other numbers in brackets, links and code stay as they are.
+func (style citationStyle) mark(markdown string, citations []chat.Citation) string {
+	if style == styleNumeric {
+		return markdown
+	}
+	known := make(map[string]bool, len(citations))
+	for _, cite := range citations {
+		known[strconv.Itoa(cite.Number)] = true
+	}
+	var b strings.Builder
+	last := 0
+	for _, at := range marker.FindAllStringSubmatchIndex(markdown, -1) {
+		if at[2] < 0 || !known[markdown[at[2]:at[3]]] || strings.HasPrefix(markdown[at[1]:], "(") {
+			continue
+		}
+		b.WriteString(markdown[last:at[2]] + "Source ")
+		last = at[2]
+	}
+	b.WriteString(markdown[last:])
+	return b.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func absolute(base, url string) string {
+	if strings.HasPrefix(url, "/") {
+		return base + url
+	}
+	return url
+}

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/corpus"
+)
+
+// documentInfo is a document in the API.
+type documentInfo struct {
+	ID        string          `json:"id"`
+	Filename  string          `json:"filename"`
+	Path      string          `json:"path"`
+	Title     string          `json:"title"`
+	MIME      string          `json:"mime"`
+	Bytes     int64           `json:"bytes"`
+	Pages     int             `json:"pages"`
+	Passages  int             `json:"passages"`
+	SHA256    string          `json:"sha256"`
+	Namespace string          `json:"namespace"`
+	Language  string          `json:"language,omitempty"`
+	Meta      map[string]any  `json:"meta"`
+	State     corpus.State    `json:"state"`
+	Semantic  corpus.Semantic `json:"semantic"`
+	Progress  corpus.Progress `json:"progress"`
+	Error     *corpus.Failure `json:"error,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+func newDocumentInfo(d corpus.Document) documentInfo {
+	if d.Meta == nil {
+		d.Meta = map[string]any{}
+	}
+	return documentInfo{
+		ID: d.ID, Filename: d.Filename, Path: d.Path, Title: d.Title, MIME: d.MIME, Bytes: d.Bytes, Pages: d.Pages, Passages: d.Passages,
+		SHA256: d.SHA256, Namespace: d.Namespace, Language: d.Language, Meta: d.Meta, State: d.State, Semantic: d.Semantic,
+		Progress: d.Progress, Error: d.Error, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+	}
+}
+
+// documents answers GET /documents: a page for a browser, JSON for programs.
+func (s *Server) documents(c echo.Context) error {
+	c.Response().Header().Add("Vary", "Accept")
+	if wantsHTML(c) || c.Request().Header.Get("HX-Request") == "true" {
+		return s.documentsPage(c)
+	}
+	return s.listDocuments(c)
+}
+
+var states = []corpus.State{
+	corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing, corpus.StateReady, corpus.StateFailed, corpus.StateCancelled,
+}
+
+// documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
+func documentFilter(c echo.Context) (corpus.Filter, error) {
+	limit, err := queryInt(c, "limit", 50, 1, 1000)
+	if err != nil {
+		return corpus.Filter{}, err
+	}
+	f := corpus.Filter{Text: c.QueryParam("q"), Sort: c.QueryParam("sort"), Limit: limit, Cursor: c.QueryParam("cursor")}
+	if !slices.Contains([]string{"", "newest", "oldest", "title"}, f.Sort) {
+		return f, invalid("sort must be newest, oldest or title.")
+	}
+	for name := range strings.SplitSeq(c.QueryParam("state"), ",") {
+		if name == "" {
+			continue
+		}
+		state := corpus.State(name)
+		if !slices.Contains(states, state) {
+			return f, invalid("state must be queued, parsing, indexing, ready, failed or cancelled.")
+		}
+		f.States = append(f.States, state)
+	}
+	return f, nil
+}
+
+func (s *Server) listDocuments(c echo.Context) error {
+	filter, err := documentFilter(c)
+	if err != nil {
+		return err
+	}
+	docs, next, err := s.library.List(c.Request().Context(), s.scope(c).In(c.QueryParam("namespace")), filter)
+	if err != nil {
+		return err
+	}
+	list := []documentInfo{}
+	for _, d := range docs {
+		list = append(list, newDocumentInfo(d))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, struct {
+		Documents []documentInfo `json:"documents"`
+		Next      string         `json:"next,omitempty"`
+	}{list, next})
+}
+
+func (s *Server) getDocument(c echo.Context) error {
+	d, err := s.library.Document(c.Request().Context(), s.scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, newDocumentInfo(d))
+}
+
+func (s *Server) deleteDocument(c echo.Context) error {
+	if err := s.library.Delete(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Server) restoreDocument(c echo.Context) error {
+	if err := s.library.Restore(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return s.getDocument(c)
+}
+
+func (s *Server) cancelDocument(c echo.Context) error {
+	if err := s.library.Cancel(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return s.getDocument(c)
+}
+
+func (s *Server) retryDocument(c echo.Context) error {
+	if err := s.library.Retry(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return s.getDocument(c)
+}
+
+// inert keeps anything in a file from running, should a browser show it after all.
+const inert = "default-src 'none'; sandbox"
+
+func (s *Server) documentText(c echo.Context) error {
+	text, err := s.library.Text(c.Request().Context(), s.scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", inert)
+	h.Set("Cache-Control", "private, no-cache")
+	return c.Blob(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+}
+
+// documentFile answers with the original, always as an attachment.
+func (s *Server) documentFile(c echo.Context) error {
+	d, file, err := s.library.Original(c.Request().Context(), s.scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", inert)
+	h.Set("Content-Type", inertType(d.MIME))
+	h.Set("Content-Disposition", attachment(d.Filename))
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("ETag", `"`+d.SHA256+`"`)
+	http.ServeContent(c.Response(), c.Request(), "", d.UpdatedAt, file)
+	return nil
+}
+
+// inertType keeps the types that no browser runs anything of.
+func inertType(kind string) string {
+	switch base, _, _ := strings.Cut(kind, ";"); base {
+	case "application/pdf", "text/plain", "text/markdown", "text/csv":
+		return kind
+	}
+	return echo.MIMEOctetStream
+}
+
+// attachment names a download. A name outside ASCII goes out in its encoded form.
+func attachment(filename string) string {
+	if value := mime.FormatMediaType("attachment", map[string]string{"filename": filename}); value != "" {
+		return value
+	}
+	return "attachment"
+}
+
+const (
+	defaultPageWidth = 1000
+	maxPageWidth     = 4000
+)
+
+// pageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With ?v= set to the
+// beginning of the document's sha256 it may be kept for ever.
+func (s *Server) pageImage(c echo.Context) error {
+	ctx, scope := c.Request().Context(), s.scope(c)
+	name, ok := strings.CutSuffix(c.Param("page"), ".png")
+	n, err := strconv.Atoi(name)
+	if !ok || err != nil || n < 1 {
+		return notFound("There is no such page. Pages are 1.png, 2.png and so on.")
+	}
+	width, err := queryInt(c, "width", defaultPageWidth, 100, maxPageWidth)
+	if err != nil {
+		return err
+	}
+	if text := c.QueryParam("dpr"); text != "" {
+		density, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(density >= 0.5 && density <= 4) {
+			return invalid("dpr must be a number from 0.5 to 4.")
+		}
+		width = min(int(float64(width)*density), maxPageWidth)
+	}
+	d, err := s.library.Document(ctx, scope, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if n > d.Pages {
+		return notFound("This document has no such page: it has " + strconv.Itoa(d.Pages) + ".")
+	}
+	h := c.Response().Header()
+	tag := `"` + d.SHA256 + "-" + strconv.Itoa(n) + "-" + strconv.Itoa(width) + `"`
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "private, no-cache")
+	if v := c.QueryParam("v"); len(v) >= 8 && strings.HasPrefix(d.SHA256, v) {
+		h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	if c.Request().Header.Get("If-None-Match") == tag {
+		return c.NoContent(http.StatusNotModified)
+	}
+	image, err := s.library.PageImage(ctx, scope, d.ID, n, max(width, 100))
+	if err != nil {
+		h.Del("ETag")
+		return err
+	}
+	return c.Blob(http.StatusOK, "image/png", image)
+}
+
+// finished reports whether a document's state will not change by itself.
+func finished(d corpus.Document) bool {
+	return d.State == corpus.StateReady || d.State == corpus.StateFailed || d.State == corpus.StateCancelled
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/corpus"
+)
+
+// documentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of its state
+// or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that comes back gets the
+// present state first.
+func (s *Server) documentEvents(c echo.Context) error {
+	ctx, scope, id := c.Request().Context(), s.scope(c), c.Param("id")
+	d, changed, err := s.library.Watch(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if isHead(c.Request()) {
+		setStreamHeaders(c.Response().Header())
+		return c.NoContent(200)
+	}
+	if err := s.openStream(); err != nil {
+		return err
+	}
+	defer s.closeStream()
+	out, err := newEventStream(c.Response())
+	if err != nil {
+		return nil // the reader has left
+	}
+	heartbeat := time.NewTimer(s.limits.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		frame, err := documentFrame(d)
+		if err != nil {
+			return err
+		}
+		if err := out.send(frame); err != nil || finished(d) {
+			return nil
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-changed:
+				waiting = false
+			case <-heartbeat.C:
+				if err := out.comment("still here"); err != nil {
+					return nil
+				}
+			case <-ctx.Done():
+				return nil
+			case <-s.draining:
+				_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+				return nil
+			}
+			heartbeat.Reset(s.limits.Heartbeat)
+		}
+		if d, changed, err = s.library.Watch(ctx, scope, id); err != nil {
+			return err // deleted meanwhile: the stream just ends
+		}
+	}
+}
+
+func documentFrame(d corpus.Document) ([]byte, error) {
+	body, err := json.Marshal(newDocumentInfo(d))
+	if err != nil {
+		return nil, err
+	}
+	event := "document"
+	if finished(d) {
+		event = "document_done"
+	}
+	return appendFrame(nil, 0, event, body), nil
+}

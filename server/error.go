@@ -1,0 +1,169 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// codeMethod is for a known address asked in a way it does not answer. Only HTTP knows it.
+const codeMethod chat.Code = "method_not_allowed"
+
+// statuses is the one place where a code becomes an HTTP status. What is not in it is a 500.
+var statuses = map[chat.Code]int{
+	chat.CodeInvalid:      http.StatusBadRequest,
+	chat.CodeUnauthorized: http.StatusUnauthorized,
+	chat.CodeForbidden:    http.StatusForbidden,
+	chat.CodeNotFound:     http.StatusNotFound,
+	codeMethod:            http.StatusMethodNotAllowed,
+	chat.CodeConflict:     http.StatusConflict,
+	chat.CodeTooLarge:     http.StatusRequestEntityTooLarge,
+	chat.CodeUnsupported:  http.StatusUnsupportedMediaType,
+	chat.CodeGuardrail:    http.StatusUnprocessableEntity,
+	chat.CodeKeyReused:    http.StatusUnprocessableEntity,
+	chat.CodeTooMany:      http.StatusTooManyRequests,
+	chat.CodeDiskFull:     http.StatusInsufficientStorage,
+	chat.CodeUnavailable:  http.StatusServiceUnavailable,
+}
+
+// problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
+type problem struct {
+	Type      string    `json:"type"`
+	Title     string    `json:"title"`
+	Status    int       `json:"status"`
+	Code      chat.Code `json:"code"`
+	Detail    string    `json:"detail"` // a sentence for people
+	RequestID string    `json:"request_id"`
+}
+
+func invalid(message string) error {
+	return &chat.Error{Code: chat.CodeInvalid, Message: message}
+}
+
+func notFound(message string) error {
+	return &chat.Error{Code: chat.CodeNotFound, Message: message}
+}
+
+// asError finds what may be shown of err.
+func asError(err error) *chat.Error {
+	if e, ok := errors.AsType[*chat.Error](err); ok {
+		return e
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is too large for this address. Send less at once.", Err: err}
+	}
+	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
+		return fromEcho(he)
+	}
+	if errors.Is(err, context.Canceled) {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The request ended before it was answered. Try again.", Err: err}
+	}
+	return &chat.Error{Code: chat.CodeInternal, Message: chat.MessageOf(err), Err: err}
+}
+
+func fromEcho(he *echo.HTTPError) *chat.Error {
+	e := &chat.Error{Err: he}
+	switch he.Code {
+	case http.StatusNotFound:
+		e.Code, e.Message = chat.CodeNotFound, "There is nothing at this address. Check it, or start from the first page."
+	case http.StatusMethodNotAllowed:
+		e.Code, e.Message = codeMethod, "This address does not answer that method. The Allow header names those it does."
+	case http.StatusRequestEntityTooLarge:
+		e.Code, e.Message = chat.CodeTooLarge, "The request is too large for this address. Send less at once."
+	case http.StatusUnsupportedMediaType:
+		e.Code, e.Message = chat.CodeUnsupported, "This kind of body is not understood here. Send JSON with the header Content-Type: application/json."
+	case http.StatusUnauthorized:
+		e.Code, e.Message = chat.CodeUnauthorized, "A valid key is needed. Send it in the header X-API-Key."
+	case http.StatusForbidden:
+		e.Code, e.Message = chat.CodeForbidden, "This request is not allowed."
+	case http.StatusTooManyRequests:
+		e.Code, e.Message = chat.CodeTooMany, "Too many requests at once. Wait a moment and try again."
+	case http.StatusServiceUnavailable:
+		e.Code, e.Message = chat.CodeUnavailable, "The server can't answer now. Try again in a moment."
+	default:
+		e.Code, e.Message = chat.CodeInvalid, "The request could not be read. Check its form and try again."
+		if he.Code >= http.StatusInternalServerError {
+			e.Code, e.Message = chat.CodeInternal, chat.MessageOf(he)
+		}
+	}
+	return e
+}
+
+// fail is Echo's error handler: it logs err once and answers in the form the client reads.
+func (s *Server) fail(err error, c echo.Context) {
+	e := asError(err)
+	status, ok := statuses[e.Code]
+	if !ok {
+		status = http.StatusInternalServerError
+	}
+	s.logFailure(c, status, err)
+	res := c.Response()
+	if res.Committed {
+		return
+	}
+	p := problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: e.Message,
+		RequestID: res.Header().Get(echo.HeaderXRequestID),
+	}
+	switch status {
+	case http.StatusTooManyRequests:
+		res.Header().Set("Retry-After", "1")
+	case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
+		res.Header().Set("Retry-After", "5")
+	}
+	res.Header().Set("Cache-Control", "no-store")
+	if err := s.sendProblem(c, p); err != nil {
+		s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "error not delivered", slog.Any("err", err))
+	}
+}
+
+func (s *Server) sendProblem(c echo.Context, p problem) error {
+	htmx := c.Request().Header.Get("HX-Request") == "true"
+	switch {
+	case htmx && wantsStream(c): // its body would be swapped into the page
+		return c.NoContent(p.Status)
+	case htmx:
+		return s.errorFragment(c, p)
+	case wantsHTML(c):
+		return s.errorPage(c, p)
+	}
+	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
+	return c.JSON(p.Status, p)
+}
+
+func (s *Server) logFailure(c echo.Context, status int, err error) {
+	level := slog.LevelInfo
+	switch {
+	case c.Request().Context().Err() != nil: // the client left
+		level = slog.LevelDebug
+	case status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	case status == http.StatusBadRequest, status >= http.StatusRequestEntityTooLarge:
+		level = slog.LevelWarn
+	}
+	s.log.LogAttrs(c.Request().Context(), level, "request failed", slog.Int("status", status), slog.String("route", c.Path()),
+		slog.String("method", c.Request().Method), slog.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
+		slog.Any("err", err))
+}
+
+// wantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
+func wantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
+
+// wantsStream reports whether the client asks for server-sent events.
+func wantsStream(c echo.Context) bool { return accepts(c, "text/event-stream") }
+
+func accepts(c echo.Context, mime string) bool {
+	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
+		name, _, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), mime) {
+			return true
+		}
+	}
+	return false
+}

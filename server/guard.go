@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// securityHeaders go out with every response; a handler may only tighten them.
+var securityHeaders = [][2]string{
+	{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"X-Frame-Options", "DENY"},
+	{"Referrer-Policy", "same-origin"},
+	{"Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+}
+
+type headKey struct{}
+
+// isHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
+func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
+
+// wrap is what every request passes before Echo: security headers, a deadline for each single read and write, and HEAD
+// answered like GET (net/http drops the body).
+func (s *Server) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, h := range securityHeaders {
+			w.Header().Set(h[0], h[1])
+		}
+		control := http.NewResponseController(w)
+		paced := &pacedWriter{ResponseWriter: w, control: control, timeout: s.limits.WriteTimeout}
+		if r.Body != nil && r.Body != http.NoBody {
+			r.Body = &pacedBody{ReadCloser: r.Body, control: control, timeout: s.limits.ReadTimeout}
+		}
+		if r.Method == http.MethodHead {
+			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(paced, r)
+		paced.extend() // for what net/http still has to flush
+	})
+}
+
+// pacedWriter gives each write its own deadline, so that a response may take as long as it likes but a stalled reader may not.
+// Where deadlines are not supported (a recorder in a test) it writes without.
+type pacedWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	timeout time.Duration
+}
+
+const pacedPiece = 64 << 10
+
+func (w *pacedWriter) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(w.timeout)) }
+
+func (w *pacedWriter) Write(p []byte) (written int, err error) {
+	for {
+		piece := p[:min(len(p), pacedPiece)]
+		w.extend()
+		n, err := w.ResponseWriter.Write(piece)
+		written += n
+		p = p[n:]
+		if err != nil || len(p) == 0 {
+			return written, err
+		}
+	}
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// pacedBody gives each read its own deadline and takes it away at the end: net/http goes on reading to notice that the client left.
+type pacedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	timeout time.Duration
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	_ = b.control.SetReadDeadline(time.Now().Add(b.timeout))
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// checkHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
+// reaches a local server (DNS rebinding).
+func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !s.hostAllowed(c.Request().Host) {
+			return &chat.Error{Code: chat.CodeForbidden, Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_HOSTS."}
+		}
+		return next(c)
+	}
+}
+
+// hostAllowed reports whether a Host header names this server: localhost, a loopback address, one of Config.Hosts; anything
+// when bound to more than loopback without Hosts.
+func (s *Server) hostAllowed(host string) bool {
+	if s.anyHost.Load() {
+		return true
+	}
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	if name == "localhost" {
+		return true
+	}
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
+		return true
+	}
+	return slices.ContainsFunc(s.cfg.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
+}
+
+// checkOrigin refuses requests that change something and come from another site's page.
+func (s *Server) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := s.origins.Check(c.Request()); err != nil {
+			return &chat.Error{Code: chat.CodeForbidden, Message: "Another site's page sent this request. Open the page of this server and try again there.", Err: err}
+		}
+		return next(c)
+	}
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+const probeTime = 2 * time.Second
+
+type checkResult struct {
+	Status string `json:"status"` // ok, failed
+	Detail string `json:"detail,omitempty"`
+}
+
+// health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser one 200
+// and "degraded".
+func (s *Server) health(c echo.Context) error {
+	checks := append([]Check{
+		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
+			_, _, err := s.store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1})
+			return err
+		}},
+		{Name: "index", Critical: true, Probe: func(ctx context.Context) error {
+			_, err := s.library.Version(ctx, chat.Local)
+			return err
+		}},
+	}, s.cfg.Checks...)
+	errs := make([]error, len(checks))
+	ctx, cancel := context.WithTimeout(c.Request().Context(), probeTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i, check := range checks {
+		wg.Go(func() { errs[i] = check.Probe(ctx) })
+	}
+	wg.Wait()
+
+	body := struct {
+		Status  string                 `json:"status"`
+		Version string                 `json:"version,omitempty"`
+		Checks  map[string]checkResult `json:"checks"`
+	}{Status: "ok", Version: s.cfg.Version, Checks: map[string]checkResult{}}
+	status := http.StatusOK
+	for i, check := range checks {
+		if errs[i] == nil {
+			body.Checks[check.Name] = checkResult{Status: "ok"}
+			continue
+		}
+		s.log.WarnContext(ctx, "health check failed", "check", check.Name, "err", errs[i])
+		body.Checks[check.Name] = checkResult{Status: "failed", Detail: probeDetail(errs[i])}
+		if check.Critical {
+			body.Status, status = "down", http.StatusServiceUnavailable
+		} else if body.Status == "ok" {
+			body.Status = "degraded"
+		}
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(status, body)
+}
+
+func probeDetail(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "It did not answer within 2 seconds."
+	}
+	if e, ok := errors.AsType[*chat.Error](err); ok {
+		return e.Message
+	}
+	return "It can't be used now; the log has the details."
+}
+
+// ready answers GET /readyz: whether new work should come here.
+func (s *Server) ready(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if s.isDraining() {
+		return c.JSON(http.StatusServiceUnavailable, map[string]string{"status": "draining"})
+	}
+	return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
+}

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics counts what the server does. Every name starts with footnote_.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	runs     *prometheus.CounterVec
+	uploads  *prometheus.CounterVec
+}
+
+func newMetrics(registry *prometheus.Registry) *metrics {
+	if registry == nil {
+		registry = prometheus.NewRegistry()
+	}
+	m := &metrics{
+		registry: registry,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "footnote_http_requests_total", Help: "Requests answered, by method, route pattern and status.",
+		}, []string{"method", "route", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "footnote_http_request_duration_seconds", Help: "Time to answer, by route pattern; of a stream, how long it was open.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
+		}, []string{"route"}),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "footnote_runs_started_total", Help: "Questions accepted, by the route they came in on.",
+		}, []string{"route"}),
+		uploads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "footnote_uploads_total", Help: "Files received, by result: added, duplicate, rejected.",
+		}, []string{"result"}),
+	}
+	registry.MustRegister(m.requests, m.latency, m.runs, m.uploads)
+	prometheus.WrapRegistererWithPrefix("footnote_", registry).MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// watch adds the gauges that read the server's own state.
+func (m *metrics) watch(s *Server) {
+	m.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
+			func() float64 { return float64(s.streams.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_draining", Help: "1 while the server shuts down."},
+			func() float64 {
+				if s.isDraining() {
+					return 1
+				}
+				return 0
+			}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "footnote_info", Help: "Always 1; the version is in the label.", ConstLabels: prometheus.Labels{"version": s.cfg.Version},
+		}, func() float64 { return 1 }),
+	)
+}
+
+func (m *metrics) observe(method, route string, status int, took time.Duration) {
+	if route == "" {
+		route = "none"
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	m.latency.WithLabelValues(route).Observe(took.Seconds())
+}
+
+func (m *metrics) handler() echo.HandlerFunc {
+	return echo.WrapHandler(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+}

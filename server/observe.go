@@ -1,0 +1,62 @@
+package server
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
+
+// observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts, times
+// and logs what came of it. Bodies and queries are never logged.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		req, res := c.Request(), c.Response()
+		id := req.Header.Get(echo.HeaderXRequestID)
+		if !requestID.MatchString(id) {
+			id = strings.ToLower(rand.Text()[:16])
+		}
+		res.Header().Set(echo.HeaderXRequestID, id)
+		if err := recovered(next, c); err != nil {
+			c.Error(err)
+		}
+		took := time.Since(start)
+		s.metrics.observe(req.Method, c.Path(), res.Status, took)
+		level := slog.LevelInfo
+		if c.Path() == "/health" || c.Path() == "/readyz" || c.Path() == "/metrics" {
+			level = slog.LevelDebug
+		}
+		s.log.LogAttrs(req.Context(), level, "request", slog.String("method", req.Method), slog.String("route", c.Path()),
+			slog.Int("status", res.Status), slog.Duration("took", took), slog.Int64("bytes", res.Size), slog.String("request_id", id))
+		return nil
+	}
+}
+
+// recovered calls next and returns a panic as an error. When the response has begun already, the connection is cut, so that
+// the client does not take a half answer for a whole one.
+func recovered(next echo.HandlerFunc, c echo.Context) (err error) {
+	defer func() {
+		what := recover()
+		if what == nil {
+			return
+		}
+		if what == http.ErrAbortHandler {
+			panic(what)
+		}
+		err = fmt.Errorf("panic: %v\n%s", what, debug.Stack())
+		if c.Response().Committed {
+			c.Error(err)
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	return next(c)
+}

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"io"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"footnote/chat"
+)
+
+// routes builds the router. Every route is one line here or in pageRoutes.
+func (s *Server) routes() *echo.Echo {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.Logger.SetOutput(io.Discard)
+	e.IPExtractor = echo.ExtractIPDirect()
+	e.HTTPErrorHandler = s.fail
+	e.Use(s.observe, s.checkHost, s.checkOrigin, middleware.GzipWithConfig(middleware.GzipConfig{
+		Skipper: neverCompressed, Level: 5, MinLength: 1024,
+	}))
+
+	e.POST("/chat", s.ask)
+	e.GET("/agent/runs/:id", s.getRun)
+	e.GET("/agent/runs/:id/events", s.streamEvents)
+	e.POST("/agent/runs/:id/cancel", s.cancelRun)
+	e.POST("/agent/runs/:id/answer-now", s.answerNow)
+	e.GET("/agent/runs/:id/steps/:call/output", s.getStepOutput)
+	e.POST("/agent/chat", s.agentChat)
+	e.POST("/agent/chat/structured", s.agentChatStructured)
+	e.POST("/agent/query", s.agentQuery)
+	e.POST("/agent/retrieve", s.agentRetrieve)
+	e.GET("/agent/session/:id", s.getHistory)
+	e.DELETE("/agent/session/:id", s.deleteSession)
+	e.POST("/search", s.search)
+
+	e.GET("/sessions", s.listSessions)
+	e.PATCH("/sessions/:id", s.renameSession)
+	e.DELETE("/sessions/:id", s.deleteSession)
+	e.POST("/sessions/:id/restore", s.restoreSession)
+	e.POST("/sessions/:id/head", s.setHead)
+
+	e.POST("/documents", s.upload)
+	e.POST("/documents/samples", s.addSamples)
+	e.GET("/documents", s.documents)
+	e.GET("/documents/:id", s.getDocument)
+	e.DELETE("/documents/:id", s.deleteDocument)
+	e.GET("/documents/:id/text", s.documentText)
+	e.GET("/documents/:id/file", s.documentFile)
+	e.GET("/documents/:id/events", s.documentEvents)
+	e.GET("/documents/:id/pages/:page", s.pageImage)
+	e.POST("/documents/:id/cancel", s.cancelDocument)
+	e.POST("/documents/:id/retry", s.retryDocument)
+	e.POST("/documents/:id/restore", s.restoreDocument)
+
+	e.GET("/health", s.health)
+	e.GET("/readyz", s.ready)
+	e.GET("/metrics", s.metrics.handler())
+	s.pageRoutes(e)
+	return e
+}
+
+// neverCompressed is true for streams, which compression would hold back, and for what is compressed already.
+func neverCompressed(c echo.Context) bool {
+	path := c.Path()
+	return wantsStream(c) || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
+		strings.HasSuffix(path, "/file") || strings.HasSuffix(path, "/pages/:page") || path == "/metrics"
+}
+
+// scope is on whose behalf a request reads and writes: the one local user.
+func (s *Server) scope(echo.Context) chat.Scope { return chat.Local }

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+var runIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// runID is the run a request names. What can't be an id is answered like one that is not there.
+func runID(c echo.Context) (string, error) {
+	id := c.Param("id")
+	if !runIDForm.MatchString(id) {
+		return "", notFound("There is no such run. It may have been deleted with its conversation.")
+	}
+	return id, nil
+}
+
+func (s *Server) getRun(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	t, err := s.trace(c.Request().Context(), s.scope(c), id)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, t)
+}
+
+func (s *Server) cancelRun(c echo.Context) error { return s.steer(c, s.runs.Cancel) }
+
+func (s *Server) answerNow(c echo.Context) error { return s.steer(c, s.runs.AnswerNow) }
+
+// steer changes a run's course. What comes of it shows in the run's events.
+func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), s.scope(c)
+	run, err := s.store.Run(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if err := how(ctx, scope, id); err != nil {
+		return err
+	}
+	switch {
+	case c.Request().Header.Get("HX-Request") == "true":
+		return c.NoContent(http.StatusNoContent)
+	case wantsHTML(c):
+		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)
+	}
+	return c.JSON(http.StatusAccepted, accepted{
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+	})
+}
+
+func (s *Server) getStepOutput(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	output, err := s.output(c.Request().Context(), s.scope(c), id, c.Param("call"))
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, output)
+}

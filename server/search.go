@@ -1,0 +1,161 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// searchQuery is the body of POST /search and /agent/retrieve.
+type searchQuery struct {
+	Query     string            `json:"query"`
+	TopK      *int              `json:"top_k"` // 1–50, default 5
+	Namespace string            `json:"namespace"`
+	Filters   *searchFilters    `json:"filters"`
+	Mode      corpus.SearchMode `json:"mode"`
+	MinScore  float64           `json:"min_score"` // 0–1, on the cosine
+	Rerank    bool              `json:"rerank"`
+}
+
+// searchFilters narrow a search to some documents.
+type searchFilters struct {
+	DocumentIDs []string       `json:"document_ids"`
+	Title       string         `json:"title"` // part of a title or file name
+	MIME        string         `json:"mime"`  // or the beginning of one
+	Meta        map[string]any `json:"meta"`
+	AddedAfter  time.Time      `json:"added_after"`
+	AddedBefore time.Time      `json:"added_before"`
+}
+
+// searchResult is one passage.
+type searchResult struct {
+	Text     string         `json:"text"`
+	Score    float64        `json:"score"`
+	Rank     int            `json:"rank"`
+	Metadata searchMetadata `json:"metadata"`
+}
+
+// searchMetadata says where a passage stands. Start and End are rune offsets in the document's text.
+type searchMetadata struct {
+	ChunkID    string `json:"chunk_id"`
+	DocumentID string `json:"document_id"`
+	Title      string `json:"title"`
+	Filename   string `json:"filename"`
+	Section    string `json:"section"`
+	Page       int    `json:"page"`
+	Start      int    `json:"start"`
+	End        int    `json:"end"`
+	URL        string `json:"url"`
+}
+
+type found struct {
+	results  []searchResult
+	strategy string
+	notes    []string
+	step     chat.Step
+}
+
+// search answers POST /search.
+func (s *Server) search(c echo.Context) error {
+	var body searchQuery
+	if err := s.readJSON(c, &body); err != nil {
+		return err
+	}
+	f, err := s.find(c, body)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, struct {
+		Query        string         `json:"query"`
+		TotalResults int            `json:"total_results"`
+		Results      []searchResult `json:"results"`
+		Notes        []string       `json:"notes,omitempty"`
+	}{body.Query, len(f.results), f.results, f.notes})
+}
+
+// find checks a search and runs it; the step it took is part of what it returns.
+func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
+	q, err := s.corpusQuery(body)
+	if err != nil {
+		return found{}, err
+	}
+	start := time.Now()
+	res, err := s.library.Search(c.Request().Context(), s.scope(c).In(body.Namespace), q)
+	if err != nil {
+		return found{}, err
+	}
+	f := found{results: make([]searchResult, 0, len(res.Results)), strategy: string(q.Mode), notes: notNil(res.Notes)}
+	if !s.library.Semantic() {
+		f.strategy = string(corpus.ModeLexical)
+	}
+	if body.Rerank {
+		f.notes = append(f.notes, "Reranking is not set up; the results are in the order of the search.")
+	}
+	for i, r := range res.Results {
+		p, d := r.Passage, r.Document
+		f.results = append(f.results, searchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
+			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: p.Page,
+			Start: p.Start, End: p.End, URL: fmt.Sprintf("/d/%s?start=%d&end=%d", d.ID, p.Start, p.End),
+		}})
+	}
+	f.step, err = searchStep(q, f, start)
+	return f, err
+}
+
+func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
+	q := corpus.Query{Text: cleanText(body.Query), Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore}
+	if strings.TrimSpace(q.Text) == "" {
+		return q, invalid("The query is empty. Give the words to search for.")
+	}
+	if utf8.RuneCountInString(q.Text) > s.limits.Message {
+		return q, invalid("The query is longer than " + groupDigits(s.limits.Message) + " characters. Give two to twenty words.")
+	}
+	if body.TopK != nil {
+		q.Limit = *body.TopK
+	}
+	if q.Limit < 1 || q.Limit > 50 {
+		return q, invalid("top_k must be between 1 and 50.")
+	}
+	if q.MinScore < 0 || q.MinScore > 1 {
+		return q, invalid("min_score must be between 0 and 1.")
+	}
+	switch q.Mode {
+	case corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic:
+	default:
+		return q, invalid(`mode must be "hybrid", "lexical" or "semantic".`)
+	}
+	if f := body.Filters; f != nil {
+		q.Documents = f.DocumentIDs
+		if f.Title != "" || f.MIME != "" || len(f.Meta) > 0 || !f.AddedAfter.IsZero() || !f.AddedBefore.IsZero() {
+			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter, AddedBefore: f.AddedBefore}
+		}
+	}
+	return q, nil
+}
+
+// searchStep is the search as one step of reasoning, for callers that want to see what was done.
+func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
+	input, err := json.Marshal(map[string]any{"query": q.Text, "max_results": q.Limit})
+	if err != nil {
+		return chat.Step{}, err
+	}
+	output, err := json.Marshal(map[string]any{"total_found": len(f.results)})
+	if err != nil {
+		return chat.Step{}, err
+	}
+	return chat.Step{
+		CallID: "search-1", Step: "search_documents", ActionType: chat.ActionSearching, ToolName: "search_documents",
+		Message: fmt.Sprintf("Found %d passages", len(f.results)), Timestamp: float64(start.UnixMicro()) / 1e6,
+		ToolInput: input, ToolOutput: output, OutputSize: len(output), Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
+		DurationMS: time.Since(start).Milliseconds(), Details: map[string]any{"strategy": f.strategy},
+	}, nil
+}

@@ -1,0 +1,178 @@
+// Package server speaks HTTP: the page, its streams and the API for programs. It is the only package that knows Echo.
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Runs starts and steers the work on questions. agent.Runs is the one that serves.
+type Runs interface {
+	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
+	// IdempotencyKey named an earlier run.
+	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
+	// Cancel stops a run; one that is over already fails with chat.CodeConflict.
+	Cancel(ctx context.Context, s chat.Scope, runID string) error
+	// AnswerNow makes a run answer from what it has; one that is over already fails with chat.CodeConflict.
+	AnswerNow(ctx context.Context, s chat.Scope, runID string) error
+}
+
+// Check is one dependency that GET /health asks.
+type Check struct {
+	Name     string
+	Critical bool                            // its failure makes the server "down" (503), not "degraded" (200)
+	Probe    func(ctx context.Context) error // has 2 s; a chat.Error's message is shown, anything else is only logged
+}
+
+// Config wires a Server. Store, Feed, Library and Runs are required.
+type Config struct {
+	Store     chat.Store
+	Feed      *chat.Feed
+	Library   *corpus.Library
+	Runs      Runs
+	Log       *slog.Logger // nil: nothing is logged
+	Version   string
+	ModelName string // for the page: "gpt-4o-mini", "offline"
+	Offline   bool   // no model is set: rules choose the tools
+	Samples   fs.FS  // the documents that POST /documents/samples adds; nil: there are none
+	Checks    []Check
+	Hosts     []string             // further names the server is reached by; see hostAllowed
+	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
+	Metrics   *prometheus.Registry // nil: one of its own
+	Limits    Limits
+}
+
+// Limits bound what a client may send and hold. A zero field means its default.
+type Limits struct {
+	JSONBody     int64         // bytes of a JSON or form body; 1 MiB
+	Message      int           // runes of a question; 32,000
+	Upload       int64         // bytes of one file; 50 MiB
+	UploadTotal  int64         // bytes of one upload request; 2 GiB
+	UploadFiles  int           // files of one upload request; 1,000
+	Streams      int           // open at once; 20,000
+	Heartbeat    time.Duration // between comments on a silent stream; 15 s
+	WriteTimeout time.Duration // for each write to a client; 20 s
+	ReadTimeout  time.Duration // for each read of a body; 30 s
+}
+
+func (l Limits) withDefaults() Limits {
+	fill(&l.JSONBody, 1<<20)
+	fill(&l.Message, 32_000)
+	fill(&l.Upload, 50<<20)
+	fill(&l.UploadTotal, 2<<30)
+	fill(&l.UploadFiles, 1000)
+	fill(&l.Streams, 20_000)
+	fill(&l.Heartbeat, 15*time.Second)
+	fill(&l.WriteTimeout, 20*time.Second)
+	fill(&l.ReadTimeout, 30*time.Second)
+	return l
+}
+
+func fill[T int | int64 | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// Server answers HTTP requests. It is safe for concurrent use.
+type Server struct {
+	cfg      Config
+	limits   Limits
+	store    chat.Store
+	feed     *chat.Feed
+	library  *corpus.Library
+	runs     Runs
+	log      *slog.Logger
+	echo     *echo.Echo
+	handler  http.Handler
+	metrics  *metrics
+	origins  *http.CrossOriginProtection
+	frames   framePool
+	streams  atomic.Int64
+	anyHost  atomic.Bool // bound to more than loopback and no Hosts are set: every Host is let in
+	http     *http.Server
+	draining chan struct{} // closed when Shutdown begins
+	drain    sync.Once
+}
+
+// New wires a server. It neither listens nor starts a goroutine.
+func New(cfg Config) (*Server, error) {
+	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Runs == nil {
+		return nil, errors.New("server: Store, Feed, Library and Runs are required")
+	}
+	s := &Server{
+		cfg: cfg, limits: cfg.Limits.withDefaults(), store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs,
+		log: cfg.Log, metrics: newMetrics(cfg.Metrics), origins: http.NewCrossOriginProtection(), draining: make(chan struct{}),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	for _, origin := range cfg.Origins {
+		if err := s.origins.AddTrustedOrigin(origin); err != nil {
+			return nil, err
+		}
+	}
+	s.metrics.watch(s)
+	s.echo = s.routes()
+	s.handler = s.wrap(s.echo)
+	s.http = &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	s.http.RegisterOnShutdown(s.startDraining)
+	return s, nil
+}
+
+// Handler answers every request, for a test server or another mux.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Serve answers requests on ln until Shutdown; then it returns nil. On a loopback address only local Host names are let in.
+func (s *Server) Serve(ln net.Listener) error {
+	s.anyHost.Store(len(s.cfg.Hosts) == 0 && !loopback(ln.Addr()))
+	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown makes /readyz fail, refuses new questions, ends the streams with a hint to come back, and waits for the other
+// requests. When ctx ends first, what is still open is cut off and ctx's error returned.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.startDraining()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+func (s *Server) startDraining() { s.drain.Do(func() { close(s.draining) }) }
+
+func (s *Server) isDraining() bool {
+	select {
+	case <-s.draining:
+		return true
+	default:
+		return false
+	}
+}
+
+func loopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}

@@ -1,0 +1,268 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// historyMessages is how many messages of a session are given out, the newest.
+const historyMessages = 50
+
+// sessionInfo is a session in a list.
+type sessionInfo struct {
+	SessionID string    `json:"session_id"`
+	Title     string    `json:"title"`
+	TurnCount int       `json:"turn_count"`
+	Running   bool      `json:"running"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// message is one side of a turn.
+type message struct {
+	Role      string    `json:"role"` // user, assistant
+	Content   string    `json:"content"`
+	Timestamp time.Time `json:"timestamp"`
+	RunID     string    `json:"run_id,omitempty"`
+}
+
+// sessionID is the session a request names.
+func sessionID(c echo.Context) (string, error) {
+	id := c.Param("id")
+	return id, chat.CheckSessionID(id)
+}
+
+// getHistory answers GET /agent/session/{id} with the branch that is shown.
+func (s *Server) getHistory(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), s.scope(c)
+	session, err := s.store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	runs, err := s.store.Runs(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	branch := shownBranch(runs, session.HeadID)
+	if extra := len(branch) - historyMessages; extra > 0 {
+		branch = branch[extra:]
+	}
+	messages := []message{}
+	for _, run := range branch {
+		messages = append(messages, message{Role: "user", Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID})
+		if run.Answer != "" {
+			messages = append(messages, message{Role: "assistant", Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID})
+		}
+	}
+	if extra := len(messages) - historyMessages; extra > 0 {
+		messages = messages[extra:]
+	}
+	retrievals, err := s.retrievals(c, messages)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, struct {
+		SessionID        string      `json:"session_id"`
+		Title            string      `json:"title"`
+		Messages         []message   `json:"messages"`
+		RetrievalHistory []retrieval `json:"retrieval_history"`
+		StartedAt        time.Time   `json:"started_at"`
+		TurnCount        int         `json:"turn_count"`
+	}{session.ID, session.Title, messages, retrievals, session.CreatedAt, session.TurnCount})
+}
+
+// shownBranch returns the runs from the root of the tree to head, oldest first.
+func shownBranch(runs []chat.Run, head string) []chat.Run {
+	byID := make(map[string]chat.Run, len(runs))
+	for _, run := range runs {
+		byID[run.ID] = run
+	}
+	var branch []chat.Run
+	for range runs {
+		run, ok := byID[head]
+		if !ok {
+			break
+		}
+		branch = append(branch, run)
+		head = run.ParentID
+	}
+	slices.Reverse(branch)
+	return branch
+}
+
+// retrieval is one search or reading of a session.
+type retrieval struct {
+	ToolName      string    `json:"tool_name"`
+	Query         string    `json:"query"`
+	ResultsCount  int       `json:"results_count"`
+	AvgSimilarity float64   `json:"avg_similarity"`
+	Timestamp     time.Time `json:"timestamp"`
+}
+
+// retrievals reads what the runs behind messages searched for and read.
+func (s *Server) retrievals(c echo.Context, messages []message) ([]retrieval, error) {
+	list := []retrieval{}
+	last := ""
+	for _, m := range messages {
+		if m.RunID == last {
+			continue
+		}
+		last = m.RunID
+		t, err := s.trace(c.Request().Context(), s.scope(c), m.RunID)
+		if err != nil {
+			return nil, err
+		}
+		for _, step := range t.Steps {
+			if step.ToolName != "" && isRetrieval(step.ActionType) && step.Status == chat.StatusComplete {
+				list = append(list, newRetrieval(step))
+			}
+		}
+	}
+	return list, nil
+}
+
+// newRetrieval reads the counts out of a tool's output, as far as it has them.
+func newRetrieval(step chat.Step) retrieval {
+	r := retrieval{ToolName: step.ToolName, Timestamp: time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()}
+	var input struct {
+		Query, Focus string
+		Pattern      string
+		DocID        string `json:"doc_id"`
+	}
+	var output struct {
+		TotalFound *int `json:"total_found"`
+		Documents  []struct{ Score float64 }
+		Results    []struct{ Score float64 }
+	}
+	// A tool with other fields, or other types under these names, leaves them empty.
+	_ = json.Unmarshal(step.ToolInput, &input)
+	_ = json.Unmarshal(step.ToolOutput, &output)
+	for _, text := range []string{input.Query, input.Pattern, input.DocID} {
+		if r.Query == "" {
+			r.Query = text
+		}
+	}
+	scored := append(output.Documents, output.Results...)
+	r.ResultsCount = len(scored)
+	for _, doc := range scored {
+		r.AvgSimilarity += doc.Score / float64(len(scored))
+	}
+	if output.TotalFound != nil {
+		r.ResultsCount = *output.TotalFound
+	}
+	return r
+}
+
+func (s *Server) listSessions(c echo.Context) error {
+	limit, err := queryInt(c, "limit", 0, 1, chat.MaxPage)
+	if err != nil {
+		return err
+	}
+	q := chat.SessionQuery{Text: c.QueryParam("q"), Limit: limit, Cursor: c.QueryParam("cursor")}
+	sessions, next, err := s.store.Sessions(c.Request().Context(), s.scope(c), q)
+	if err != nil {
+		return err
+	}
+	list := []sessionInfo{}
+	for _, session := range sessions {
+		list = append(list, sessionInfo{
+			SessionID: session.ID, Title: session.Title, TurnCount: session.TurnCount, Running: session.Running,
+			CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt,
+		})
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, struct {
+		Sessions []sessionInfo `json:"sessions"`
+		Next     string        `json:"next,omitempty"`
+	}{list, next})
+}
+
+func (s *Server) renameSession(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		Title string `json:"title"`
+	}
+	if err := s.readJSON(c, &body); err != nil {
+		return err
+	}
+	title := strings.Join(strings.Fields(cleanText(body.Title)), " ")
+	if n := utf8.RuneCountInString(title); n < 1 || n > 200 {
+		return invalid("A title has 1 to 200 characters.")
+	}
+	if err := s.store.RenameSession(c.Request().Context(), s.scope(c), id, title); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Server) deleteSession(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteSession(c.Request().Context(), s.scope(c), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Server) restoreSession(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.RestoreSession(c.Request().Context(), s.scope(c), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Server) setHead(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		RunID string `json:"run_id"`
+	}
+	if err := s.readJSON(c, &body); err != nil {
+		return err
+	}
+	if !runIDForm.MatchString(body.RunID) {
+		return notFound("There is no such run in this conversation.")
+	}
+	if err := s.store.SetHead(c.Request().Context(), s.scope(c), id, body.RunID); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// queryInt reads a whole number from the address; without it, value is what it is.
+func queryInt(c echo.Context, name string, value, low, high int) (int, error) {
+	text := c.QueryParam(name)
+	if text == "" {
+		return value, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + groupDigits(high) + ".")
+	}
+	return n, nil
+}

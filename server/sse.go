@@ -1,0 +1,102 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// eventStream writes server-sent events: as many frames as there are, then one flush. An idle stream holds no buffer.
+// A write that fails ends the stream: the reader has left, or did not read for Limits.WriteTimeout.
+type eventStream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+// newEventStream sends the headers and a first comment, so that the reader and every proxy know at once that it is open.
+func newEventStream(w http.ResponseWriter) (*eventStream, error) {
+	setStreamHeaders(w.Header())
+	w.WriteHeader(http.StatusOK)
+	out := &eventStream{w: w, control: http.NewResponseController(w)}
+	return out, out.comment("open")
+}
+
+func setStreamHeaders(h http.Header) {
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+}
+
+// send writes frames made by appendFrame and flushes.
+func (out *eventStream) send(frames []byte) error {
+	if _, err := out.w.Write(frames); err != nil {
+		return err
+	}
+	return out.control.Flush()
+}
+
+// comment sends a line that readers ignore. It keeps the connection alive and finds out whether it still is.
+func (out *eventStream) comment(text string) error {
+	return out.send([]byte(": " + text + "\n\n"))
+}
+
+// retry tells the reader to come back after that many milliseconds.
+func (out *eventStream) retry(milliseconds int) error {
+	return out.send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
+}
+
+// appendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so that
+// nothing inside data can start a field or end the event. event must not contain a line break.
+func appendFrame(dst []byte, id int64, event string, data []byte) []byte {
+	if id > 0 {
+		dst = append(dst, "id: "...)
+		dst = strconv.AppendInt(dst, id, 10)
+		dst = append(dst, '\n')
+	}
+	if event != "" {
+		dst = append(dst, "event: "...)
+		dst = append(dst, event...)
+		dst = append(dst, '\n')
+	}
+	for more := true; more; {
+		var line []byte
+		line, data, more = cutLine(data)
+		dst = append(dst, "data: "...)
+		dst = append(dst, line...)
+		dst = append(dst, '\n')
+	}
+	return append(dst, '\n')
+}
+
+// cutLine cuts at the first LF, CR or CRLF: the three line ends of the format.
+func cutLine(data []byte) (line, rest []byte, more bool) {
+	i := bytes.IndexAny(data, "\r\n")
+	if i < 0 {
+		return data, nil, false
+	}
+	end := i + 1
+	if data[i] == '\r' && end < len(data) && data[end] == '\n' {
+		end++
+	}
+	return data[:i], data[end:], true
+}
+
+// frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not stay in memory.
+type frameBuffer struct{ b []byte }
+
+type framePool struct{ pool sync.Pool }
+
+func (p *framePool) get() *frameBuffer {
+	if f, ok := p.pool.Get().(*frameBuffer); ok {
+		f.b = f.b[:0]
+		return f
+	}
+	return &frameBuffer{b: make([]byte, 0, 4<<10)}
+}
+
+func (p *framePool) put(f *frameBuffer) {
+	if cap(f.b) <= 2*frameFlush {
+		p.pool.Put(f)
+	}
+}

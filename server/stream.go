@@ -1,0 +1,198 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// frameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
+const frameFlush = 32 << 10
+
+// retryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.
+const retryAfterDrain = 1000
+
+// follower says how a run's log is shown to one kind of reader.
+type follower struct {
+	// frame appends what a reader gets for an entry. A chat.Reset comes as an entry with Seq 0: the reader starts over, and
+	// all entries follow from the first.
+	frame func(dst []byte, entry *chat.Entry) ([]byte, error)
+	// repeatLast sends the last entry again to a reader that has them all, where others get 204.
+	repeatLast bool
+}
+
+// programFrame is the event as JSON under its number and kind.
+func programFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
+	return appendFrame(dst, entry.Seq, string(entry.Type), entry.JSON), nil
+}
+
+// streamEvents answers GET /agent/runs/{id}/events.
+func (s *Server) streamEvents(c echo.Context) error {
+	after, err := lastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	return s.follow(c, id, after, follower{frame: programFrame})
+}
+
+// lastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.
+func lastSeen(r *http.Request) (int64, error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return 0, nil
+	}
+	after, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || after < 0 {
+		return 0, invalid("The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.")
+	}
+	return after, nil
+}
+
+// follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
+// touches the run. It fails only before anything is sent.
+func (s *Server) follow(c echo.Context, runID string, after int64, f follower) error {
+	ctx, scope := c.Request().Context(), s.scope(c)
+	wake, stop := s.feed.Watch(runID) // before the first read, so that nothing falls between
+	defer stop()
+	news := wake()
+	page, err := s.feed.Read(ctx, scope, runID, after)
+	if err != nil {
+		return err
+	}
+	var reset *chat.Entry
+	if after > page.Last {
+		if reset, err = resetEntry(runID, page.Last); err != nil {
+			return err
+		}
+		after = 0
+		if page, err = s.feed.Read(ctx, scope, runID, after); err != nil {
+			return err
+		}
+	}
+	if page.Over && len(page.Entries) == 0 {
+		if !f.repeatLast || page.Last == 0 {
+			return c.NoContent(http.StatusNoContent) // EventSource stops reconnecting
+		}
+		if page, err = s.feed.Read(ctx, scope, runID, page.Last-1); err != nil {
+			return err
+		}
+	}
+	if isHead(c.Request()) {
+		setStreamHeaders(c.Response().Header())
+		return c.NoContent(http.StatusOK)
+	}
+	if err := s.openStream(); err != nil {
+		return err
+	}
+	defer s.closeStream()
+
+	out, err := newEventStream(c.Response())
+	if err != nil {
+		return nil
+	}
+	if reset != nil {
+		if err := s.sendEntries(out, []*chat.Entry{reset}, f); err != nil {
+			return nil
+		}
+	}
+	heartbeat := time.NewTimer(s.limits.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		if err := s.sendEntries(out, page.Entries, f); err != nil || page.Over {
+			return s.streamEnd(c, err)
+		}
+		if n := len(page.Entries); n > 0 {
+			after = page.Entries[n-1].Seq
+			page.Entries = nil // a waiting reader holds nothing of the log
+			heartbeat.Reset(s.limits.Heartbeat)
+		} else {
+			select {
+			case <-news:
+			case <-heartbeat.C:
+				heartbeat.Reset(s.limits.Heartbeat)
+				if err := out.comment("still here"); err != nil {
+					return nil
+				}
+				continue
+			case <-ctx.Done():
+				return nil
+			case <-s.draining:
+				_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+				return nil
+			}
+		}
+		news = wake()
+		if page, err = s.feed.Read(ctx, scope, runID, after); err != nil {
+			return err // the stream is open: this is only logged, and the reader comes back
+		}
+	}
+}
+
+// streamEnd hides that a reader left; a failure of ours goes to the log.
+func (s *Server) streamEnd(c echo.Context, err error) error {
+	if _, ours := err.(frameError); ours {
+		return err
+	}
+	return nil
+}
+
+// frameError is a failure to draw an event, as opposed to one to deliver it.
+type frameError struct{ error }
+
+// Unwrap returns the cause.
+func (e frameError) Unwrap() error { return e.error }
+
+func (s *Server) sendEntries(out *eventStream, entries []*chat.Entry, f follower) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	buffer := s.frames.get()
+	defer s.frames.put(buffer)
+	for i, entry := range entries {
+		var err error
+		if buffer.b, err = f.frame(buffer.b, entry); err != nil {
+			return frameError{err}
+		}
+		if len(buffer.b) < frameFlush && i < len(entries)-1 {
+			continue
+		}
+		if len(buffer.b) == 0 {
+			continue
+		}
+		if err := out.send(buffer.b); err != nil {
+			return err
+		}
+		buffer.b = buffer.b[:0]
+	}
+	return nil
+}
+
+func resetEntry(runID string, last int64) (*chat.Entry, error) {
+	ev, err := chat.NewEvent(runID, chat.Reset{Last: last})
+	if err != nil {
+		return nil, err
+	}
+	return &chat.Entry{Event: ev, JSON: ev.AppendJSON(nil)}, nil
+}
+
+// openStream takes one of the places for streams; closeStream gives it back.
+func (s *Server) openStream() error {
+	if s.streams.Add(1) > int64(s.limits.Streams) {
+		s.streams.Add(-1)
+		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many live views are open at once. Close some and try again in a moment."}
+	}
+	return nil
+}
+
+func (s *Server) closeStream() { s.streams.Add(-1) }

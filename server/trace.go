@@ -1,0 +1,200 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"footnote/chat"
+)
+
+// trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
+type trace struct {
+	RunID         string          `json:"run_id"`
+	SessionID     string          `json:"session_id"`
+	ParentID      string          `json:"parent_id,omitempty"`
+	Status        chat.RunStatus  `json:"status"`
+	Question      string          `json:"question"`
+	Model         string          `json:"model"`
+	Mode          chat.Mode       `json:"mode"`
+	Toolset       string          `json:"toolset"`
+	Budget        chat.Budget     `json:"budget"`
+	Steps         []chat.Step     `json:"steps"`  // the last state of each, in the order they began
+	Text          string          `json:"text"`   // the answer so far
+	Answer        *chat.Answer    `json:"answer"` // null until there is one
+	Citations     []chat.Citation `json:"citations"`
+	Tokens        chat.Tokens     `json:"tokens"`
+	Error         *chat.StepError `json:"error,omitempty"`
+	LastSeq       int64           `json:"last_seq"`
+	CreatedAt     time.Time       `json:"created_at"`
+	EndedAt       *time.Time      `json:"ended_at,omitempty"`
+	Events        string          `json:"events"` // where to follow it
+	stepPositions map[string]int
+}
+
+func newTrace(run chat.Run) *trace {
+	t := &trace{
+		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status, Question: run.Request.Message,
+		Toolset: run.Request.Toolset, Mode: chat.ModeFullBook, Steps: []chat.Step{}, Citations: []chat.Citation{}, Tokens: run.Tokens,
+		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", stepPositions: map[string]int{},
+	}
+	if run.Request.ContextText != "" {
+		t.Mode = chat.ModeContextConstrained
+	}
+	if !run.EndedAt.IsZero() {
+		t.EndedAt = &run.EndedAt
+	}
+	return t
+}
+
+// add folds one event in. Events come in order.
+func (t *trace) add(ev chat.Event) error {
+	p, err := ev.Payload()
+	if err != nil {
+		return err
+	}
+	t.LastSeq = ev.Seq
+	switch p := p.(type) {
+	case chat.RunStarted:
+		t.Model, t.Mode, t.Toolset, t.Budget = p.Model, p.Mode, p.Toolset, p.Budget
+	case chat.Step:
+		t.addStep(p)
+	case chat.AnswerDelta:
+		t.Text += p.Text
+	case chat.AnswerReset:
+		t.Text, t.Citations = "", []chat.Citation{}
+	case chat.Citation:
+		t.Citations = append(t.Citations, p)
+	case chat.Answer:
+		t.Answer, t.Text, t.Tokens = &p, p.Markdown, p.Tokens
+		t.Citations = notNil(p.Citations)
+	case chat.RunDone:
+		t.Status, t.Error = p.Status, p.Error
+		if t.EndedAt == nil {
+			t.EndedAt = &ev.At
+		}
+	}
+	return nil
+}
+
+// addStep puts a step's newer state over its older one, which may hold the thought and input alone.
+func (t *trace) addStep(step chat.Step) {
+	i, known := t.stepPositions[step.CallID]
+	if !known {
+		t.stepPositions[step.CallID] = len(t.Steps)
+		t.Steps = append(t.Steps, step)
+		return
+	}
+	old := t.Steps[i]
+	step.Thought = cmp.Or(step.Thought, old.Thought)
+	step.Title = cmp.Or(step.Title, old.Title)
+	step.ParentID = cmp.Or(step.ParentID, old.ParentID)
+	if len(step.ToolInput) == 0 {
+		step.ToolInput = old.ToolInput
+	}
+	t.Steps[i] = step
+}
+
+func (t *trace) step(callID string) (chat.Step, bool) {
+	i, ok := t.stepPositions[callID]
+	if !ok {
+		return chat.Step{}, false
+	}
+	return t.Steps[i], true
+}
+
+// retrievalCalls counts the tool calls that searched or read.
+func (t *trace) retrievalCalls() int {
+	n := 0
+	for _, step := range t.Steps {
+		if step.ToolName != "" && isRetrieval(step.ActionType) {
+			n++
+		}
+	}
+	return n
+}
+
+func isRetrieval(a chat.Action) bool {
+	return a == chat.ActionSearching || a == chat.ActionReading || a == chat.ActionExploring
+}
+
+// trace reads a run and its log as far as it goes now.
+func (s *Server) trace(ctx context.Context, scope chat.Scope, runID string) (*trace, error) {
+	run, err := s.store.Run(ctx, scope, runID)
+	if err != nil {
+		return nil, err
+	}
+	t := newTrace(run)
+	for {
+		page, err := s.feed.Read(ctx, scope, runID, t.LastSeq)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range page.Entries {
+			if err := t.add(entry.Event); err != nil {
+				return nil, err
+			}
+		}
+		if page.Over || len(page.Entries) == 0 {
+			return t, nil
+		}
+	}
+}
+
+// await follows a run to its end and returns its trace. The run goes on when the client leaves.
+func (s *Server) await(ctx context.Context, scope chat.Scope, run chat.Run) (*trace, error) {
+	wake, stop := s.feed.Watch(run.ID)
+	defer stop()
+	t := newTrace(run)
+	for {
+		news := wake()
+		page, err := s.feed.Read(ctx, scope, run.ID, t.LastSeq)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range page.Entries {
+			if err := t.add(entry.Event); err != nil {
+				return nil, err
+			}
+		}
+		if page.Over {
+			return t, nil
+		}
+		if len(page.Entries) > 0 {
+			continue
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.draining:
+			return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
+		}
+	}
+}
+
+// output is a step's whole output: the stored one when the event holds only its beginning.
+func (s *Server) output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
+	full, err := s.store.StepOutput(ctx, scope, runID, callID)
+	if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+		return full, err
+	}
+	t, err := s.trace(ctx, scope, runID)
+	if err != nil {
+		return nil, err
+	}
+	step, ok := t.step(callID)
+	if !ok || len(step.ToolOutput) == 0 {
+		return nil, notFound("This step has no output, or not yet. Look at the run for the steps it has.")
+	}
+	return step.ToolOutput, nil
+}
+
+// notNil makes an empty list print as [] and not as null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
