@@ -1,0 +1,180 @@
+package chat
+
+import (
+	"context"
+	"sort"
+	"sync"
+)
+
+// Entry is one event of a run's log with its JSON form. All readers share it: nothing in it may be changed.
+type Entry struct {
+	Event
+	JSON []byte // as AppendJSON makes it
+}
+
+// Page is what a run's log holds behind a position.
+type Page struct {
+	Entries []*Entry // all that is newer, oldest first; empty at the end
+	Over    bool     // the run's RunDone is among Entries or before them: nothing will follow
+	Last    int64    // the number of the log's last event. A position beyond it can't be: the reader must start over
+}
+
+// Feed is the live side of the runs' logs: who appends through it wakes the readers, who pull what is new from their own
+// position. Nothing is sent to a reader, so none can hold up a run. What was appended lately stays in memory, encoded once for all;
+// the rest comes from the store. It has no goroutines and needs no closing. It is safe for concurrent use.
+type Feed struct {
+	store Store
+
+	mu   sync.Mutex
+	runs map[string]*liveRun // under way here, or watched, or being read
+}
+
+// NewFeed returns a feed over a store.
+func NewFeed(store Store) *Feed {
+	return &Feed{store: store, runs: make(map[string]*liveRun)}
+}
+
+// Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so readers
+// see them in order.
+func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	r := f.acquire(runID)
+	defer f.release(r)
+	r.appending.Lock()
+	defer r.appending.Unlock()
+	events, err := f.store.Append(ctx, owner, runID, ps...)
+	if err != nil {
+		r.disown() // whoever has the run now, its end is only known to the store
+		return err
+	}
+	r.add(encode(events))
+	return nil
+}
+
+// Watch keeps a run's recent events in memory until stop is called. wake returns a channel that is closed at the next
+// append: take it before Read, and wait for it after a page without Over has been worked off, then nothing falls between. It
+// never fails: whether the run exists is Read's to say.
+func (f *Feed) Watch(runID string) (wake func() <-chan struct{}, stop func()) {
+	r := f.acquire(runID)
+	return r.next, sync.OnceFunc(func() { f.release(r) })
+}
+
+// Wake tells the readers of a run that another process appended to its log.
+func (f *Feed) Wake(runID string) {
+	if r := f.lookup(runID); r != nil {
+		r.disown()
+		r.signal()
+		f.release(r)
+	}
+}
+
+// Read returns everything behind the position after, to the end of the log. It fails as Store.Events does, but that a
+// session was hidden is noticed only once nobody watches the run.
+func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
+	after = max(after, 0)
+	r := f.lookup(runID)
+	if r == nil {
+		return f.readStore(ctx, s, runID, after, nil)
+	}
+	defer f.release(r)
+	if r.reader() != s.User {
+		if _, err := f.store.Run(ctx, s, runID); err != nil {
+			return Page{}, err
+		}
+		r.allow(s.User)
+	}
+	return f.readStore(ctx, s, runID, after, r)
+}
+
+// readStore collects pages until the end of the log. What r, if there is one, has in memory it takes from there.
+func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64, r *liveRun) (Page, error) {
+	var page Page
+	for at := after; ; at = page.Last {
+		if r != nil {
+			recent, last, over, known := r.since(at)
+			if page.Entries == nil {
+				page.Entries = recent // the common case copies nothing
+			} else {
+				page.Entries = append(page.Entries, recent...)
+			}
+			if known {
+				page.Last, page.Over = last, over
+				return page, nil
+			}
+			at += int64(len(recent))
+		}
+		events, err := f.store.Events(ctx, s, runID, at, MaxPage)
+		if err != nil {
+			return Page{}, err
+		}
+		page.Entries = append(page.Entries[:len(page.Entries):len(page.Entries)], encode(events)...)
+		if n := len(page.Entries); n > 0 {
+			page.Last, page.Over = page.Entries[n-1].Seq, page.Entries[n-1].Type == KindRunDone
+		}
+		if len(events) == MaxPage {
+			continue
+		}
+		if len(page.Entries) == 0 && after > 0 {
+			return f.end(ctx, s, runID, after)
+		}
+		if r != nil && page.Over {
+			r.adopt(page.Entries)
+		}
+		return page, nil
+	}
+}
+
+// end describes the end of a log that has nothing behind after: after may be the last number or beyond it.
+func (f *Feed) end(ctx context.Context, s Scope, runID string, after int64) (page Page, err error) {
+	at := func(seq int64) (last Event) {
+		if err != nil {
+			return Event{}
+		}
+		var events []Event
+		if events, err = f.store.Events(ctx, s, runID, seq-1, 1); len(events) > 0 {
+			last = events[0]
+		}
+		return last
+	}
+	last := at(after)
+	if last.Seq == 0 { // beyond the end, which happens after a lost disk only: searching is good enough
+		n := sort.Search(int(min(after, 1<<40)), func(i int) bool { return at(int64(i)+1).Seq == 0 })
+		if n > 0 {
+			last = at(int64(n))
+		}
+	}
+	return Page{Last: last.Seq, Over: last.Type == KindRunDone}, err
+}
+
+func (f *Feed) lookup(runID string) *liveRun {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.runs[runID]
+	if r != nil {
+		r.users++
+	}
+	return r
+}
+
+func (f *Feed) acquire(runID string) *liveRun {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.runs[runID]
+	if r == nil {
+		r = &liveRun{id: runID}
+		f.runs[runID] = r
+	}
+	r.users++
+	return r
+}
+
+// release forgets a run that nobody uses any more, unless more of it will be appended here.
+func (f *Feed) release(r *liveRun) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.users--; r.users == 0 && !r.underWay() {
+		delete(f.runs, r.id)
+	}
+}

@@ -1,0 +1,127 @@
+package chat
+
+import "sync"
+
+// liveBytes bounds what is kept in memory of one run's log.
+const liveBytes = 2 << 20
+
+// A liveRun is the end of one run's log in memory, shared by all its readers.
+type liveRun struct {
+	id        string
+	users     int        // watchers and calls under way; guarded by Feed.mu
+	appending sync.Mutex // held while the store appends, so that entries come in order
+
+	mu      sync.Mutex
+	user    string   // who may read it; empty until a read was allowed
+	entries []*Entry // without gaps; readers hold slices of it, so elements are only added
+	size    int
+	owned   bool          // it is appended to here, so entries reach to the end of the log
+	over    bool          // the last of entries is RunDone
+	wake    chan struct{} // closed at the next append; nil while nobody waits
+}
+
+// encode makes the form that readers share.
+func encode(events []Event) []*Entry {
+	entries := make([]*Entry, len(events))
+	for i, e := range events {
+		entries[i] = &Entry{Event: e, JSON: e.AppendJSON(make([]byte, 0, len(e.Body)+len(e.RunID)+64))}
+	}
+	return entries
+}
+
+func (e *Entry) size() int { return len(e.Body) + len(e.JSON) + 200 }
+
+// add puts newly appended entries, at least one, behind the others and wakes the readers.
+func (r *liveRun) add(entries []*Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.entries); n > 0 && r.entries[n-1].Seq+1 != entries[0].Seq {
+		r.entries, r.size = nil, 0 // another process appended in between
+	}
+	r.entries = append(r.entries, entries...)
+	for _, e := range entries {
+		r.size += e.size()
+	}
+	for len(r.entries) > 1 && r.size > liveBytes {
+		r.size -= r.entries[0].size()
+		r.entries = r.entries[1:]
+	}
+	r.owned, r.over = true, r.entries[len(r.entries)-1].Type == KindRunDone
+	r.signalLocked()
+}
+
+// adopt keeps the end of a finished log, read from the store, for the readers to come.
+func (r *liveRun) adopt(entries []*Entry) {
+	size := 0
+	for _, e := range entries {
+		size += e.size()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if size <= liveBytes && len(r.entries) < len(entries) && !r.owned {
+		r.entries, r.size, r.over = entries, size, true
+	}
+}
+
+// since returns what is in memory behind the position after. known says that this is all there is: that it reaches the
+// end of the log, whose last number comes with it.
+func (r *liveRun) since(after int64) (recent []*Entry, last int64, over, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.entries) == 0 || after+1 < r.entries[0].Seq {
+		return nil, 0, false, false
+	}
+	first := r.entries[0].Seq
+	last = first + int64(len(r.entries)) - 1
+	if after < last {
+		recent = r.entries[after+1-first : len(r.entries) : len(r.entries)]
+	}
+	return recent, last, r.over, r.owned || r.over
+}
+
+// next returns the channel that the next append closes.
+func (r *liveRun) next() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.wake == nil {
+		r.wake = make(chan struct{})
+	}
+	return r.wake
+}
+
+func (r *liveRun) signal() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.signalLocked()
+}
+
+func (r *liveRun) signalLocked() {
+	if r.wake != nil {
+		close(r.wake)
+		r.wake = nil
+	}
+}
+
+func (r *liveRun) disown() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.owned = false
+}
+
+func (r *liveRun) underWay() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.owned && !r.over
+}
+
+func (r *liveRun) reader() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.user
+}
+
+func (r *liveRun) allow(user string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.user = user
+}
