@@ -1,0 +1,254 @@
+package corpus
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// Sizes of passages in tokens.
+const (
+	enoughTokens = 240 // a passage of so many ends with its block
+	maxTokens    = 400
+	scrapTokens  = 90 // a rest of so few joins the passage before it
+)
+
+// sectionJoint separates the headings of Passage.Section.
+const sectionJoint = " › "
+
+// Split cuts a document into passages, as Passage promises. A block that is too long is cut between sentences or rows, a sentence
+// that is too long between words. A heading belongs to what is below it. Where a table goes on in another passage, its header row
+// ends the section's name.
+func Split(docID, sha256 string, e Extracted) []Passage {
+	s := splitter{docID: docID, sha256: sha256, text: walker{text: e.Text}}
+	for _, b := range e.Blocks {
+		s.add(b)
+	}
+	s.flush()
+	return s.out
+}
+
+// splitter builds one passage at a time.
+type splitter struct {
+	docID, sha256 string
+	text          walker
+	out           []Passage
+	cur           Passage // Tokens 0: none is begun
+	bare          bool    // cur is headings only
+	level         int     // of the last heading in cur
+	fresh         bool    // the passage before cur is of another section: cur may not join it
+}
+
+func (s *splitter) add(b Block) {
+	body := s.text.slice(b.Start, b.End)
+	n := text.Tokens(body)
+	if b.Kind == BlockHeading {
+		s.heading(b, body, n)
+		return
+	}
+	if n > maxTokens {
+		s.long(b, body)
+		return
+	}
+	if s.cur.Tokens > 0 && !s.bare && (s.cur.Tokens >= enoughTokens || s.cur.Tokens+n > maxTokens) {
+		s.flush()
+	}
+	s.extend(b, b.Start, b.End, n, "")
+}
+
+func (s *splitter) heading(b Block, title string, n int) {
+	above := s.bare && b.Level > s.level // a heading right above this one goes with it
+	if s.cur.Tokens > 0 && !above && (b.Level <= 2 || s.bare || s.cur.Tokens >= enoughTokens) {
+		s.flush()
+	}
+	if b.Level <= 2 {
+		s.fresh = true
+	}
+	if n > maxTokens {
+		s.long(b, title)
+		return
+	}
+	if s.cur.Tokens == 0 {
+		s.bare = true
+	}
+	s.level = b.Level
+	s.extend(b, b.Start, b.End, n, title)
+}
+
+// long cuts a block into pieces of at most maxTokens. What stands before it stays apart, but for headings.
+func (s *splitter) long(b Block, body string) {
+	if s.cur.Tokens > 0 && !s.bare {
+		s.flush()
+	}
+	header, _, _ := strings.Cut(body, "\n")
+	pieces := walker{text: body}
+	start, end, tokens, first := -1, 0, 0, true
+	cut := func() {
+		if start < 0 {
+			return
+		}
+		if s.cur.Tokens > 0 && s.cur.Tokens+tokens > maxTokens+scrapTokens {
+			s.flush()
+		}
+		s.extend(b, b.Start+start, b.Start+end, tokens, "")
+		if b.Kind == BlockTable && !first {
+			s.cur.Section = join(s.cur.Section, shorten(header, 80))
+		}
+		s.flush()
+		start, tokens, first = -1, 0, false
+	}
+	for _, r := range units(body) {
+		n := text.Tokens(pieces.slice(r[0], r[1]))
+		if start >= 0 && (tokens >= enoughTokens || tokens+n > maxTokens) {
+			cut()
+		}
+		if start < 0 {
+			start = r[0]
+		}
+		end, tokens = r[1], tokens+n
+	}
+	cut()
+}
+
+// extend adds [start, end) of b to the passage at work. title is the text of a heading, which names the section until a block
+// below it does.
+func (s *splitter) extend(b Block, start, end, tokens int, title string) {
+	if s.cur.Tokens == 0 {
+		s.cur = Passage{Start: start, FirstBlock: b.ID, Page: b.Page, Section: join(strings.Join(b.Headings, sectionJoint), title)}
+	} else if s.bare {
+		s.cur.Section = join(strings.Join(b.Headings, sectionJoint), title)
+	}
+	if title == "" {
+		s.bare = false
+	}
+	s.cur.End, s.cur.LastBlock = end, b.ID
+	s.cur.Tokens += max(tokens, 1)
+}
+
+// flush ends the passage at work. A scrap at the end of a section joins the passage before it.
+func (s *splitter) flush() {
+	if s.cur.Tokens == 0 {
+		return
+	}
+	if n := len(s.out); n > 0 && !s.fresh && s.cur.Tokens < scrapTokens && s.out[n-1].Tokens+s.cur.Tokens <= maxTokens {
+		last := &s.out[n-1]
+		last.End, last.LastBlock = s.cur.End, s.cur.LastBlock
+		last.Tokens += s.cur.Tokens
+		s.seal(last)
+	} else {
+		s.cur.DocumentID, s.cur.Ordinal = s.docID, n
+		s.seal(&s.cur)
+		s.out = append(s.out, s.cur)
+	}
+	s.cur, s.bare, s.fresh, s.level = Passage{}, false, false, 0
+}
+
+func (s *splitter) seal(p *Passage) {
+	p.ID = passageID(s.docID, s.sha256, p.Start, p.End)
+	p.Text = s.text.slice(p.Start, p.End)
+}
+
+// passageID returns 128 bits of a hash as 22 characters that are safe in an address.
+func passageID(docID, version string, start, end int) string {
+	b := make([]byte, 0, 160)
+	b = append(b, docID...)
+	b = append(b, 0)
+	b = append(b, version...)
+	b = append(b, 0)
+	b = strconv.AppendInt(b, int64(start), 10)
+	b = append(b, '-')
+	b = strconv.AppendInt(b, int64(end), 10)
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// maxUnit is the longest piece that units returns, in runes: even of signs that are a token each it is less than maxTokens.
+const maxUnit = 360
+
+// units returns the rune ranges of the sentences and rows of s, those that are too long cut between words.
+func units(s string) [][2]int {
+	var out [][2]int
+	var runes []rune
+	for _, r := range text.Sentences(s) {
+		if r[1]-r[0] <= maxUnit {
+			out = append(out, r)
+			continue
+		}
+		if runes == nil {
+			runes = []rune(s)
+		}
+		for from := r[0]; from < r[1]; {
+			to := min(from+maxUnit, r[1])
+			if to < r[1] {
+				for back := to; back > from+maxUnit/2; back-- {
+					if runes[back] == ' ' || runes[back] == '\n' {
+						to = back
+						break
+					}
+				}
+			}
+			out = append(out, [2]int{from, to})
+			for from = to; from < r[1] && (runes[from] == ' ' || runes[from] == '\n'); from++ {
+			}
+		}
+	}
+	return out
+}
+
+// walker slices a text by rune offsets. Offsets near the last ones are found fast.
+type walker struct {
+	text        string
+	runes, byte int
+}
+
+func (w *walker) slice(start, end int) string {
+	from := w.to(start)
+	to := w.to(end)
+	return w.text[min(from, to):to]
+}
+
+func (w *walker) to(rune int) int {
+	for w.runes < rune && w.byte < len(w.text) {
+		_, size := utf8.DecodeRuneInString(w.text[w.byte:])
+		w.byte += size
+		w.runes++
+	}
+	for w.runes > rune && w.byte > 0 {
+		_, size := utf8.DecodeLastRuneInString(w.text[:w.byte])
+		w.byte -= size
+		w.runes--
+	}
+	return w.byte
+}
+
+func join(path, name string) string {
+	if path == "" || name == "" {
+		return path + name
+	}
+	return path + sectionJoint + name
+}
+
+// shorten returns the first n runes of s, with an ellipsis if that is not all.
+func shorten(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return strings.TrimRight(s[:i], " ") + "…"
+		}
+		n--
+	}
+	return s
+}
+
+// AnalysePassages returns the terms of a document's passages: what Content.Terms holds.
+func AnalysePassages(title, lang string, passages []Passage) []Terms {
+	a := text.NewAnalyser(lang)
+	out := make([]Terms, len(passages))
+	for i, p := range passages {
+		out[i] = Terms{Title: a.Line(join(title, p.Section)), Body: a.Line(p.Text)}
+	}
+	return out
+}
