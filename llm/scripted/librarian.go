@@ -1,0 +1,183 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"footnote/llm"
+)
+
+const refusal = "I couldn't find relevant information about that in your documents."
+
+// Librarian is the script of a model that uses the tools as it should: it searches, reads the best one or two documents, and
+// answers with sentences of what it read, each with its number. A question may ask for trouble: see trouble.
+func Librarian(r Request) Reply {
+	question := r.Question()
+	if reply, ok := trouble(r, question); ok {
+		return reply
+	}
+	hits, passages, searched := results(r.Messages)
+	switch {
+	case len(passages) > 0:
+		return Reply{Text: answer(passages, question)}
+	case len(hits) > 0 && !r.NoTools && has(r, "read_document"):
+		var reply Reply
+		for _, id := range hits[:min(2, len(hits))] {
+			reply.Calls = append(reply.Calls, toolCall("read_document", map[string]any{"doc_id": id, "focus_query": keywords(question)}))
+		}
+		return reply
+	case searched || r.NoTools:
+		return Reply{Text: refusal + " I searched for: " + keywords(question) + "."}
+	case has(r, "search_documents"):
+		return Reply{Calls: []llm.Call{toolCall("search_documents", map[string]any{"query": keywords(question)})}}
+	}
+	return Reply{Text: "This is the scripted model. There are no tools to use."}
+}
+
+// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop and #filter.
+func trouble(r Request, question string) (Reply, bool) {
+	query := map[string]any{"query": keywords(question)}
+	switch {
+	case strings.Contains(question, "#429"):
+		return Reply{Fault: Fault{Status: 429, RetryAfter: "90"}}, true
+	case strings.Contains(question, "#500"):
+		return Reply{Fault: Fault{Status: 500}}, true
+	case strings.Contains(question, "#cut"):
+		return Reply{Text: "This reply breaks off in the middle of", Fault: Fault{CutAfter: 4}}, true
+	case strings.Contains(question, "#stall"):
+		return Reply{Text: "This reply falls silent", Fault: Fault{StallAfter: 2}}, true
+	case strings.Contains(question, "#empty"):
+		return Reply{Chunks: []string{}}, true
+	case strings.Contains(question, "#filter"):
+		return Reply{Text: "I can't", Finish: llm.FinishFilter}, true
+	case strings.Contains(question, "#malformed") && r.Turn() == 0:
+		return Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query": "ro`)}}}, true
+	case strings.Contains(question, "#loop") && !r.NoTools:
+		return Reply{Calls: []llm.Call{toolCall("search_documents", query)}}, true
+	}
+	return Reply{}, false
+}
+
+func has(r Request, tool string) bool {
+	return slices.ContainsFunc(r.Tools, func(t llm.ToolSpec) bool { return t.Name == tool })
+}
+
+func toolCall(name string, arguments map[string]any) llm.Call {
+	raw, _ := json.Marshal(arguments) // plain strings and numbers can't fail
+	return llm.Call{Name: name, Arguments: raw}
+}
+
+// passage is what tools show of a document, with its citation number.
+type passage struct {
+	N    int    `json:"n"`
+	Text string `json:"text"`
+}
+
+// results gathers what the tools returned since the last question: hits of searches, and passages that were read.
+func results(history []llm.Message) (hits []string, read []passage, searched bool) {
+	for _, msg := range slices.Backward(history) {
+		if msg.Role == llm.RoleUser {
+			break
+		}
+		if msg.Role != llm.RoleTool {
+			continue
+		}
+		var out struct {
+			Documents []struct {
+				DocID    string    `json:"doc_id"`
+				Passages []passage `json:"passages"`
+			} `json:"documents"`
+			TotalFound *int      `json:"total_found"`
+			Passages   []passage `json:"passages"`
+		}
+		start := strings.IndexByte(msg.Text, '{')
+		if start < 0 || json.NewDecoder(strings.NewReader(msg.Text[start:])).Decode(&out) != nil {
+			searched = true
+			continue
+		}
+		searched = searched || out.TotalFound != nil
+		read = append(slices.Clone(out.Passages), read...)
+		for _, doc := range out.Documents {
+			if out.TotalFound == nil {
+				read = append(read, doc.Passages...)
+			} else if doc.DocID != "" {
+				hits = append(hits, doc.DocID)
+			}
+		}
+	}
+	return hits, read, searched
+}
+
+// answer copies the sentences that share most words with the question, each with its passage's number.
+func answer(passages []passage, question string) string {
+	type found struct {
+		text  string
+		n     int
+		score int
+	}
+	wanted := strings.Fields(strings.ToLower(keywords(question)))
+	var all []found
+	for _, p := range passages {
+		for _, sentence := range sentences(p.Text) {
+			score := 0
+			lower := strings.ToLower(sentence)
+			for _, word := range wanted {
+				if strings.Contains(lower, word) {
+					score++
+				}
+			}
+			all = append(all, found{sentence, p.N, score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return b.score - a.score })
+	var b strings.Builder
+	for i, f := range all[:min(3, len(all))] {
+		if i > 0 {
+			b.WriteString(" ")
+		}
+		fmt.Fprintf(&b, "%s [%d]", f.text, f.n)
+	}
+	return b.String()
+}
+
+// sentences cuts a text at full stops and line ends.
+func sentences(text string) []string {
+	var out []string
+	for _, line := range strings.Split(text, "\n") {
+		for len(line) > 0 {
+			end := strings.IndexAny(line, ".!?")
+			for end >= 0 && end+1 < len(line) && line[end+1] != ' ' {
+				next := strings.IndexAny(line[end+1:], ".!?")
+				if next < 0 {
+					end = -1
+					break
+				}
+				end += 1 + next
+			}
+			if end < 0 {
+				end = len(line) - 1
+			}
+			if s := strings.TrimSpace(line[:end+1]); len(s) > 8 && !strings.HasPrefix(s, "#") {
+				out = append(out, s)
+			}
+			line = line[end+1:]
+		}
+	}
+	return out
+}
+
+var stopWords = strings.Fields("a an and are as at be by can did do does for from had has have how i in is it its me my of on or that the " +
+	"their there this to was we were what when where which who why will with would you your about tell give please")
+
+// keywords returns a question's content words.
+func keywords(question string) string {
+	words := strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' })
+	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(stopWords, strings.ToLower(w)) })
+	if len(kept) == 0 {
+		kept = words
+	}
+	return strings.Join(kept[:min(12, len(kept))], " ")
+}

@@ -1,0 +1,146 @@
+// Package scripted holds models whose replies are written beforehand: one in the process, and a server that speaks the
+// protocol of OpenAI. They drive tests, benchmarks and tries without a key.
+package scripted
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"footnote/llm"
+)
+
+// Reply is what a model says to one request.
+type Reply struct {
+	Reasoning string
+	Text      string
+	Chunks    []string   // the text in pieces; nil: Text in pieces of about a word
+	Calls     []llm.Call // calls without an id get one
+	Finish    llm.Finish // empty: tool_calls if there are calls, else stop
+	Usage     *llm.Usage // nil: counted from the pieces
+	Delay     time.Duration
+	Err       error // of a Model: ends the reply after its text; nil is a normal end
+	Fault     Fault // of a Server
+}
+
+// Script makes the reply to a request. It is called by many requests at once.
+type Script func(Request) Reply
+
+// Request is what a script sees.
+type Request struct {
+	llm.Request
+	Model string // as asked for; empty for an in-process Model
+	N     int    // how many requests came before
+}
+
+// Turn is a request's place in its run: how many of its assistant messages stand after the last question.
+func (r Request) Turn() int {
+	n := 0
+	for _, msg := range slices.Backward(r.Messages) {
+		switch msg.Role {
+		case llm.RoleUser:
+			return n
+		case llm.RoleAssistant:
+			n++
+		}
+	}
+	return n
+}
+
+// Question is the last user message.
+func (r Request) Question() string {
+	for _, msg := range slices.Backward(r.Messages) {
+		if msg.Role == llm.RoleUser {
+			return msg.Text
+		}
+	}
+	return ""
+}
+
+// Model is a model in the process. It is safe for concurrent use.
+type Model struct {
+	script Script
+	mu     sync.Mutex
+	seen   []llm.Request
+}
+
+// New returns a model that gives the replies in order. After the last one it fails with llm.KindInvalid.
+func New(replies ...Reply) *Model {
+	return NewScript(func(r Request) Reply {
+		if r.N >= len(replies) {
+			return Reply{Err: &llm.Error{Kind: llm.KindInvalid, Message: "The script has no further reply."}}
+		}
+		return replies[r.N]
+	})
+}
+
+// NewScript returns a model that replies as the script says.
+func NewScript(script Script) *Model { return &Model{script: script} }
+
+// Name is "scripted".
+func (m *Model) Name() string { return "scripted" }
+
+// Requests returns the requests so far.
+func (m *Model) Requests() []llm.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.seen)
+}
+
+// Stream yields the script's reply. See llm.Model.
+func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		kept := req
+		kept.Messages = slices.Clone(req.Messages)
+		m.mu.Lock()
+		n := len(m.seen)
+		m.seen = append(m.seen, kept)
+		m.mu.Unlock()
+		reply := m.script(Request{Request: req, N: n}).whole(n)
+		for _, part := range reply.parts() {
+			if err := wait(ctx, reply.Delay); err != nil {
+				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: err})
+				return
+			}
+			if _, last := part.(llm.Done); last && reply.Err != nil {
+				yield(nil, reply.Err)
+				return
+			}
+			if !yield(part, nil) {
+				return
+			}
+		}
+	}
+}
+
+// parts returns the reply as a stream's parts.
+func (r Reply) parts() []llm.Part {
+	var parts []llm.Part
+	if r.Reasoning != "" {
+		parts = append(parts, llm.Reasoning(r.Reasoning))
+	}
+	for _, chunk := range r.Chunks {
+		parts = append(parts, llm.Text(chunk))
+	}
+	for _, call := range r.Calls {
+		parts = append(parts, call)
+	}
+	return append(parts, llm.Done{Finish: r.Finish, Usage: r.Usage})
+}
+
+// wait waits for d, or returns the context's error.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,187 @@
+package scripted
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"footnote/llm"
+)
+
+const maxBody = 32 << 20
+
+// Config says how a server replies.
+type Config struct {
+	Script Script        // nil: Librarian
+	Delay  time.Duration // before each piece, unless the reply has its own
+	Tokens int           // pieces of each text reply; 0: as the script says
+	Model  string        // the name in /v1/models; empty: "scripted"
+	Record int           // how many requests Requests keeps at most: the last ones
+}
+
+// Server is a working server with OpenAI's protocol: chat completions as streams, embeddings, and the list of models.
+// Serve it with net/http or httptest. It is safe for concurrent use.
+type Server struct {
+	config Config
+	mux    *http.ServeMux
+	mu     sync.Mutex
+	count  int
+	seen   []Request
+}
+
+// NewServer returns a server. Any path before /chat/completions, /embeddings and /models is accepted.
+func NewServer(c Config) *Server {
+	if c.Script == nil {
+		c.Script = Librarian
+	}
+	if c.Model == "" {
+		c.Model = "scripted"
+	}
+	s := &Server{config: c, mux: http.NewServeMux()}
+	for _, prefix := range []string{"", "/v1"} {
+		s.mux.HandleFunc("POST "+prefix+"/chat/completions", s.chat)
+		s.mux.HandleFunc("POST "+prefix+"/embeddings", s.embeddings)
+		s.mux.HandleFunc("GET "+prefix+"/models", s.models)
+	}
+	return s
+}
+
+// ServeHTTP serves the protocol.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	s.mux.ServeHTTP(w, r)
+}
+
+// Requests returns the last requests, oldest first, as many as Config.Record.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+// Count returns how many chat requests came.
+func (s *Server) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
+func (s *Server) note(r Request) Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.N = s.count
+	s.count++
+	if s.config.Record > 0 {
+		s.seen = append(s.seen, r)
+		s.seen = s.seen[max(0, len(s.seen)-s.config.Record):]
+	}
+	return r
+}
+
+func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		refuse(w, http.StatusRequestEntityTooLarge, "too_large", err.Error())
+		return
+	}
+	asked, err := readRequest(body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	asked = s.note(asked)
+	reply := s.config.Script(asked).whole(asked.N)
+	if len(reply.Calls) == 0 && reply.Fault.none() {
+		reply.Chunks = exactly(reply.Chunks, s.config.Tokens)
+	}
+	if reply.Delay == 0 {
+		reply.Delay = s.config.Delay
+	}
+	stream(w, r, reply)
+}
+
+func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
+		map[string]any{"id": s.config.Model, "object": "model", "created": 0, "owned_by": "footnote"},
+	}})
+}
+
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client left
+}
+
+// wireRequest is a chat request as it comes.
+type wireRequest struct {
+	Model    string `json:"model"`
+	Messages []struct {
+		Role       llm.Role        `json:"role"`
+		Content    json.RawMessage `json:"content"`
+		ToolCallID string          `json:"tool_call_id"`
+		ToolCalls  []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name      string `json:"name"`
+				Arguments string `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"messages"`
+	Tools []struct {
+		Function struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Parameters  json.RawMessage `json:"parameters"`
+		} `json:"function"`
+	} `json:"tools"`
+	ToolChoice  json.RawMessage `json:"tool_choice"`
+	Temperature *float64        `json:"temperature"`
+	Seed        *int64          `json:"seed"`
+	MaxTokens   int             `json:"max_tokens"`
+}
+
+func readRequest(body []byte) (Request, error) {
+	var wire wireRequest
+	if err := json.Unmarshal(body, &wire); err != nil {
+		return Request{}, err
+	}
+	r := Request{Model: wire.Model}
+	r.Temperature, r.Seed, r.MaxTokens = wire.Temperature, wire.Seed, wire.MaxTokens
+	r.NoTools = string(wire.ToolChoice) == `"none"`
+	for _, m := range wire.Messages {
+		msg := llm.Message{Role: m.Role, Text: contentText(m.Content), CallID: m.ToolCallID}
+		for _, c := range m.ToolCalls {
+			msg.Calls = append(msg.Calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
+		}
+		r.Messages = append(r.Messages, msg)
+	}
+	for _, t := range wire.Tools {
+		r.Tools = append(r.Tools, llm.ToolSpec{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
+	}
+	return r, nil
+}
+
+// contentText reads a content that is a string or a list of text parts.
+func contentText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(raw, &parts) // null and anything else is no text
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteString(part.Text)
+	}
+	return b.String()
+}

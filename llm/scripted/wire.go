@@ -1,0 +1,173 @@
+package scripted
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"footnote/llm"
+)
+
+// Fault is what goes wrong with a server's reply. The zero value is none.
+type Fault struct {
+	Status     int           // an HTTP error instead of a reply
+	Body       string        // of Status; empty: a plain error object
+	RetryAfter string        // the header
+	Raw        []byte        // written instead of the stream
+	RawType    string        // content type of Raw; empty: text/event-stream
+	CutAfter   int           // break the connection after so many pieces; -1: before the first
+	StallAfter int           // send nothing more after so many pieces until the client leaves; -1: from the start
+	Error      string        // an error event at the end instead of a finish
+	NoDone     bool          // no [DONE]
+	Slow       time.Duration // before the headers
+}
+
+func (f Fault) none() bool {
+	return f.Status == 0 && f.Raw == nil && f.CutAfter == 0 && f.StallAfter == 0 && f.Error == "" && !f.NoDone && f.Slow == 0
+}
+
+// flushBytes is how much is collected before it is sent when pieces come without a delay.
+const flushBytes = 2 << 10
+
+// stream writes a reply as server-sent events.
+func stream(w http.ResponseWriter, r *http.Request, reply Reply) {
+	f := reply.Fault
+	if wait(r.Context(), f.Slow) != nil {
+		return
+	}
+	if f.RetryAfter != "" {
+		w.Header().Set("Retry-After", f.RetryAfter)
+	}
+	switch {
+	case f.Status != 0 && f.Body == "":
+		refuse(w, f.Status, "scripted_fault", "the script says so")
+		return
+	case f.Status != 0:
+		w.WriteHeader(f.Status)
+		_, _ = w.Write([]byte(f.Body)) // the client left
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	if f.RawType != "" {
+		w.Header().Set("Content-Type", f.RawType)
+	}
+	if f.Raw != nil {
+		_, _ = w.Write(f.Raw) // the client left
+		return
+	}
+	s := &sender{w: w, r: r, control: http.NewResponseController(w), delay: reply.Delay}
+	s.reply(reply)
+}
+
+// sender writes the events of one reply.
+type sender struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	control *http.ResponseController
+	delay   time.Duration
+	buf     []byte
+	pieces  int
+	gone    bool
+}
+
+const (
+	eventHead = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[{"index":0,"delta":`
+	eventTail = `,"finish_reason":null}]}` + "\n\n"
+)
+
+func (s *sender) reply(reply Reply) {
+	if reply.Fault.CutAfter < 0 {
+		panic(http.ErrAbortHandler)
+	}
+	if reply.Reasoning != "" {
+		s.delta(`{"reasoning_content":`, reply.Reasoning, `}`, reply.Fault)
+	}
+	for _, chunk := range reply.Chunks {
+		s.delta(`{"content":`, chunk, `}`, reply.Fault)
+	}
+	for i, call := range reply.Calls {
+		s.call(i, call, reply.Fault)
+	}
+	if s.gone {
+		return
+	}
+	if reply.Fault.Error != "" {
+		s.buf = append(s.buf, `data: {"error":{"message":`...)
+		s.buf = appendString(s.buf, reply.Fault.Error)
+		s.buf = append(s.buf, `,"code":500}}`+"\n\n"...)
+		s.flush()
+		return
+	}
+	s.buf = append(s.buf, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":`...)
+	s.buf = appendString(s.buf, string(reply.Finish))
+	s.buf = append(s.buf, "}]}\n\n"...)
+	s.buf = append(s.buf, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":`...)
+	s.buf = strconv.AppendInt(s.buf, int64(reply.Usage.In), 10)
+	s.buf = append(s.buf, `,"completion_tokens":`...)
+	s.buf = strconv.AppendInt(s.buf, int64(reply.Usage.Out), 10)
+	s.buf = append(s.buf, "}}\n\n"...)
+	if !reply.Fault.NoDone {
+		s.buf = append(s.buf, "data: [DONE]\n\n"...)
+	}
+	s.flush()
+}
+
+// call sends a call's name, then its arguments in two pieces.
+func (s *sender) call(i int, call llm.Call, f Fault) {
+	at := `{"tool_calls":[{"index":` + strconv.Itoa(i) + `,`
+	name := at + `"id":` + string(appendString(nil, call.ID)) + `,"type":"function","function":{"name":` + string(appendString(nil, call.Name)) + `,"arguments":`
+	half := len(call.Arguments) / 2
+	for half > 0 && call.Arguments[half] >= 0x80 {
+		half--
+	}
+	s.delta(name, "", `}}]}`, f)
+	s.delta(at+`"function":{"arguments":`, string(call.Arguments[:half]), `}}]}`, f)
+	s.delta(at+`"function":{"arguments":`, string(call.Arguments[half:]), `}}]}`, f)
+}
+
+// delta sends one piece, after the delay.
+func (s *sender) delta(before, text, after string, f Fault) {
+	if s.gone {
+		return
+	}
+	if f.StallAfter != 0 && s.pieces >= f.StallAfter {
+		s.flush()
+		<-s.r.Context().Done()
+		s.gone = true
+		return
+	}
+	if wait(s.r.Context(), s.delay) != nil {
+		s.gone = true
+		return
+	}
+	s.buf = append(s.buf, eventHead...)
+	s.buf = append(s.buf, before...)
+	s.buf = appendString(s.buf, text)
+	s.buf = append(s.buf, after...)
+	s.buf = append(s.buf, eventTail...)
+	s.pieces++
+	if s.delay > 0 || len(s.buf) >= flushBytes {
+		s.flush()
+	}
+	if f.CutAfter > 0 && s.pieces >= f.CutAfter {
+		s.flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (s *sender) flush() {
+	if _, err := s.w.Write(s.buf); err != nil || s.control.Flush() != nil {
+		s.gone = true
+	}
+	s.buf = s.buf[:0]
+}
+
+func appendString(b []byte, s string) []byte {
+	quoted, err := json.Marshal(s)
+	if err != nil {
+		return append(b, `""`...)
+	}
+	return append(b, quoted...)
+}
