@@ -1,0 +1,73 @@
+package chattest
+
+import (
+	"testing"
+
+	"footnote/chat"
+)
+
+func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
+	again := func(b bench, of chat.Run, question string) chat.Run {
+		b.t.Helper()
+		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{SessionID: of.SessionID, Message: question, Sibling: of.ID}, lease())
+		if err != nil {
+			b.t.Fatalf("StartRun beside %s: %v", of.ID, err)
+		}
+		return run
+	}
+	wantHead := func(b bench, what string, head chat.Run, turns int) {
+		b.t.Helper()
+		if s := b.mustSession("s"); s.HeadID != head.ID || s.TurnCount != turns {
+			b.t.Errorf("%s: head %s with %d turns, want %s with %d", what, s.HeadID, s.TurnCount, head.ID, turns)
+		}
+	}
+	parallel(t, open, "a run follows the head", func(t *testing.T, b bench) {
+		one := b.ask("s", "one")
+		two := b.ask("s", "two")
+		if one.ParentID != "" || two.ParentID != one.ID || b.mustRun(two.ID).ParentID != one.ID {
+			t.Errorf("parents %q and %q, want none and %q", one.ParentID, two.ParentID, one.ID)
+		}
+		wantHead(b, "two runs", two, 2)
+	})
+	parallel(t, open, "a sibling shares the parent and becomes the head", func(t *testing.T, b bench) {
+		one := b.ask("s", "one")
+		two := b.ask("s", "two")
+		three := b.ask("s", "three")
+		edited := again(b, two, "two, edited")
+		if edited.ParentID != one.ID {
+			t.Errorf("parent %q, want %q", edited.ParentID, one.ID)
+		}
+		wantHead(b, "after an edit", edited, 2)
+		if next := b.ask("s", "next"); next.ParentID != edited.ID {
+			t.Errorf("the next run follows %q, want the edited %q", next.ParentID, edited.ID)
+		}
+		first := again(b, one, "one, edited")
+		if first.ParentID != "" {
+			t.Errorf("a first question's sibling has the parent %q", first.ParentID)
+		}
+		wantHead(b, "after editing the first", first, 1)
+		if err := b.SetHead(t.Context(), anna, "s", three.ID); err != nil {
+			t.Fatal(err)
+		}
+		wantHead(b, "back on the old branch", three, 3)
+	})
+	parallel(t, open, "a sibling must be of the session", func(t *testing.T, b bench) {
+		b.ask("s", "one")
+		other := b.ask("other", "one")
+		for _, id := range []string{other.ID, chat.NewID()} {
+			_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s", Sibling: id}, lease())
+			wantCode(t, "in the session", err, chat.CodeNotFound)
+		}
+		_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "new", Sibling: other.ID}, lease())
+		wantCode(t, "in a new session", err, chat.CodeNotFound)
+		_, err = b.Session(t.Context(), anna, "new")
+		wantCode(t, "the session of a run that failed to start", err, chat.CodeNotFound)
+	})
+	parallel(t, open, "the head must be of the session", func(t *testing.T, b bench) {
+		one, other := b.ask("s", "one"), b.ask("other", "one")
+		for _, id := range []string{other.ID, chat.NewID()} {
+			wantCode(t, "SetHead", b.SetHead(t.Context(), anna, "s", id), chat.CodeNotFound)
+		}
+		wantHead(b, "after failing", one, 1)
+	})
+}

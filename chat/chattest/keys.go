@@ -1,0 +1,84 @@
+package chattest
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"footnote/chat"
+)
+
+func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
+	request := func(message string) chat.RunRequest { return chat.RunRequest{Message: message, IdempotencyKey: "key"} }
+	parallel(t, open, "100 parallel posts with one key make one run", func(t *testing.T, b bench) {
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		found, started := map[string]int{}, 0
+		for range 100 {
+			wg.Go(func() {
+				run, fresh, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
+				if err != nil {
+					t.Errorf("StartRun: %v", err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				found[run.ID+" in "+run.SessionID]++
+				if fresh {
+					started++
+				}
+			})
+		}
+		wg.Wait()
+		sessions, _ := b.mustSessions(chat.SessionQuery{})
+		if len(found) != 1 || started != 1 || len(sessions) != 1 {
+			t.Errorf("runs %v, %d of them fresh, in %d sessions; want one", found, started, len(sessions))
+		}
+	})
+	parallel(t, open, "the run comes back as it is now", func(t *testing.T, b bench) {
+		run, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.mustAppend(run.ID, chat.Answer{Markdown: "a"}, chat.RunDone{Status: chat.RunCompleted})
+		again, fresh, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
+		if err != nil || fresh || again.ID != run.ID || again.Status != chat.RunCompleted || again.Answer != "a" {
+			t.Errorf("StartRun again = %+v, fresh %v, %v; want the finished run %s", again, fresh, err, run.ID)
+		}
+	})
+	parallel(t, open, "another request under the key is refused", func(t *testing.T, b bench) {
+		if _, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease()); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := b.StartRun(t.Context(), anna.User, request("other"), lease())
+		wantCode(t, "another message", err, chat.CodeKeyReused)
+		inSession := request("q")
+		inSession.SessionID = "s"
+		_, _, err = b.StartRun(t.Context(), anna.User, inSession, lease())
+		wantCode(t, "another session", err, chat.CodeKeyReused)
+		if sessions, _ := b.mustSessions(chat.SessionQuery{}); len(sessions) != 1 {
+			t.Errorf("%d sessions, want the first one only", len(sessions))
+		}
+	})
+	parallel(t, open, "another user's same key is another key", func(t *testing.T, b bench) {
+		mine, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
+		if err != nil {
+			t.Fatal(err)
+		}
+		his, fresh, err := b.StartRun(t.Context(), bert.User, request("q"), lease())
+		if err != nil || !fresh || his.ID == mine.ID || his.User != bert.User {
+			t.Errorf("StartRun = %+v, fresh %v, %v; want a run of its own", his, fresh, err)
+		}
+	})
+	parallel(t, open, "no key is never the same key", func(t *testing.T, b bench) {
+		if b.ask("s", "q").ID == b.ask("s", "q").ID {
+			t.Error("two runs without a key are one")
+		}
+	})
+	parallel(t, open, "a key has at most 255 bytes", func(t *testing.T, b bench) {
+		_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{IdempotencyKey: strings.Repeat("k", 256)}, lease())
+		wantCode(t, "256 bytes", err, chat.CodeInvalid)
+		if _, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{IdempotencyKey: strings.Repeat("k", 255)}, lease()); err != nil {
+			t.Errorf("255 bytes: %v", err)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package chattest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"footnote/chat"
+)
+
+func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
+	expired := func(b bench, session string) chat.Run {
+		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: "q"},
+			chat.Lease{Owner: owner, Until: time.Now().Add(-time.Minute)})
+		if err != nil {
+			b.t.Fatalf("StartRun: %v", err)
+		}
+		return run
+	}
+	next := chat.Lease{Owner: "server-2", Until: time.Now().Add(time.Hour)}
+	runIDs := func(runs []chat.Run) (found []string) {
+		for _, run := range runs {
+			found = append(found, run.ID)
+		}
+		return found
+	}
+	parallel(t, open, "only running runs whose lease ended are taken over, oldest first", func(t *testing.T, b bench) {
+		first, ended, second := expired(b, "s"), expired(b, "s"), expired(b, "t")
+		alive := b.ask("s", "q")
+		b.finish(ended.ID)
+		runs, err := b.TakeOver(t.Context(), next, time.Now())
+		if got, want := runIDs(runs), []string{first.ID, second.ID}; err != nil || !slices.Equal(got, want) {
+			t.Fatalf("TakeOver = %v, %v; want %v", got, err, want)
+		}
+		if runs[0].Request.Message != "q" || runs[0].Status != chat.RunRunning {
+			t.Errorf("TakeOver returned %+v, want the whole run", runs[0])
+		}
+		if _, err := b.Append(t.Context(), next.Owner, first.ID, deltas(1)...); err != nil {
+			t.Errorf("the new owner's append: %v", err)
+		}
+		_, err = b.Append(t.Context(), owner, first.ID, deltas(1)...)
+		wantCode(t, "the old owner's append", err, chat.CodeConflict)
+		b.mustAppend(alive.ID, deltas(1)...)
+	})
+	parallel(t, open, "each run is taken over by one caller only", func(t *testing.T, b bench) {
+		want := map[string]int{}
+		for range 10 {
+			want[expired(b, "").ID] = 1
+		}
+		got := map[string]int{}
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+			wg.Go(func() {
+				runs, err := b.TakeOver(t.Context(), chat.Lease{Owner: name, Until: next.Until}, time.Now())
+				if err != nil {
+					t.Errorf("TakeOver: %v", err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				for _, run := range runs {
+					got[run.ID]++
+				}
+			})
+		}
+		wg.Wait()
+		for id := range want {
+			if got[id] != 1 {
+				t.Errorf("run %s was taken over %d times", id, got[id])
+			}
+		}
+	})
+	parallel(t, open, "a renewed lease is not taken over", func(t *testing.T, b bench) {
+		kept, gone := expired(b, ""), expired(b, "")
+		if lost, err := b.Renew(t.Context(), lease(), []string{kept.ID}); err != nil || len(lost) != 0 {
+			t.Fatalf("Renew lost %v, %v", lost, err)
+		}
+		runs, err := b.TakeOver(t.Context(), next, time.Now())
+		if got := runIDs(runs); err != nil || !slices.Equal(got, []string{gone.ID}) {
+			t.Errorf("TakeOver = %v, %v; want %s only", got, err, gone.ID)
+		}
+	})
+	parallel(t, open, "Renew tells which runs are lost", func(t *testing.T, b bench) {
+		mine, taken, over := b.ask("", "q"), expired(b, ""), b.ask("", "q")
+		if _, err := b.TakeOver(t.Context(), next, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		b.finish(over.ID)
+		unknown := chat.NewID()
+		lost, err := b.Renew(t.Context(), lease(), []string{mine.ID, taken.ID, over.ID, unknown})
+		if want := []string{taken.ID, over.ID, unknown}; err != nil || !slices.Equal(lost, want) {
+			t.Errorf("Renew lost %v, %v; want %v", lost, err, want)
+		}
+	})
+	parallel(t, open, "the runs of a hidden session are taken over too", func(t *testing.T, b bench) {
+		run := expired(b, "s")
+		b.mustHide("s")
+		runs, err := b.TakeOver(t.Context(), next, time.Now())
+		if got := runIDs(runs); err != nil || !slices.Equal(got, []string{run.ID}) {
+			t.Errorf("TakeOver = %v, %v; want %s", got, err, run.ID)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package chattest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+)
+
+func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
+	parallel(t, open, "a run comes back as it was stored, with all of its request", func(t *testing.T, b bench) {
+		temperature, seed, steps, yes := 0.5, int64(7), 3, true
+		req := chat.RunRequest{
+			SessionID: "s-1", Message: "What?\n\"quoted\" <b> ü 漢 \u2028", ContextText: strings.Repeat("context ", 1000), Namespace: "n",
+			DocumentIDs: []string{"a", "b"}, Toolset: "cursor", IdempotencyKey: "k",
+			Config: chat.RunConfig{Temperature: &temperature, Seed: &seed, MaxSteps: &steps, RequireCitations: &yes, EnabledTools: []string{"calculate"}},
+		}
+		before := time.Now().Add(-time.Millisecond)
+		run, fresh, err := b.StartRun(t.Context(), anna.User, req, lease())
+		if err != nil || !fresh {
+			t.Fatalf("StartRun: fresh %v, %v", fresh, err)
+		}
+		req.IdempotencyKey = ""
+		want := chat.Run{ID: run.ID, SessionID: "s-1", User: anna.User, Request: req, Status: chat.RunRunning, CreatedAt: run.CreatedAt}
+		if diff := cmp.Diff(want, run); diff != "" {
+			t.Errorf("StartRun returned (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(run, b.mustRun(run.ID)); diff != "" {
+			t.Errorf("Run returned (-StartRun's +got):\n%s", diff)
+		}
+		if run.CreatedAt.Before(before) || run.CreatedAt.After(time.Now()) || run.CreatedAt.Location() != time.UTC {
+			t.Errorf("CreatedAt = %v, want now in UTC", run.CreatedAt)
+		}
+	})
+	parallel(t, open, "an empty session id makes a new session", func(t *testing.T, b bench) {
+		first, second := b.ask("", "one"), b.ask("", "two")
+		if first.SessionID == "" || first.SessionID == second.SessionID || first.Request.SessionID != first.SessionID {
+			t.Errorf("sessions %q (in the request: %q) and %q, want two different ones", first.SessionID, first.Request.SessionID, second.SessionID)
+		}
+		b.mustSession(first.SessionID)
+	})
+	parallel(t, open, "a malformed session id is invalid", func(t *testing.T, b bench) {
+		for _, id := range []string{"a b", "ü", "a/b", strings.Repeat("x", 129)} {
+			_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: id}, lease())
+			wantCode(t, id, err, chat.CodeInvalid)
+		}
+	})
+	parallel(t, open, "an answer and an end change the run", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		b.mustAppend(run.ID, chat.Answer{Markdown: "Because [1].", Tokens: chat.Tokens{In: 10, Out: 20}})
+		got := b.mustRun(run.ID)
+		if got.Answer != "Because [1]." || got.Tokens != (chat.Tokens{In: 10, Out: 20}) || got.Status != chat.RunRunning || !got.EndedAt.IsZero() {
+			t.Errorf("after the answer: %+v", got)
+		}
+		events := b.mustAppend(run.ID, chat.RunDone{Status: chat.RunGuardrailTriggered})
+		if got = b.mustRun(run.ID); got.Status != chat.RunGuardrailTriggered || !got.EndedAt.Equal(events[0].At) {
+			t.Errorf("after the end: status %s, ended %v; want %s, %v", got.Status, got.EndedAt, chat.RunGuardrailTriggered, events[0].At)
+		}
+	})
+	parallel(t, open, "the runs of a session come oldest first", func(t *testing.T, b bench) {
+		first := b.ask("s", "one")
+		second := b.ask("s", "two")
+		b.ask("other", "three")
+		runs, err := b.Runs(t.Context(), anna, "s")
+		if err != nil {
+			t.Fatalf("Runs: %v", err)
+		}
+		if diff := cmp.Diff([]chat.Run{first, second}, runs); diff != "" {
+			t.Errorf("Runs (-want +got):\n%s", diff)
+		}
+	})
+}
