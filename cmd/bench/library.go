@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// vocabulary is a made-up language whose words are as frequent as those of a real one (Zipf's law with exponent 1).
+var vocabulary = func() []string {
+	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // repeatable, not secret
+	onsets, vowels, codas := strings.Fields("b d f g h k l m n p r s t v br dr st tr pl"), strings.Fields("a e i o u"), strings.Fields("l n r s t m x")
+	seen := map[string]bool{}
+	var words []string
+	for len(words) < 20_000 {
+		var w strings.Builder
+		for range 2 + random.IntN(2) {
+			w.WriteString(onsets[random.IntN(len(onsets))])
+			w.WriteString(vowels[random.IntN(len(vowels))])
+		}
+		w.WriteString(codas[random.IntN(len(codas))])
+		if !seen[w.String()] {
+			seen[w.String()] = true
+			words = append(words, w.String())
+		}
+	}
+	return words
+}()
+
+// word draws a word: rank r comes up in proportion to 1/r.
+func word(random *rand.Rand) string {
+	return vocabulary[int(math.Pow(float64(len(vocabulary)), random.Float64()))-1]
+}
+
+// markdown makes a document of about so many passages.
+func markdown(seed uint64, passages int) []byte {
+	random := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // repeatable, not secret
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# Document %d %s\n", seed, word(random))
+	for section := range passages {
+		fmt.Fprintf(&out, "\n## Section %d %s %s\n", section+1, word(random), word(random))
+		for range 4 {
+			out.WriteString("\n")
+			for range 4 {
+				for i := range 12 {
+					w := word(random)
+					if i == 0 {
+						w = strings.ToUpper(w[:1]) + w[1:]
+					} else {
+						out.WriteByte(' ')
+					}
+					out.WriteString(w)
+				}
+				out.WriteString(". ")
+			}
+			out.WriteString("\n")
+		}
+	}
+	return out.Bytes()
+}
+
+// upload adds files and waits until all are ready. It returns how long that took.
+func upload(ctx context.Context, server *process, files map[string][]byte) (time.Duration, error) {
+	began := time.Now()
+	body, writer := io.Pipe()
+	form := multipart.NewWriter(writer)
+	go func() { // ends when the request reads or closes the pipe
+		var err error
+		for name, content := range files {
+			var part io.Writer
+			if part, err = form.CreateFormFile("files", name); err != nil {
+				break
+			}
+			if _, err = part.Write(content); err != nil {
+				break
+			}
+		}
+		writer.CloseWithError(errors.Join(err, form.Close()))
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/documents", body)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	req.Header.Set("Accept", "application/json")
+	resp, err := client.Do(req)
+	_ = body.Close()
+	if err != nil {
+		return 0, err
+	}
+	var answer struct {
+		Rejected []struct{ Filename, Detail string } `json:"rejected"`
+	}
+	err = errors.Join(json.NewDecoder(resp.Body).Decode(&answer), resp.Body.Close())
+	if err != nil || len(answer.Rejected) > 0 {
+		return 0, errors.Join(err, fmt.Errorf("upload: %s, rejected: %v", resp.Status, answer.Rejected))
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left := 0
+		for _, state := range []string{"queued", "parsing", "indexing"} {
+			var list struct {
+				Documents []json.RawMessage `json:"documents"`
+			}
+			if err := getJSON(ctx, server, "/documents?limit=1&state="+state, &list); err != nil {
+				return 0, err
+			}
+			left += len(list.Documents)
+		}
+		if left == 0 {
+			return time.Since(began), nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func getJSON(ctx context.Context, server *process, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+path, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", path, resp.Status)
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
+}
+
+// searching: 50,000 passages, lexical and hybrid.
+func searching(ctx context.Context, b *bench) (rows []row, err error) {
+	data, err := os.MkdirTemp("", "footnote-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
+	model, err := startModel(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, model.stop()) }()
+	server, err := b.startFootnote(ctx, data, nil)
+	if err != nil {
+		return nil, err
+	}
+	const each = 100
+	documents := b.times(500)
+	var took time.Duration
+	for first := 0; first < documents; first += 50 {
+		files := map[string][]byte{}
+		for i := first; i < min(documents, first+50); i++ {
+			files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), each)
+		}
+		t, err := upload(ctx, server, files)
+		if err != nil {
+			return nil, errors.Join(err, server.stop())
+		}
+		took += t
+	}
+	rate := float64(documents*each) / took.Seconds()
+	rows = append(rows, row{fmt.Sprintf("Markdown ingested, about %d passages", documents*each), "≥ 1,000 passages/s", fmt.Sprintf("%.0f passages/s", rate), rate >= 1000})
+	lexical, err := queries(ctx, server, "lexical", b.times(400))
+	if err != nil {
+		return rows, errors.Join(err, server.stop())
+	}
+	rows = append(rows, row{"lexical search, p95 (p50)", "≤ 10 ms", fmt.Sprintf("%s (%s)", ms(quantile(lexical, .95)), ms(quantile(lexical, .5))), quantile(lexical, .95) <= 10*time.Millisecond})
+	if err := server.stop(); err != nil {
+		return rows, err
+	}
+	server, err = b.startFootnote(ctx, data, model, "OPENAI_EMBEDDING_MODEL=bench")
+	if err != nil {
+		return rows, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	if err := embedded(ctx, server); err != nil {
+		return rows, err
+	}
+	hybrid, err := queries(ctx, server, "hybrid", b.times(400))
+	if err != nil {
+		return rows, err
+	}
+	return append(rows, row{"hybrid search, 384 dimensions, p95 (p50), the fake embedding request included", "≤ 25 ms", fmt.Sprintf("%s (%s)", ms(quantile(hybrid, .95)), ms(quantile(hybrid, .5))), quantile(hybrid, .95) <= 25*time.Millisecond}), nil
+}
+
+// embedded waits until every document has its vectors.
+func embedded(ctx context.Context, server *process) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		var health struct {
+			Checks map[string]struct {
+				Status string `json:"status"`
+				Detail string `json:"detail"`
+			} `json:"checks"`
+		}
+		if err := getJSON(ctx, server, "/health", &health); err != nil {
+			return err
+		}
+		if !strings.Contains(health.Checks["queue"].Detail, "waiting") {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// queries runs searches of 2–6 content words, and every third time a whole question.
+func queries(ctx context.Context, server *process, mode string, n int) ([]time.Duration, error) {
+	random := rand.New(rand.NewPCG(3, 5)) //nolint:gosec // repeatable, not secret
+	var took []time.Duration
+	for i := range n + 20 {
+		words := make([]string, 2+random.IntN(5))
+		for j := range words {
+			words[j] = word(random)
+		}
+		query := strings.Join(words, " ")
+		if i%3 == 2 {
+			query = "What does the document say about the " + strings.Join(words, " and the ") + "?"
+		}
+		body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "top_k": 10})
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/search", bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		if err = errors.Join(err, resp.Body.Close()); err != nil {
+			return nil, err
+		}
+		if resp.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("POST /search %q: %s", query, resp.Status)
+		}
+		if i >= 20 {
+			took = append(took, time.Since(began))
+		}
+	}
+	return took, nil
+}

@@ -1,0 +1,104 @@
+// Command bench measures Footnote beside a bare relay in one run, and prints ratios. The fake model server, the relay and
+// Footnote are processes of their own, so that each one's CPU and memory can be told apart.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// scene is one measurement. It returns its rows.
+type scene struct {
+	name string
+	run  func(ctx context.Context, b *bench) ([]row, error)
+}
+
+// row is one figure beside what was asked for.
+type row struct {
+	what  string
+	bound string
+	got   string
+	ok    bool
+}
+
+type bench struct {
+	binary string
+	quick  bool
+	delay  int // ms a token, for the paced scenes
+}
+
+var scenes = []scene{
+	{"single", single},
+	{"many", many},
+	{"paced", paced},
+	{"idle", idle},
+	{"corpus", searching},
+	{"pdf", pdf},
+	{"start", starting},
+}
+
+func main() {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "role-model":
+			os.Exit(report(serveModel(os.Args[2:])))
+		case "role-relay":
+			os.Exit(report(serveRelay(os.Args[2:])))
+		}
+	}
+	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start")
+	b := &bench{}
+	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")
+	flag.BoolVar(&b.quick, "quick", false, "fewer repetitions: shows that it works, the figures mean little")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(report(b.all(ctx, *only)))
+}
+
+func report(err error) int {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+func (b *bench) all(ctx context.Context, only string) error {
+	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	defer table.Flush()
+	fmt.Fprintln(table, "what\tasked\tmeasured\t")
+	for _, s := range scenes {
+		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "measuring:", s.name)
+		rows, err := s.run(ctx, b)
+		for _, r := range rows {
+			mark := ""
+			if !r.ok {
+				mark = "missed"
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.what, r.bound, r.got, mark)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		table.Flush()
+	}
+	return nil
+}
+
+// times returns n, or fewer when the run is to be quick.
+func (b *bench) times(n int) int {
+	if b.quick {
+		return max(1, n/20)
+	}
+	return n
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// tokens is how many pieces the answer comes in.
+const tokens = 200
+
+// dimensions of the fake embeddings.
+const dimensions = 384
+
+var docID = regexp.MustCompile(`doc_id\\":\s*\\"([^"\\]+)`)
+
+// serveModel is the fake model server: two tool calls, then an answer of 200 tokens, three requests a run.
+func serveModel(args []string) error {
+	delay, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	pace := time.Duration(delay) * time.Millisecond
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"bench","object":"model"}]}`)
+	})
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch bytes.Count(body, []byte(`"role":"tool"`)) {
+		case 0:
+			toolCall(w, "search_documents", `{\"query\":\"roof condition survey\"}`)
+		case 1:
+			id := "none"
+			if found := docID.FindSubmatch(body); found != nil {
+				id = string(found[1])
+			}
+			toolCall(w, "read_document", `{\"doc_id\":\"`+id+`\",\"focus_query\":\"roof\"}`)
+		default:
+			answer(w, r, pace)
+		}
+	})
+	mux.HandleFunc("POST /v1/embeddings", embeddings)
+	return http.ListenAndServe(args[0], mux) //nolint:gosec // a fake on loopback, ended by its parent
+}
+
+const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,"delta":`
+
+func toolCall(w io.Writer, name, arguments string) {
+	fmt.Fprintf(w, chunk+`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%s","type":"function","function":{"name":"%s","arguments":"%s"}}]},"finish_reason":null}]}`+"\n\n", name, name, arguments)
+	fmt.Fprint(w, chunk+`{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":900,"completion_tokens":20,"total_tokens":920}}`+"\n\ndata: [DONE]\n\n")
+}
+
+func answer(w http.ResponseWriter, r *http.Request, pace time.Duration) {
+	flush := http.NewResponseController(w)
+	var tick *time.Ticker
+	if pace > 0 {
+		tick = time.NewTicker(pace)
+		defer tick.Stop()
+	}
+	for i := range tokens {
+		if tick != nil {
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		word := " word"
+		switch {
+		case i%100 == 60:
+			word = " roof [1]"
+		case i%20 == 19:
+			word = " end."
+		}
+		fmt.Fprintf(w, chunk+`{"content":"%s"},"finish_reason":null}]}`+"\n\n", word)
+		if flush.Flush() != nil {
+			return
+		}
+	}
+	fmt.Fprint(w, chunk+`{},"finish_reason":"stop"}],"usage":{"prompt_tokens":2000,"completion_tokens":200,"total_tokens":2200}}`+"\n\ndata: [DONE]\n\n")
+}
+
+// embeddings answers with unit vectors that depend on the text alone, in base64 when asked for.
+func embeddings(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Input          json.RawMessage `json:"input"`
+		EncodingFormat string          `json:"encoding_format"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var texts []string
+	if json.Unmarshal(req.Input, &texts) != nil {
+		texts = []string{string(req.Input)}
+	}
+	type item struct {
+		Object    string `json:"object"`
+		Index     int    `json:"index"`
+		Embedding any    `json:"embedding"`
+	}
+	items := make([]item, len(texts))
+	for i, text := range texts {
+		items[i] = item{Object: "embedding", Index: i, Embedding: vector(text)}
+		if req.EncodingFormat == "base64" {
+			raw := make([]byte, 0, 4*dimensions)
+			for _, x := range vector(text) {
+				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+			}
+			items[i].Embedding = base64.StdEncoding.EncodeToString(raw)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "model": "bench", "data": items, "usage": map[string]int{"prompt_tokens": 1, "total_tokens": 1}})
+}
+
+func vector(text string) []float32 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, text)
+	random := rand.New(rand.NewPCG(h.Sum64(), 1)) //nolint:gosec // repeatable, not secret
+	v := make([]float32, dimensions)
+	var sum float64
+	for i := range v {
+		x := random.NormFloat64()
+		v[i] = float32(x)
+		sum += x * x
+	}
+	norm := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= norm
+	}
+	return v
+}

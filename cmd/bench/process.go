@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a server under measurement.
+type process struct {
+	cmd *exec.Cmd
+	url string
+	log *bytes.Buffer
+}
+
+// start runs a program that serves on addr and waits until path answers with 200.
+func start(ctx context.Context, addr, path string, env []string, name string, args ...string) (*process, error) {
+	p := &process{cmd: exec.CommandContext(ctx, name, args...), url: "http://" + addr, log: &bytes.Buffer{}}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stderr = p.log
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); <-tick.C {
+		resp, err := http.Get(p.url + path)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return p, nil
+			}
+		}
+	}
+	return nil, errors.Join(fmt.Errorf("%s does not answer: %s", name, p.log), p.stop())
+}
+
+// stop ends the process in order and waits for it.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	if err := p.cmd.Wait(); err != nil && p.cmd.ProcessState.ExitCode() > 0 {
+		return fmt.Errorf("%w: %s", err, p.log)
+	}
+	return nil
+}
+
+// cpu returns the processor time used so far. Linux counts it in hundredths of a second.
+func (p *process) cpu() time.Duration {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+2:]))
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// memory returns a field of the process's status in bytes: VmRSS now, VmHWM at its highest.
+func (p *process) memory(field string) int64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		if rest, ok := strings.CutPrefix(line, field+":"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// freeAddr returns a loopback address that nobody listens on at the moment.
+func freeAddr() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// startModel runs the fake model server with a delay in ms for each token.
+func startModel(ctx context.Context, delay int) (*process, error) {
+	return startSelf(ctx, "role-model", strconv.Itoa(delay))
+}
+
+// startRelay runs the bare relay in front of a model server.
+func startRelay(ctx context.Context, model *process) (*process, error) {
+	return startSelf(ctx, "role-relay", model.url)
+}
+
+func startSelf(ctx context.Context, role, arg string) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, addr, "/ready", nil, self, role, addr, arg)
+}
+
+// startFootnote runs the binary on a data directory. model may be nil: then the offline mode answers.
+func (b *bench) startFootnote(ctx context.Context, data string, model *process, env ...string) (*process, error) {
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	env = append([]string{"FOOTNOTE_DATA=" + data, "FOOTNOTE_ADDR=" + addr, "FOOTNOTE_LOG_LEVEL=warn", "OPENAI_API_KEY=", "OPENAI_BASE_URL="}, env...)
+	if model != nil {
+		env = append(env, "OPENAI_BASE_URL="+model.url+"/v1", "OPENAI_MODEL=bench")
+	}
+	return start(ctx, addr, "/health", env, b.binary, "serve")
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// serveRelay is the bare relay: the same three requests to the model, tokens passed on as SSE, nothing stored, nothing searched.
+func serveRelay(args []string) error {
+	model := args[1] + "/v1/chat/completions"
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2000, MaxIdleConns: 2000}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("POST /chat", func(w http.ResponseWriter, r *http.Request) {
+		var ask struct {
+			Message string `json:"message"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		flush := http.NewResponseController(w)
+		history := []message{{Role: "user", Content: ask.Message}}
+		for {
+			calls, err := turn(client, model, history, r, func(token string) error {
+				raw, err := json.Marshal(map[string]string{"type": "answer_delta", "text": token})
+				if err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintf(w, "data: %s\n\n", raw); err != nil {
+					return err
+				}
+				return flush.Flush()
+			})
+			if err != nil || len(calls) == 0 {
+				return
+			}
+			history = append(history, message{Role: "assistant", ToolCalls: calls})
+			for _, call := range calls {
+				history = append(history, message{Role: "tool", ToolCallID: call.ID, Content: `{"documents":[{"doc_id":"x"}]}`})
+			}
+		}
+	})
+	return http.ListenAndServe(args[0], mux) //nolint:gosec // a yardstick on loopback, ended by its parent
+}
+
+type message struct {
+	Role       string `json:"role"`
+	Content    string `json:"content"`
+	ToolCalls  []call `json:"tool_calls,omitempty"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+}
+
+type call struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+func turn(client *http.Client, model string, history []message, r *http.Request, token func(string) error) ([]call, error) {
+	body, err := json.Marshal(map[string]any{"model": "bench", "stream": true, "messages": history})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, model, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	var calls []call
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if !ok || string(data) == "[DONE]" {
+			continue
+		}
+		var part struct {
+			Choices []struct {
+				Delta struct {
+					Content   string `json:"content"`
+					ToolCalls []call `json:"tool_calls"`
+				} `json:"delta"`
+			} `json:"choices"`
+		}
+		if err := json.Unmarshal(data, &part); err != nil {
+			return nil, err
+		}
+		for _, choice := range part.Choices {
+			calls = append(calls, choice.Delta.ToolCalls...)
+			if choice.Delta.Content != "" {
+				if err := token(choice.Delta.Content); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return calls, lines.Err()
+}

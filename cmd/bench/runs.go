@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// pair is Footnote and the relay in front of one fake model, with a small library.
+type pair struct {
+	model, relay, footnote *process
+	data                   string
+}
+
+func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
+	p = &pair{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	if p.data, err = os.MkdirTemp("", "footnote-bench-"); err != nil {
+		return p, err
+	}
+	if p.model, err = startModel(ctx, delay); err != nil {
+		return p, err
+	}
+	if p.relay, err = startRelay(ctx, p.model); err != nil {
+		return p, err
+	}
+	if p.footnote, err = b.startFootnote(ctx, p.data, p.model); err != nil {
+		return p, err
+	}
+	files := map[string][]byte{"survey.md": []byte("# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n")}
+	for i := range 20 {
+		files[fmt.Sprintf("note-%d.md", i)] = markdown(uint64(i), 5)
+	}
+	_, err = upload(ctx, p.footnote, files)
+	return p, err
+}
+
+func (p *pair) stop() error {
+	var errs []error
+	for _, process := range []*process{p.footnote, p.relay, p.model} {
+		if process != nil {
+			errs = append(errs, process.stop())
+		}
+	}
+	return errors.Join(append(errs, os.RemoveAll(p.data))...)
+}
+
+// single: one client, one run after the other, relay and Footnote in turn so that both see the same machine.
+func single(ctx context.Context, b *bench) (rows []row, err error) {
+	p, err := b.startPair(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	var ours, relays []timing
+	for round := range b.times(400) + 20 {
+		for _, side := range []struct {
+			server *process
+			into   *[]timing
+		}{{p.relay, &relays}, {p.footnote, &ours}} {
+			t, err := ask(ctx, side.server)
+			if err != nil {
+				return nil, err
+			}
+			if round >= 20 { // the first ones warm up
+				*side.into = append(*side.into, t)
+			}
+		}
+	}
+	our, relay := quantile(totals(ours), .5), quantile(totals(relays), .5)
+	ratio := float64(our) / float64(relay)
+	return []row{{"one client, p50 of a run, ÷ relay", "≤ 2.0", fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= 2},
+		{"fsync on this disk, p50", "≤ 0.5 ms for the row above", ms(fsyncTime(p.data)), true}}, nil
+}
+
+// fsyncTime measures what one small write with fsync takes where the data lies.
+func fsyncTime(dir string) time.Duration {
+	file, err := os.CreateTemp(dir, "fsync-")
+	if err != nil {
+		return 0
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	var took []time.Duration
+	for range 100 {
+		began := time.Now()
+		if _, err := file.Write(make([]byte, 4096)); err != nil || file.Sync() != nil {
+			return 0
+		}
+		took = append(took, time.Since(began))
+	}
+	return quantile(took, .5)
+}
+
+// many: 32 clients without a pause.
+func many(ctx context.Context, b *bench) (rows []row, err error) {
+	p, err := b.startPair(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	type figures struct {
+		cpu   time.Duration
+		rate  float64
+		first time.Duration
+	}
+	measure := func(server *process) (f figures, err error) {
+		n := b.times(1000)
+		if _, _, err = load(ctx, server, max(32, n/10), 32); err != nil {
+			return f, err
+		}
+		before := server.cpu()
+		ts, took, err := load(ctx, server, n, 32)
+		if err != nil {
+			return f, err
+		}
+		return figures{(server.cpu() - before) / time.Duration(n), float64(n) / took.Seconds(), quantile(firsts(ts), .99)}, nil
+	}
+	var cpu, rate []float64
+	var our, relay figures
+	for range 3 {
+		if relay, err = measure(p.relay); err != nil {
+			return nil, err
+		}
+		if our, err = measure(p.footnote); err != nil {
+			return nil, err
+		}
+		cpu = append(cpu, float64(our.cpu)/float64(relay.cpu))
+		rate = append(rate, our.rate/relay.rate)
+	}
+	return []row{
+		{"32 clients, CPU a run ÷ relay", "≤ 2.2", fmt.Sprintf("%.2f (%s, %s)", median(cpu), ms(our.cpu), ms(relay.cpu)), median(cpu) <= 2.2},
+		{"32 clients, runs/s ÷ relay", "≥ 0.5", fmt.Sprintf("%.2f (%.0f, %.0f)", median(rate), our.rate, relay.rate), median(rate) >= .5},
+		{"32 clients, POST → first event, p99", "≤ 100 ms", ms(our.first), our.first <= 100*time.Millisecond},
+	}, nil
+}
+
+// paced: a token every 20 ms, as a real model sends them.
+func paced(ctx context.Context, b *bench) (rows []row, err error) {
+	p, err := b.startPair(ctx, 20)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	for _, width := range []int{300, 1000} {
+		n := b.times(width)
+		relays, _, err := load(ctx, p.relay, n, n)
+		if err != nil {
+			return rows, fmt.Errorf("relay, %d at once: %w", n, err)
+		}
+		ours, _, err := load(ctx, p.footnote, n, n)
+		if err != nil {
+			return rows, fmt.Errorf("Footnote, %d at once: %w", n, err)
+		}
+		bound := map[int]float64{300: 1.1, 1000: 1.5}[width]
+		our, relay := quantile(totals(ours), .95), quantile(totals(relays), .95)
+		ratio := float64(our) / float64(relay)
+		rows = append(rows, row{fmt.Sprintf("%d at once, a token each 20 ms, p95 ÷ relay", n), fmt.Sprintf("≤ %.1f", bound), fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= bound})
+	}
+	peak := float64(p.footnote.memory("VmHWM")) / (1 << 20)
+	return append(rows, row{"peak memory of the above", "≤ 300 MiB", fmt.Sprintf("%.0f MiB", peak), peak <= 300}), nil
+}
+
+func median(xs []float64) float64 {
+	ds := make([]time.Duration, len(xs))
+	for i, x := range xs {
+		ds[i] = time.Duration(x * 1e6)
+	}
+	return float64(quantile(ds, .5)) / 1e6
+}
