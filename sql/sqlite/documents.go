@@ -13,7 +13,7 @@ import (
 	"footnote/corpus"
 )
 
-// Documents is the embedded corpus.Documents.
+// Documents is the corpus.Documents of an open database. It is safe for concurrent use and lives as long as its DB.
 type Documents struct {
 	db    *DB
 	known knownTerms
@@ -21,8 +21,8 @@ type Documents struct {
 
 var _ corpus.Documents = (*Documents)(nil)
 
-// NewDocuments returns the documents in db. Make one for each DB.
-func NewDocuments(db *DB) *Documents { return &Documents{db: db} }
+// Documents returns the database's documents. Ask once and share the result: it remembers what it stored.
+func (db *DB) Documents() *Documents { return &Documents{db: db} }
 
 var errNoDocument = &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted."}
 

@@ -1,0 +1,255 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Sizes of the pieces that content is written in. A transaction holds about one, so that a big document doesn't keep
+// the writes of running answers waiting.
+const (
+	passagesPerWrite = 64
+	bytesPerWrite    = 512 << 10
+	blocksPerPiece   = 2000
+	wordsPerPiece    = 4000
+)
+
+// contentWrite is one PutContent under way. Its pieces are written under a content number that nothing points to; the
+// last transaction makes that number the document's content. Whoever reads meanwhile sees the old content.
+type contentWrite struct {
+	ds       *Documents
+	id       string
+	c        corpus.Content
+	document int64
+	content  int64
+	firstRow int64
+	steps    []func(*tx) error // what is to write, in order
+	costs    []int             // of each step, in bytes
+	learned  map[string]uint64 // new body terms
+}
+
+// PutContent replaces a document's content; see corpus.Documents. When it fails, the old content serves as before.
+func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
+	if len(c.Terms) != len(c.Passages) {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
+			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
+	}
+	w := &contentWrite{ds: ds, id: id, c: c, learned: make(map[string]uint64)}
+	if err := w.plan(); err != nil {
+		return err
+	}
+	old, err := w.run(ctx)
+	if err != nil {
+		if w.content > 0 {
+			err = errors.Join(err, ds.removeContent(context.WithoutCancel(ctx), w.content))
+		}
+		return err
+	}
+	ds.known.add(maps.Values(w.learned))
+	if old > 0 { // what is left if this stops half-way goes with the next Purge
+		return ds.removeContent(context.WithoutCancel(ctx), old)
+	}
+	return nil
+}
+
+// plan cuts the content into steps. Nothing is written yet.
+func (w *contentWrite) plan() error {
+	text := w.c.Extracted.Text
+	for piece := 0; len(text) > 0; piece++ {
+		part := text[:textCut(text)]
+		text = text[len(part):]
+		w.step(len(part), func(t *tx) error {
+			_, err := t.exec(`INSERT INTO content_texts VALUES (?, ?, ?)`, w.content, piece, part)
+			return err
+		})
+	}
+	blocks := w.c.Extracted.Blocks
+	for piece := 0; len(blocks) > 0; piece++ {
+		n := min(blocksPerPiece, len(blocks))
+		body, err := toJSON(blocks[:n])
+		if err != nil {
+			return err
+		}
+		blocks = blocks[n:]
+		w.step(len(body), func(t *tx) error {
+			_, err := t.exec(`INSERT INTO content_blocks VALUES (?, ?, ?)`, w.content, piece, body)
+			return err
+		})
+	}
+	w.planWords()
+	const passageCost = bytesPerWrite / passagesPerWrite // indexing is the work, not the bytes
+	for i := range w.c.Passages {
+		w.step(max(passageCost, len(w.c.Passages[i].Text)), func(t *tx) error { return w.putPassage(t, i) })
+	}
+	return nil
+}
+
+func (w *contentWrite) step(cost int, fn func(*tx) error) {
+	w.steps = append(w.steps, fn)
+	w.costs = append(w.costs, cost)
+}
+
+// textCut returns where the first piece of text ends, between two runes.
+func textCut(text string) int {
+	if len(text) <= bytesPerWrite {
+		return len(text)
+	}
+	cut := bytesPerWrite
+	for cut > bytesPerWrite-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return cut
+}
+
+func (w *contentWrite) planWords() {
+	var words []corpus.WordBox
+	piece := 0
+	flush := func() {
+		if len(words) == 0 {
+			return
+		}
+		body, n, start, end := encodeWords(words), piece, words[0].Start, words[0].End
+		for _, word := range words {
+			start, end = min(start, word.Start), max(end, word.End)
+		}
+		w.step(len(body), func(t *tx) error {
+			_, err := t.exec(`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, n, start, end, body)
+			return err
+		})
+		words, piece = words[:0], piece+1
+	}
+	for _, block := range w.c.Extracted.Blocks {
+		words = append(words, block.Words...)
+		if len(words) >= wordsPerPiece {
+			flush()
+		}
+	}
+	flush()
+}
+
+// run writes the steps and makes the content the document's. A content of one transaction's size takes just one.
+func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
+	for from, first := 0, true; ; first = false {
+		to, cost := from, 0
+		for to < len(w.steps) && (to == from || cost+w.costs[to] <= bytesPerWrite) {
+			cost += w.costs[to]
+			to++
+		}
+		last := to == len(w.steps)
+		began := w.content
+		err = w.ds.db.writeBulk(ctx, last, func(t *tx) error {
+			if _, _, err := presentState(t, w.id, w.c.SHA256); err != nil {
+				return err // no use going on
+			}
+			if first {
+				if err := w.begin(t); err != nil {
+					return err
+				}
+			}
+			for _, step := range w.steps[from:to] {
+				if err := step(t); err != nil {
+					return err
+				}
+			}
+			if !last {
+				return nil
+			}
+			old, err = w.publish(t)
+			return err
+		})
+		if err != nil {
+			w.content = began // 0 if even the first write was undone
+			return 0, fmt.Errorf("put content of document %s: %w", w.id, err)
+		}
+		if last {
+			return old, nil
+		}
+		from = to
+	}
+}
+
+// begin takes a content number and a run of passage numbers.
+func (w *contentWrite) begin(t *tx) error {
+	sizes, err := toJSON(w.c.Extracted.Sizes)
+	if err != nil {
+		return err
+	}
+	lengths := make([]byte, 0, 2*len(w.c.Terms))
+	for _, terms := range w.c.Terms {
+		n := countTerms(terms.Title) + countTerms(terms.Body)
+		lengths = binary.LittleEndian.AppendUint16(lengths, uint16(min(n, 1<<16-1)))
+	}
+	if err := t.queryRow(`UPDATE corpus_state SET next_row = next_row + ? RETURNING next_row - ?`,
+		[]any{len(w.c.Passages), len(w.c.Passages)}, &w.firstRow); err != nil {
+		return err
+	}
+	return t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime, bytes, started_at)
+		SELECT n, ?, ?, ?, ?, sha256, filename, mime, bytes, ? FROM documents WHERE id = ? RETURNING n, document`,
+		[]any{w.firstRow, len(w.c.Passages), lengths, sizes, time.Now().UnixMicro(), w.id}, &w.content, &w.document)
+}
+
+func countTerms(s string) int { return len(strings.Fields(s)) }
+
+func (w *contentWrite) putPassage(t *tx, i int) error {
+	p, terms := &w.c.Passages[i], &w.c.Terms[i]
+	row := w.firstRow + int64(i)
+	if _, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i, p.Start, p.End,
+		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, p.Text); err != nil {
+		return err
+	}
+	if _, err := t.exec(`INSERT INTO lexical (rowid, t, b) VALUES (?, ?, ?)`, row, terms.Title, terms.Body); err != nil {
+		return err
+	}
+	for term := range strings.FieldsSeq(terms.Body) {
+		hash, known := w.ds.known.has(term)
+		if _, seen := w.learned[term]; known || seen || !correctable(term) {
+			continue
+		}
+		if _, err := t.exec(`INSERT OR IGNORE INTO lexicon (term) VALUES (?)`, term); err != nil {
+			return err
+		}
+		w.learned[term] = hash
+	}
+	return nil
+}
+
+// publish makes the content the document's and returns the number of the one it replaces.
+func (w *contentWrite) publish(t *tx) (old int64, err error) {
+	var user, filename, given string
+	if err := t.queryRow(`SELECT user, filename, given_meta, content FROM documents WHERE n = ?`, []any{w.document},
+		&user, &filename, &given, &old); err != nil {
+		return 0, err
+	}
+	meta, err := mergeMeta(w.c.Extracted.Meta, given)
+	if err != nil {
+		return 0, err
+	}
+	change, err := nextChange(t, user)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := t.exec(`UPDATE contents SET live = n = ?, changed = ? WHERE n IN (?, ?)`, w.content, change, w.content, old); err != nil {
+		return 0, err
+	}
+	title := w.c.Extracted.Title
+	if title == "" {
+		title = filename
+	}
+	progress, err := toJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.exec(`UPDATE documents SET content = ?, state = 'ready', failure = '', progress = ?, title = ?, title_fold = ?, search_fold = ?,
+		pages = ?, language = ?, meta = ?, passages = ? WHERE n = ?`, w.content, progress, title, strings.ToLower(title),
+		searchFold(title, filename), w.c.Extracted.Pages, w.c.Extracted.Language, meta, len(w.c.Passages), w.document)
+	return old, err
+}

@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// pieces calls each with every row of a query on the content of a document in scope. The query starts from documents (as
+// d), so that it sees one version of the content in one snapshot, whatever is replaced meanwhile.
+func (ds *Documents) pieces(ctx context.Context, s chat.Scope, id, columns, from, order string, args []any, each func(scanner) error) error {
+	scope, err := scopeArgs(s)
+	if err != nil {
+		return err
+	}
+	n, err := ds.readPieces(ctx, `SELECT `+columns+` FROM documents d JOIN `+from+` WHERE d.id = ? AND`+inScope+`ORDER BY `+order,
+		append(append(args, id), scope...), each)
+	if err != nil {
+		return fmt.Errorf("content of document %s: %w", id, err)
+	}
+	if n == 0 {
+		_, err = ds.Get(ctx, s, id)
+	}
+	return err
+}
+
+func (ds *Documents) readPieces(ctx context.Context, query string, args []any, each func(scanner) error) (n int, err error) {
+	rows, err := ds.db.query(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for ; rows.Next(); n++ {
+		if err := each(rows); err != nil {
+			return n, failure(err)
+		}
+	}
+	return n, failure(rows.Err())
+}
+
+// Text returns the canonical text; see corpus.Documents.
+func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
+	var text strings.Builder
+	err := ds.pieces(ctx, s, id, `x.body`, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+		var body string
+		err := row.Scan(&body)
+		text.WriteString(body)
+		return err
+	})
+	return text.String(), err
+}
+
+// Blocks returns the blocks without their words; see corpus.Documents.
+func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error) {
+	var blocks []corpus.Block
+	err := ds.pieces(ctx, s, id, `x.body`, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+		var body []byte
+		if err := row.Scan(&body); err != nil {
+			return err
+		}
+		var piece []corpus.Block
+		err := json.Unmarshal(body, &piece)
+		blocks = append(blocks, piece...)
+		return err
+	})
+	return blocks, err
+}
+
+// Words returns word boxes that overlap a range; see corpus.Documents.
+func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
+	var found []corpus.WordBox
+	err := ds.pieces(ctx, s, id, `x.body`, `content_words x ON x.content = d.content AND x.start_off < ? AND x.end_off > ?`, `x.piece`,
+		[]any{end, start}, func(row scanner) error {
+			var body []byte
+			if err := row.Scan(&body); err != nil {
+				return err
+			}
+			words, err := decodeWords(body)
+			for _, w := range words {
+				if w.Start < end && w.End > start {
+					found = append(found, w)
+				}
+			}
+			return err
+		})
+	return found, err
+}
+
+// PageSizes returns the size of each page; see corpus.Documents.
+func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
+	err = ds.pieces(ctx, s, id, `x.sizes`, `contents x ON x.n = d.content`, `x.n`, nil, func(row scanner) error {
+		var body []byte
+		if err := row.Scan(&body); err != nil {
+			return err
+		}
+		return json.Unmarshal(body, &sizes)
+	})
+	return sizes, err
+}
+
+// passageColumns are what scanPassage reads of passages (as p).
+const passageColumns = `p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.text`
+
+func scanPassage(row scanner, p *corpus.Passage, more ...any) error {
+	return row.Scan(append([]any{&p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text},
+		more...)...)
+}
+
+// Passages returns a document's passages; see corpus.Documents.
+func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from, to int) ([]corpus.Passage, error) {
+	from = max(from, 0)
+	if to < 0 {
+		to = math.MaxInt32
+	}
+	var list []corpus.Passage
+	err := ds.pieces(ctx, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
+		ON p.row >= c.first_row + ? AND p.row < c.first_row + min(?, c.passages)`, `p.row`, []any{from, to}, func(row scanner) error {
+		p := corpus.Passage{DocumentID: id}
+		err := scanPassage(row, &p)
+		list = append(list, p)
+		return err
+	})
+	return list, err
+}
+
+// PassagesByID returns passages in the order of ids; see corpus.Documents.
+func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	wanted, err := toJSON(ids)
+	if err != nil {
+		return nil, err
+	}
+	args, err := scopeArgs(s)
+	if err != nil {
+		return nil, err
+	}
+	var list []corpus.Passage
+	_, err = ds.readPieces(ctx, `SELECT `+passageColumns+`, d.id FROM json_each(?) wanted CROSS JOIN passages p ON p.id = wanted.value
+		JOIN contents c ON c.n = p.content AND c.live = 1 JOIN documents d ON d.n = c.document AND`+inScope+`ORDER BY wanted.key`,
+		append([]any{wanted}, args...), func(row scanner) error {
+			var p corpus.Passage
+			err := scanPassage(row, &p, &p.DocumentID)
+			list = append(list, p)
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("passages by id: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,164 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"footnote/corpus"
+)
+
+// abandonedAfter is the age at which content that was never made a document's counts as left behind by a crash.
+const abandonedAfter = time.Hour
+
+// mergeMeta is what the file says, overruled by what the upload said.
+func mergeMeta(extracted map[string]any, given string) (string, error) {
+	merged := maps.Clone(extracted)
+	if merged == nil {
+		merged = make(map[string]any)
+	}
+	if err := json.Unmarshal([]byte(given), &merged); err != nil {
+		return "", fmt.Errorf("given meta: %w", err)
+	}
+	if len(merged) == 0 {
+		return "null", nil
+	}
+	return toJSON(merged)
+}
+
+// removeContent takes content away that no document points to, in small transactions: its number last, so that a removal
+// that stops half-way can be taken up again.
+func (ds *Documents) removeContent(ctx context.Context, content int64) error {
+	for more := true; more; {
+		err := ds.db.writeBulk(ctx, false, func(t *tx) (err error) {
+			more, err = removeSomePassages(t, content)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("remove old content: %w", err)
+		}
+	}
+	err := ds.db.writeBulk(ctx, false, func(t *tx) error {
+		for _, statement := range []string{
+			`DELETE FROM content_texts WHERE content = ?`,
+			`DELETE FROM content_blocks WHERE content = ?`,
+			`DELETE FROM content_words WHERE content = ?`,
+			`DELETE FROM contents WHERE n = ?`,
+		} {
+			if _, err := t.exec(statement, content); err != nil {
+				return err
+			}
+		}
+		_, err := t.exec(`UPDATE corpus_state SET removals = removals + 1`)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("remove old content: %w", err)
+	}
+	return nil
+}
+
+func removeSomePassages(t *tx, content int64) (more bool, err error) {
+	const some = 256
+	var first, n int64
+	if err := t.queryRow(`SELECT coalesce(min(row), 0), count(*) FROM (SELECT p.row FROM contents c JOIN passages p
+		ON p.row >= c.first_row AND p.row < c.first_row + c.passages WHERE c.n = ? ORDER BY p.row LIMIT ?)`,
+		[]any{content, some}, &first, &n); err != nil || n == 0 {
+		return false, err
+	}
+	for row := first; row < first+n; row++ {
+		if _, err := t.exec(`DELETE FROM lexical WHERE rowid = ?`, row); err != nil {
+			return false, err
+		}
+	}
+	_, err = t.exec(`DELETE FROM passages WHERE row >= ? AND row < ?`, first, first+n)
+	return n == some, err
+}
+
+// Purge removes hidden documents for good; see corpus.Documents. It also clears away content that an interrupted write or
+// removal left behind.
+func (ds *Documents) Purge(ctx context.Context, before time.Time) ([]corpus.Document, error) {
+	hidden, err := ds.beginPurge(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	left, err := ds.leftContents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, content := range left {
+		if err := ds.removeContent(ctx, content); err != nil {
+			return nil, err
+		}
+	}
+	err = ds.db.write(ctx, true, func(t *tx) error {
+		for _, d := range hidden {
+			if _, err := t.exec(`DELETE FROM jobs WHERE document = ?`, d.ID); err != nil {
+				return err
+			}
+			if _, err := t.exec(`DELETE FROM documents WHERE id = ?`, d.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("purge: %w", err)
+	}
+	return hidden, nil
+}
+
+// beginPurge marks what is to go, so that it can't be restored any more, and takes its content off it.
+func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden []corpus.Document, err error) {
+	err = ds.db.write(ctx, false, func(t *tx) error {
+		hidden = nil
+		for _, statement := range []string{
+			`UPDATE documents SET purging = 1 WHERE deleted_at > 0 AND deleted_at < ? AND purging = 0`,
+			`UPDATE contents SET live = 0 WHERE document IN (SELECT n FROM documents WHERE deleted_at > 0 AND deleted_at < ? AND purging = 1)`,
+		} {
+			if _, err := t.exec(statement, before.UnixMicro()); err != nil {
+				return err
+			}
+		}
+		rows, err := t.query(`SELECT ` + documentColumns + ` FROM documents WHERE deleted_at > 0 AND purging = 1 ORDER BY n`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			d, err := scanDocument(rows)
+			if err != nil {
+				return err
+			}
+			hidden = append(hidden, d)
+		}
+		return failure(rows.Err())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("purge: %w", err)
+	}
+	return hidden, nil
+}
+
+// leftContents returns the contents that no document will show any more.
+func (ds *Documents) leftContents(ctx context.Context) (contents []int64, err error) {
+	rows, err := ds.db.query(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
+		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-abandonedAfter).UnixMicro())
+	if err != nil {
+		return nil, fmt.Errorf("purge: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, fmt.Errorf("purge: %w", failure(err))
+		}
+		contents = append(contents, n)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("purge: %w", failure(err))
+	}
+	return contents, nil
+}

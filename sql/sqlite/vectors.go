@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Vectors is the corpus.Vectors of an open database: a table of vectors, searched exactly in memory. Nothing is in memory
+// until the first search. It is safe for concurrent use and lives as long as its DB.
+type Vectors struct {
+	db     *DB
+	memory vectorMemory
+}
+
+var _ corpus.Vectors = (*Vectors)(nil)
+
+// Vectors returns the database's vectors. Ask once and share the result: it keeps what it has read.
+func (db *DB) Vectors() *Vectors { return &Vectors{db: db} }
+
+// vectorsPerWrite bounds a transaction: 128 vectors of 384 dimensions are 200 KB.
+const vectorsPerWrite = 128
+
+var errDimension = &chat.Error{Code: chat.CodeInvalid,
+	Message: "The vectors have another number of dimensions than those in the index. Index the documents again after changing the embedding model."}
+
+// Upsert stores vectors; see corpus.Vectors. It fails with nothing stored if one has another number of dimensions. Many
+// vectors are stored in several transactions, so after other failures some may be there.
+func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
+	for _, vector := range vs {
+		if len(vector.Values) == 0 || len(vector.Values) != len(vs[0].Values) {
+			return errDimension
+		}
+	}
+	for len(vs) > 0 {
+		n := min(vectorsPerWrite, len(vs))
+		if err := v.db.writeBulk(ctx, n == len(vs), func(t *tx) error { return putVectors(t, vs[:n]) }); err != nil {
+			return fmt.Errorf("upsert vectors: %w", err)
+		}
+		vs = vs[n:]
+	}
+	return nil
+}
+
+func putVectors(t *tx, vs []corpus.Vector) error {
+	var dimension int
+	if err := t.queryRow(`SELECT vector_dimension FROM corpus_state`, nil, &dimension); err != nil {
+		return err
+	}
+	if dimension != 0 && dimension != len(vs[0].Values) {
+		return errDimension
+	}
+	var replaced int64
+	for _, vector := range vs {
+		n, err := t.exec(`DELETE FROM vectors WHERE passage_id = ?`, vector.PassageID)
+		if err != nil {
+			return err
+		}
+		replaced += n
+		body := make([]byte, 0, 4*len(vector.Values))
+		for _, value := range vector.Values {
+			body = binary.LittleEndian.AppendUint32(body, math.Float32bits(value))
+		}
+		if _, err := t.exec(`INSERT INTO vectors (passage_id, document, user, namespace, body) VALUES (?, ?, ?, ?, ?)`,
+			vector.PassageID, vector.DocumentID, vector.User, vector.Namespace, body); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?, vector_dimension = ?`,
+		replaced, len(vs[0].Values))
+	return err
+}
+
+// DeleteVectors removes a document's vectors; see corpus.Vectors.
+func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
+	if keep == nil {
+		keep = []string{}
+	}
+	list, err := toJSON(keep)
+	if err != nil {
+		return err
+	}
+	err = v.db.writeBulk(ctx, false, func(t *tx) error {
+		n, err := t.exec(`DELETE FROM vectors WHERE document = ? AND passage_id NOT IN (SELECT value FROM json_each(?))`, documentID, list)
+		if err != nil || n == 0 {
+			return err
+		}
+		_, err = t.exec(`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?,
+			vector_dimension = vector_dimension * EXISTS (SELECT 1 FROM vectors)`, n)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete vectors of document %s: %w", documentID, err)
+	}
+	return nil
+}
+
+// SearchVectors finds passages by meaning; see corpus.Vectors.
+func (v *Vectors) SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]corpus.Hit, error) {
+	snapshot, err := v.memory.current(ctx, v.db)
+	if err != nil {
+		return nil, fmt.Errorf("search vectors: %w", err)
+	}
+	if k <= 0 || len(snapshot.rows) == 0 {
+		return nil, nil
+	}
+	if len(query) != snapshot.dimension {
+		return nil, errDimension
+	}
+	return snapshot.search(s, query, documents, k), nil
+}
