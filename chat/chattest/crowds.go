@@ -1,0 +1,202 @@
+package chattest
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"footnote/chat"
+)
+
+// follow reads a run to its end from one position, as a stream does, and hands each page to take, which says how many of
+// its entries arrived and whether the reader stays. It returns the position it got to.
+func (d desk) follow(ctx context.Context, runID string, after int64, take func([]*chat.Entry) (int, bool)) (at int64, over bool) {
+	wake, stop := d.Watch(runID)
+	defer stop()
+	for at = after; ; {
+		news := wake()
+		page, err := d.Read(ctx, anna, runID, at)
+		if err != nil {
+			d.t.Errorf("Read(after %d): %v", at, err)
+			return at, true
+		}
+		if len(page.Entries) > 0 {
+			n, stays := take(page.Entries)
+			if n > 0 {
+				at = page.Entries[n-1].Seq
+			}
+			if !stays {
+				return at, page.Over && n == len(page.Entries)
+			}
+		}
+		if page.Over {
+			return at, true
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			d.t.Errorf("waiting after %d: %v", at, ctx.Err())
+			return at, true
+		}
+	}
+}
+
+// tell is a run's producer: n events in pieces of random size, then the end.
+func (d desk) tell(r *rand.Rand, runID string, n int) {
+	for n > 0 {
+		k := min(n, 1+r.IntN(3))
+		d.say(runID, deltas(k)...)
+		n -= k
+	}
+	d.end(runID)
+}
+
+func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
+	withFeed(t, open, "1,000 readers that drop out and rejoin at random lose nothing", func(t *testing.T, d desk) {
+		const inFlight = 16
+		seeds := make(chan uint64)
+		var wg sync.WaitGroup
+		for range inFlight {
+			wg.Go(func() {
+				for seed := range seeds {
+					d.dropAndRejoin(seed)
+				}
+			})
+		}
+		for seed := range uint64(1000) {
+			seeds <- seed
+		}
+		close(seeds)
+		wg.Wait()
+	})
+	withFeed(t, open, "200 readers that join at random moments get equal transcripts", func(t *testing.T, d desk) {
+		const readers, events = 200, 100
+		run := d.ask("", "q")
+		random := rand.New(rand.NewPCG(1, 2))
+		joins := make(map[int]int) // readers by the event before which they join
+		for range readers {
+			joins[random.IntN(events+20)]++ // some after the end
+		}
+		var wg sync.WaitGroup
+		got := make(chan []byte, readers)
+		join := func(n int) {
+			for range n {
+				wg.Go(func() {
+					var all []byte
+					d.follow(t.Context(), run.ID, 0, func(entries []*chat.Entry) (int, bool) {
+						all = transcript(all, entries)
+						return len(entries), true
+					})
+					got <- all
+				})
+			}
+		}
+		for i := range events {
+			join(joins[i])
+			d.say(run.ID, deltas(1)...)
+		}
+		d.end(run.ID)
+		for i := events; i < events+20; i++ {
+			join(joins[i])
+		}
+		wg.Wait()
+		close(got)
+		want := d.stored(run.ID, 0)
+		n := 0
+		for all := range got {
+			if n++; !bytes.Equal(all, want) {
+				t.Fatalf("a reader got %d bytes that differ from the log's %d", len(all), len(want))
+			}
+		}
+		if n != readers {
+			t.Errorf("%d transcripts, want %d", n, readers)
+		}
+	})
+	withFeed(t, open, "1,000 stalled readers cost the run nothing", func(t *testing.T, d desk) {
+		const readers, events = 1000, 200
+		run := d.ask("", "q")
+		channels := make([]<-chan struct{}, readers)
+		for i := range readers {
+			wake, stop := d.Watch(run.ID)
+			defer stop()
+			channels[i] = wake()
+			if i > 0 && channels[i] != channels[0] {
+				t.Fatal("readers don't share one channel")
+			}
+			d.read(run.ID, 0) // and then never again
+		}
+		d.reads.Store(0)
+		for range events {
+			d.say(run.ID, deltas(1)...) // would wait here for ever
+		}
+		d.end(run.ID)
+		for i, news := range channels {
+			if !closed(news) {
+				t.Fatalf("reader %d was not woken", i)
+			}
+		}
+		one, two := d.read(run.ID, 0), d.read(run.ID, 0)
+		if len(one.Entries) != events+1 || &one.Entries[0] != &two.Entries[0] {
+			t.Error("readers have copies of the log of their own")
+		}
+		if n := d.reads.Load(); n != 0 {
+			t.Errorf("%d reads of the store, want none", n)
+		}
+	})
+	withFeed(t, open, "appends from many goroutines come in order", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				for range 5 {
+					d.say(run.ID, deltas(2)...)
+				}
+			})
+		}
+		wg.Go(func() {
+			last := int64(0)
+			d.follow(t.Context(), run.ID, 0, func(entries []*chat.Entry) (int, bool) {
+				for _, e := range entries {
+					if e.Seq != last+1 {
+						t.Errorf("%d follows %d", e.Seq, last)
+					}
+					last = e.Seq
+				}
+				return len(entries), last < 200
+			})
+		})
+		wg.Wait()
+		d.wantFrom("after all", run.ID, 200, false)
+	})
+}
+
+// dropAndRejoin runs one short log and one reader whose connection breaks at random, mid-page too.
+func (d desk) dropAndRejoin(seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	run, _, err := d.StartRun(d.t.Context(), anna.User, chat.RunRequest{Message: "q"}, lease())
+	if err != nil {
+		d.t.Errorf("seed %d: StartRun: %v", seed, err)
+		return
+	}
+	producer := rand.New(rand.NewPCG(seed, 1))
+	var wg sync.WaitGroup
+	wg.Go(func() { d.tell(producer, run.ID, 1+producer.IntN(12)) })
+	var all []byte
+	for at, over := int64(0), false; !over; {
+		at, over = d.follow(d.t.Context(), run.ID, at, func(entries []*chat.Entry) (int, bool) {
+			if random.IntN(3) > 0 {
+				all = transcript(all, entries)
+				return len(entries), true
+			}
+			n := random.IntN(len(entries) + 1)
+			all = transcript(all, entries[:n])
+			return n, false
+		})
+	}
+	wg.Wait()
+	if want := d.stored(run.ID, 0); !bytes.Equal(all, want) {
+		d.t.Errorf("seed %d: the reader got\n%s\nwant\n%s", seed, all, want)
+	}
+}

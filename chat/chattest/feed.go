@@ -1,0 +1,219 @@
+package chattest
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"sync/atomic"
+	"testing"
+
+	"footnote/chat"
+)
+
+// TestFeed checks a chat.Feed over a store: what its comments promise, and that it asks the store no more than it must.
+func TestFeed(t *testing.T, open func(*testing.T) chat.Store) {
+	t.Run("one reader", func(t *testing.T) { t.Parallel(); testFeedReads(t, open) })
+	t.Run("many readers", func(t *testing.T) { t.Parallel(); testFeedCrowds(t, open) })
+	t.Run("several servers", func(t *testing.T) { t.Parallel(); testFeedServers(t, open) })
+}
+
+// A desk is a feed over a store whose reads are counted.
+type desk struct {
+	bench
+	*chat.Feed
+	reads *atomic.Int64 // of pages of events
+}
+
+type countedStore struct {
+	chat.Store
+	reads *atomic.Int64
+}
+
+func (s countedStore) Events(ctx context.Context, scope chat.Scope, runID string, after int64, limit int) ([]chat.Event, error) {
+	s.reads.Add(1)
+	return s.Store.Events(ctx, scope, runID, after, limit)
+}
+
+func withFeed(t *testing.T, open func(*testing.T) chat.Store, name string, test func(*testing.T, desk)) {
+	parallel(t, open, name, func(t *testing.T, b bench) {
+		reads := new(atomic.Int64)
+		test(t, desk{bench: b, Feed: chat.NewFeed(countedStore{b.Store, reads}), reads: reads})
+	})
+}
+
+// say appends to a run of this server through the feed.
+func (d desk) say(runID string, payloads ...chat.Payload) {
+	d.t.Helper()
+	if err := d.Feed.Append(d.t.Context(), owner, runID, payloads...); err != nil {
+		d.t.Errorf("Append: %v", err)
+	}
+}
+
+func (d desk) end(runID string) {
+	d.t.Helper()
+	d.say(runID, chat.RunDone{Status: chat.RunCompleted})
+}
+
+func (d desk) read(runID string, after int64) chat.Page {
+	d.t.Helper()
+	page, err := d.Read(d.t.Context(), anna, runID, after)
+	if err != nil {
+		d.t.Fatalf("Read(after %d): %v", after, err)
+	}
+	return page
+}
+
+// stored is the transcript of a run's log behind after, as the store has it.
+func (d desk) stored(runID string, after int64) []byte {
+	d.t.Helper()
+	var all []byte
+	for {
+		events := d.mustEvents(runID, after, chat.MaxPage)
+		if len(events) == 0 {
+			return all
+		}
+		for _, e := range events {
+			all = append(e.AppendJSON(all), '\n')
+			after = e.Seq
+		}
+	}
+}
+
+func transcript(dst []byte, entries []*chat.Entry) []byte {
+	for _, e := range entries {
+		dst = append(append(dst, e.JSON...), '\n')
+	}
+	return dst
+}
+
+// wantFrom checks the page behind every position of a log with n events.
+func (d desk) wantFrom(what, runID string, n int64, over bool) {
+	d.t.Helper()
+	for k := range n + 1 {
+		page := d.read(runID, k)
+		if !bytes.Equal(transcript(nil, page.Entries), d.stored(runID, k)) || int64(len(page.Entries)) != n-k || page.Over != over || page.Last != n {
+			d.t.Errorf("%s, after %d: %d entries, over %v, last %d; want exactly the rest of %d, over %v",
+				what, k, len(page.Entries), page.Over, page.Last, n, over)
+		}
+	}
+	for _, k := range []int64{n + 1, n + 100, 1 << 21, math.MaxInt64} {
+		if page := d.read(runID, k); len(page.Entries) != 0 || page.Last != n || page.Over != over {
+			d.t.Errorf("%s, after %d: %+v; want no entries, last %d, over %v", what, k, page, n, over)
+		}
+	}
+}
+
+func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
+	withFeed(t, open, "from every position comes exactly the rest, live, after the end and in the next process", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		d.wantFrom("before the first event", run.ID, 0, false)
+		wake, stop := d.Watch(run.ID)
+		for n := range int64(25) {
+			news := wake()
+			d.say(run.ID, chat.AnswerDelta{Text: "a\r\n\r\nid: 7 \u2028"})
+			if !closed(news) {
+				t.Fatalf("append %d woke nobody", n+1)
+			}
+			d.wantFrom("live", run.ID, n+1, false)
+		}
+		d.end(run.ID)
+		d.wantFrom("over and watched", run.ID, 26, true)
+		stop()
+		stop() // a second time does nothing
+		d.wantFrom("over and unwatched", run.ID, 26, true)
+		d.Feed = chat.NewFeed(d.Store)
+		d.wantFrom("in the next process", run.ID, 26, true)
+		_, stop = d.Watch(run.ID)
+		defer stop()
+		d.wantFrom("in the next process, watched", run.ID, 26, true)
+	})
+	withFeed(t, open, "a run under way is read from memory, a finished one is let go", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		d.say(run.ID, deltas(10)...)
+		d.read(run.ID, 0)
+		d.read(run.ID, 10)
+		if n := d.reads.Load(); n != 0 {
+			t.Errorf("%d reads of the store for a run under way, want none", n)
+		}
+		_, stop := d.Watch(run.ID)
+		d.end(run.ID)
+		d.read(run.ID, 3)
+		if n := d.reads.Load(); n != 0 {
+			t.Errorf("%d reads of the store while the finished run is watched, want none", n)
+		}
+		stop()
+		if d.read(run.ID, 3); d.reads.Load() == 0 {
+			t.Error("a finished run that nobody watches is still in memory")
+		}
+	})
+	withFeed(t, open, "a finished run is read from the store once for all who watch it", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		d.mustAppend(run.ID, deltas(10)...)
+		d.finish(run.ID)
+		_, stop := d.Watch(run.ID)
+		defer stop()
+		first := d.read(run.ID, 0)
+		for range 10 {
+			if next := d.read(run.ID, 0); next.Entries[0] != first.Entries[0] {
+				t.Fatal("a second reader got entries of its own")
+			}
+		}
+		if n := d.reads.Load(); n != 1 {
+			t.Errorf("%d reads of the store, want 1", n)
+		}
+	})
+	withFeed(t, open, "a log too long for memory is complete", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		text := string(bytes.Repeat([]byte("x"), 3<<10))
+		for range 12 {
+			payloads := make([]chat.Payload, 100)
+			for i := range payloads {
+				payloads[i] = chat.AnswerDelta{Text: text}
+			}
+			d.say(run.ID, payloads...)
+		}
+		if d.read(run.ID, 1100); d.reads.Load() != 0 {
+			t.Error("the newest events are not in memory")
+		}
+		page := d.read(run.ID, 0)
+		if !bytes.Equal(transcript(nil, page.Entries), d.stored(run.ID, 0)) || page.Last != 1200 {
+			t.Errorf("%d entries, last %d; want 1200", len(page.Entries), page.Last)
+		}
+		if d.reads.Load() == 0 {
+			t.Error("more than 2 MiB of a run are in memory")
+		}
+	})
+	withFeed(t, open, "an append that fails shows nothing", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		d.say(run.ID, deltas(2)...)
+		wantCode(t, "Append", d.Feed.Append(t.Context(), owner, run.ID, chat.AnswerDelta{}, chat.Reset{}), chat.CodeInvalid)
+		d.wantFrom("after a failed append", run.ID, 2, false)
+		d.say(run.ID, deltas(2)...)
+		d.wantFrom("after the next append", run.ID, 4, false)
+	})
+	withFeed(t, open, "another user's run is not found, wherever it is read from", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		refused := func(what string) {
+			_, err := d.Read(t.Context(), bert, run.ID, 0)
+			wantCode(t, what, err, chat.CodeNotFound)
+		}
+		refused("before the first event")
+		d.say(run.ID, deltas(1)...)
+		refused("live, first read")
+		d.read(run.ID, 0)
+		refused("live, after its owner's read")
+		d.end(run.ID)
+		refused("over")
+		_, err := d.Read(t.Context(), anna, chat.NewID(), 5)
+		wantCode(t, "a run that is not there", err, chat.CodeNotFound)
+	})
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,73 @@
+package chattest
+
+import (
+	"testing"
+	"time"
+
+	"footnote/chat"
+)
+
+func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
+	const other = "server-2"
+	takeOver := func(d desk, by string) {
+		d.t.Helper()
+		lease := chat.Lease{Owner: by, Until: time.Now().Add(time.Hour)}
+		if _, err := d.TakeOver(d.t.Context(), lease, time.Now().Add(2*time.Hour)); err != nil {
+			d.t.Fatalf("TakeOver: %v", err)
+		}
+	}
+	appendBy := func(d desk, server, runID string, payloads ...chat.Payload) {
+		d.t.Helper()
+		if _, err := d.Store.Append(d.t.Context(), server, runID, payloads...); err != nil {
+			d.t.Fatalf("Append by %s: %v", server, err)
+		}
+	}
+	withFeed(t, open, "Wake shows what another process appended", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		wake, stop := d.Watch(run.ID)
+		defer stop()
+		news := wake()
+		d.mustAppend(run.ID, deltas(3)...)
+		d.Wake(run.ID)
+		if !closed(news) {
+			t.Error("Wake woke nobody")
+		}
+		d.wantFrom("after Wake", run.ID, 3, false)
+		d.finish(run.ID)
+		d.Wake(run.ID)
+		d.wantFrom("after the end", run.ID, 4, true)
+		d.Wake(chat.NewID()) // of a run that nobody reads here does nothing
+	})
+	withFeed(t, open, "a run that another server took over stays readable to its end", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		_, stop := d.Watch(run.ID)
+		defer stop()
+		d.say(run.ID, deltas(3)...)
+		takeOver(d, other)
+		appendBy(d, other, run.ID, deltas(2)...)
+		wantCode(t, "the old owner's append", d.Feed.Append(t.Context(), owner, run.ID, deltas(1)...), chat.CodeConflict)
+		d.wantFrom("after the take-over", run.ID, 5, false)
+		appendBy(d, other, run.ID, chat.RunDone{Status: chat.RunCompleted})
+		d.Wake(run.ID)
+		d.wantFrom("after the end", run.ID, 6, true)
+	})
+	withFeed(t, open, "a run that came back shows what happened elsewhere", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		_, stop := d.Watch(run.ID)
+		defer stop()
+		d.say(run.ID, deltas(3)...)
+		takeOver(d, other)
+		appendBy(d, other, run.ID, deltas(2)...)
+		takeOver(d, owner)
+		d.say(run.ID, deltas(2)...)
+		d.wantFrom("after coming back", run.ID, 7, false)
+	})
+	withFeed(t, open, "a run taken over from a dead server is whole", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		d.mustAppend(run.ID, deltas(4)...)
+		d.say(run.ID, deltas(2)...)
+		d.wantFrom("carried on", run.ID, 6, false)
+		d.end(run.ID)
+		d.wantFrom("over", run.ID, 7, true)
+	})
+}
