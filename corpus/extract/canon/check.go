@@ -1,0 +1,93 @@
+package canon
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/corpus"
+)
+
+// Check returns what is wrong with extracted text and blocks, nil if every promise of corpus.Block and
+// corpus.Extracted holds: blocks in order and joined by a blank line, marks, cells and words inside their block.
+func Check(x corpus.Extracted) error {
+	if !utf8.ValidString(x.Text) {
+		return errors.New("text is not valid UTF-8")
+	}
+	if i := strings.IndexFunc(x.Text, Dropped); i >= 0 {
+		return fmt.Errorf("text holds %q at byte %d", x.Text[i:min(len(x.Text), i+4)], i)
+	}
+	runes := []rune(x.Text)
+	end := 0
+	for i, b := range x.Blocks {
+		if want := fmt.Sprintf("b%d", i+1); b.ID != want {
+			return fmt.Errorf("block %d has the id %s, want %s", i, b.ID, want)
+		}
+		gap := 2
+		if i == 0 {
+			gap = 0
+		}
+		if b.Start != end+gap || b.End <= b.Start || b.End > len(runes) {
+			return fmt.Errorf("block %s covers [%d, %d) after %d, of %d runes", b.ID, b.Start, b.End, end, len(runes))
+		}
+		if gap > 0 && string(runes[end:b.Start]) != "\n\n" {
+			return fmt.Errorf("block %s is joined by %q", b.ID, string(runes[end:b.Start]))
+		}
+		if strings.TrimSpace(string(runes[b.Start:b.End])) == "" {
+			return fmt.Errorf("block %s is blank", b.ID)
+		}
+		if err := checkBlock(b, x.Pages); err != nil {
+			return fmt.Errorf("block %s: %w", b.ID, err)
+		}
+		end = b.End
+	}
+	if end != len(runes) {
+		return fmt.Errorf("the last block ends at %d of %d runes", end, len(runes))
+	}
+	if len(x.Sizes) != x.Pages {
+		return fmt.Errorf("%d page sizes for %d pages", len(x.Sizes), x.Pages)
+	}
+	return nil
+}
+
+func checkBlock(b corpus.Block, pages int) error {
+	for _, m := range b.Marks {
+		if m.Start < b.Start || m.End > b.End || m.Start >= m.End {
+			return fmt.Errorf("mark %s covers [%d, %d) outside [%d, %d)", m.Kind, m.Start, m.End, b.Start, b.End)
+		}
+	}
+	at := b.Start
+	for _, row := range b.Cells {
+		for _, c := range row {
+			if c[0] < at || c[1] < c[0] || c[1] > b.End {
+				return fmt.Errorf("cell [%d, %d) outside [%d, %d)", c[0], c[1], at, b.End)
+			}
+			at = c[1]
+		}
+	}
+	at = b.Start
+	for _, w := range b.Words {
+		if w.Start < at || w.End <= w.Start || w.End > b.End {
+			return fmt.Errorf("word [%d, %d) outside [%d, %d)", w.Start, w.End, at, b.End)
+		}
+		at = w.End
+		if int(w.Box[0]) != b.Page || !insidePage(w.Box[1:]) {
+			return fmt.Errorf("word [%d, %d) stands at %v, block on page %d", w.Start, w.End, w.Box, b.Page)
+		}
+	}
+	if b.Page < 0 || b.Page > pages {
+		return fmt.Errorf("page %d of %d", b.Page, pages)
+	}
+	if (b.Kind == corpus.BlockHeading) && (b.Level < 1 || b.Level > 6) {
+		return fmt.Errorf("heading of level %d", b.Level)
+	}
+	if b.Kind == corpus.BlockList && b.Level < 1 {
+		return fmt.Errorf("list item of level %d", b.Level)
+	}
+	return nil
+}
+
+func insidePage(c []float64) bool {
+	return 0 <= c[0] && c[0] < c[2] && c[2] <= 1 && 0 <= c[1] && c[1] < c[3] && c[3] <= 1
+}

@@ -1,0 +1,318 @@
+// Package canon writes a document's one canonical text and the blocks that point into it.
+package canon
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus"
+)
+
+// Writer collects blocks. Begin and End enclose a block; Text, Break, Mark and Cell fill it. The zero value is ready.
+// It is not safe for concurrent use.
+type Writer struct {
+	text    strings.Builder
+	runes   int
+	blocks  []corpus.Block
+	path    []heading
+	open    bool
+	block   corpus.Block
+	body    []rune
+	verbose bool // keep white space as it is
+	space   bool // a collapsed space waits for the next word
+	serial  int  // of the open block, so that a mark can tell that its block has ended
+	cells   [][][2]int
+	inCell  bool
+}
+
+type heading struct {
+	level int
+	title string
+}
+
+// Begin opens a block; one that is open ends first. Only Kind, Level, Ordinal, Page, Box, Language and Quote are taken from b.
+// The text of code keeps its white space, that of other blocks is collapsed.
+func (w *Writer) Begin(b corpus.Block) {
+	w.End()
+	w.open = true
+	w.block = corpus.Block{
+		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: b.Page, Box: b.Box, Language: b.Language, Quote: b.Quote,
+	}
+	w.body, w.cells = w.body[:0], nil
+	w.serial++
+	w.verbose, w.space, w.inCell = b.Kind == corpus.BlockCode, false, false
+}
+
+// Open reports whether a block is open.
+func (w *Writer) Open() bool { return w.open }
+
+// Text adds text to the open block.
+func (w *Writer) Text(s string) {
+	if !w.open {
+		return
+	}
+	for _, r := range s {
+		w.add(r)
+	}
+}
+
+func (w *Writer) add(r rune) {
+	switch {
+	case w.verbose && (r == '\n' || r == '\t'):
+		w.body = append(w.body, r)
+	case unicode.IsSpace(r):
+		if w.verbose {
+			if r != '\r' && r != '\v' && r != '\f' {
+				w.body = append(w.body, ' ')
+			}
+			return
+		}
+		w.space = true
+	case Dropped(r):
+	default:
+		w.flushSpace()
+		w.body = append(w.body, r)
+	}
+}
+
+func (w *Writer) flushSpace() {
+	if w.space && !w.atLineStart() {
+		w.body = append(w.body, ' ')
+	}
+	w.space = false
+}
+
+func (w *Writer) atLineStart() bool {
+	n := len(w.body)
+	if w.inCell && n == w.cellStart() {
+		return true
+	}
+	return n == 0 || w.body[n-1] == '\n'
+}
+
+func (w *Writer) cellStart() int {
+	row := w.cells[len(w.cells)-1]
+	return row[len(row)-1][0]
+}
+
+// Dropped reports whether canonical text never holds r: control characters, byte order marks, soft hyphens, surrogates.
+func Dropped(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.IsControl(r) || r == 0xFEFF || r == 0xAD || r >= 0xFFFE && r <= 0xFFFF ||
+		r >= 0xD800 && r <= 0xDFFF
+}
+
+// Break adds a line break inside the open block; in a table's cell it is a space.
+func (w *Writer) Break() {
+	if !w.open {
+		return
+	}
+	if w.inCell {
+		w.space = true
+		return
+	}
+	if w.space = false; len(w.body) > 0 && (w.verbose || !w.atLineStart()) {
+		w.body = append(w.body, '\n')
+	}
+}
+
+// Mark opens inline formatting and returns the function that closes it. Links to anything but http, https and mailto
+// are no marks.
+func (w *Writer) Mark(kind, href string) (closeMark func()) {
+	if !w.open || kind == "link" && !safeLink(href) {
+		return func() {}
+	}
+	w.flushSpace()
+	start, serial := len(w.body), w.serial
+	return func() {
+		if w.open && w.serial == serial && len(w.body) > start {
+			w.block.Marks = append(w.block.Marks, corpus.Mark{Kind: kind, URL: href, Start: start, End: len(w.body)})
+		}
+	}
+}
+
+func safeLink(href string) bool {
+	u, err := url.Parse(href)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto") && len(href) <= 2000
+}
+
+// Row begins a table's next row, Cell its next cell. Cells are separated by " | " and rows by a line break.
+func (w *Writer) Row() {
+	w.endCell()
+	if w.open && (len(w.cells) == 0 || len(w.cells[len(w.cells)-1]) > 0) {
+		w.cells = append(w.cells, nil)
+	}
+}
+
+// Cell begins the next cell of the row that Row began.
+func (w *Writer) Cell() {
+	if !w.open || len(w.cells) == 0 {
+		return
+	}
+	w.endCell()
+	last := len(w.cells) - 1
+	if len(w.cells[last]) > 0 {
+		w.body = append(w.body, ' ', '|', ' ')
+	} else if last > 0 {
+		w.body = append(w.body, '\n')
+	}
+	w.cells[last] = append(w.cells[last], [2]int{len(w.body), len(w.body)})
+	w.inCell = true
+}
+
+func (w *Writer) endCell() {
+	w.space = false
+	if !w.inCell {
+		return
+	}
+	row := w.cells[len(w.cells)-1]
+	row[len(row)-1][1] = len(w.body)
+	w.inCell = false
+}
+
+// End closes the open block and adds it, unless it holds nothing but white space.
+func (w *Writer) End() {
+	if !w.open {
+		return
+	}
+	w.endCell()
+	w.open = false
+	from, to := w.trimmed()
+	if from >= to || !w.hasContent() {
+		return
+	}
+	if len(w.blocks) > 0 {
+		w.text.WriteString("\n\n")
+		w.runes += 2
+	}
+	b := w.block
+	b.ID = "b" + strconv.Itoa(len(w.blocks)+1)
+	b.Start, b.End = w.runes, w.runes+to-from
+	shift := func(i int) int { return w.runes + min(max(i, from), to) - from }
+	b.Marks = nil
+	for _, m := range w.block.Marks {
+		m.Start, m.End = shift(m.Start), shift(m.End)
+		if m.Start < m.End {
+			b.Marks = append(b.Marks, m)
+		}
+	}
+	for _, row := range w.cells {
+		if len(row) == 0 {
+			continue
+		}
+		for i := range row {
+			row[i] = [2]int{shift(row[i][0]), shift(row[i][1])}
+		}
+		b.Cells = append(b.Cells, row)
+	}
+	for _, word := range w.block.Words {
+		word.Start, word.End = shift(word.Start), shift(word.End)
+		if word.Start < word.End {
+			b.Words = append(b.Words, word)
+		}
+	}
+	text := string(w.body[from:to])
+	w.text.WriteString(text)
+	w.runes = b.End
+	b.Headings = w.headings(b, text)
+	w.blocks = append(w.blocks, b)
+}
+
+func (w *Writer) trimmed() (from, to int) {
+	to = len(w.body)
+	blank := func(r rune) bool { return unicode.IsSpace(r) }
+	if w.verbose { // the first line's indentation is part of the code
+		blank = func(r rune) bool { return r == '\n' }
+		for to > 0 && unicode.IsSpace(w.body[to-1]) {
+			to--
+		}
+	}
+	if len(w.cells) > 0 { // empty cells at the ends still belong to the table
+		return 0, to
+	}
+	for to > 0 && blank(w.body[to-1]) {
+		to--
+	}
+	for from < to && blank(w.body[from]) {
+		from++
+	}
+	return from, to
+}
+
+func (w *Writer) hasContent() bool {
+	if len(w.cells) == 0 {
+		return strings.TrimSpace(string(w.body)) != ""
+	}
+	for _, row := range w.cells {
+		for _, c := range row {
+			if c[1] > c[0] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// headings returns the titles above b and, when b is a heading, makes it the one below which the next blocks stand.
+func (w *Writer) headings(b corpus.Block, text string) []string {
+	if b.Kind == corpus.BlockHeading {
+		for len(w.path) > 0 && w.path[len(w.path)-1].level >= b.Level {
+			w.path = w.path[:len(w.path)-1]
+		}
+	}
+	var titles []string
+	for _, h := range w.path {
+		titles = append(titles, h.title)
+	}
+	if b.Kind == corpus.BlockHeading {
+		w.path = append(w.path, heading{b.Level, strings.Join(strings.Fields(text), " ")})
+	}
+	return titles
+}
+
+// Word adds a word of a page to the open block and where it stands. A word whose box is empty has no place.
+func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
+	if !w.open {
+		return
+	}
+	w.flushSpace()
+	start := len(w.body)
+	w.Text(s)
+	for _, b := range boxes {
+		b.Start, b.End = min(start+b.Start, len(w.body)), min(start+b.End, len(w.body))
+		w.block.Words = append(w.block.Words, b)
+	}
+}
+
+// Blocks returns how many blocks are finished.
+func (w *Writer) Blocks() int { return len(w.blocks) }
+
+// Block returns finished block i, from 0.
+func (w *Writer) Block(i int) corpus.Block { return w.blocks[i] }
+
+// Runes returns the length of the text so far.
+func (w *Writer) Runes() int { return w.runes }
+
+// Result ends the last block and returns the text and its blocks.
+func (w *Writer) Result() corpus.Extracted {
+	w.End()
+	return corpus.Extracted{Text: w.text.String(), Blocks: w.blocks, Meta: map[string]any{}}
+}
+
+// Line cleans a single line such as a title: white space collapsed, control characters dropped, cut at 500 runes.
+func Line(s string) string {
+	s = strings.ToValidUTF8(s, "")
+	s = strings.Map(func(r rune) rune {
+		if Dropped(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) > 500 {
+		s = string([]rune(s)[:500])
+	}
+	return s
+}

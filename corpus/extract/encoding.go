@@ -1,0 +1,252 @@
+package extract
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	xunicode "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+
+	"footnote/corpus"
+)
+
+const sampleSize = 64 << 10 // bytes that guessing looks at
+
+// decode returns the text of a file as UTF-8 with line feeds. A byte order mark counts most, then what the file
+// declares about itself (an HTML page's meta element, passed as declared), then a guess. A binary file is refused.
+func decode(data []byte, declared string) (string, error) {
+	enc, skip := byMark(data)
+	data = data[skip:]
+	if enc == nil && skip == 0 {
+		enc = wide(data)
+	}
+	if enc == nil && skip == 0 {
+		enc = escaped(data)
+	}
+	if enc == nil {
+		if binary(data) {
+			return "", &corpus.Failure{Code: "unsupported",
+				Detail: "This file holds binary data, not text. Save it as PDF, HTML, Markdown or plain text and add that."}
+		}
+		if skip > 0 || utf8.Valid(data) {
+			return newlines(patched(data)), nil
+		}
+		enc = declaredEncoding(data, declared)
+	}
+	if enc == nil {
+		if enc = guess(data); enc == nil {
+			return newlines(patched(data)), nil
+		}
+	}
+	out, err := enc.NewDecoder().Bytes(data)
+	if err != nil {
+		return "", &corpus.Failure{Code: "broken", Detail: "This file's text can't be decoded. Save it as UTF-8 and add it again."}
+	}
+	return newlines(string(out)), nil
+}
+
+func newlines(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = strings.ReplaceAll(s, "\r", "\n")
+	return strings.ReplaceAll(s, "\x00", "")
+}
+
+// byMark returns the encoding a byte order mark stands for, nil for UTF-8, and the mark's length.
+func byMark(data []byte) (encoding.Encoding, int) {
+	switch {
+	case bytes.HasPrefix(data, []byte{0xEF, 0xBB, 0xBF}):
+		return nil, 3
+	case bytes.HasPrefix(data, []byte{0xFF, 0xFE, 0, 0}):
+		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), 4
+	case bytes.HasPrefix(data, []byte{0, 0, 0xFE, 0xFF}):
+		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), 4
+	case bytes.HasPrefix(data, []byte{0xFF, 0xFE}):
+		return xunicode.UTF16(xunicode.LittleEndian, xunicode.IgnoreBOM), 2
+	case bytes.HasPrefix(data, []byte{0xFE, 0xFF}):
+		return xunicode.UTF16(xunicode.BigEndian, xunicode.IgnoreBOM), 2
+	}
+	return nil, 0
+}
+
+// wide recognises UTF-16 without a mark by where its zero bytes and line feeds are.
+func wide(data []byte) encoding.Encoding {
+	head := data[:min(len(data), sampleSize)&^1]
+	if len(head) < 4 || len(data)%2 != 0 {
+		return nil
+	}
+	var zero, plain [2]int // at even and odd positions: zero bytes; units that are a space, a line feed or ASCII
+	for i := 0; i < len(head); i += 2 {
+		for side := range 2 {
+			if head[i+side] == 0 {
+				zero[side]++
+				if c := head[i+1-side]; c == ' ' || c == '\n' || c == '\r' || c == '\t' || c > ' ' && c < 0x7F {
+					plain[side]++
+				}
+			}
+		}
+	}
+	units := len(head) / 2
+	for side, order := range []xunicode.Endianness{xunicode.BigEndian, xunicode.LittleEndian} {
+		if plain[side] == 0 || plain[side]*20 < zero[side]*19 || zero[1-side]*20 > zero[side] {
+			continue
+		}
+		enc := xunicode.UTF16(order, xunicode.IgnoreBOM)
+		if zero[side]*10 >= units*4 {
+			return enc
+		}
+		out, err := enc.NewDecoder().Bytes(head) // few zeros: another script, which must read like one
+		if err == nil && plain[side]*200 >= units && plausible(string(out)) {
+			return enc
+		}
+	}
+	return nil
+}
+
+func plausible(s string) bool {
+	letters, bad, n := 0, 0, 0
+	for _, r := range s {
+		n++
+		switch {
+		case r == utf8.RuneError || unicode.Is(unicode.Co, r) || unicode.IsControl(r) && !unicode.IsSpace(r):
+			bad++
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	return n > 0 && bad*100 <= n && letters*2 >= n
+}
+
+// escaped recognises ISO-2022-JP by its escape sequences.
+func escaped(data []byte) encoding.Encoding {
+	head := data[:min(len(data), sampleSize)]
+	if bytes.Contains(head, []byte("\x1b$B")) || bytes.Contains(head, []byte("\x1b$@")) {
+		for _, b := range head {
+			if b >= 0x80 {
+				return nil
+			}
+		}
+		return japanese.ISO2022JP
+	}
+	return nil
+}
+
+// binary reports whether data can't be text of any encoding that is not UTF-16 or UTF-32.
+func binary(data []byte) bool {
+	head := data[:min(len(data), sampleSize)]
+	if bytes.IndexByte(head, 0) >= 0 {
+		return true
+	}
+	control := 0
+	for _, b := range head {
+		if b < 0x20 && b != '\n' && b != '\r' && b != '\t' && b != '\f' && b != 0x1b && b != 0x1a || b == 0x7F {
+			control++
+		}
+	}
+	return control*100 > len(head)
+}
+
+// patched keeps valid UTF-8 and reads each stray byte as Windows-1252.
+func patched(data []byte) string {
+	if utf8.Valid(data) {
+		return string(data)
+	}
+	var b strings.Builder
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		if r == utf8.RuneError && n == 1 {
+			r = charmap.Windows1252.DecodeByte(data[0])
+		}
+		if r != utf8.RuneError || n > 1 {
+			b.WriteRune(r)
+		}
+		data = data[n:]
+	}
+	return b.String()
+}
+
+// declaredEncoding returns what the file says of itself, if it can be true.
+func declaredEncoding(data []byte, declared string) encoding.Encoding {
+	if declared == "" {
+		return nil
+	}
+	enc, name := charset.Lookup(declared)
+	if enc == nil || name == "utf-8" || strings.HasPrefix(name, "utf-16") || name == "replacement" {
+		return nil // UTF-16 was ruled out, and UTF-8 it is not
+	}
+	if name == "iso-8859-1" {
+		enc = charmap.Windows1252
+	}
+	if c, ok := tryDecode(enc, data[:min(len(data), sampleSize)], false); !ok || c.bad*50 > c.high {
+		return nil
+	}
+	return enc
+}
+
+// candidate is an encoding and how well a text reads in it.
+type candidate struct {
+	enc   encoding.Encoding
+	score func(*census) float64
+	multi bool
+}
+
+// guess returns the encoding in which the bytes above ASCII read best, nil for UTF-8 with a few wrong bytes.
+func guess(data []byte) encoding.Encoding {
+	head := data[:min(len(data), sampleSize)]
+	if mostlyUTF8(head) {
+		return nil
+	}
+	var best encoding.Encoding = charmap.Windows1252
+	bestScore := -1e9
+	for _, c := range []candidate{
+		{charmap.Windows1252, western, false},
+		{japanese.ShiftJIS, kana, true},
+		{japanese.EUCJP, kana, true},
+		{simplifiedchinese.GB18030, hanSimplified, true},
+		{traditionalchinese.Big5, hanTraditional, true},
+		{korean.EUCKR, hangul, true},
+		{charmap.Windows1251, cyrillic, false},
+		{charmap.KOI8R, cyrillic, false},
+		{charmap.CodePage866, cyrillic, false},
+		{charmap.Windows1253, greek, false},
+		{charmap.Windows1250, central, false},
+		{charmap.Windows1255, hebrew, false},
+		{charmap.Windows1256, arabic, false},
+	} {
+		found, ok := tryDecode(c.enc, head, c.multi)
+		if !ok {
+			continue
+		}
+		if s := c.score(&found); s > bestScore {
+			best, bestScore = c.enc, s
+		}
+	}
+	return best
+}
+
+// mostlyUTF8 reports whether multi-byte sequences are far more than stray bytes.
+func mostlyUTF8(data []byte) bool {
+	good, bad := 0, 0
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			if !utf8.FullRune(data) {
+				return good > bad*4 && good > 0
+			}
+			bad++
+		case n > 1:
+			good++
+		}
+		data = data[n:]
+	}
+	return good > bad*4
+}

@@ -1,0 +1,181 @@
+package extract
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+)
+
+// census counts what a text reads like in one encoding. Counts are of runes above ASCII unless said.
+type census struct {
+	high       int
+	bad        int // not decodable, private use, C1 controls
+	kana       int
+	halfKana   int // half-width katakana, what most wrong bytes read like in Shift-JIS
+	hangul     int
+	han        int
+	commonHan  int
+	simplified int
+	tradition  int
+	cyrillic   int
+	cyrCommon  int
+	greek      int
+	hebrew     int
+	arabic     int
+	western    int // letters of west European languages
+	central    int // letters that only central European languages have
+	symbols    int // signs that rarely stand inside words
+	caseBreaks int // an upper-case letter right behind a lower-case one, outside ASCII
+	inWord     int // letters above ASCII beside an ASCII letter
+	wide       int // full-width forms and CJK punctuation
+	rareHan    int
+}
+
+// tryDecode takes the census of data in enc; ok is false if too much of it is not valid.
+func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
+	var c census
+	out, err := enc.NewDecoder().Bytes(data)
+	if err != nil {
+		return c, false
+	}
+	prev := ' '
+	for _, r := range string(out) {
+		if r >= 0x80 {
+			c.high++
+			c.count(r, prev)
+		} else if prev >= 0x80 && asciiLetter(r) && unicode.IsLetter(prev) {
+			c.inWord++
+		}
+		prev = r
+	}
+	limit := c.high / 100
+	if multi {
+		limit = max(limit, 1) // the sample may end inside a character
+	}
+	return c, c.high > 0 && (c.bad <= limit || !multi)
+}
+
+func asciiLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+func (c *census) count(r, prev rune) {
+	switch {
+	case r == utf8.RuneError || r < 0xA0 || unicode.Is(unicode.Co, r):
+		c.bad++
+	case r >= 0xFF61 && r <= 0xFF9F:
+		c.halfKana++
+	case unicode.In(r, unicode.Hiragana, unicode.Katakana) || r == 'ー':
+		c.kana++
+	case unicode.Is(unicode.Hangul, r):
+		c.hangul++
+	case unicode.Is(unicode.Han, r):
+		c.han++
+		c.countHan(r)
+	case unicode.Is(unicode.Cyrillic, r):
+		c.cyrillic++
+		if r >= 'А' && r <= 'я' || r == 'ё' {
+			c.cyrCommon++
+		}
+	case unicode.Is(unicode.Greek, r):
+		c.greek++
+	case unicode.Is(unicode.Hebrew, r):
+		c.hebrew++
+	case unicode.Is(unicode.Arabic, r):
+		c.arabic++
+	case r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFF60:
+		c.wide++
+	case westernLetters[r]:
+		c.western++
+	case centralLetters[r]:
+		c.central++
+	case quotes[r]:
+	default:
+		c.symbols++
+	}
+	if unicode.IsUpper(r) && unicode.IsLower(prev) {
+		c.caseBreaks++
+	}
+	if asciiLetter(prev) && unicode.IsLetter(r) {
+		c.inWord++
+	}
+}
+
+func (c *census) countHan(r rune) {
+	switch {
+	case simplifiedHan[r]:
+		c.simplified++
+		c.commonHan++
+	case traditionalHan[r]:
+		c.tradition++
+		c.commonHan++
+	case commonHan[r]:
+		c.commonHan++
+	case r < 0x4E00 || r > 0x9FA5:
+		c.rareHan++
+	}
+}
+
+func set(s string) map[rune]bool {
+	m := map[rune]bool{}
+	for _, r := range s {
+		m[r] = true
+	}
+	return m
+}
+
+var (
+	westernLetters = set("äöüßÄÖÜéèêëáàâãåæçíìîïñóòôõøœúùûÿýÉÈÊÀÂÁÅÆÇÍÎÑÓÔØŒÚÛ")
+	centralLetters = set("ąćęłńśźżĄĆĘŁŃŚŹŻčďěňřšťůžČĎĚŇŘŠŤŮŽőűŐŰșțăȘȚĂşţŞŢđĐľĺŕ")
+	quotes         = set("“”‘’„‚«»–—…•·€£§°¿¡\u00a0©®™№")
+	simplifiedHan  = set("这个们为说时来对会国发学动过现还进经问间关开见实应点业体数没话让认从样东长头书电车门风马鸟鱼龙员买卖请谢谁语读写见规观觉览")
+	traditionalHan = set("這個們為說時來對會國發學動過現還進經問間關開見實應點業體數沒話讓認從樣東長頭書電車門風馬鳥魚龍員買賣請謝誰語讀寫見規觀覺覽")
+	commonHan      = set("的一是不了在人有我他上大中小到和地出道也子里生以而可下之年自能多那要看天事用主行方又如前所本然同心面起成手日最高于都好只作当想家三二十月水明新工文信名字今金分部法度全物定理利外加合北京市本田山川口目入力平安正公民文化社")
+)
+
+// Each score is positive for a text that is likely in its encoding; the unit is the share of runes above ASCII.
+func (c *census) share(n int) float64 { return float64(n) / float64(max(c.high, 1)) }
+
+func kana(c *census) float64 {
+	return c.share(c.kana)*1.6 + c.share(c.wide)*0.8 + c.share(c.commonHan)*0.9 + c.share(c.han-c.commonHan)*0.35 -
+		c.share(c.halfKana)*1.2 - c.share(c.rareHan+c.symbols+c.cyrillic+c.greek)*1.5 - c.share(c.bad)*3 - c.share(c.inWord)*0.3
+}
+
+func han(c *census) float64 {
+	return c.share(c.commonHan)*1.3 + c.share(c.wide)*0.8 + c.share(c.han-c.commonHan)*0.35 - c.share(c.kana)*0.3 -
+		c.share(c.rareHan+c.symbols+c.cyrillic+c.greek+c.hangul)*1.5 - c.share(c.bad)*3 - c.share(c.inWord)*0.5
+}
+
+func hanSimplified(c *census) float64  { return han(c) - c.share(c.tradition)*0.8 }
+func hanTraditional(c *census) float64 { return han(c) - c.share(c.simplified)*0.8 }
+
+func hangul(c *census) float64 {
+	return c.share(c.hangul)*1.3 + c.share(c.wide)*0.5 + c.share(c.han)*0.1 - c.share(c.kana+c.rareHan+c.symbols)*1.5 -
+		c.share(c.bad)*3 - c.share(c.inWord)*0.5
+}
+
+func western(c *census) float64 {
+	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
+	return c.share(c.western)*(0.55+0.35*in) + 0.4*in - c.share(c.symbols)*0.6 - c.share(c.bad)*2 - c.share(c.caseBreaks)
+}
+
+func central(c *census) float64 {
+	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
+	return c.share(c.western+c.central)*(0.5+0.35*in) + 0.4*in - c.share(c.symbols)*0.7 - c.share(c.bad)*2 - c.share(c.caseBreaks) +
+		min(c.share(c.central), 0.5)*0.3 - 0.06
+}
+
+func cyrillic(c *census) float64 {
+	return c.share(c.cyrCommon)*1.2 - c.share(c.caseBreaks)*2 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(c.bad)*2
+}
+
+func greek(c *census) float64 {
+	return c.share(c.greek)*1.15 - c.share(c.caseBreaks)*2 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(c.bad)*2
+}
+
+func hebrew(c *census) float64 {
+	return c.share(c.hebrew)*1.15 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.9 - c.share(c.bad)*2
+}
+
+func arabic(c *census) float64 {
+	return c.share(c.arabic)*1.1 - c.share(c.western)*0.8 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(c.bad)*2
+}

@@ -1,0 +1,177 @@
+// Package extract reads files of every supported format into blocks over one canonical text.
+package extract
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"footnote/corpus"
+)
+
+const (
+	headSize = 4 << 10   // bytes that a format is recognised by
+	maxText  = 128 << 20 // bytes of a text file
+)
+
+// pageReader reads and draws PDFs; pdf.Reader is one.
+type pageReader interface {
+	corpus.Extractor
+	corpus.Renderer
+}
+
+// format reads files of one kind, decoded to UTF-8 with line feeds. A new format is one more entry in formats.
+type format struct {
+	mimes      []string
+	extensions []string
+	read       func(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error)
+}
+
+// Extractor reads files by their MIME type, their name and their first bytes. It is safe for concurrent use.
+type Extractor struct {
+	pdf     pageReader
+	formats []format
+}
+
+// New returns an Extractor that leaves PDFs to pdf.
+func New(pdf pageReader) *Extractor {
+	return &Extractor{pdf: pdf, formats: []format{
+		{[]string{"text/markdown", "text/x-markdown"}, []string{".md", ".markdown", ".mdown", ".mkd"}, markdown},
+		{[]string{"text/html", "application/xhtml+xml"}, []string{".html", ".htm", ".xhtml"}, page},
+		{[]string{"text/"}, []string{".txt", ".text", ".log", ".csv", ".tsv"}, plainText},
+	}}
+}
+
+// Extract implements corpus.Extractor. A format without pages reports 1 of 1 when it is done.
+func (e *Extractor) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
+	head, err := readHead(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	if isPDF(head) {
+		return e.pdf.Extract(ctx, f, report)
+	}
+	if failure := refusal(f, head); failure != nil {
+		return corpus.Extracted{}, failure
+	}
+	read := e.reader(f, head)
+	src, err := readText(f.Path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	x, err := read(ctx, src, f)
+	if err != nil {
+		return corpus.Extracted{}, fmt.Errorf("read %s: %w", f.Filename, err)
+	}
+	if x.Text == "" {
+		return corpus.Extracted{}, &corpus.Failure{Code: "no_text", Detail: "This file holds no text. Add one that does."}
+	}
+	if report != nil {
+		report(1, 1)
+	}
+	return x, ctx.Err()
+}
+
+// Render implements corpus.Renderer.
+func (e *Extractor) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
+	return e.pdf.Render(ctx, f, n, width)
+}
+
+// reader finds the format: a sniffed type that says something counts, "text/plain" leaves it to the name.
+func (e *Extractor) reader(f corpus.File, head []byte) func(context.Context, string, corpus.File) (corpus.Extracted, error) {
+	mime, _, _ := strings.Cut(strings.ToLower(f.MIME), ";")
+	ext := strings.ToLower(path.Ext(f.Filename))
+	for _, format := range e.formats {
+		if slices.Contains(format.mimes, mime) || slices.Contains(format.extensions, ext) {
+			return format.read
+		}
+	}
+	lower := bytes.ToLower(head)
+	if bytes.Contains(lower, []byte("<!doctype html")) || bytes.Contains(lower, []byte("<html")) {
+		return page
+	}
+	return plainText
+}
+
+func readHead(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open the original: %w", err)
+	}
+	defer file.Close()
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("read the original: %w", err)
+	}
+	if n == 0 {
+		return nil, &corpus.Failure{Code: "no_text", Detail: "This file is empty. Add one that holds text."}
+	}
+	return head[:n], nil
+}
+
+func readText(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("open the original: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", fmt.Errorf("look at the original: %w", err)
+	}
+	if info.Size() > maxText {
+		return "", tooLarge(info.Size(), maxText)
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, data); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return "", fs.ErrNotExist
+		}
+		return "", fmt.Errorf("read the original: %w", err)
+	}
+	return decode(data, declaredCharset(data))
+}
+
+// declaredCharset returns the encoding that an HTML page's meta element or an XML declaration names.
+func declaredCharset(data []byte) string {
+	head := data[:min(len(data), headSize)]
+	if bytes.HasPrefix(head, []byte("<?xml")) {
+		if _, after, ok := bytes.Cut(head[:min(len(head), 200)], []byte(`encoding="`)); ok {
+			name, _, _ := bytes.Cut(after, []byte(`"`))
+			return string(name)
+		}
+	}
+	z := html.NewTokenizer(bytes.NewReader(head))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken, html.SelfClosingTagToken:
+			token := z.Token()
+			if token.Data == "body" {
+				return ""
+			}
+			if token.Data != "meta" {
+				continue
+			}
+			for _, a := range token.Attr {
+				if a.Key == "charset" {
+					return a.Val
+				}
+				if _, name, ok := strings.Cut(strings.ToLower(a.Val), "charset="); ok && a.Key == "content" {
+					return strings.Trim(name, `"' `)
+				}
+			}
+		}
+	}
+}

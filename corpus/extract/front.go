@@ -1,0 +1,119 @@
+package extract
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+const (
+	maxFrontMatter = 64 << 10 // bytes
+	maxMetaItems   = 100      // of a front matter's list or map
+)
+
+// front is what a document says about itself in YAML before its text.
+type front map[string]any
+
+// frontMatter splits YAML between two lines of "---" from the text behind it. What is not a YAML map stays in the text.
+func frontMatter(src string) (front, string) {
+	rest, ok := strings.CutPrefix(src, "---\n")
+	if !ok {
+		return nil, src
+	}
+	head := rest[:min(len(rest), maxFrontMatter)]
+	end, body := -1, 0
+	for _, mark := range []string{"\n---\n", "\n...\n"} {
+		if i := strings.Index(head, mark); i >= 0 && (end < 0 || i < end) {
+			end, body = i, i+len(mark)
+		}
+	}
+	if end < 0 {
+		if !strings.HasSuffix(head, "\n---") || len(head) != len(rest) {
+			return nil, src
+		}
+		end, body = len(head)-4, len(head)
+	}
+	var values map[string]any
+	if yaml.Unmarshal([]byte(head[:end]), &values) != nil || len(values) == 0 {
+		return nil, src
+	}
+	return values, rest[body:]
+}
+
+// apply moves the title and the language to their fields and everything else to Meta.
+func (fm front) apply(x *corpus.Extracted) {
+	for _, key := range slices.Sorted(maps.Keys(fm)) {
+		if len(x.Meta) >= maxMetaItems {
+			break
+		}
+		v := plainValue(fm[key], 0)
+		key = strings.ToLower(canon.Line(key))
+		s, isText := v.(string)
+		switch {
+		case v == nil || v == "" || key == "":
+		case key == "title" && isText:
+			x.Title = canon.Line(s)
+		case (key == "lang" || key == "language") && isText:
+			x.Language = languageCode(s)
+		default:
+			x.Meta[key] = v
+		}
+	}
+}
+
+// plainValue makes a YAML value one that JSON can hold: dates become text, keys too.
+func plainValue(v any, depth int) any {
+	if depth > 4 {
+		return nil
+	}
+	switch v := v.(type) {
+	case string:
+		return canon.Line(v)
+	case bool, int, int64, uint64:
+		return v
+	case float64:
+		if v != v || v > 1e300 || v < -1e300 {
+			return fmt.Sprint(v)
+		}
+		return v
+	case time.Time:
+		if v.Equal(v.Truncate(24 * time.Hour)) {
+			return v.Format(time.DateOnly)
+		}
+		return v.Format(time.RFC3339)
+	case []any:
+		var list []any
+		for _, item := range v[:min(len(v), maxMetaItems)] {
+			if item = plainValue(item, depth+1); item != nil {
+				list = append(list, item)
+			}
+		}
+		return list
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range v {
+			if item = plainValue(item, depth+1); item != nil && len(out) < maxMetaItems {
+				out[canon.Line(key)] = item
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// languageCode returns the ISO 639-1 part of a language tag, empty if there is none.
+func languageCode(tag string) string {
+	code, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
+	code, _, _ = strings.Cut(code, "_")
+	if len(code) != 2 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return ""
+	}
+	return code
+}

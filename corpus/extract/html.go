@@ -1,0 +1,253 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"codeberg.org/readeck/go-readability/v2"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+const (
+	maxHTML         = 8 << 20 // bytes; of longer pages only the text is kept
+	maxElements     = 50_000  // more than that is no article
+	minArticle      = 400     // runes; less means that readability found little
+	minArticleShare = 0.35    // of the whole page's text
+)
+
+// page reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched.
+func page(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
+	var whole canon.Writer
+	doc, err := html.Parse(strings.NewReader(src[:min(len(src), maxHTML+1)]))
+	if err != nil || len(src) > maxHTML { // nested more than 512 deep, or huge
+		stripTags(&whole, src)
+		return whole.Result(), nil
+	}
+	walk := htmlWalk{w: &whole}
+	walk.node(doc, place{})
+	x := whole.Result()
+	about := aboutPage(doc)
+	if art, ok := article(doc); ok {
+		if y := articleBlocks(art.Node, about.heading); longEnough(y.Text, x.Text) {
+			x = y
+		}
+		if about.title == "" {
+			about.title = canon.Line(art.Title())
+		}
+		if about.author == "" {
+			about.author = canon.Line(art.Byline())
+		}
+		if published, err := art.PublishedTime(); err == nil && about.date == "" {
+			about.date = published.Format(time.DateOnly)
+		}
+	}
+	about.apply(&x)
+	return x, nil
+}
+
+func longEnough(article, whole string) bool {
+	n := utf8.RuneCountInString(article)
+	return n >= minArticle && float64(n) >= minArticleShare*float64(utf8.RuneCountInString(whole))
+}
+
+// article runs readability, which is other people's code on other people's pages: if it fails, there is no article.
+func article(doc *html.Node) (art readability.Article, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	p := readability.NewParser()
+	p.MaxElemsToParse = maxElements
+	base, err := url.Parse("http://localhost/")
+	if err != nil {
+		return art, false
+	}
+	art, err = p.ParseDocument(doc, base)
+	return art, err == nil && art.Node != nil
+}
+
+// articleBlocks reads the article and puts back the page's main heading, which readability takes out.
+func articleBlocks(n *html.Node, mainHeading string) corpus.Extracted {
+	var w canon.Writer
+	if mainHeading != "" && findText(n, mainHeading) == nil {
+		w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
+		w.Text(mainHeading)
+	}
+	walk := htmlWalk{w: &w}
+	walk.node(n, place{})
+	return w.Result()
+}
+
+// findText returns the heading of n that says what title says, nil if there is none.
+func findText(n *html.Node, title string) *html.Node {
+	if headingLevel(n) > 0 && canon.Line(textOf(n)) == title {
+		return n
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if found := findText(c, title); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// about is what a page says about itself.
+type about struct{ title, heading, author, date, language, description string }
+
+func (a about) apply(x *corpus.Extracted) {
+	x.Title = a.title
+	if x.Title == "" {
+		x.Title = firstTitle(*x)
+	}
+	x.Language = languageCode(a.language)
+	for key, value := range map[string]string{"author": a.author, "date": a.date, "description": a.description} {
+		if value != "" {
+			x.Meta[key] = value
+		}
+	}
+}
+
+func aboutPage(doc *html.Node) about {
+	var a about
+	var look func(*html.Node)
+	look = func(n *html.Node) {
+		switch n.DataAtom {
+		case atom.Html:
+			a.language = attr(n, "lang")
+		case atom.Title:
+			if a.title == "" && (n.Parent == nil || n.Parent.DataAtom == atom.Head) {
+				a.title = canon.Line(textOf(n))
+			}
+		case atom.H1:
+			if a.heading == "" && !hidden(n) {
+				a.heading = canon.Line(textOf(n))
+			}
+		case atom.Meta:
+			a.meta(strings.ToLower(attr(n, "name")+attr(n, "property")), canon.Line(attr(n, "content")))
+		case atom.Time:
+			if a.date == "" && attr(n, "pubdate") != "" {
+				a.date = canon.Line(attr(n, "datetime"))
+			}
+		case atom.Script, atom.Style, atom.Svg, atom.Template:
+			return
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			look(c)
+		}
+	}
+	look(doc)
+	return a
+}
+
+func (a *about) meta(name, content string) {
+	set := func(field *string) {
+		if *field == "" {
+			*field = content
+		}
+	}
+	switch name {
+	case "author", "dc.creator", "article:author":
+		if !strings.HasPrefix(content, "http") {
+			set(&a.author)
+		}
+	case "article:published_time", "date", "dc.date", "dcterms.created", "pubdate":
+		set(&a.date)
+	case "description", "og:description":
+		set(&a.description)
+	case "og:title":
+		set(&a.title)
+	}
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key && a.Namespace == "" {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func textOf(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if !invisible[c.Data] {
+			b.WriteString(textOf(c))
+		}
+	}
+	return b.String()
+}
+
+// stripTags keeps the text of HTML that can't be parsed, a paragraph for each block element.
+func stripTags(w *canon.Writer, src string) {
+	z := html.NewTokenizer(strings.NewReader(src))
+	z.SetMaxBuf(maxHTML)
+	skip := ""
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			w.End()
+			return
+		case html.TextToken:
+			text := string(z.Text())
+			if skip != "" || !w.Open() && strings.TrimSpace(text) == "" {
+				continue
+			}
+			if !w.Open() {
+				w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+			}
+			w.Text(html.UnescapeString(text))
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			if tag := string(name); skip == "" && invisible[tag] && !voidTag[tag] {
+				skip = tag
+			}
+			if !inlineTag[atom.Lookup(name)] {
+				w.End()
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			if string(name) == skip {
+				skip = ""
+			}
+			if !inlineTag[atom.Lookup(name)] {
+				w.End()
+			}
+		}
+	}
+}
+
+// writeFragment adds a piece of HTML that stands in another format.
+func writeFragment(w *canon.Writer, src string, at place) {
+	if at.depth > maxNesting {
+		stripTags(w, src)
+		return
+	}
+	nodes, err := html.ParseFragment(strings.NewReader(src), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
+	if err != nil {
+		stripTags(w, src)
+		return
+	}
+	walk := htmlWalk{w: w}
+	for _, n := range nodes {
+		walk.node(n, at)
+	}
+	w.End()
+}
+
+func tooLarge(bytes, limit int64) error {
+	return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
+		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20, limit>>20)}
+}

@@ -1,0 +1,326 @@
+package extract
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+// invisible elements hold nothing that a reader of the page sees as its text.
+var invisible = map[string]bool{
+	"script": true, "style": true, "template": true, "noscript": true, "head": true, "svg": true,
+	"iframe": true, "object": true, "embed": true, "canvas": true, "audio": true, "video": true, "nav": true,
+	"button": true, "select": true, "textarea": true, "input": true, "dialog": true, "noframes": true, "title": true,
+}
+
+var voidTag = map[string]bool{"embed": true, "input": true}
+
+// inlineTag holds the elements that do not end a paragraph.
+var inlineTag = map[atom.Atom]bool{
+	0: true, atom.A: true, atom.Abbr: true, atom.B: true, atom.Bdi: true, atom.Bdo: true, atom.Big: true, atom.Br: true,
+	atom.Cite: true, atom.Code: true, atom.Data: true, atom.Del: true, atom.Dfn: true, atom.Em: true, atom.Font: true,
+	atom.I: true, atom.Img: true, atom.Ins: true, atom.Kbd: true, atom.Label: true, atom.Mark: true, atom.Q: true,
+	atom.Ruby: true, atom.Rb: true, atom.Rt: true, atom.Rp: true, atom.S: true, atom.Samp: true, atom.Small: true,
+	atom.Span: true, atom.Strike: true, atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true, atom.Tt: true,
+	atom.U: true, atom.Var: true, atom.Wbr: true, atom.Math: true,
+}
+
+var markOf = map[atom.Atom]string{
+	atom.Strong: "strong", atom.B: "strong", atom.Em: "em", atom.I: "em", atom.Cite: "em", atom.Dfn: "em",
+	atom.Code: "code", atom.Kbd: "code", atom.Samp: "code", atom.Tt: "code", atom.A: "link",
+}
+
+// htmlWalk writes the visible text below a node as blocks.
+type htmlWalk struct {
+	w    *canon.Writer
+	item *corpus.Block // the list item whose first text is awaited
+	flat bool          // inside a heading or a cell: everything is one line
+}
+
+func (h *htmlWalk) node(n *html.Node, at place) {
+	switch n.Type {
+	case html.TextNode:
+		h.text(n.Data, at)
+	case html.ElementNode:
+		if !hidden(n) {
+			h.element(n, at)
+		}
+	case html.DocumentNode:
+		h.children(n, at)
+	}
+}
+
+func (h *htmlWalk) children(n *html.Node, at place) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		h.node(c, at)
+	}
+}
+
+func hidden(n *html.Node) bool {
+	if invisible[n.Data] {
+		return true
+	}
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return a.Val != "until-found"
+		case "aria-hidden":
+			if a.Val == "true" {
+				return true
+			}
+		case "role":
+			if a.Val == "navigation" {
+				return true
+			}
+		case "style":
+			style := strings.ToLower(strings.ReplaceAll(a.Val, " ", ""))
+			if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (h *htmlWalk) text(s string, at place) {
+	if !h.w.Open() {
+		if strings.TrimSpace(s) == "" {
+			return
+		}
+		h.open(at)
+	}
+	h.w.Text(s)
+}
+
+func (h *htmlWalk) element(n *html.Node, at place) {
+	if inlineTag[n.DataAtom] || h.flat {
+		h.inline(n, at)
+		return
+	}
+	h.w.End()
+	if level := headingLevel(n); level > 0 {
+		h.line(n, corpus.Block{Kind: corpus.BlockHeading, Level: level, Quote: at.quote}, at)
+		return
+	}
+	switch n.DataAtom {
+	case atom.Ul, atom.Ol, atom.Menu:
+		h.list(n, at)
+	case atom.Blockquote:
+		at.quote = true
+		h.children(n, at)
+	case atom.Pre, atom.Listing, atom.Xmp:
+		h.w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: codeLanguage(n), Quote: at.quote})
+		h.w.Text(preText(n))
+	case atom.Table:
+		h.table(n, at)
+	default:
+		h.children(n, at)
+	}
+	h.w.End()
+}
+
+func headingLevel(n *html.Node) int {
+	switch n.DataAtom {
+	case atom.H1:
+		return 1
+	case atom.H2:
+		return 2
+	case atom.H3:
+		return 3
+	case atom.H4:
+		return 4
+	case atom.H5:
+		return 5
+	case atom.H6:
+		return 6
+	}
+	return 0
+}
+
+func (h *htmlWalk) inline(n *html.Node, at place) {
+	if n.DataAtom == atom.Br {
+		if h.flat {
+			h.w.Text(" ")
+		} else {
+			h.w.Break()
+		}
+		return
+	}
+	kind := markOf[n.DataAtom]
+	if kind != "" && !h.w.Open() && strings.TrimSpace(textOf(n)) != "" && !hasBlock(n) {
+		h.open(at)
+	}
+	end := func() {}
+	if kind != "" {
+		end = h.w.Mark(kind, attr(n, "href"))
+	}
+	if !inlineTag[n.DataAtom] {
+		h.w.Text(" ")
+	}
+	h.children(n, at)
+	end()
+	if !inlineTag[n.DataAtom] {
+		h.w.Text(" ")
+	}
+}
+
+// open begins the block that the next text belongs to, so that a mark can begin with it.
+func (h *htmlWalk) open(at place) {
+	b := corpus.Block{Kind: corpus.BlockParagraph}
+	if h.item != nil {
+		b, h.item = *h.item, nil
+	}
+	b.Quote = at.quote
+	h.w.Begin(b)
+}
+
+func hasBlock(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && (!inlineTag[c.DataAtom] || hasBlock(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// line writes everything below n as one line.
+func (h *htmlWalk) line(n *html.Node, b corpus.Block, at place) {
+	h.w.Begin(b)
+	h.flat = true
+	h.children(n, at)
+	h.flat = false
+	h.w.End()
+}
+
+func (h *htmlWalk) list(n *html.Node, at place) {
+	at.list++
+	ordinal := 0
+	if n.DataAtom == atom.Ol {
+		ordinal = 1
+		if start, err := strconv.Atoi(attr(n, "start")); err == nil && start > 0 && start < 1e6 {
+			ordinal = start
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.DataAtom != atom.Li {
+			h.node(c, at)
+			continue
+		}
+		if hidden(c) {
+			continue
+		}
+		h.w.End()
+		h.item = &corpus.Block{Kind: corpus.BlockList, Level: at.list, Ordinal: ordinal}
+		h.children(c, at)
+		h.w.End()
+		h.item = nil
+		if ordinal > 0 {
+			ordinal++
+		}
+	}
+}
+
+func codeLanguage(n *html.Node) string {
+	for _, el := range []*html.Node{n, n.FirstChild} {
+		if el == nil {
+			continue
+		}
+		for _, class := range strings.Fields(attr(el, "class")) {
+			if lang, ok := strings.CutPrefix(class, "language-"); ok {
+				return canon.Line(lang)
+			}
+		}
+	}
+	return ""
+}
+
+func preText(n *html.Node) string {
+	var b strings.Builder
+	var walk func(*html.Node)
+	walk = func(n *html.Node) {
+		switch {
+		case n.Type == html.TextNode:
+			b.WriteString(n.Data)
+		case n.DataAtom == atom.Br:
+			b.WriteByte('\n')
+		case n.Type == html.ElementNode && hidden(n):
+		default:
+			for c := n.FirstChild; c != nil; c = c.NextSibling {
+				walk(c)
+			}
+		}
+	}
+	walk(n)
+	return b.String()
+}
+
+// table writes a data table; one that only lays the page out is read like any other element.
+func (h *htmlWalk) table(n *html.Node, at place) {
+	var rows [][]*html.Node
+	columns, layout := 0, attr(n, "role") == "presentation"
+	var look func(*html.Node)
+	look = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch c.DataAtom {
+			case atom.Tr:
+				var cells []*html.Node
+				for d := c.FirstChild; d != nil; d = d.NextSibling {
+					if (d.DataAtom == atom.Td || d.DataAtom == atom.Th) && !hidden(d) {
+						cells = append(cells, d)
+						layout = layout || laysOut(d)
+					}
+				}
+				rows = append(rows, cells)
+				columns = max(columns, len(cells))
+			case atom.Thead, atom.Tbody, atom.Tfoot:
+				look(c)
+			case atom.Caption:
+				h.line(c, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote}, at)
+			}
+		}
+	}
+	look(n)
+	if layout || columns < 2 {
+		for _, row := range rows {
+			for _, cell := range row {
+				h.w.End()
+				h.children(cell, at)
+			}
+		}
+		return
+	}
+	h.w.Begin(corpus.Block{Kind: corpus.BlockTable, Quote: at.quote})
+	h.flat = true
+	for _, row := range rows {
+		h.w.Row()
+		for _, cell := range row {
+			h.w.Cell()
+			h.children(cell, at)
+		}
+	}
+	h.flat = false
+	h.w.End()
+}
+
+// laysOut reports whether a cell holds parts of a page rather than a value.
+func laysOut(cell *html.Node) bool {
+	if utf8.RuneCountInString(textOf(cell)) > 3000 {
+		return true
+	}
+	var look func(*html.Node) bool
+	look = func(n *html.Node) bool {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.DataAtom == atom.Table || c.DataAtom == atom.Pre || headingLevel(c) > 0 || look(c) {
+				return true
+			}
+		}
+		return false
+	}
+	return look(cell)
+}

@@ -1,0 +1,348 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+const (
+	maxMarkdown = 4 << 20 // bytes; longer files, which no person wrote, are read as plain text
+	maxNesting  = 100     // of blocks and of inline marks
+)
+
+// markdown reads CommonMark with tables, task lists, footnotes, definition lists and YAML front matter.
+func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
+	front, body := frontMatter(src)
+	if len(body) > maxMarkdown || tooNested(body) {
+		return plainText(ctx, src, f)
+	}
+	source := []byte(body)
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList))
+	doc := md.Parser().Parse(text.NewReader(source))
+	m := markdownWalk{src: source}
+	m.blocks(doc, place{})
+	x := m.w.Result()
+	front.apply(&x)
+	if x.Title == "" {
+		x.Title = firstTitle(x)
+	}
+	return x, nil
+}
+
+// firstTitle is the text of the heading that a document begins with, or of its only heading of level 1.
+func firstTitle(x corpus.Extracted) string {
+	title, n := "", 0
+	for i, b := range x.Blocks {
+		if b.Kind == corpus.BlockHeading && (b.Level == 1 || i == 0) {
+			if n++; n == 1 {
+				title = canon.Line(string([]rune(x.Text)[b.Start:b.End]))
+			}
+			if i == 0 {
+				return title
+			}
+		}
+	}
+	if n == 1 {
+		return title
+	}
+	return ""
+}
+
+// tooNested reports whether a line opens more containers than any person would: parsers take quadratic time on it.
+func tooNested(s string) bool {
+	for line := range strings.Lines(s) {
+		n := 0
+		for _, r := range line {
+			if r == '>' || r == '-' || r == '+' || r == '*' {
+				n++
+			} else if r != ' ' && r != '\t' && r != '.' && r != ')' && (r < '0' || r > '9') {
+				break
+			}
+		}
+		if n > maxNesting && strings.Trim(line, "-*> \t\r\n") == "" && strings.Trim(line, "-\r\n") != "" && strings.Trim(line, "*\r\n") != "" {
+			return true
+		}
+		if n > maxNesting && strings.ContainsAny(line[:1], ">+") {
+			return true
+		}
+		if strings.Count(line, "[") > 5000 || strings.Count(line, "`") > 5000 || strings.Count(line, "*") > 5000 || strings.Count(line, "_") > 5000 {
+			return true
+		}
+	}
+	return false
+}
+
+// place is where a block stands: in how many lists and whether in a quotation.
+type place struct {
+	list  int
+	quote bool
+	depth int
+}
+
+type markdownWalk struct {
+	w      canon.Writer
+	src    []byte
+	hidden string // the raw element (script, style) whose content is being left out
+}
+
+func (m *markdownWalk) blocks(parent ast.Node, at place) {
+	at.depth++
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if at.depth > maxNesting {
+			m.paragraph(n, corpus.Block{Kind: corpus.BlockParagraph})
+			continue
+		}
+		m.block(n, at)
+	}
+}
+
+func (m *markdownWalk) block(n ast.Node, at place) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		m.paragraph(n, corpus.Block{Kind: corpus.BlockHeading, Level: n.Level, Quote: at.quote})
+	case *ast.Paragraph, *ast.TextBlock, *extast.DefinitionTerm:
+		m.paragraph(n, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote})
+	case *ast.Blockquote:
+		at.quote = true
+		m.blocks(n, at)
+	case *ast.List:
+		at.list++
+		m.list(n, at)
+	case *ast.FencedCodeBlock:
+		m.code(n, string(n.Language(m.src)), at)
+	case *ast.CodeBlock:
+		m.code(n, "", at)
+	case *ast.HTMLBlock:
+		m.html(n, at)
+	case *extast.Table:
+		m.table(n, at)
+	case *extast.Footnote:
+		m.footnote(n, at)
+	case *ast.ThematicBreak:
+	default:
+		m.blocks(n, at)
+	}
+}
+
+func (m *markdownWalk) paragraph(n ast.Node, b corpus.Block) {
+	m.w.Begin(b)
+	m.inline(n, 0)
+	m.w.End()
+	m.hidden = ""
+}
+
+func (m *markdownWalk) list(l *ast.List, at place) {
+	ordinal := 0
+	if l.IsOrdered() {
+		ordinal = max(l.Start, 1)
+	}
+	for item := l.FirstChild(); item != nil; item = item.NextSibling() {
+		n := item.FirstChild()
+		if n != nil && (n.Kind() == ast.KindTextBlock || n.Kind() == ast.KindParagraph) {
+			m.paragraph(n, corpus.Block{Kind: corpus.BlockList, Level: at.list, Ordinal: ordinal, Quote: at.quote})
+			n = n.NextSibling()
+		}
+		for ; n != nil; n = n.NextSibling() {
+			inner := at
+			inner.depth++
+			if inner.depth > maxNesting {
+				m.paragraph(n, corpus.Block{Kind: corpus.BlockParagraph})
+				continue
+			}
+			m.block(n, inner)
+		}
+		if l.IsOrdered() {
+			ordinal++
+		}
+	}
+}
+
+func (m *markdownWalk) code(n ast.Node, language string, at place) {
+	m.w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: canon.Line(language), Quote: at.quote})
+	m.w.Text(string(m.lines(n)))
+	m.w.End()
+}
+
+func (m *markdownWalk) lines(n ast.Node) []byte {
+	var b bytes.Buffer
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		b.Write(line.Value(m.src))
+	}
+	return b.Bytes()
+}
+
+func (m *markdownWalk) html(n *ast.HTMLBlock, at place) {
+	raw := m.lines(n)
+	if n.HasClosure() {
+		raw = append(raw, n.ClosureLine.Value(m.src)...)
+	}
+	writeFragment(&m.w, string(raw), at)
+}
+
+func (m *markdownWalk) table(t *extast.Table, at place) {
+	m.w.Begin(corpus.Block{Kind: corpus.BlockTable, Quote: at.quote})
+	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
+		m.w.Row()
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			m.w.Cell()
+			m.inline(cell, 0)
+		}
+	}
+	m.w.End()
+}
+
+func (m *markdownWalk) footnote(n *extast.Footnote, at place) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c == n.FirstChild() && (c.Kind() == ast.KindParagraph || c.Kind() == ast.KindTextBlock) {
+			m.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote})
+			m.w.Text("[" + strconv.Itoa(n.Index) + "] ")
+			m.inline(c, 0)
+			m.w.End()
+			continue
+		}
+		m.block(c, at)
+	}
+}
+
+func (m *markdownWalk) inline(parent ast.Node, depth int) {
+	if depth > maxNesting {
+		return
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		m.span(n, depth+1)
+	}
+}
+
+func (m *markdownWalk) marked(n ast.Node, depth int, kind, href string) {
+	end := m.w.Mark(kind, href)
+	m.inline(n, depth)
+	end()
+}
+
+func (m *markdownWalk) span(n ast.Node, depth int) {
+	switch n := n.(type) {
+	case *ast.Text:
+		m.write(resolved(n.Segment.Value(m.src)))
+		if n.HardLineBreak() {
+			m.w.Break()
+		} else if n.SoftLineBreak() {
+			m.write(" ")
+		}
+	case *ast.String:
+		m.write(resolved(n.Value))
+	case *ast.CodeSpan:
+		end := m.w.Mark("code", "")
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				m.write(string(t.Segment.Value(m.src)))
+			}
+		}
+		end()
+	case *ast.Emphasis:
+		kind := "em"
+		if n.Level == 2 {
+			kind = "strong"
+		}
+		m.marked(n, depth, kind, "")
+	case *ast.Link:
+		m.marked(n, depth, "link", resolved(n.Destination))
+	case *ast.AutoLink:
+		end := m.w.Mark("link", string(n.URL(m.src)))
+		m.write(string(n.Label(m.src)))
+		end()
+	case *ast.RawHTML:
+		m.rawHTML(n)
+	case *extast.FootnoteLink:
+		m.write("[" + strconv.Itoa(n.Index) + "]")
+	case *extast.FootnoteBacklink:
+	case *extast.TaskCheckBox:
+		if n.IsChecked {
+			m.write("[x] ")
+		} else {
+			m.write("[ ] ")
+		}
+	default:
+		if n.Type() == ast.TypeBlock { // blocks nested too deeply to be told apart
+			m.write(" ")
+			if !n.HasChildren() && n.Lines() != nil {
+				m.write(string(m.lines(n)))
+			}
+		}
+		m.inline(n, depth)
+	}
+}
+
+func (m *markdownWalk) write(s string) {
+	if m.hidden == "" {
+		m.w.Text(s)
+	}
+}
+
+// rawHTML drops an inline tag. Breaks are kept, and what stands inside a script or a style is dropped with it.
+func (m *markdownWalk) rawHTML(n *ast.RawHTML) {
+	var b strings.Builder
+	for i := range n.Segments.Len() {
+		segment := n.Segments.At(i)
+		b.Write(segment.Value(m.src))
+	}
+	name, closing := tagName(b.String())
+	switch {
+	case closing && name == m.hidden:
+		m.hidden = ""
+	case m.hidden != "" || closing:
+	case name == "br":
+		m.w.Break()
+	case invisible[name]:
+		m.hidden = name
+	}
+}
+
+func tagName(tag string) (name string, closing bool) {
+	tag = strings.TrimPrefix(tag, "<")
+	tag, closing = strings.CutPrefix(tag, "/")
+	end := strings.IndexAny(tag, " \t\n/>")
+	if end < 0 {
+		return "", closing
+	}
+	return strings.ToLower(tag[:end]), closing
+}
+
+// resolved undoes backslash escapes and entities, each character once.
+func resolved(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
+		return string(raw)
+	}
+	var b strings.Builder
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case raw[i] == '\\' && i+1 < len(raw) && util.IsPunct(raw[i+1]):
+			i++
+			b.WriteByte(raw[i])
+		case raw[i] == '&':
+			end := bytes.IndexByte(raw[i:min(len(raw), i+40)], ';')
+			if end < 0 {
+				b.WriteByte('&')
+				continue
+			}
+			b.WriteString(html.UnescapeString(string(raw[i : i+end+1])))
+			i += end
+		default:
+			b.WriteByte(raw[i])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,189 @@
+package pdf
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+// outlineEntry is a bookmark: its title and page, from 0.
+type outlineEntry struct {
+	title string
+	page  int
+	depth int // from 1
+}
+
+// assemble makes the canonical text of pages.
+func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
+	sizes := make([][2]float64, len(pages))
+	for i, p := range pages {
+		sizes[i] = [2]float64{float64(p.width), float64(p.height)}
+	}
+	dropRepeated(pages)
+	body, lead := bodySize(pages), leading(pages)
+	grouped := make([][]part, len(pages))
+	for i := range pages {
+		grouped[i] = parts(pages[i], lead)
+	}
+	heads := headingSizes(grouped, body)
+	named := map[int][]string{} // bookmarks' titles by page
+	for _, e := range outline {
+		named[e.page] = append(named[e.page], squeezed(e.title))
+	}
+	var w canon.Writer
+	for i := range pages {
+		b := builder{w: &w, page: &pages[i], number: i + 1}
+		for j := range grouped[i] {
+			b.part(&grouped[i][j], heads, body, named[i])
+		}
+	}
+	x := w.Result()
+	x.Pages, x.Sizes = len(pages), sizes
+	return x
+}
+
+// squeezed is a text without anything but letters and digits, for comparing titles.
+func squeezed(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+type builder struct {
+	w      *canon.Writer
+	page   *page
+	number int
+}
+
+func (b *builder) part(p *part, heads []float32, body float32, named []string) {
+	var area rect
+	for _, l := range p.lines {
+		area.join(l.rect)
+	}
+	box := b.box(area)
+	block := corpus.Block{Kind: corpus.BlockParagraph, Page: b.number, Box: &box}
+	switch {
+	case p.table != nil:
+		block.Kind = corpus.BlockTable
+		b.w.Begin(block)
+		b.table(p.table)
+		b.w.End()
+		return
+	case p.item != nil:
+		block.Kind, block.Level, block.Ordinal = corpus.BlockList, 1, p.item.ordinal
+	case p.lines[0].mono:
+		block.Kind = corpus.BlockCode
+		b.w.Begin(block)
+		b.code(p.lines)
+		b.w.End()
+		return
+	}
+	outlined := false
+	if text := squeezed(p.text()); text != "" {
+		for _, title := range named {
+			outlined = outlined || title == text
+		}
+	}
+	if level := p.level(heads, body, outlined); level > 0 && p.item == nil {
+		block.Kind, block.Level = corpus.BlockHeading, level
+	}
+	b.w.Begin(block)
+	for i := range p.lines {
+		b.line(p, i)
+	}
+	b.w.End()
+}
+
+// line writes line i of a paragraph, joined to the one before it.
+func (b *builder) line(p *part, i int) {
+	words := p.lines[i].words
+	if i == 0 {
+		if p.item != nil {
+			words = words[p.item.skip:]
+		}
+	} else if !joins(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
+		b.w.Text(" ")
+	}
+	dash := p.lines[i].hyphen && (i == len(p.lines)-1 || !joins(p.lines[i], p.lines[i+1]))
+	for j, w := range words {
+		if j > 0 && !w.glued {
+			b.w.Text(" ")
+		}
+		text := w.text
+		if dash && j == len(words)-1 {
+			text += "-"
+		}
+		b.word(text, w.rect)
+	}
+}
+
+// joins reports whether b goes on in the middle of a's last word, or in a script without spaces.
+func joins(a, b line) bool {
+	last, _ := utf8.DecodeLastRuneInString(a.words[len(a.words)-1].text)
+	next, _ := utf8.DecodeRuneInString(b.words[0].text)
+	if a.hyphen {
+		return unicode.IsLetter(last) && unicode.IsLower(next) || unspaced(next)
+	}
+	return unspaced(last) && unspaced(next)
+}
+
+func (b *builder) word(text string, r rect) {
+	b.w.Word(text, corpus.WordBox{Start: 0, End: utf8.RuneCountInString(text), Box: b.box(r)})
+}
+
+func (b *builder) table(t *table) {
+	for _, row := range t.rows {
+		b.w.Row()
+		for _, cell := range t.cells(row) {
+			b.w.Cell()
+			for j, w := range cell {
+				if j > 0 && !w.glued {
+					b.w.Text(" ")
+				}
+				b.word(w.text, w.rect)
+			}
+		}
+	}
+}
+
+// code keeps lines and, as far as the letters' width tells, their indentation.
+func (b *builder) code(lines []line) {
+	left := lines[0].x0
+	for _, l := range lines {
+		left = min(left, l.x0)
+	}
+	for i, l := range lines {
+		if i > 0 {
+			b.w.Text("\n")
+		}
+		w := l.words[0]
+		if width := (w.x1 - w.x0) / float32(utf8.RuneCountInString(w.text)); width > 0 {
+			b.w.Text(strings.Repeat(" ", min(int((l.x0-left)/width+0.5), 80)))
+		}
+		for j, w := range l.words {
+			if j > 0 && !w.glued {
+				b.w.Text(" ")
+			}
+			b.word(w.text, w.rect)
+		}
+	}
+}
+
+// box is r as a share of the page, in steps of 1/16384, which is finer than a pixel and short on the wire.
+func (b *builder) box(r rect) chat.Box {
+	const steps = 16384
+	share := func(v, side float32) float64 {
+		return min(max(math.Round(float64(v/side)*steps), 0), steps)
+	}
+	x0, y0 := min(share(r.x0, b.page.width), steps-1), min(share(r.y0, b.page.height), steps-1)
+	x1, y1 := max(share(r.x1, b.page.width), x0+1), max(share(r.y1, b.page.height), y0+1)
+	return chat.Box{float64(b.number), x0 / steps, y0 / steps, x1 / steps, y1 / steps}
+}

@@ -1,0 +1,227 @@
+package pdf
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+const (
+	maxPages   = 5000
+	batchPages = 100 // the pages that one time limit is for
+	maxOutline = 5000
+	maxDepth   = 8
+)
+
+// extract reads a whole document. report is called after every few pages.
+func (m *module) extract(path string, report func(done, total int) error) (corpus.Extracted, error) {
+	doc, err := m.open(path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	total, err := m.count("FPDF_GetPageCount", doc)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	if total <= 0 {
+		return corpus.Extracted{}, &openFailed{}
+	}
+	if total > maxPages {
+		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: fmt.Sprintf(
+			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.", thousands(total), thousands(maxPages))}
+	}
+	pages := make([]page, total)
+	letters, garbage := 0, 0
+	for i := range pages {
+		if pages[i], err = m.readPage(doc, i); err != nil {
+			return corpus.Extracted{}, err
+		}
+		letters += pages[i].letters
+		garbage += pages[i].garbage
+		if (i+1)%10 == 0 || i+1 == total {
+			if err := report(i+1, total); err != nil {
+				return corpus.Extracted{}, err
+			}
+		}
+	}
+	if failure := unreadable(pages, letters, garbage); failure != nil {
+		return corpus.Extracted{}, failure
+	}
+	outline, err := m.outline(doc)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	x := assemble(pages, outline)
+	if x.Text == "" {
+		return corpus.Extracted{}, noText
+	}
+	return x, m.about(doc, &x)
+}
+
+var noText = &corpus.Failure{Code: "no_text",
+	Detail: "This PDF holds pictures of text, but no text. Run text recognition (OCR) on it and add the result."}
+
+// unreadable returns why the text of a document is of no use, nil if it is.
+func unreadable(pages []page, letters, garbage int) *corpus.Failure {
+	visible := garbage
+	for _, p := range pages {
+		for i := range p.lines {
+			for _, w := range p.lines[i].words {
+				visible += len([]rune(w.text))
+			}
+		}
+	}
+	switch {
+	case letters == 0 || len(pages) >= 3 && letters < 4*len(pages):
+		return noText
+	case garbage*2 > visible || letters*4 < visible:
+		return &corpus.Failure{Code: "no_text",
+			Detail: "This PDF's fonts don't say which letters they show. Run text recognition (OCR) on it and add the result."}
+	}
+	return nil
+}
+
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+// outline reads the bookmarks, each one once even if they go round in circles.
+func (m *module) outline(doc uint64) ([]outlineEntry, error) {
+	var entries []outlineEntry
+	seen := map[uint64]bool{}
+	var walk func(parent uint64, depth int) error
+	walk = func(parent uint64, depth int) error {
+		at, err := m.call("FPDFBookmark_GetFirstChild", doc, parent)
+		for ; err == nil && at != 0 && !seen[at] && len(entries) < maxOutline; at, err = m.call("FPDFBookmark_GetNextSibling", doc, at) {
+			seen[at] = true
+			title, err := m.utf16(4096, "FPDFBookmark_GetTitle", at)
+			if err != nil {
+				return err
+			}
+			dest, err := m.call("FPDFBookmark_GetDest", doc, at)
+			if err != nil {
+				return err
+			}
+			page := -1
+			if dest != 0 {
+				if page, err = m.count("FPDFDest_GetDestPageIndex", doc, dest); err != nil {
+					return err
+				}
+			}
+			entries = append(entries, outlineEntry{canon.Line(title), page, depth})
+			if depth < maxDepth {
+				if err := walk(at, depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return err
+	}
+	return entries, walk(0, 1)
+}
+
+// about reads title, author, subject, keywords and date.
+func (m *module) about(doc uint64, x *corpus.Extracted) error {
+	for _, entry := range []struct{ tag, key string }{
+		{"Title", "title"}, {"Author", "author"}, {"Subject", "subject"}, {"Keywords", "keywords"}, {"CreationDate", "date"},
+	} {
+		tag, err := m.cstring(entry.tag)
+		if err != nil {
+			return err
+		}
+		value, err := m.utf16(16<<10, "FPDF_GetMetaText", doc, uint64(tag))
+		if err != nil {
+			return err
+		}
+		value = canon.Line(value)
+		if entry.key == "date" {
+			value = date(value)
+		}
+		switch {
+		case value == "":
+		case entry.key == "title":
+			x.Title = title(value)
+		default:
+			x.Meta[entry.key] = value
+		}
+	}
+	if x.Title == "" {
+		x.Title = firstHeading(*x)
+	}
+	return nil
+}
+
+// title returns a document's own title, unless a program made it up.
+func title(s string) string {
+	s = strings.TrimPrefix(s, "Microsoft Word - ")
+	switch ext := strings.ToLower(filepath.Ext(s)); ext {
+	case ".doc", ".docx", ".indd", ".pdf", ".tex", ".dvi", ".ps", ".qxd", ".html", ".htm", ".md", ".odt", ".rtf", ".pptx", ".ppt":
+		return ""
+	}
+	if strings.HasPrefix(strings.ToLower(s), "untitled") || len(squeezed(s)) < 2 {
+		return ""
+	}
+	return s
+}
+
+// firstHeading is the highest heading of the first two pages.
+func firstHeading(x corpus.Extracted) string {
+	runes, best, text := []rune(nil), 7, ""
+	for _, b := range x.Blocks {
+		if b.Page > 2 {
+			break
+		}
+		if b.Kind == corpus.BlockHeading && b.Level < best {
+			if runes == nil {
+				runes = []rune(x.Text)
+			}
+			best, text = b.Level, canon.Line(string(runes[b.Start:b.End]))
+		}
+	}
+	return text
+}
+
+// date turns a PDF's D:20240131… into 2024-01-31, anything else into nothing.
+func date(s string) string {
+	s = strings.TrimPrefix(s, "D:")
+	if len(s) < 8 || strings.Trim(s[:8], "0123456789") != "" {
+		return ""
+	}
+	return s[:4] + "-" + s[4:6] + "-" + s[6:8]
+}
+
+// failure turns what went wrong inside PDFium into a sentence for people; nil if it is our own mistake.
+func failure(err error) *corpus.Failure {
+	if f, ok := errors.AsType[*corpus.Failure](err); ok {
+		return f
+	}
+	if c, ok := errors.AsType[*crash](err); ok {
+		if c.memory {
+			return outOfMemory
+		}
+		return broken
+	}
+	if o, ok := errors.AsType[*openFailed](err); ok {
+		if o.reason == errPassword || o.reason == errSecurity {
+			return &corpus.Failure{Code: "encrypted", Detail: "This PDF needs a password. Save a copy without one and add that."}
+		}
+		return broken
+	}
+	return nil
+}
+
+var (
+	broken = &corpus.Failure{Code: "broken",
+		Detail: "This PDF is damaged and can't be read. Open it in a PDF viewer, save it again and add the new file."}
+	outOfMemory = &corpus.Failure{Code: "memory",
+		Detail: "Reading this PDF takes more than 512 MB of memory. Split it, or save it with smaller pictures, and add that."}
+	tooSlow = &corpus.Failure{Code: "timeout",
+		Detail: "Reading this PDF takes too long. Save it again from a PDF viewer, or split it, and add that."}
+)

@@ -1,0 +1,241 @@
+package pdf
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// part is a block on its way: lines of one page that belong together.
+type part struct {
+	lines []line
+	table *table
+	item  *item // a list item
+}
+
+// item is a list item's mark.
+type item struct {
+	ordinal int
+	skip    int // words of the mark
+}
+
+func (p *part) text() string {
+	var b strings.Builder
+	for i := range p.lines {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(p.lines[i].text())
+	}
+	return b.String()
+}
+
+// leading is the usual distance between the lines of a paragraph, as a multiple of the font size.
+func leading(pages []page) float32 {
+	counts := map[int]int{}
+	for _, p := range pages {
+		for i := 1; i < len(p.lines); i++ {
+			a, b := p.lines[i-1], p.lines[i]
+			if d := (b.y1 - a.y1) / b.size; d > 0.8 && d < 3 && math.Abs(float64(a.size-b.size)) < 0.5 && overlap(a.x0, a.x1, b.x0, b.x1) {
+				counts[int(d*20+0.5)]++
+			}
+		}
+	}
+	best, most := 24, 0
+	for d, n := range counts {
+		if n > most || n == most && d < best {
+			best, most = d, n
+		}
+	}
+	return float32(best) / 20
+}
+
+func overlap(a0, a1, b0, b1 float32) bool { return min(a1, b1) > max(a0, b0) }
+
+// bodySize is the font size of most letters.
+func bodySize(pages []page) float32 {
+	counts := map[int]int{}
+	for _, p := range pages {
+		for _, l := range p.lines {
+			for _, w := range l.words {
+				counts[int(w.size*2+0.5)] += len(w.text)
+			}
+		}
+	}
+	best, most := 20, 0
+	for s, n := range counts {
+		if n > most || n == most && s < best {
+			best, most = s, n
+		}
+	}
+	return float32(best) / 2
+}
+
+// merged joins pieces that PDFium tells apart though they stand side by side on one line.
+func merged(lines []line) []line {
+	var out []line
+	for _, l := range lines {
+		if n := len(out); n > 0 {
+			p := &out[n-1]
+			shared := min(p.y1, l.y1) - max(p.y0, l.y0)
+			if shared > 0.6*min(p.height(), l.height()) && l.x0 >= p.x1-0.5*p.size && !p.hyphen {
+				p.words = append(slices.Clip(p.words), l.words...)
+				p.join(l.rect)
+				p.hyphen = l.hyphen
+				p.style()
+				continue
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// parts groups a page's lines into paragraphs, list items, code and tables.
+func parts(p page, lead float32) []part {
+	lines := unweave(merged(p.lines))
+	var out []part
+	for i := 0; i < len(lines); {
+		if t, ok := findTable(lines[i:]); ok {
+			out = append(out, part{lines: t.rows, table: &t})
+			i += t.size
+			continue
+		}
+		l := lines[i]
+		i++
+		mark := listMark(l)
+		if n := len(out); n > 0 && mark == nil && out[n-1].table == nil && out[n-1].takes(l, lead) {
+			out[n-1].lines = append(out[n-1].lines, l)
+			continue
+		}
+		out = append(out, part{lines: []line{l}, item: mark})
+	}
+	return out
+}
+
+// takes reports whether l goes on with the paragraph.
+func (p *part) takes(l line, lead float32) bool {
+	last := p.lines[len(p.lines)-1]
+	step := l.y1 - last.y1
+	if step < 0.3*l.size || !overlap(last.x0-l.size, last.x1+l.size, l.x0, l.x1) {
+		return false // another column, or beside it
+	}
+	if math.Abs(float64(l.size-last.size)) > 0.08*float64(last.size) || l.bold != last.bold || l.mono != last.mono {
+		return false
+	}
+	usual := lead * l.size
+	if len(p.lines) > 1 {
+		usual = last.y1 - p.lines[len(p.lines)-2].y1
+	}
+	if step > max(usual, 1.1*l.size)*1.28 {
+		return false
+	}
+	if l.mono {
+		return true
+	}
+	left, right := p.lines[0].x0, float32(0)
+	for i, pl := range p.lines {
+		if i > 0 {
+			left = min(left, pl.x0)
+		}
+		right = max(right, pl.x1)
+	}
+	if p.item != nil {
+		return l.x0 > p.lines[0].x0+0.4*l.size || len(p.lines) > 1 && l.x0 > left-0.4*l.size
+	}
+	if len(p.lines) > 1 {
+		left = p.lines[1].x0
+		if l.x0 > left+0.8*l.size && last.x0 < left+0.4*l.size {
+			return false // the first line of the next paragraph is indented
+		}
+	} else if l.x0 > last.x0+0.8*l.size && last.x1-last.x0 > 20*l.size {
+		return false
+	}
+	ended := strings.ContainsAny(lastRune(last), ".!?:。！？")
+	return !(ended && last.x1 < right-0.3*(right-left) && len(p.lines) > 1)
+}
+
+func lastRune(l line) string {
+	s := l.words[len(l.words)-1].text
+	_, n := utf8.DecodeLastRuneInString(s)
+	return s[len(s)-n:]
+}
+
+var numbered = regexp.MustCompile(`^\(?(\d{1,3}|[a-z])[.)]$`)
+
+// listMark returns the mark of a line that begins a list item, nil if it is none.
+func listMark(l line) *item {
+	if len(l.words) < 2 {
+		return nil
+	}
+	first := l.words[0].text
+	if strings.ContainsAny(first, "•◦▪■●○‣–-*·") && utf8.RuneCountInString(first) == 1 {
+		return &item{skip: 1}
+	}
+	if m := numbered.FindStringSubmatch(first); m != nil && !l.bold {
+		if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
+			return &item{ordinal: n, skip: 1}
+		}
+	}
+	return nil
+}
+
+// headingSizes returns the font sizes of headings, largest first: those well above the body's that begin a block.
+func headingSizes(pages [][]part, body float32) []float32 {
+	var sizes []float32
+	for _, ps := range pages {
+		for i := range ps {
+			if s := roundSize(ps[i].lines[0].size); ps[i].titleLike() && s >= body*1.12 && !slices.Contains(sizes, s) {
+				sizes = append(sizes, s)
+			}
+		}
+	}
+	slices.Sort(sizes)
+	slices.Reverse(sizes)
+	return sizes
+}
+
+func roundSize(s float32) float32 { return float32(math.Round(float64(s))) }
+
+// titleLike reports whether a part has the form of a heading: short, with letters, no table, list or code.
+func (p *part) titleLike() bool {
+	if p.table != nil || len(p.lines) > 4 || p.lines[0].mono {
+		return false
+	}
+	n, letters := 0, 0
+	for i := range p.lines {
+		for _, w := range p.lines[i].words {
+			n += len(w.text) + 1
+			for _, r := range w.text {
+				if unicode.IsLetter(r) {
+					letters++
+				}
+			}
+		}
+	}
+	return n <= 260 && letters >= 2 && letters*3 >= n
+}
+
+// level returns the level of a heading, 0 if the part is none.
+func (p *part) level(sizes []float32, body float32, outlined bool) int {
+	if !p.titleLike() {
+		return 0
+	}
+	l := p.lines[0]
+	if i := slices.Index(sizes, roundSize(l.size)); i >= 0 && roundSize(l.size) >= body*1.12 {
+		return min(i+1, 6)
+	}
+	small := min(len(sizes)+1, 6)
+	if outlined && len(p.lines) <= 2 && p.item == nil {
+		return small
+	}
+	text := p.text()
+	if l.bold && len(p.lines) <= 2 && len(text) <= 120 && l.size >= body*0.95 && p.item == nil && !strings.ContainsAny(lastRune(p.lines[len(p.lines)-1]), ".,;:") {
+		return small
+	}
+	return 0
+}

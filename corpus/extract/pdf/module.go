@@ -1,0 +1,237 @@
+package pdf
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"time"
+	"unicode/utf16"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+const (
+	wasmPage    = 64 << 10
+	memoryLimit = 512 << 20 // bytes of one instance's memory
+	nearLimit   = 256 << 20 // an instance that crashed with more than this ran out of it
+)
+
+// library is PDFium, compiled once for a process. Nothing of the disk or the network is visible to it.
+type library struct {
+	cache wazero.CompilationCache
+	pool  pdfium.Pool
+}
+
+// load compiles PDFium, or takes it from cacheDir where an earlier process left it.
+func load(ctx context.Context, cacheDir string) (*library, error) {
+	rc := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryLimit / wasmPage)
+	var l library
+	if cacheDir != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
+		if err != nil {
+			return nil, fmt.Errorf("open the compilation cache: %w", err)
+		}
+		l.cache, rc = cache, rc.WithCompilationCache(cache)
+	}
+	pool, err := webassembly.Init(webassembly.Config{
+		MaxIdle: 1, MaxTotal: 1,
+		FSConfig:      wazero.NewFSConfig(), // the default shows the whole disk
+		RuntimeConfig: rc,
+		Stdout:        io.Discard, // the worker's own output is the protocol
+		Stderr:        io.Discard,
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("load PDFium: %w", err), l.close(ctx))
+	}
+	l.pool = pool
+	return &l, nil
+}
+
+func (l *library) close(ctx context.Context) error {
+	var errs []error
+	if l.pool != nil {
+		errs = append(errs, l.pool.Close())
+	}
+	if l.cache != nil {
+		errs = append(errs, l.cache.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// module is one instance of PDFium with memory of its own. Its functions are called directly: the library's own
+// wrappers look a function up and allocate in PDFium for every value they return, 50 ms for the letters of a page.
+type module struct {
+	ctx     context.Context // of the one request this instance serves
+	inst    pdfium.Pdfium
+	mod     api.Module
+	fns     map[string]api.Function
+	scratch uint32 // 64 bytes for values returned by pointer
+}
+
+func (l *library) instance(ctx context.Context) (*module, error) {
+	inst, err := l.pool.GetInstance(30 * time.Second)
+	if err != nil {
+		return nil, fmt.Errorf("start PDFium: %w", err)
+	}
+	m := &module{ctx: ctx, inst: inst, fns: map[string]api.Function{}}
+	field := reflect.Indirect(reflect.ValueOf(inst.GetImplementation())).FieldByName("Module")
+	if !field.IsValid() || !field.CanInterface() {
+		return nil, errors.Join(errors.New("this go-pdfium does not show its module"), inst.Close())
+	}
+	m.mod, _ = field.Interface().(api.Module)
+	if m.mod == nil {
+		return nil, errors.Join(errors.New("this go-pdfium has no module"), inst.Close())
+	}
+	if m.scratch, err = m.malloc(64); err != nil {
+		return nil, errors.Join(err, inst.Close())
+	}
+	return m, nil
+}
+
+func (m *module) close() error { return m.inst.Close() }
+
+// crash is PDFium stopping in the middle of a call. Its instance is of no further use.
+type crash struct {
+	memory bool
+	err    error
+}
+
+func (c *crash) Error() string { return "PDFium crashed: " + c.err.Error() }
+
+func (m *module) call(name string, args ...uint64) (uint64, error) {
+	fn := m.fns[name]
+	if fn == nil {
+		if fn = m.mod.ExportedFunction(name); fn == nil {
+			return 0, fmt.Errorf("PDFium has no function %s", name)
+		}
+		m.fns[name] = fn
+	}
+	out, err := fn.Call(m.ctx, args...)
+	if err != nil {
+		return 0, &crash{memory: m.mod.Memory().Size() >= nearLimit, err: err}
+	}
+	if len(out) == 0 {
+		return 0, nil
+	}
+	return out[0], nil
+}
+
+// count calls a function that returns a 32-bit integer.
+func (m *module) count(name string, args ...uint64) (int, error) {
+	v, err := m.call(name, args...)
+	return int(int32(v)), err
+}
+
+func (m *module) malloc(n int) (uint32, error) {
+	p, err := m.call("malloc", uint64(n))
+	if err == nil && p == 0 {
+		err = &crash{memory: true, err: errors.New("out of memory")}
+	}
+	return uint32(p), err
+}
+
+func (m *module) free(p uint32) error {
+	_, err := m.call("free", uint64(p))
+	return err
+}
+
+// floats reads n 32-bit numbers at the scratch address.
+func (m *module) floats(n int) []float64 {
+	b, ok := m.mod.Memory().Read(m.scratch, uint32(4*n))
+	out := make([]float64, n)
+	if ok {
+		for i := range out {
+			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+		}
+	}
+	return out
+}
+
+// utf16 calls a function whose last two arguments are a buffer for UTF-16LE with a final zero and its size in bytes,
+// and which returns the bytes needed. Longer texts than limit bytes are left out.
+func (m *module) utf16(limit int, name string, args ...uint64) (string, error) {
+	n, err := m.count(name, append(args, 0, 0)...)
+	if err != nil || n <= 2 || n > limit {
+		return "", err
+	}
+	p, err := m.malloc(n)
+	if err != nil {
+		return "", err
+	}
+	if _, err = m.call(name, append(args, uint64(p), uint64(n))...); err != nil {
+		return "", err
+	}
+	b, ok := m.mod.Memory().Read(p, uint32(n-2))
+	if !ok {
+		return "", errors.New("PDFium returned an address outside its memory")
+	}
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units)), m.free(p)
+}
+
+// cstring copies a string into PDFium's memory.
+func (m *module) cstring(s string) (uint32, error) {
+	p, err := m.malloc(len(s) + 1)
+	if err == nil && !m.mod.Memory().Write(p, append([]byte(s), 0)) {
+		err = errors.New("PDFium returned an address outside its memory")
+	}
+	return p, err
+}
+
+// The reasons FPDF_GetLastError gives.
+const (
+	errPassword = 4
+	errSecurity = 5
+)
+
+// openFailed is why PDFium did not open a document.
+type openFailed struct{ reason int }
+
+func (e *openFailed) Error() string { return fmt.Sprintf("PDFium can't open it: reason %d", e.reason) }
+
+// open reads the file straight into PDFium's memory.
+func (m *module) open(path string) (doc uint64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("open the original: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("look at the original: %w", err)
+	}
+	size := info.Size()
+	if size > memoryLimit {
+		return 0, &crash{memory: true, err: fmt.Errorf("%d bytes", size)}
+	}
+	p, err := m.malloc(int(max(size, 1)))
+	if err != nil {
+		return 0, err
+	}
+	view, ok := m.mod.Memory().Read(p, uint32(size))
+	if !ok {
+		return 0, errors.New("PDFium returned an address outside its memory")
+	}
+	if _, err := io.ReadFull(f, view); err != nil {
+		return 0, fmt.Errorf("read the original: %w", err)
+	}
+	if doc, err = m.call("FPDF_LoadMemDocument", uint64(p), uint64(size), 0); err != nil || doc != 0 {
+		return doc, err
+	}
+	reason, err := m.count("FPDF_GetLastError")
+	if err != nil {
+		return 0, err
+	}
+	return 0, &openFailed{reason}
+}

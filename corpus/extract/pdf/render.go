@@ -1,0 +1,142 @@
+package pdf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"math"
+	"os"
+
+	"footnote/corpus"
+)
+
+const maxPixels = 32 << 20 // of a picture; an extremely long page is drawn narrower than asked
+
+// The flags of FPDF_RenderPageBitmap.
+const (
+	drawAnnotations = 0x01
+	drawRGB         = 0x10
+)
+
+// drawn keeps the document of the last picture open: the next one is likely of the same.
+type drawn struct {
+	m    *module
+	doc  uint64
+	path string
+	info os.FileInfo
+}
+
+func (d *drawn) close() error {
+	if d.m == nil {
+		return nil
+	}
+	err := d.m.close()
+	*d = drawn{}
+	return err
+}
+
+func (d *drawn) same(path string, info os.FileInfo) bool {
+	return d.m != nil && d.path == path && d.info.Size() == info.Size() && d.info.ModTime().Equal(info.ModTime())
+}
+
+// render draws page n, from 1, width pixels wide.
+func (m *module) render(doc uint64, n, width int) ([]byte, error) {
+	total, err := m.count("FPDF_GetPageCount", doc)
+	if err != nil {
+		return nil, err
+	}
+	if n > total {
+		return nil, &corpus.Failure{Code: "broken", Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total)}
+	}
+	pg, err := m.call("FPDF_LoadPage", doc, uint64(n-1))
+	if err != nil {
+		return nil, err
+	}
+	if pg == 0 {
+		return nil, broken
+	}
+	g, err := m.geometry(pg)
+	if err != nil {
+		return nil, errors.Join(broken, err)
+	}
+	w := width
+	h := max(1, int(math.Round(float64(width)*g.height/g.width)))
+	if w*h > maxPixels || h > 1<<16 {
+		scale := min(math.Sqrt(maxPixels/(float64(w)*float64(h))), float64(1<<16)/float64(h))
+		w, h = max(1, int(float64(w)*scale)), max(1, int(float64(h)*scale))
+	}
+	img, err := m.draw(pg, w, h)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.call("FPDF_ClosePage", pg); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := enc.Encode(&out, img); err != nil {
+		return nil, fmt.Errorf("encode the picture: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func (m *module) draw(pg uint64, w, h int) (image.Image, error) {
+	bitmap, err := m.call("FPDFBitmap_Create", uint64(w), uint64(h), 0)
+	if err != nil {
+		return nil, err
+	}
+	if bitmap == 0 {
+		return nil, &crash{memory: true, err: fmt.Errorf("no memory for %d × %d pixels", w, h)}
+	}
+	if _, err = m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF); err != nil {
+		return nil, err
+	}
+	if _, err = m.call("FPDF_RenderPageBitmap", bitmap, pg, 0, 0, uint64(w), uint64(h), 0, drawAnnotations|drawRGB); err != nil {
+		return nil, err
+	}
+	stride, err := m.count("FPDFBitmap_GetStride", bitmap)
+	if err != nil {
+		return nil, err
+	}
+	at, err := m.call("FPDFBitmap_GetBuffer", bitmap)
+	if err != nil {
+		return nil, err
+	}
+	pix, ok := m.mod.Memory().Read(uint32(at), uint32(stride*h))
+	if !ok {
+		return nil, errors.New("PDFium returned an address outside its memory")
+	}
+	img := picture(pix, stride, w, h)
+	_, err = m.call("FPDFBitmap_Destroy", bitmap)
+	return img, err
+}
+
+// picture copies pixels. A page without colours, as most are, becomes a grey picture: a quarter of the bytes.
+func picture(pix []byte, stride, w, h int) image.Image {
+	grey := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		row, out := pix[y*stride:y*stride+4*w], grey.Pix[y*w:(y+1)*w]
+		for x := range out {
+			r, g, b := row[4*x], row[4*x+1], row[4*x+2]
+			if r != g || g != b {
+				return colours(pix, stride, w, h)
+			}
+			out[x] = r
+		}
+	}
+	return grey
+}
+
+func colours(pix []byte, stride, w, h int) image.Image {
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		row := img.Pix[y*img.Stride : y*img.Stride+4*w]
+		copy(row, pix[y*stride:])
+		for x := 3; x < len(row); x += 4 {
+			row[x] = 0xFF
+		}
+	}
+	return img
+}

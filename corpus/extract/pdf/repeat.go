@@ -1,0 +1,72 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	margin      = 0.12 // of the page's height, above and below which headers and footers stand
+	repeatShare = 0.4  // of the pages; headers may differ on left and right pages
+	repeatMin   = 3    // pages
+)
+
+// dropRepeated removes headers, footers and page numbers: lines in the margins that recur at the same height, digits
+// aside, on most pages.
+func dropRepeated(pages []page) {
+	type place struct {
+		text string
+		at   int // height in steps of 1 % of the page
+	}
+	seen := map[place]int{}
+	keys := func(p *page, l *line) []place {
+		y := (l.y0 + l.y1) / 2 / p.height
+		if y > margin && y < 1-margin {
+			return nil
+		}
+		text, at := shape(l.text()), int(math.Round(float64(y)*100))
+		return []place{{text, at}, {text, at + 1}, {text, at - 1}}
+	}
+	for i := range pages {
+		var here []place
+		for j := range pages[i].lines {
+			for _, k := range keys(&pages[i], &pages[i].lines[j]) {
+				if !slices.Contains(here, k) {
+					here = append(here, k)
+					seen[k]++
+				}
+			}
+		}
+	}
+	limit := max(repeatMin, int(math.Ceil(repeatShare*float64(len(pages)))))
+	for i := range pages {
+		p := &pages[i]
+		p.lines = slices.DeleteFunc(p.lines, func(l line) bool {
+			k := keys(p, &l)
+			return len(k) > 0 && seen[k[0]] >= limit
+		})
+	}
+}
+
+// shape is a line's text with each number, Roman ones that stand alone too, as "#".
+func shape(s string) string {
+	var b strings.Builder
+	digits := false
+	for _, r := range s {
+		if unicode.IsDigit(r) {
+			if !digits {
+				b.WriteByte('#')
+			}
+			digits = true
+			continue
+		}
+		digits = false
+		b.WriteRune(unicode.ToLower(r))
+	}
+	if t := b.String(); strings.Trim(t, "ivxlc") != "" || t == "" {
+		return t
+	}
+	return "#"
+}

@@ -1,0 +1,187 @@
+package pdf
+
+import (
+	"slices"
+)
+
+const wideGap = 1.2 // of the font size; less is a space between words
+
+// table is a run of lines whose words stand in columns.
+type table struct {
+	rows    []line
+	columns []float32 // the middle of each gap between two columns
+	size    int       // lines taken
+}
+
+// wide reports whether a line has a gap that no space between words makes.
+func (l *line) wide() bool {
+	for i := 1; i < len(l.words); i++ {
+		if l.words[i].x0-l.words[i-1].x1 > wideGap*l.size {
+			return true
+		}
+	}
+	return false
+}
+
+// findTable returns the table that begins with lines[0]; ok is false if none does. A table has at least two rows and two
+// columns, and each gap between columns is wide in at least one row.
+func findTable(lines []line) (t table, ok bool) {
+	if !lines[0].wide() && (len(lines) < 2 || !lines[1].wide() || len(lines[0].words) < 2) {
+		return t, false
+	}
+	wide := 0
+	for n := 1; n <= len(lines); n++ {
+		l := lines[n-1]
+		if n > 1 {
+			prev := lines[n-2]
+			if l.y0 < prev.y0+prev.height()*0.4 || l.y0-prev.y1 > 2.5*max(l.size, prev.size) || l.size > prev.size*1.3 || l.size < prev.size*0.7 {
+				break
+			}
+		}
+		columns := gaps(lines[:n])
+		if len(columns) == 0 || len(t.columns) > 0 && len(columns) < len(t.columns) || !crosses(l, columns) {
+			break
+		}
+		if l.wide() {
+			wide++
+		}
+		t = table{rows: lines[:n], columns: columns, size: n}
+	}
+	return t, t.size >= 2 && wide >= 2 && !t.prose()
+}
+
+// crosses reports whether a line has words on both sides of some gap.
+func crosses(l line, columns []float32) bool {
+	for _, x := range columns {
+		left := slices.ContainsFunc(l.words, func(w word) bool { return w.x1 <= x })
+		right := slices.ContainsFunc(l.words, func(w word) bool { return w.x0 >= x })
+		if left && right {
+			return true
+		}
+	}
+	return false
+}
+
+// gaps returns the middles of the upright strips that no word of any line touches and that are wide in some line.
+func gaps(lines []line) []float32 {
+	var spans [][2]float32
+	var size float32
+	for _, l := range lines {
+		size = max(size, l.size)
+		for _, w := range l.words {
+			spans = append(spans, [2]float32{w.x0, w.x1})
+		}
+	}
+	slices.SortFunc(spans, func(a, b [2]float32) int {
+		switch {
+		case a[0] < b[0]:
+			return -1
+		case a[0] > b[0]:
+			return 1
+		}
+		return 0
+	})
+	var out []float32
+	end := spans[0][1]
+	for _, s := range spans {
+		if s[0]-end > size*0.25 && wideAt(lines, (s[0]+end)/2) {
+			out = append(out, (s[0]+end)/2)
+		}
+		end = max(end, s[1])
+	}
+	return out
+}
+
+func wideAt(lines []line, x float32) bool {
+	for _, l := range lines {
+		left, right := float32(-1e9), float32(1e9)
+		for _, w := range l.words {
+			if w.x1 <= x {
+				left = max(left, w.x1)
+			} else {
+				right = min(right, w.x0)
+			}
+		}
+		if left > -1e8 && right < 1e8 && right-left > wideGap*l.size {
+			return true
+		}
+	}
+	return false
+}
+
+// cells splits a row at the gaps.
+func (t *table) cells(row line) [][]word {
+	cells := make([][]word, len(t.columns)+1)
+	for _, w := range row.words {
+		i := 0
+		for i < len(t.columns) && w.x0 >= t.columns[i] {
+			i++
+		}
+		cells[i] = append(cells[i], w)
+	}
+	return cells
+}
+
+// prose reports whether the columns hold running text, which is read down one column and then the next.
+func (t *table) prose() bool {
+	if len(t.columns) > 2 || len(t.rows) < 4 {
+		return false
+	}
+	filled, long := 0, 0
+	for _, row := range t.rows {
+		for _, cell := range t.cells(row) {
+			n := 0
+			for _, w := range cell {
+				n += len(w.text) + 1
+			}
+			if n > 0 {
+				filled++
+			}
+			if n > 28 {
+				long++
+			}
+		}
+	}
+	return long*10 >= filled*7
+}
+
+// unweave puts running text that the file holds line by line across its columns into reading order.
+func unweave(lines []line) []line {
+	var out []line
+	for len(lines) > 0 {
+		var t table
+		for n := 4; n <= len(lines); n++ {
+			if !lines[n-1].wide() || n > 1 && lines[n-1].y0 <= lines[n-2].y0 {
+				break
+			}
+			columns := gaps(lines[:n])
+			if len(columns) == 0 || len(columns) > 2 || t.size > 0 && len(columns) != len(t.columns) {
+				break
+			}
+			t = table{rows: lines[:n], columns: columns, size: n}
+		}
+		if t.size < 4 || !allWide(t.rows) || !t.prose() {
+			out = append(out, lines[0])
+			lines = lines[1:]
+			continue
+		}
+		for column := range len(t.columns) + 1 {
+			for _, row := range t.rows {
+				if part := t.cells(row)[column]; len(part) > 0 {
+					l := line{words: part, hyphen: row.hyphen && column == len(t.columns)}
+					for _, w := range part {
+						l.join(w.rect)
+					}
+					l.style()
+					out = append(out, l)
+				}
+			}
+		}
+		lines = lines[t.size:]
+	}
+	return out
+}
+
+func allWide(lines []line) bool {
+	return !slices.ContainsFunc(lines, func(l line) bool { return !l.wide() })
+}

@@ -1,0 +1,134 @@
+package extract
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+// plainText reads text: a paragraph ends at a blank line, hard-wrapped lines are joined, indented or ragged ones are
+// kept apart. Underlined lines are the only headings it believes in.
+func plainText(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
+	var w canon.Writer
+	var para []string
+	flush := func() {
+		writeParagraph(&w, para)
+		para = para[:0]
+	}
+	for line := range strings.Lines(src) {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		if line == "" {
+			flush()
+			continue
+		}
+		para = append(para, line)
+	}
+	flush()
+	x := w.Result()
+	x.Title = firstTitle(x)
+	return x, nil
+}
+
+func writeParagraph(w *canon.Writer, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	if len(lines) >= 2 && underline(lines[1], lines[0]) {
+		level := 1
+		if lines[1][0] != '=' {
+			level = 2
+		}
+		w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: level})
+		w.Text(lines[0])
+		w.End()
+		writeParagraph(w, lines[2:])
+		return
+	}
+	width := 0
+	for _, l := range lines {
+		width = max(width, utf8.RuneCountInString(l))
+	}
+	open := false
+	for i, l := range lines {
+		if ordinal, item, ok := bullet(l); ok {
+			w.Begin(corpus.Block{Kind: corpus.BlockList, Level: 1, Ordinal: ordinal})
+			w.Text(item)
+			open = true
+			continue
+		}
+		switch {
+		case !open:
+			w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+			open = true
+		case wrapped(lines[i-1], l, width):
+			if spaced(lines[i-1], l) {
+				w.Text(" ")
+			}
+		default:
+			w.Break()
+		}
+		w.Text(l)
+	}
+	w.End()
+}
+
+// underline reports whether mark is a row of = or - about as long as the title above it.
+func underline(mark, title string) bool {
+	if len(mark) < 3 || strings.Trim(mark, "=") != "" && strings.Trim(mark, "-") != "" {
+		return false
+	}
+	n := utf8.RuneCountInString(title)
+	return n <= 100 && len(mark) >= n/2 && len(mark) <= 2*n+2 && strings.IndexFunc(title, unicode.IsLetter) >= 0
+}
+
+// bullet splits a list item from its mark: "-", "*", "•" or a number with a dot or a bracket.
+func bullet(line string) (ordinal int, item string, ok bool) {
+	line = strings.TrimLeftFunc(line, unicode.IsSpace)
+	for _, mark := range []string{"- ", "* ", "• ", "– "} {
+		if item, ok = strings.CutPrefix(line, mark); ok {
+			return 0, item, strings.TrimSpace(item) != ""
+		}
+	}
+	digits := 0
+	for digits < len(line) && digits < 3 && line[digits] >= '0' && line[digits] <= '9' {
+		ordinal = ordinal*10 + int(line[digits]-'0')
+		digits++
+	}
+	rest := line[digits:]
+	if digits == 0 || ordinal == 0 || len(rest) < 3 || rest[0] != '.' && rest[0] != ')' || rest[1] != ' ' {
+		return 0, "", false
+	}
+	return ordinal, strings.TrimSpace(rest[2:]), true
+}
+
+// wrapped reports whether a line break is only where an editor ran out of width: the line before is about as long as
+// the longest, or the next word would not have fitted.
+func wrapped(before, next string, width int) bool {
+	if strings.HasPrefix(next, "\t") || strings.Contains(before, "\t") || strings.Contains(next, "\t") {
+		return false
+	}
+	if len(next) > 0 && next[0] == ' ' && (before == "" || before[0] != ' ') {
+		return false
+	}
+	word, _, _ := strings.Cut(strings.TrimLeft(next, " "), " ")
+	if width < 40 {
+		return false
+	}
+	return utf8.RuneCountInString(before)+1+utf8.RuneCountInString(word) > width || utf8.RuneCountInString(before) > width*9/10
+}
+
+// spaced reports whether joined lines need a space between them: scripts without spaces do not.
+func spaced(before, next string) bool {
+	a, _ := utf8.DecodeLastRuneInString(before)
+	b, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
+	return !unspaced(a) || !unspaced(b)
+}
+
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r >= 0x3000 && r <= 0x303F ||
+		r >= 0xFF00 && r <= 0xFF60
+}
