@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+)
+
+// A workload is a run with its writes, repeated until it fails.
+type workload struct {
+	chats        *Chats
+	runs         []string
+	acknowledged map[string]int64 // by run, the last number
+}
+
+// whole does one run and returns its first error.
+func (w *workload) whole(t *testing.T) error {
+	run, _, err := w.chats.StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: strings.Repeat("why? ", 100), IdempotencyKey: chat.NewID()},
+		chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
+	if err != nil {
+		return err
+	}
+	w.runs = append(w.runs, run.ID)
+	for i := range 12 {
+		payloads := []chat.Payload{chat.Step{CallID: "c", Message: strings.Repeat("m", 2000), Truncated: true, Full: []byte(`"` + strings.Repeat("f", 3000) + `"`)}}
+		if i == 11 {
+			payloads = []chat.Payload{chat.Answer{Markdown: strings.Repeat("a", 500)}, chat.RunDone{Status: chat.RunCompleted}}
+		}
+		events, err := w.chats.Append(t.Context(), "server", run.ID, payloads...)
+		if err != nil {
+			return err
+		}
+		w.acknowledged[run.ID] = events[len(events)-1].Seq
+	}
+	return nil
+}
+
+// check compares a database with what was acknowledged.
+func (w *workload) check(t *testing.T, db *DB) {
+	t.Helper()
+	checkIntegrity(t, db)
+	for _, run := range w.runs {
+		events, err := db.Chats().Events(t.Context(), chat.Local, run, 0, chat.MaxPage)
+		if err != nil || int64(len(events)) < w.acknowledged[run] {
+			t.Errorf("run %s has %d events, %v; %d were acknowledged", run, len(events), err, w.acknowledged[run])
+		}
+		for i, e := range events {
+			if e.Seq != int64(i)+1 {
+				t.Errorf("run %s: event %d where %d belongs", run, e.Seq, i+1)
+			}
+		}
+	}
+}
+
+// failAt lets writes fail from some point on, looks at the error, lets them succeed again, and reopens the file.
+// It reports whether anything failed at all.
+func failAt(t *testing.T, breakIt, mendIt func(*DB)) (failed bool) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "footnote.db")
+	db, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := workload{chats: db.Chats(), acknowledged: make(map[string]int64)}
+	breakIt(db)
+	err = w.whole(t)
+	mendIt(db)
+	if err != nil && chat.CodeOf(err) != chat.CodeDiskFull {
+		t.Errorf("a write to a full disk: %v, want code %s", err, chat.CodeDiskFull)
+	}
+	w.check(t, db)
+	if again := w.whole(t); again != nil {
+		t.Errorf("with space again, but without a restart: %v", again)
+	}
+	if err := db.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	w.check(t, openAt(t, path))
+	return err != nil
+}
+
+func TestAFullDatabaseFailsCleanlyAndHeals(t *testing.T) {
+	t.Parallel()
+	set := func(t *testing.T, db *DB, pages int) {
+		var got int
+		// The limit is the connection's, and the writer has the only one that writes.
+		err := db.write(t.Context(), false, func(tx *tx) error {
+			if err := tx.conn.QueryRowContext(tx.ctx, `PRAGMA page_count`).Scan(&got); err != nil {
+				return err
+			}
+			return tx.conn.QueryRowContext(tx.ctx, `PRAGMA max_page_count=`+strconv.Itoa(got+pages)).Scan(&got)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	extra := 0
+	for failAt(t, func(db *DB) { set(t, db, extra) }, func(db *DB) { set(t, db, 1<<20) }) {
+		extra++
+	}
+	if extra < 5 {
+		t.Errorf("only %d sizes of the database failed", extra)
+	}
+}
