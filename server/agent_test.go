@@ -1,0 +1,156 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+)
+
+func TestAgentChatAnswersWithSources(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	for _, tt := range []struct{ name, style, want string }{
+		{"by default markers name sources and a list follows", ``, "It is sound [Source 1].\n\nSources:\n[Source 1] Survey.pdf, Roof, p. 2: " + b.url + "/d/d1?c=r.1"},
+		{"numeric leaves the answer as it is", `,"citation_style":"numeric"`, "It is sound [1]."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"`+tt.style+`}`)
+			var answer agentAnswer
+			got.decode(t, &answer)
+			if got.status != 200 || answer.Status != "success" || answer.Response != tt.want || answer.RetrievalMode != chat.ModeFullBook ||
+				len(answer.Citations) != 1 || answer.Confidence != 0.9 || answer.Tokens != (chat.Tokens{In: 10, Out: 5}) || answer.LatencyMS != 12 {
+				t.Errorf("got %d %+v", got.status, answer)
+			}
+		})
+	}
+	got := b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"}`, "Accept", "text/event-stream")
+	if events := newSSEReader(strings.NewReader(got.body)).all(t); len(events) != len(script()) {
+		t.Errorf("stream of %d events", len(events))
+	}
+	got = b.send("POST", "/agent/chat/structured", `{"message":"Is the roof sound?"}`)
+	var grounded groundedAnswer
+	got.decode(t, &grounded)
+	if grounded.Answer != "It is sound [Source 1]." || len(grounded.Sources) != 1 || grounded.Sources[0].Quote != "sound" || grounded.RetrievalMode != "full_book" {
+		t.Errorf("structured: %s", got.body)
+	}
+	got = b.send("POST", "/agent/query", `{"question":"Is the roof sound?","history":[["Hello?","Hello."]],"context":"The roof is sound."}`)
+	var response agentResponse
+	got.decode(t, &response)
+	if response.TotalSteps != len(hostile) || response.TotalRetrievalCalls != len(hostile) || response.LLMTokensUsed != 15 ||
+		len(response.Citations) != 1 || response.Citations[0].ContentSnippet != "sound" {
+		t.Errorf("query: %s", got.body)
+	}
+	run, err := b.store.Run(t.Context(), chat.Local, response.ID)
+	if err != nil || len(run.Request.History) != 1 || run.Request.ContextText == "" {
+		t.Errorf("stored request: %+v, %v", run.Request, err)
+	}
+}
+
+func TestHowARunEndedIsHowAgentChatAnswers(t *testing.T) {
+	refusal := "I couldn't find relevant information about that in your documents."
+	failed := &chat.StepError{Code: chat.CodeModelFailed, Message: "The model's server refused the key. Check OPENAI_API_KEY."}
+	for _, tt := range []struct {
+		name   string
+		play   []chat.Payload
+		status int
+		part   string
+	}{
+		{"a refusal is a success without sources", []chat.Payload{chat.Answer{Markdown: refusal, StopReason: chat.StopRefused}, chat.RunDone{Status: chat.RunCompleted}}, 200, `"response":"` + refusal + `","citations":[],"sources":[]`},
+		{"an input guardrail is 422", []chat.Payload{chat.RunDone{Status: chat.RunGuardrailTriggered, Error: &chat.StepError{Code: chat.CodeGuardrail, Message: "Ask about the documents."}}}, 422, `"status":"guardrail_triggered"`},
+		{"an output guardrail is 422", []chat.Payload{chat.RunDone{Status: chat.RunCitationValidationFailed}}, 422, `"status":"citation_validation_failed"`},
+		{"a failed model is 500 with its sentence", []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: failed}}, 500, failed.Message},
+		{"an interrupted run is 503", []chat.Payload{chat.RunDone{Status: chat.RunInterrupted}}, 503, "Ask it again"},
+		{"a cancelled run hands over what there is", []chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}}, 200, `"status":"cancelled","response":"So far"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.stage.play = tt.play
+			got := b.send("POST", "/agent/chat", `{"message":"Why?"}`)
+			if got.status != tt.status || !strings.Contains(got.body, tt.part) {
+				t.Errorf("got %d %s, want %d with %s", got.status, got.body, tt.status, tt.part)
+			}
+		})
+	}
+}
+
+func TestTheTraceIsTheLogFolded(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Is the roof sound?")
+	all := script()
+	b.append(run.ID, all[:3]...)
+	b.append(run.ID, chat.AnswerDelta{Text: "A thought"}, chat.AnswerReset{CallID: "c0"})
+	b.append(run.ID, all[3:]...)
+	got := b.send("GET", "/agent/runs/"+run.ID, "")
+	var tr trace
+	got.decode(t, &tr)
+	if tr.Status != chat.RunCompleted || tr.Text != "It is sound [1]." || tr.Answer == nil || tr.LastSeq != int64(len(all)+2) || tr.EndedAt == nil {
+		t.Errorf("trace = %s", got.body)
+	}
+	if len(tr.Steps) != len(hostile) {
+		t.Fatalf("%d steps, want %d", len(tr.Steps), len(hostile))
+	}
+	for i, step := range tr.Steps {
+		var in, out struct{ Text string }
+		if err := json.Unmarshal(step.ToolInput, &in); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(step.ToolOutput, &out); err != nil {
+			t.Fatal(err)
+		}
+		if step.Status != chat.StatusComplete || in.Text != hostile[i] || out.Text != hostile[i] {
+			t.Errorf("step %d = %+v", i, step)
+		}
+	}
+	output := b.send("GET", "/agent/runs/"+run.ID+"/steps/c1/output", "")
+	if diff := cmp.Diff(string(tr.Steps[1].ToolOutput), output.body); diff != "" {
+		t.Error(diff)
+	}
+	if got := b.send("GET", "/agent/runs/"+run.ID+"/steps/none/output", ""); got.status != 404 {
+		t.Errorf("an unknown step: %d", got.status)
+	}
+}
+
+func TestRunsCanBeSteered(t *testing.T) {
+	b := newBench(t)
+	for _, how := range []string{"cancel", "answer-now"} {
+		run := b.begin("Is the roof sound?")
+		if got := b.send("POST", "/agent/runs/"+run.ID+"/"+how, ""); got.status != 202 {
+			t.Errorf("%s: %d %s", how, got.status, got.body)
+		}
+		if got := b.send("POST", "/agent/runs/"+run.ID+"/"+how, ""); got.status != 409 {
+			t.Errorf("%s of an ended run: %d", how, got.status)
+		}
+		if got := b.send("POST", "/agent/runs/"+chat.NewID()+"/"+how, ""); got.status != 404 {
+			t.Errorf("%s of an unknown run: %d", how, got.status)
+		}
+	}
+}
+
+func TestCitationStyles(t *testing.T) {
+	cites := []chat.Citation{{Number: 1, Title: "A", URL: "/d/a"}, {Number: 12, Title: "B\nb", URL: "https://b.example"}}
+	for _, tt := range []struct{ name, in, want string }{
+		{"neighbours", "x [1][12].", "x [Source 1][Source 12]."},
+		{"a number that is no citation", "in [2024] he [1]", "in [2024] he [Source 1]"},
+		{"a link", "[1](https://x) and [12]", "[1](https://x) and [Source 12]"},
+		{"code in a line", "`a[1]` is [1]", "`a[1]` is [Source 1]"},
+		{"a block of code", "```go\na[1]\n```\n[1]", "```go\na[1]\n```\n[Source 1]"},
+		{"a block of code that is not closed", "[1]\n```\na[1]", "[Source 1]\n```\na[1]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := styleSource.mark(tt.in, cites); got != tt.want {
+				t.Errorf("mark(%q) = %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+	want := "x [Source 1]\n\nSources:\n[Source 1] A: http://h/d/a\n[Source 12] B b: https://b.example"
+	if got := citationStyle("").apply("x [1]\n", cites, "http://h"); got != want {
+		t.Errorf("apply = %q, want %q", got, want)
+	}
+	if got := styleSource.apply("No idea [1].", nil, "http://h"); got != "No idea [1]." {
+		t.Errorf("without citations: %q", got)
+	}
+}

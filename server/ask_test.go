@@ -1,0 +1,127 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"footnote/chat"
+)
+
+func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+
+	got := b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1","context_text":null}`)
+	var ok accepted
+	got.decode(t, &ok)
+	want := accepted{ok.RunID, "s1", "/runs/" + ok.RunID + "/stream", "/agent/runs/" + ok.RunID + "/events"}
+	if got.status != http.StatusAccepted || ok != want || ok.RunID == "" {
+		t.Errorf("JSON: %d %s", got.status, got.body)
+	}
+
+	got = b.send("POST", "/chat", `{"message":"Is the roof sound?"}`, "Accept", "text/event-stream")
+	if events := newSSEReader(strings.NewReader(got.body)).all(t); got.status != 200 || len(events) != len(script()) {
+		t.Errorf("stream: %d with %d events", got.status, len(events))
+	}
+
+	form := url.Values{"message": {"Two\r\nlines?"}, "session_id": {"s2"}, "context_text": {""}}.Encode()
+	got = b.send("POST", "/chat", form, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/c/s2" {
+		t.Errorf("form: %d to %q", got.status, got.header.Get("Location"))
+	}
+	runs, err := b.store.Runs(t.Context(), chat.Local, "s2")
+	if err != nil || len(runs) != 1 || runs[0].Request.Message != "Two\nlines?" || runs[0].Request.ContextText != "" {
+		t.Errorf("stored: %+v, %v", runs, err)
+	}
+}
+
+func TestBadQuestionsGetOneSentence(t *testing.T) {
+	b := newBench(t)
+	long := strings.Repeat("é", 32_001)
+	for _, tt := range []struct {
+		name, path, body string
+		status           int
+		part             string // of the sentence
+	}{
+		{"empty", "/chat", `{"message":""}`, 400, "empty"},
+		{"white space", "/chat", `{"message":" \n\t "}`, 400, "empty"},
+		{"only NUL", "/chat", `{"message":"\u0000"}`, 400, "empty"},
+		{"missing", "/agent/chat", `{}`, 400, "empty"},
+		{"one rune too long", "/chat", `{"message":"` + long + `"}`, 400, "32,000 characters"},
+		{"over the limit of a body", "/chat", `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "1 MiB"},
+		{"an unknown field", "/chat", `{"message":"a","mesage":"b"}`, 400, `"mesage"`},
+		{"an unknown field inside", "/agent/chat", `{"message":"a","config":{"temprature":1}}`, 400, `"temprature"`},
+		{"a field of another type", "/chat", `{"message":5}`, 400, `"message" can't be a number`},
+		{"a list", "/chat", `{"message":["a"]}`, 400, "an array"},
+		{"broken off", "/chat", `{"message":"a"`, 400, "breaks off"},
+		{"not JSON", "/chat", `{message}`, 400, "byte 2"},
+		{"two objects", "/chat", `{"message":"a"}{}`, 400, "nothing after it"},
+		{"a session id that can't be", "/chat", `{"message":"a","session_id":"a b"}`, 400, "session id"},
+		{"an empty context", "/agent/chat", `{"message":"a","context_text":""}`, 400, "context_text"},
+		{"a setting out of range", "/agent/query", `{"question":"a","config":{"max_steps":51}}`, 400, "max_steps"},
+		{"a temperature out of range", "/agent/chat", `{"message":"a","config":{"temperature":-1}}`, 400, "temperature"},
+		{"a citation style that is none", "/agent/chat", `{"message":"a","citation_style":"apa"}`, 400, "citation_style"},
+		{"a search without words", "/search", `{"query":" "}`, 400, "query"},
+		{"a search for too many", "/search", `{"query":"a","top_k":51}`, 400, "top_k"},
+		{"a search for none", "/search", `{"query":"a","top_k":0}`, 400, "top_k"},
+		{"a search in no known way", "/search", `{"query":"a","mode":"magic"}`, 400, "mode"},
+		{"an unknown filter", "/agent/retrieve", `{"query":"a","filters":{"autor":"x"}}`, 400, `"autor"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := b.send("POST", tt.path, tt.body)
+			if p := got.problem(t); got.status != tt.status || !strings.Contains(p.Detail, tt.part) {
+				t.Errorf("got %d %q, want %d with %q", got.status, p.Detail, tt.status, tt.part)
+			}
+		})
+	}
+	if got := b.send("POST", "/agent/chat", "message=a", "Content-Type", "application/x-www-form-urlencoded"); got.status != 415 {
+		t.Errorf("a form where JSON is needed: %d", got.status)
+	}
+	if got := b.send("POST", "/chat", "hello", "Content-Type", "text/plain"); got.status != 415 {
+		t.Errorf("plain text: %d", got.status)
+	}
+	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
+		t.Errorf("bad input left %d sessions, %v", len(sessions), err)
+	}
+}
+
+func TestTheLongestQuestionIsTaken(t *testing.T) {
+	b := newBench(t)
+	if got := b.send("POST", "/chat", `{"message":"`+strings.Repeat("é", 32_000)+`"}`); got.status != http.StatusAccepted {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func TestOneKeyIsOneRun(t *testing.T) {
+	b := newBench(t)
+	ids := make([]string, 100)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			var ok accepted
+			b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`, "Idempotency-Key", "k1").decode(t, &ok)
+			ids[i] = ok.RunID
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id == "" || id != ids[0] {
+			t.Fatalf("one key made the runs %q and %q", ids[0], id)
+		}
+	}
+	form := url.Values{"message": {"Is the roof sound?"}, "session_id": {"s1"}, "idempotency_key": {"k1"}}.Encode()
+	b.send("POST", "/chat", form, "Content-Type", "application/x-www-form-urlencoded")
+	if runs, err := b.store.Runs(t.Context(), chat.Local, "s1"); err != nil || len(runs) != 1 {
+		t.Errorf("the form's field made another run: %d, %v", len(runs), err)
+	}
+	got := b.send("POST", "/chat", `{"message":"Another question"}`, "Idempotency-Key", "k1")
+	if p := got.problem(t); got.status != 422 || p.Code != chat.CodeKeyReused {
+		t.Errorf("another body under the key: %d %s", got.status, got.body)
+	}
+	if got := b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", strings.Repeat("k", 256)); got.status != 400 {
+		t.Errorf("a key that is too long: %d", got.status)
+	}
+}

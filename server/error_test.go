@@ -1,0 +1,134 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+func TestEveryCodeHasItsStatus(t *testing.T) {
+	b := newBench(t)
+	var next error
+	b.echo.GET("/test/fail", func(echo.Context) error { return next })
+	for _, tt := range []struct {
+		name   string
+		err    error
+		status int
+		code   chat.Code
+		detail string
+	}{
+		{"a wrapped error keeps its code and sentence", fmt.Errorf("read run: %w", &chat.Error{Code: chat.CodeNotFound, Message: "Gone.", Err: errors.New("secret")}), 404, chat.CodeNotFound, "Gone."},
+		{"a conflict", &chat.Error{Code: chat.CodeConflict, Message: "Over."}, 409, chat.CodeConflict, "Over."},
+		{"a reused key", &chat.Error{Code: chat.CodeKeyReused, Message: "Used."}, 422, chat.CodeKeyReused, "Used."},
+		{"a full disk", &chat.Error{Code: chat.CodeDiskFull, Message: "Full."}, 507, chat.CodeDiskFull, "Full."},
+		{"a store that is down", &chat.Error{Code: chat.CodeUnavailable, Message: "Down."}, 503, chat.CodeUnavailable, "Down."},
+		{"a cap", &chat.Error{Code: chat.CodeTooMany, Message: "Full."}, 429, chat.CodeTooMany, "Full."},
+		{"a failed model is our 500", &chat.Error{Code: chat.CodeModelFailed, Message: "No."}, 500, chat.CodeModelFailed, "No."},
+		{"anything else is 500 and shows nothing", errors.New("secret: disk /dev/sda1"), 500, chat.CodeInternal, chat.MessageOf(errors.New("x"))},
+		{"Echo's default 422 of a bind is 400", echo.NewHTTPError(422, "secret"), 400, chat.CodeInvalid, "The request could not be read. Check its form and try again."},
+		{"Echo's 415", echo.ErrUnsupportedMediaType, 415, chat.CodeUnsupported, "This kind of body is not understood here. Send JSON with the header Content-Type: application/json."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			next = tt.err
+			got := b.send("GET", "/test/fail", "")
+			p := got.problem(t)
+			want := problem{"about:blank", http.StatusText(tt.status), tt.status, tt.code, tt.detail, got.header.Get("X-Request-Id")}
+			if got.status != tt.status || p != want {
+				t.Errorf("got %d %+v, want %+v", got.status, p, want)
+			}
+			if got.header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("Content-Type = %q", got.header.Get("Content-Type"))
+			}
+			if strings.Contains(got.body, "secret") {
+				t.Errorf("the body shows something internal: %s", got.body)
+			}
+			if retry := got.header.Get("Retry-After"); (retry != "") != (tt.status == 429 || tt.status == 503 || tt.status == 507) {
+				t.Errorf("Retry-After = %q", retry)
+			}
+		})
+	}
+}
+
+func TestAPanicIsAnErrorAndTheServerGoesOn(t *testing.T) {
+	b := newBench(t)
+	b.echo.GET("/test/panic", func(echo.Context) error { panic("secret") })
+	got := b.send("GET", "/test/panic", "")
+	if p := got.problem(t); got.status != 500 || p.Code != chat.CodeInternal || strings.Contains(got.body, "secret") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := b.send("GET", "/readyz", ""); got.status != 200 {
+		t.Errorf("after a panic /readyz is %d", got.status)
+	}
+}
+
+func TestAPanicInTheMiddleCutsTheAnswerOff(t *testing.T) {
+	b := newBench(t)
+	b.echo.GET("/test/half", func(c echo.Context) error {
+		if _, err := c.Response().Write([]byte(strings.Repeat("x", 10<<10))); err != nil {
+			return err
+		}
+		panic("half")
+	})
+	res, err := http.Get(b.url + "/test/half")
+	if err != nil {
+		return // cut off before the header: also not a whole answer
+	}
+	defer res.Body.Close()
+	buf := make([]byte, 64<<10)
+	for err == nil {
+		_, err = res.Body.Read(buf)
+	}
+	if err.Error() == "EOF" {
+		t.Error("the client took half an answer for a whole one")
+	}
+}
+
+func TestErrorsTakeTheFormTheClientReads(t *testing.T) {
+	b := newBench(t)
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		kind    string
+		empty   bool
+	}{
+		{"a program gets problem+json", nil, "application/problem+json", false},
+		{"a browser gets a page", []string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, "text/html", false},
+		{"htmx gets a fragment", []string{"HX-Request", "true"}, "text/html", false},
+		{"an htmx stream gets no body, which would be swapped in", []string{"HX-Request", "true", "Accept", "text/event-stream"}, "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := b.send("GET", "/nothing/here", "", tt.headers...)
+			if got.status != 404 || !strings.HasPrefix(got.header.Get("Content-Type"), tt.kind) || (got.body == "") != tt.empty {
+				t.Errorf("got %d %q %q", got.status, got.header.Get("Content-Type"), got.body)
+			}
+		})
+	}
+}
+
+func TestUnknownPathsDoNotFillTheMetrics(t *testing.T) {
+	b := newBench(t)
+	b.send("GET", "/nothing/a", "")
+	b.send("GET", "/nothing/b", "")
+	b.send("GET", "/agent/runs/x", "")
+	got := b.send("GET", "/metrics", "").body
+	for _, want := range []string{
+		`footnote_http_requests_total{method="GET",route="none",status="404"} 2`,
+		`footnote_http_requests_total{method="GET",route="/agent/runs/:id",status="404"} 1`,
+		`footnote_streams_open 0`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in the metrics", want)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "footnote_") {
+			t.Errorf("a metric of another name: %s", line)
+		}
+	}
+}

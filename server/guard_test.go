@@ -1,0 +1,143 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every route gives a row of TestEveryRouteSendsTheSecurityHeaders: a new one is tested without being asked for, since the rows are
+// made from the router.
+func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
+	b := newBench(t)
+	param := regexp.MustCompile(`:[a-z_]+|\*`)
+	routes := b.echo.Routes()
+	if len(routes) < 30 {
+		t.Fatalf("only %d routes are registered", len(routes))
+	}
+	for _, route := range routes {
+		t.Run(route.Method+" "+route.Path, func(t *testing.T) {
+			path := param.ReplaceAllString(route.Path, "x")
+			if strings.HasPrefix(path, "/documents/x") || path == "/documents" || path == "/health" {
+				path = param.ReplaceAllString(route.Path, "%00") // refused before the library is asked
+			}
+			req := httptest.NewRequest(route.Method, "http://localhost"+path, nil)
+			rec := httptest.NewRecorder()
+			b.Handler().ServeHTTP(rec, req)
+			for _, want := range securityHeaders {
+				got := rec.Header().Get(want[0])
+				if got != want[1] && !(want[0] == "Content-Security-Policy" && got == inert) {
+					t.Errorf("%s = %q, want %q", want[0], got, want[1])
+				}
+			}
+			if rec.Header().Get("X-Request-Id") == "" {
+				t.Error("no X-Request-Id")
+			}
+			if strings.Contains(rec.Header().Get("Content-Security-Policy"), "unsafe") {
+				t.Error("the policy allows something unsafe")
+			}
+		})
+	}
+}
+
+func TestHostsAndOrigins(t *testing.T) {
+	b := newBench(t, func(c *Config) {
+		c.Hosts = []string{"ask.example.org"}
+		c.Origins = []string{"https://trusted.example.org"}
+	})
+	for _, tt := range []struct {
+		name    string
+		method  string
+		headers []string
+		want    int
+	}{
+		{"localhost is let in", "GET", []string{"Host", "localhost:8080"}, 200},
+		{"a loopback address is let in", "GET", []string{"Host", "[::1]:8080"}, 200},
+		{"a configured name is let in, whatever its case", "GET", []string{"Host", "Ask.Example.org"}, 200},
+		{"a foreign name that resolves here is refused", "GET", []string{"Host", "evil.example"}, 403},
+		{"a foreign name that looks local is refused", "GET", []string{"Host", "localhost.evil.example"}, 403},
+		{"a private address that is not ours is refused", "GET", []string{"Host", "10.0.0.1"}, 403},
+		{"a foreign Origin can't post", "POST", []string{"Origin", "https://evil.example"}, 403},
+		{"a cross-site form can't post", "POST", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"an opaque Origin can't post", "POST", []string{"Origin", "null"}, 403},
+		{"the same site can post", "POST", []string{"Sec-Fetch-Site", "same-origin"}, 400},
+		{"a program without Origin can post", "POST", nil, 400},
+		{"a configured Origin can post", "POST", []string{"Origin", "https://trusted.example.org"}, 400},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path, body := "/readyz", ""
+			if tt.method == "POST" {
+				path, body = "/search", "{}"
+			}
+			if got := b.send(tt.method, path, body, tt.headers...); got.status != tt.want {
+				t.Errorf("status = %d, want %d: %s", got.status, tt.want, got.body)
+			}
+		})
+	}
+}
+
+func TestAServerOnEveryAddressLetsAnyHostIn(t *testing.T) {
+	b := newBench(t)
+	ln, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Skip("no address but loopback can be bound here: ", err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- b.Serve(ln) }()
+	t.Cleanup(func() {
+		if err := b.Shutdown(t.Context()); err != nil && t.Context().Err() == nil {
+			t.Error(err)
+		}
+		<-served
+	})
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.url = "http://127.0.0.1:" + port
+	if got := b.send("GET", "/readyz", "", "Host", "intranet.example"); got.status != http.StatusOK {
+		t.Errorf("status = %d, want 200", got.status)
+	}
+}
+
+func TestHeadAndOptions(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Is the roof sound?")
+	for _, tt := range []struct {
+		name, method, path string
+		want               int
+	}{
+		{"HEAD of JSON is its GET without the body", "HEAD", "/agent/runs/" + run.ID, 200},
+		{"HEAD of a stream ends at once", "HEAD", "/agent/runs/" + run.ID + "/events", 200},
+		{"HEAD of nothing is 404", "HEAD", "/nothing", 404},
+		{"OPTIONS names the methods", "OPTIONS", "/search", 204},
+		{"another method is 405", "PUT", "/search", 405},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := b.send(tt.method, tt.path, "")
+			if got.status != tt.want {
+				t.Errorf("status = %d, want %d", got.status, tt.want)
+			}
+			if tt.method == "HEAD" && got.body != "" {
+				t.Errorf("body = %q", got.body)
+			}
+			if (tt.method == "OPTIONS" || tt.want == 405) && !strings.Contains(got.header.Get("Allow"), "POST") {
+				t.Errorf("Allow = %q", got.header.Get("Allow"))
+			}
+		})
+	}
+}
+
+func TestAHeaderThatNeverEndsIsCutOff(t *testing.T) {
+	b := newBench(t)
+	if b.http.ReadHeaderTimeout <= 0 || b.http.ReadHeaderTimeout > 30*time.Second {
+		t.Errorf("ReadHeaderTimeout = %v", b.http.ReadHeaderTimeout)
+	}
+	if got := b.send("GET", "/readyz", "", "X-Big", strings.Repeat("x", 100<<10)); got.status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status = %d, want 431", got.status)
+	}
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/sqlite"
+)
+
+const testOwner = "test-server"
+
+// stage stores runs for real; the test plays the agent by appending to them.
+type stage struct {
+	store chat.Store
+	feed  *chat.Feed
+	play  []chat.Payload // appended to each fresh run at once
+}
+
+func (r *stage) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
+	run, fresh, err := r.store.StartRun(ctx, user, req, chat.Lease{Owner: testOwner, Until: time.Now().Add(time.Hour)})
+	if err == nil && fresh {
+		err = r.feed.Append(ctx, testOwner, run.ID, r.play...)
+	}
+	return run, fresh, err
+}
+
+func (r *stage) Cancel(ctx context.Context, _ chat.Scope, runID string) error {
+	return r.feed.Append(ctx, testOwner, runID, chat.RunDone{Status: chat.RunCancelled})
+}
+
+func (r *stage) AnswerNow(ctx context.Context, _ chat.Scope, runID string) error {
+	return r.feed.Append(ctx, testOwner, runID, chat.Answer{Markdown: "So far.", StopReason: chat.StopAnswerNow}, chat.RunDone{Status: chat.RunCompleted})
+}
+
+// bench is a server on a loopback address over a real store.
+type bench struct {
+	*Server
+	t     testing.TB
+	url   string
+	stage *stage
+}
+
+func newBench(t testing.TB, adjust ...func(*Config)) *bench {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "footnote.db"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	store := db.Chats()
+	feed := chat.NewFeed(store)
+	runs := &stage{store: store, feed: feed}
+	cfg := Config{Store: store, Feed: feed, Library: new(corpus.Library), Runs: runs, Version: "test"}
+	for _, change := range adjust {
+		change(&cfg)
+	}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewUnstartedServer(nil)
+	ts.Config = s.http
+	ts.Start()
+	t.Cleanup(func() {
+		s.startDraining()
+		ts.Close()
+	})
+	return &bench{Server: s, t: t, url: ts.URL, stage: runs}
+}
+
+// startRun stores a run without asking over HTTP.
+func (b *bench) begin(message string) chat.Run {
+	b.t.Helper()
+	run, _, err := b.stage.Start(b.t.Context(), chat.LocalUser, chat.RunRequest{Message: message})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return run
+}
+
+func (b *bench) append(runID string, payloads ...chat.Payload) {
+	b.t.Helper()
+	if err := b.feed.Append(b.t.Context(), testOwner, runID, payloads...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// reply is a response that has been read.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send makes a request; headers are name, value, name, value, …
+func (b *bench) send(method, path, body string, headers ...string) reply {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if strings.HasPrefix(body, "{") {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return reply{res.StatusCode, res.Header, string(data)}
+}
+
+func (r reply) decode(t testing.TB, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.body), v); err != nil {
+		t.Fatalf("body %q: %v", r.body, err)
+	}
+}
+
+func (r reply) problem(t testing.TB) problem {
+	t.Helper()
+	var p problem
+	r.decode(t, &p)
+	return p
+}

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"footnote/chat"
+)
+
+type historyBody struct {
+	SessionID        string      `json:"session_id"`
+	Messages         []message   `json:"messages"`
+	RetrievalHistory []retrieval `json:"retrieval_history"`
+	StartedAt        time.Time   `json:"started_at"`
+	TurnCount        int         `json:"turn_count"`
+}
+
+func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
+	b := newBench(t)
+	output, err := json.Marshal(map[string]any{"total_found": 2, "documents": []map[string]any{{"score": 0.5}, {"score": 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stage.play = []chat.Payload{
+		chat.Step{CallID: "c1", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching, Status: chat.StatusComplete,
+			ToolInput: json.RawMessage(`{"query":"roof"}`), ToolOutput: output, Timestamp: 1.5},
+		chat.Answer{Markdown: "Yes."}, chat.RunDone{Status: chat.RunCompleted},
+	}
+	for i := range 30 {
+		if got := b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"user_7_conv_9"}`, i)); got.status != 202 {
+			t.Fatalf("question %d: %d %s", i, got.status, got.body)
+		}
+	}
+	got := b.send("GET", "/agent/session/user_7_conv_9", "")
+	var body historyBody
+	got.decode(t, &body)
+	if got.status != 200 || len(body.Messages) != 50 || body.TurnCount != 30 || body.StartedAt.IsZero() {
+		t.Fatalf("got %d with %d messages, %d turns", got.status, len(body.Messages), body.TurnCount)
+	}
+	first, last := body.Messages[0], body.Messages[49]
+	if first.Role != "user" || first.Content != "Question 5" || last.Role != "assistant" || last.Content != "Yes." || last.Timestamp.IsZero() {
+		t.Errorf("from %+v to %+v", first, last)
+	}
+	want := retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 2, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
+	if len(body.RetrievalHistory) != 25 || body.RetrievalHistory[0] != want {
+		t.Errorf("%d retrievals, the first %+v", len(body.RetrievalHistory), body.RetrievalHistory[0])
+	}
+}
+
+func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = []chat.Payload{chat.RunDone{Status: chat.RunCompleted}}
+	var ok, second accepted
+	b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`).decode(t, &ok)
+	b.send("POST", "/chat", `{"message":"And the walls?","session_id":"s1"}`).decode(t, &second)
+	for _, tt := range []struct {
+		name, method, path, body string
+		want                     int
+	}{
+		{"rename", "PATCH", "/sessions/s1", `{"title":" The\n roof "}`, 204},
+		{"rename to nothing", "PATCH", "/sessions/s1", `{"title":" "}`, 400},
+		{"rename what is not there", "PATCH", "/sessions/none", `{"title":"x"}`, 404},
+		{"an id that can't be", "GET", "/agent/session/a%20b", "", 400},
+		{"a session that is not there", "GET", "/agent/session/none", "", 404},
+		{"show the older branch", "POST", "/sessions/s1/head", `{"run_id":"` + ok.RunID + `"}`, 204},
+		{"show a run of nowhere", "POST", "/sessions/s1/head", `{"run_id":"` + chat.NewID() + `"}`, 404},
+		{"show what can't be a run", "POST", "/sessions/s1/head", `{"run_id":"x"}`, 404},
+		{"delete", "DELETE", "/agent/session/s1", "", 204},
+		{"what is deleted is not there", "GET", "/agent/session/s1", "", 404},
+		{"nor is its run", "GET", "/agent/runs/" + ok.RunID, "", 404},
+		{"nor can it be deleted again", "DELETE", "/sessions/s1", "", 404},
+		{"restore", "POST", "/sessions/s1/restore", "", 204},
+		{"it is back", "GET", "/agent/session/s1", "", 200},
+		{"a limit that is none", "GET", "/sessions?limit=x", "", 400},
+	} {
+		if got := b.send(tt.method, tt.path, tt.body); got.status != tt.want {
+			t.Errorf("%s: %d %s, want %d", tt.name, got.status, got.body, tt.want)
+		}
+	}
+	var history historyBody
+	b.send("GET", "/agent/session/s1", "").decode(t, &history)
+	if len(history.Messages) != 1 || history.Messages[0].Content != "Is the roof sound?" {
+		t.Errorf("the branch shown is %+v", history.Messages)
+	}
+	var list struct{ Sessions []sessionInfo }
+	b.send("GET", "/sessions?q=roof", "").decode(t, &list)
+	if len(list.Sessions) != 1 || list.Sessions[0].Title != "The roof" || list.Sessions[0].SessionID != "s1" {
+		t.Errorf("sessions = %+v", list.Sessions)
+	}
+}
