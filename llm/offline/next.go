@@ -1,0 +1,191 @@
+package offline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	mostReads    = 3 // documents of one turn
+	mostSearches = 2
+	nearBest     = 0.55 // a document with this share of the best one's score is read too
+)
+
+// next decides what to do: call tools, or say the text.
+func next(t turn) ([]step, string) {
+	switch k, about := classify(t.question); k {
+	case kindEmpty:
+		return nil, "Ask a question about your documents, and I will search them for the answer."
+	case kindTalk:
+		return nil, smallTalk(t.question)
+	case kindArithmetic:
+		return calculate(t, about)
+	case kindSummary:
+		return summary(t, about)
+	case kindListing:
+		return list(t, about)
+	default:
+		return documents(t)
+	}
+}
+
+func smallTalk(q string) string {
+	if gratitude.MatchString(q) {
+		return "You're welcome. Ask another question about your documents whenever you like."
+	}
+	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, and answer with sentences " +
+		"taken word for word from them, each with its footnote. Ask a question about your documents."
+}
+
+func calculate(t turn, expression string) ([]step, string) {
+	done := t.of("calculate")
+	if len(done) == 0 {
+		if !t.has("calculate") {
+			return nil, "I can't calculate here."
+		}
+		return []step{{"calculate", map[string]any{"expression": expression}}}, ""
+	}
+	out := done[len(done)-1].out
+	if out.Error != nil {
+		return nil, "This can't be calculated: " + fmt.Sprint(out.Error)
+	}
+	return nil, fmt.Sprintf("%s = %v", expression, out.Result)
+}
+
+// documents answers a question from what documents say: search, search again if need be, read, answer.
+func documents(t turn) ([]step, string) {
+	q := understand(t)
+	searches, found := t.of("search_documents"), t.found()
+	if len(searches) == 0 && t.has("search_documents") {
+		return []step{{"search_documents", map[string]any{"query": q.text}}}, ""
+	}
+	if len(found) == 0 && len(searches) < mostSearches && t.has("search_documents") {
+		if wider := widen(q, searches); wider != "" {
+			return []step{{"search_documents", map[string]any{"query": wider}}}, ""
+		}
+	}
+	if reads := toRead(t, found); len(reads) > 0 && len(t.read()) == 0 {
+		return readAll(reads, q), ""
+	}
+	a := compose(t, q)
+	if !a.supported && len(searches) < mostSearches && t.has("search_documents") {
+		if wider := widen(q, searches); wider != "" {
+			return []step{{"search_documents", map[string]any{"query": wider}}}, ""
+		}
+	}
+	if !a.supported && len(searches) == mostSearches {
+		if reads := toRead(t, t.foundBy(searches[mostSearches-1])); len(reads) > 0 && t.readTurns() < 2 {
+			return readAll(reads, q), ""
+		}
+	}
+	if !a.supported {
+		return nil, refuse(t, q)
+	}
+	return nil, a.text
+}
+
+// foundBy returns the documents that one search found.
+func (t turn) foundBy(r result) []document {
+	one := turn{results: []result{r}}
+	return one.found()
+}
+
+// readTurns is 2 after a second search was followed by reading.
+func (t turn) readTurns() int {
+	turns, searched := 0, false
+	for _, r := range t.results {
+		switch r.tool {
+		case "search_documents":
+			searched = true
+		case "read_document":
+			if searched {
+				turns++
+			}
+			searched = false
+		}
+	}
+	return turns
+}
+
+func readAll(docs []document, q query) []step {
+	var steps []step
+	for _, d := range docs {
+		steps = append(steps, step{"read_document", map[string]any{"doc_id": d.DocID, "focus_query": q.text}})
+	}
+	return steps
+}
+
+// toRead returns the best of the found documents that were not tried yet.
+func toRead(t turn, found []document) []document {
+	if !t.has("read_document") {
+		return nil
+	}
+	tried := map[any]bool{}
+	for _, r := range t.of("read_document") {
+		tried[r.input["doc_id"]] = true
+	}
+	var out []document
+	for _, d := range found {
+		if len(out) < mostReads && !tried[d.DocID] && d.DocID != "" && (len(out) == 0 || d.Score >= nearBest*found[0].Score) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// widen makes another query of one that found too little: other words for the same, and only the words that say most.
+func widen(q query, done []result) string {
+	var words []string
+	for _, w := range slices.Concat(q.words, q.borrowed) {
+		if w.Gram {
+			continue
+		}
+		words = append(words, w.Text)
+		words = append(words, synonyms(w.Terms)...)
+	}
+	if len(words) == len(q.words)+len(q.borrowed) && len(words) > 2 { // no other words are known: drop the shortest
+		slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
+		words = words[:(len(words)+1)/2]
+	}
+	wider := clip(strings.Join(words, " "), 900)
+	for _, r := range done {
+		if r.input["query"] == wider {
+			return ""
+		}
+	}
+	return wider
+}
+
+// refuse says that nothing was found, and what was searched and read.
+func refuse(t turn, q query) string {
+	var queries, names []string
+	for _, r := range t.of("search_documents") {
+		if s, ok := r.input["query"].(string); ok && s != "" {
+			queries = append(queries, "“"+clip(s, 120)+"”")
+		}
+	}
+	for _, d := range t.read() {
+		if d.name() != "" && !slices.Contains(names, d.name()) {
+			names = append(names, d.name())
+		}
+	}
+	if len(queries) == 0 {
+		queries = []string{"“" + clip(q.text, 120) + "”"}
+	}
+	said := Refusal + " I searched for " + strings.Join(queries, " and for ")
+	if len(names) > 0 {
+		return said + " and read " + joinNames(names) + "."
+	}
+	return said + " and found nothing that fits."
+}
+
+func joinNames(names []string) string {
+	if len(names) > 4 {
+		names = append(names[:3:3], fmt.Sprintf("%d more", len(names)-3))
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

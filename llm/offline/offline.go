@@ -1,0 +1,97 @@
+// Package offline is a model made of rules: it needs no key and no network. It searches and reads with the same tools as
+// any other model, and answers with sentences taken word for word from what it read.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/llm"
+)
+
+// Refusal begins every answer to a question that the documents do not answer.
+const Refusal = "I couldn't find relevant information about that in your documents."
+
+// Name is the model's name.
+const Name = "offline"
+
+// model keeps nothing between requests, so that equal requests get equal replies.
+type model struct{}
+
+// New returns the offline model. It never fails but for a context that ended.
+func New() llm.Model { return model{} }
+
+func (model) Name() string { return Name }
+
+// Stream yields the next step: tool calls, or the answer in pieces of a few words.
+func (model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		stopped := func() bool {
+			if err := context.Cause(ctx); err != nil {
+				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: err})
+				return true
+			}
+			return false
+		}
+		if stopped() {
+			return
+		}
+		calls, text := next(newTurn(req))
+		done := llm.Done{Finish: llm.FinishStop}
+		if len(calls) > 0 {
+			done.Finish = llm.FinishCalls
+		}
+		for i, c := range calls {
+			if !yield(llm.Call{ID: fmt.Sprintf("offline_%d_%d", len(req.Messages), i), Name: c.tool, Arguments: c.arguments()}, nil) {
+				return
+			}
+		}
+		for _, piece := range pieces(text) {
+			if stopped() || !yield(llm.Text(piece), nil) {
+				return
+			}
+		}
+		yield(done, nil)
+	}
+}
+
+// step is a tool call that the rules decided on.
+type step struct {
+	tool  string
+	input map[string]any
+}
+
+func (s step) arguments() json.RawMessage {
+	raw, err := json.Marshal(s.input)
+	if err != nil {
+		return json.RawMessage("{}") // not reached: inputs are strings and maps of strings
+	}
+	return raw
+}
+
+// pieceBytes is about how much text comes in one piece.
+const pieceBytes = 24
+
+// pieces cuts a text before spaces.
+func pieces(text string) []string {
+	var out []string
+	for len(text) > 0 {
+		end := len(text)
+		if end > pieceBytes {
+			if i := strings.IndexAny(text[pieceBytes:], " \n"); i >= 0 {
+				end = pieceBytes + i
+			} else if end > 4*pieceBytes { // a script without spaces
+				for end = pieceBytes; !utf8.RuneStart(text[end]); {
+					end++
+				}
+			}
+		}
+		out = append(out, text[:end])
+		text = text[end:]
+	}
+	return out
+}

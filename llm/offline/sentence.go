@@ -1,0 +1,88 @@
+package offline
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// sentence is one sentence, list item or table row of a passage.
+type sentence struct {
+	text    string
+	source  int // of the sources that were shown
+	place   int // in its passage
+	heading bool
+	item    bool // a list item or a table row
+	terms   map[string]bool
+}
+
+const (
+	shortest = 8    // runes of a sentence that may be said
+	tooLong  = 1200 // runes of one that may not
+)
+
+var (
+	itemLine    = regexp.MustCompile(`^(?:[-*•–‣]|\d{1,3}[.)]|[a-z][.)])\s`)
+	rowLine     = regexp.MustCompile(`\t|\S \| \S|^\|`)
+	ruleLine    = regexp.MustCompile(`^[\s|:+=_-]+$`)
+	footnoteRef = regexp.MustCompile(`\s?\[\^?\d{1,4}\]`)
+)
+
+// sentencesOf cuts a passage.
+func sentencesOf(passage string) []sentence {
+	runes := []rune(passage)
+	var out []sentence
+	for i, span := range text.Sentences(passage) {
+		raw := string(runes[span[0]:span[1]])
+		s := sentence{text: strings.Join(strings.Fields(raw), " "), place: i}
+		before := lineBefore(runes, span[0])
+		s.item = itemLine.MatchString(s.text) || itemLine.MatchString(before) || rowLine.MatchString(raw)
+		s.heading = !s.item && isHeading(s.text)
+		out = append(out, s)
+	}
+	return out
+}
+
+// lineBefore returns what stands before a sentence in its line, and a little of the sentence.
+func lineBefore(runes []rune, start int) string {
+	from := start
+	for from > 0 && runes[from-1] != '\n' && start-from < 8 {
+		from--
+	}
+	return string(runes[from:min(start+2, len(runes))])
+}
+
+// isHeading reports whether a line only names what follows.
+func isHeading(s string) bool {
+	if strings.HasPrefix(s, "#") {
+		return true
+	}
+	last, _ := utf8.DecodeLastRuneInString(s)
+	if strings.ContainsRune(".!?。！？:;…\"”»)", last) || strings.Contains(s, ": ") || hasDigit.MatchString(s) {
+		return false
+	}
+	return len(strings.Fields(s)) <= 9 && utf8.RuneCountInString(s) < 90 && !cjk(s)
+}
+
+func cjk(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && utf8.RuneCountInString(s) > 12
+	})
+}
+
+// sayable reports whether a sentence can stand in an answer: not too short or long, and no markup that would load or hide something.
+func sayable(s string) bool {
+	n := utf8.RuneCountInString(s)
+	return n >= shortest && n <= tooLong && !ruleLine.MatchString(s) && !strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
+}
+
+// cited writes a sentence with its number. Numbers in brackets that the document itself has are left out: they would be
+// taken for footnotes of ours.
+func cited(s string, n int) string {
+	s = footnoteRef.ReplaceAllString(s, "")
+	return fmt.Sprintf("%s [%d]", strings.TrimSpace(s), n)
+}

@@ -1,0 +1,176 @@
+package offline
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"footnote/llm"
+)
+
+// turn is what the rules know: the question, what was said before, and what the tools returned for this question.
+type turn struct {
+	question string
+	earlier  []exchange
+	tools    []llm.ToolSpec
+	noTools  bool
+	results  []result
+}
+
+// exchange is an earlier question with its answer.
+type exchange struct{ question, answer string }
+
+// result is a tool's answer with the call it belongs to.
+type result struct {
+	tool  string
+	input map[string]any
+	out   output
+}
+
+// output holds every field that the tools of documents return.
+type output struct {
+	Documents    []document `json:"documents"`
+	TotalFound   int        `json:"total_found"`
+	More         bool       `json:"more"`
+	KeySentences []string   `json:"key_sentences"`
+	Result       any        `json:"result"`
+	Expression   string     `json:"expression"`
+	Error        any        `json:"error"`
+	document
+}
+
+type document struct {
+	DocID    string    `json:"doc_id"`
+	Filename string    `json:"filename"`
+	Title    string    `json:"title"`
+	Score    float64   `json:"score"`
+	Passages []passage `json:"passages"`
+}
+
+// name is what people call the document.
+func (d document) name() string {
+	if d.Filename != "" {
+		return d.Filename
+	}
+	return d.Title
+}
+
+// passage is a piece of a document with its citation number.
+type passage struct {
+	N       int    `json:"n"`
+	Page    int    `json:"page"`
+	Section string `json:"section"`
+	Text    string `json:"text"`
+}
+
+func newTurn(req llm.Request) turn {
+	t := turn{tools: req.Tools, noTools: req.NoTools}
+	calls := map[string]llm.Call{}
+	for _, msg := range req.Messages {
+		switch msg.Role {
+		case llm.RoleUser:
+			if t.question != "" {
+				t.earlier = append(t.earlier, exchange{question: t.question})
+			}
+			t.question, t.results = strings.TrimSpace(msg.Text), nil
+		case llm.RoleAssistant:
+			for _, call := range msg.Calls {
+				calls[call.ID] = call
+			}
+			if len(msg.Calls) == 0 && t.question != "" { // the answer of a turn that is over
+				t.earlier = append(t.earlier, exchange{t.question, msg.Text})
+				t.question, t.results = "", nil
+			}
+		case llm.RoleTool:
+			t.results = append(t.results, readResult(calls[msg.CallID], msg.Text))
+		}
+	}
+	if t.question == "" && len(t.earlier) > 0 { // a history that ends with an answer: answer again
+		last := t.earlier[len(t.earlier)-1]
+		t.question, t.earlier = last.question, t.earlier[:len(t.earlier)-1]
+	}
+	return t
+}
+
+// readResult reads the first JSON object of a tool's text; lines around it are a fence.
+func readResult(call llm.Call, text string) result {
+	r := result{tool: call.Name}
+	_ = json.Unmarshal(call.Arguments, &r.input) // a call without arguments has no input
+	start := strings.IndexByte(text, '{')
+	if start < 0 || json.NewDecoder(strings.NewReader(text[start:])).Decode(&r.out) != nil {
+		r.out = output{Error: "unreadable"}
+	}
+	return r
+}
+
+func (t turn) has(tool string) bool {
+	return !t.noTools && slices.ContainsFunc(t.tools, func(s llm.ToolSpec) bool { return s.Name == tool })
+}
+
+// of returns the results of a tool.
+func (t turn) of(tool string) []result {
+	var out []result
+	for _, r := range t.results {
+		if r.tool == tool {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// found returns the documents that searches found, each once, best first.
+func (t turn) found() []document {
+	var out []document
+	for _, r := range t.of("search_documents") {
+		for _, d := range r.out.Documents {
+			if !slices.ContainsFunc(out, func(o document) bool { return o.DocID == d.DocID }) {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// read returns the documents that were read, with their passages.
+func (t turn) read() []document {
+	var out []document
+	for _, r := range t.results {
+		switch r.tool {
+		case "read_document", "get_document_summary":
+			if r.out.Error == nil {
+				out = append(out, r.out.document)
+			}
+		case "read_multiple_documents":
+			out = append(out, r.out.Documents...)
+		}
+	}
+	return out
+}
+
+// shown returns every passage that was read or, where a document was not read, found; each once.
+func (t turn) shown() []source {
+	var out []source
+	seen := map[int]bool{}
+	add := func(d document, read bool) {
+		for _, p := range d.Passages {
+			if !seen[p.N] && p.N > 0 && strings.TrimSpace(p.Text) != "" {
+				seen[p.N] = true
+				out = append(out, source{passage: p, document: d, read: read})
+			}
+		}
+	}
+	for _, d := range t.read() {
+		add(d, true)
+	}
+	for _, d := range t.found() {
+		add(d, false)
+	}
+	return out
+}
+
+// source is a passage with its document.
+type source struct {
+	passage
+	document document
+	read     bool
+}
