@@ -2,8 +2,10 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"sync"
 
 	"footnote/chat"
 )
@@ -23,112 +25,175 @@ type Config struct {
 	Log       *slog.Logger
 }
 
+const (
+	defaultMaxBytes = 50 << 20
+	defaultWorkers  = 2
+)
+
 // Library is everything one can do with documents. It is safe for concurrent use.
 type Library struct {
-	cfg Config
+	cfg       Config
+	changes   changes
+	working   working
+	languages languages
+	images    images
+	ingestNow chan struct{} // a token for each worker to wake
+	embedNow  chan struct{}
+	purgeNow  chan struct{} // something was deleted
 }
 
 // NewLibrary checks the wiring. Run does the background work.
-func NewLibrary(cfg Config) (*Library, error) { panic("not written yet") }
+func NewLibrary(cfg Config) (*Library, error) {
+	var errs []error
+	need := func(ok bool, what string) {
+		if !ok {
+			errs = append(errs, errors.New("corpus: a library needs "+what))
+		}
+	}
+	need(cfg.Documents != nil, "Documents")
+	need(cfg.Lexical != nil, "Lexical")
+	need(cfg.Blobs != nil, "Blobs")
+	need(cfg.Queue != nil, "Queue")
+	need(cfg.Extractor != nil, "an Extractor")
+	need(cfg.Renderer != nil, "a Renderer")
+	need(cfg.MaxBytes >= 0 && cfg.Workers >= 0, "sizes that are not negative")
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if cfg.MaxBytes == 0 {
+		cfg.MaxBytes = defaultMaxBytes
+	}
+	if cfg.Workers == 0 {
+		cfg.Workers = defaultWorkers
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Library{
+		cfg:       cfg,
+		ingestNow: make(chan struct{}, cfg.Workers),
+		embedNow:  make(chan struct{}, 1),
+		purgeNow:  make(chan struct{}, 1),
+	}, nil
+}
 
 // Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped.
-func (l *Library) Run(ctx context.Context) error { panic("not written yet") }
-
-// Upload is a file on its way in.
-type Upload struct {
-	User      string
-	Namespace string // empty: chat.DefaultNamespace
-	Path      string // relative; empty: Filename
-	Filename  string
-	Meta      map[string]any
-	Body      io.Reader
+func (l *Library) Run(ctx context.Context) error {
+	var workers sync.WaitGroup
+	for range l.cfg.Workers {
+		workers.Go(func() { l.work(ctx, JobIngest, l.ingestNow, l.ingest) })
+	}
+	if l.Semantic() {
+		workers.Go(func() { l.work(ctx, JobEmbed, l.embedNow, l.embed) })
+	}
+	workers.Go(func() { l.purgeDeleted(ctx) })
+	workers.Go(func() {
+		if err := l.repair(ctx); err != nil && ctx.Err() == nil {
+			l.cfg.Log.ErrorContext(ctx, "queue unfinished documents", "error", err)
+		}
+	})
+	workers.Wait()
+	return nil
 }
-
-// Add stores a file durably and queues it. Bytes that are there already return the existing document.
-func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
-	panic("not written yet")
-}
-
-// Watch returns a channel that is closed at the next change of a document's state or progress, and the document as it is now.
-func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document, <-chan struct{}, error) {
-	panic("not written yet")
-}
-
-// Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change.
-func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) error {
-	panic("not written yet")
-}
-
-// Document, List, Count, Version, Delete, Restore and Cancel pass through to the store (and keep what depends on them right).
-func (l *Library) Document(ctx context.Context, s chat.Scope, id string) (Document, error) {
-	panic("not written yet")
-}
-func (l *Library) List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error) {
-	panic("not written yet")
-}
-func (l *Library) Count(ctx context.Context, s chat.Scope) (Counts, error)  { panic("not written yet") }
-func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) { panic("not written yet") }
-func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
-	panic("not written yet")
-}
-func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
-	panic("not written yet")
-}
-func (l *Library) Cancel(ctx context.Context, s chat.Scope, id string) error {
-	panic("not written yet")
-}
-
-// Retry queues a failed or cancelled document again.
-func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error { panic("not written yet") }
 
 // Semantic reports whether vectors take part in searching.
 func (l *Library) Semantic() bool { return l.cfg.Vectors != nil && l.cfg.Embedder != nil }
 
-// Search finds passages.
-func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, error) {
-	panic("not written yet")
+// Document returns a document in scope.
+func (l *Library) Document(ctx context.Context, s chat.Scope, id string) (Document, error) {
+	return l.cfg.Documents.Get(ctx, s, id)
 }
 
-// Find resolves an id, a title or a file name to a document in scope; CodeNotFound says what came nearest.
-func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Document, error) {
-	panic("not written yet")
+// List returns one page of the documents in scope and the next cursor, empty at the end.
+func (l *Library) List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error) {
+	return l.cfg.Documents.List(ctx, s, f)
 }
 
-// Read returns a part of a document.
-func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Reading, error) {
-	panic("not written yet")
+// Count says how much is in scope.
+func (l *Library) Count(ctx context.Context, s chat.Scope) (Counts, error) {
+	return l.cfg.Documents.Count(ctx, s)
 }
 
-// Grep finds exact matches in the text of documents.
-func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Grepped, error) {
-	panic("not written yet")
+// Version changes whenever anything that a search in scope could see changed. It is cheap.
+func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) {
+	return l.cfg.Documents.Version(ctx, s)
 }
 
-// Text, Blocks, Passages and PageSizes return what was made from a document's present version.
+// Delete hides a document at once and stops work on it. It is removed for good a minute later, unless it is restored.
+func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
+	if err := l.cfg.Documents.Delete(ctx, s, id); err != nil {
+		return err
+	}
+	l.working.stop(id)
+	l.changes.tell(id)
+	wake(l.purgeNow)
+	return nil
+}
+
+// Restore brings a deleted document back, and its place in the queue.
+func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
+	if err := l.cfg.Documents.Restore(ctx, s, id); err != nil {
+		return err
+	}
+	l.changes.tell(id)
+	d, err := l.cfg.Documents.Get(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	return l.enqueueRest(ctx, d)
+}
+
+// Cancel stops the work on a document.
+func (l *Library) Cancel(ctx context.Context, s chat.Scope, id string) error {
+	if err := l.cfg.Documents.Cancel(ctx, s, id); err != nil {
+		return err
+	}
+	l.working.stop(id)
+	l.changes.tell(id)
+	return nil
+}
+
+// Retry queues a failed or cancelled document again; any other fails with chat.CodeConflict.
+func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
+	d, err := l.cfg.Documents.Get(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	if d.State != StateFailed && d.State != StateCancelled {
+		return &chat.Error{Code: chat.CodeConflict, Message: "Only a document that failed or was cancelled can be tried again."}
+	}
+	if d, _, err = l.cfg.Documents.Put(ctx, d); err != nil {
+		return err
+	}
+	return l.enqueueRest(ctx, d)
+}
+
+// Text returns the canonical text of a document's indexed version.
 func (l *Library) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
-	panic("not written yet")
-}
-func (l *Library) Blocks(ctx context.Context, s chat.Scope, id string) ([]Block, error) {
-	panic("not written yet")
-}
-func (l *Library) Passages(ctx context.Context, s chat.Scope, ids []string) ([]Passage, error) {
-	panic("not written yet")
-}
-func (l *Library) PageSizes(ctx context.Context, s chat.Scope, id string) ([][2]float64, error) {
-	panic("not written yet")
+	return l.cfg.Documents.Text(ctx, s, id)
 }
 
-// Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.
-func (l *Library) Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error) {
-	panic("not written yet")
+// Blocks returns the blocks of a document's indexed version, without words.
+func (l *Library) Blocks(ctx context.Context, s chat.Scope, id string) ([]Block, error) {
+	return l.cfg.Documents.Blocks(ctx, s, id)
+}
+
+// Passages returns the passages that exist, in the order of ids.
+func (l *Library) Passages(ctx context.Context, s chat.Scope, ids []string) ([]Passage, error) {
+	return l.cfg.Documents.PassagesByID(ctx, s, ids)
+}
+
+// PageSizes returns width and height in points of each page, none for formats without pages.
+func (l *Library) PageSizes(ctx context.Context, s chat.Scope, id string) ([][2]float64, error) {
+	return l.cfg.Documents.PageSizes(ctx, s, id)
 }
 
 // Original opens the document's file.
 func (l *Library) Original(ctx context.Context, s chat.Scope, id string) (Document, io.ReadSeekCloser, error) {
-	panic("not written yet")
-}
-
-// PageImage returns page n of a PDF as PNG of the given width in pixels, from a cache when it was drawn before.
-func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
-	panic("not written yet")
+	d, err := l.cfg.Documents.Get(ctx, s, id)
+	if err != nil {
+		return d, nil, err
+	}
+	body, err := l.cfg.Blobs.Open(ctx, d.SHA256)
+	return d, body, err
 }

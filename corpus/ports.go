@@ -83,6 +83,9 @@ type Documents interface {
 	Restore(ctx context.Context, s chat.Scope, id string) error
 	Purge(ctx context.Context, before time.Time) ([]Document, error)
 
+	// BytesInUse reports whether any user's document, hidden ones included, has these original bytes.
+	BytesInUse(ctx context.Context, sha256 string) (bool, error)
+
 	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an older version's content serves.
 	Cancel(ctx context.Context, s chat.Scope, id string) error
 }
@@ -154,6 +157,7 @@ type Job struct {
 	ID         int64
 	Kind       JobKind
 	DocumentID string
+	User       string // who owns the document; empty means chat.LocalUser
 	SHA256     string
 	Attempt    int // from 1
 }

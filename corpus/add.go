@@ -1,0 +1,117 @@
+package corpus
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+
+	"footnote/chat"
+)
+
+// Upload is a file on its way in.
+type Upload struct {
+	User      string
+	Namespace string // empty: chat.DefaultNamespace
+	Path      string // relative; empty: Filename
+	Filename  string
+	Meta      map[string]any
+	Body      io.Reader
+}
+
+// Add stores a file durably and queues it. Bytes that are there already return the existing document. It fails with
+// chat.CodeInvalid for an empty file or an impossible name, chat.CodeUnsupported for a kind of file that is not read, and
+// chat.CodeTooLarge for one over the limit.
+func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
+	name := cleanName(u.Filename)
+	path := cleanPath(u.Path)
+	if path == "" {
+		path = name
+	}
+	if name == "" {
+		name = lastName(path)
+	}
+	if name == "" {
+		return d, false, &chat.Error{Code: chat.CodeInvalid, Message: "The file has no name. Give it one and add it again."}
+	}
+	body := bufio.NewReaderSize(u.Body, sniffBytes)
+	head, err := body.Peek(sniffBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return d, false, fmt.Errorf("read upload: %w", err)
+	}
+	if len(head) == 0 {
+		return d, false, &chat.Error{Code: chat.CodeInvalid, Message: "The file “" + name + "” is empty. Choose one that has content."}
+	}
+	mime, err := sniff(head, name)
+	if err != nil {
+		return d, false, err
+	}
+	sha, size, err := l.cfg.Blobs.Put(ctx, body, l.cfg.MaxBytes)
+	if err != nil {
+		if chat.CodeOf(err) == chat.CodeTooLarge {
+			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: fmt.Sprintf(
+				"The file “%s” is larger than %s, the limit for one file. Split it and add the parts.", name, sizeOf(l.cfg.MaxBytes))}
+		}
+		return d, false, fmt.Errorf("store original: %w", err)
+	}
+	semantic := SemanticOff
+	if l.Semantic() {
+		semantic = SemanticPending
+	}
+	namespace := u.Namespace
+	if namespace == "" {
+		namespace = chat.DefaultNamespace
+	}
+	d, duplicate, err = l.cfg.Documents.Put(ctx, Document{
+		User: u.User, Namespace: namespace, Path: path, Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size,
+		Meta: maps.Clone(u.Meta), Semantic: semantic,
+	})
+	if err != nil {
+		return d, false, fmt.Errorf("store document: %w", err)
+	}
+	if duplicate && d.State == StateReady {
+		return d, true, nil
+	}
+	return d, duplicate, l.enqueueRest(ctx, d)
+}
+
+// enqueueRest queues what is left to do for a document.
+func (l *Library) enqueueRest(ctx context.Context, d Document) error {
+	defer l.changes.tell(d.ID)
+	switch d.State {
+	case StateQueued, StateParsing, StateIndexing:
+		if err := l.cfg.Queue.Enqueue(ctx, JobIngest, d.ID, d.SHA256); err != nil {
+			return fmt.Errorf("queue document: %w", err)
+		}
+		wake(l.ingestNow)
+	case StateReady:
+		if l.Semantic() && d.Semantic != SemanticReady {
+			return l.enqueueEmbed(ctx, d.ID, d.SHA256)
+		}
+	case StateFailed, StateCancelled:
+	}
+	return nil
+}
+
+func (l *Library) enqueueEmbed(ctx context.Context, id, sha256 string) error {
+	if err := l.cfg.Queue.Enqueue(ctx, JobEmbed, id, sha256); err != nil {
+		return fmt.Errorf("queue vectors: %w", err)
+	}
+	wake(l.embedNow)
+	return nil
+}
+
+// sizeOf writes a number of bytes for people.
+func sizeOf(n int64) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,79 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+// MaxBatch is how many texts an Embedder takes at once.
+const MaxBatch = 64
+
+// embed makes the vectors of a ready document.
+func (l *Library) embed(ctx context.Context, job Job) error {
+	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
+	d, err := l.cfg.Documents.Get(ctx, s, job.DocumentID)
+	if err != nil {
+		return err
+	}
+	if d.SHA256 != job.SHA256 || d.State != StateReady || d.Semantic == SemanticReady {
+		return nil
+	}
+	passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, 0, -1)
+	if err != nil {
+		return fmt.Errorf("read passages: %w", err)
+	}
+	keep := make([]string, len(passages))
+	for i, p := range passages {
+		keep[i] = p.ID
+	}
+	last := time.Now()
+	for from := 0; from < len(passages); from += MaxBatch {
+		batch := passages[from:min(from+MaxBatch, len(passages))]
+		if err := l.embedBatch(ctx, d, batch); err != nil {
+			return err
+		}
+		if now := time.Now(); now.Sub(last) >= progressEvery {
+			last = now
+			p := Progress{Stage: "embedding", Done: from + len(batch), Total: len(passages)}
+			if err := l.progress(ctx, job, StateReady, p); err != nil {
+				return err
+			}
+		}
+	}
+	if err := l.cfg.Vectors.DeleteVectors(ctx, d.ID, keep); err != nil {
+		return fmt.Errorf("remove old vectors: %w", err)
+	}
+	if err := l.progress(ctx, job, StateReady, Progress{Stage: "ready", Done: len(passages), Total: len(passages)}); err != nil {
+		return err
+	}
+	return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady)
+}
+
+func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage) error {
+	texts := make([]string, len(batch))
+	for i, p := range batch {
+		texts[i] = p.Text
+		if name := join(d.Title, p.Section); name != "" {
+			texts[i] = name + "\n" + p.Text
+		}
+	}
+	values, err := l.cfg.Embedder.Embed(ctx, texts)
+	if err != nil {
+		return fmt.Errorf("embed: %w", err)
+	}
+	if len(values) != len(texts) {
+		return fmt.Errorf("embed: %d vectors for %d texts", len(values), len(texts))
+	}
+	vs := make([]Vector, len(batch))
+	for i, p := range batch {
+		vs[i] = Vector{PassageID: p.ID, DocumentID: d.ID, Namespace: d.Namespace, User: d.User, Values: values[i]}
+	}
+	if err := l.cfg.Vectors.Upsert(ctx, vs); err != nil {
+		return fmt.Errorf("store vectors: %w", err)
+	}
+	return nil
+}

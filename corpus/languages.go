@@ -1,0 +1,89 @@
+package corpus
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"footnote/chat"
+)
+
+// languages remembers which languages a user's documents are in: a query is stemmed for each of them. The zero value is ready.
+type languages struct {
+	mu    sync.Mutex
+	users map[string]*known
+}
+
+type known struct {
+	langs   []string // sorted
+	version int64
+	read    time.Time
+}
+
+const (
+	languageSample = 500         // documents that are looked at
+	languageAge    = time.Minute // how long that holds, at least
+)
+
+// add notes a document's language.
+func (l *languages) add(user, lang string) {
+	if lang == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.users[user]; k != nil {
+		k.add(lang)
+	}
+}
+
+// add copies the list, which readers may hold.
+func (k *known) add(lang string) {
+	if i, ok := slices.BinarySearch(k.langs, lang); !ok {
+		k.langs = slices.Insert(slices.Clone(k.langs), i, lang)
+	}
+}
+
+// of returns the languages of a user's documents. They are read again when the library changed, at most once a minute.
+func (l *languages) of(ctx context.Context, docs Documents, user string) ([]string, error) {
+	l.mu.Lock()
+	k := l.users[user]
+	fresh := k != nil && time.Since(k.read) < languageAge
+	var langs []string
+	var version int64
+	if k != nil {
+		langs, version = k.langs, k.version
+	}
+	l.mu.Unlock()
+	if fresh {
+		return langs, nil
+	}
+	s := chat.Scope{User: user}
+	now, err := docs.Version(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var found []Document
+	if k == nil || now != version {
+		if found, _, err = docs.List(ctx, s, Filter{Limit: languageSample}); err != nil {
+			return nil, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.users == nil {
+		l.users = make(map[string]*known)
+	}
+	if k = l.users[user]; k == nil {
+		k = &known{}
+		l.users[user] = k
+	}
+	k.version, k.read = now, time.Now()
+	for _, d := range found {
+		if d.Language != "" {
+			k.add(d.Language)
+		}
+	}
+	return k.langs, nil
+}

@@ -1,0 +1,137 @@
+package corpus
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"sync"
+
+	"footnote/chat"
+)
+
+const (
+	minWidth   = 100 // pixels of a page image
+	maxWidth   = 4000
+	imageBytes = 64 << 20 // of page images kept in memory
+)
+
+// Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.
+func (l *Library) Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error) {
+	if start < 0 || end <= start {
+		return nil, nil
+	}
+	words, err := l.cfg.Documents.Words(ctx, s, id, start, end)
+	if err != nil {
+		return nil, err
+	}
+	return lines(words), nil
+}
+
+// lines joins the boxes of words that stand side by side.
+func lines(words []WordBox) []chat.Box {
+	var out []chat.Box
+	for _, w := range words {
+		if n := len(out); n > 0 && besides(out[n-1], w.Box) {
+			b := &out[n-1]
+			b[1], b[2] = min(b[1], w.Box[1]), min(b[2], w.Box[2])
+			b[3], b[4] = max(b[3], w.Box[3]), max(b[4], w.Box[4])
+			continue
+		}
+		out = append(out, w.Box)
+	}
+	return out
+}
+
+// besides reports whether a word goes on with a line: on the same page, at the same height for the most part, to its right,
+// and not far from it, as the next column would be.
+func besides(line, word chat.Box) bool {
+	if line[0] != word[0] {
+		return false
+	}
+	height := min(line[4]-line[2], word[4]-word[2])
+	overlap := min(line[4], word[4]) - max(line[2], word[2])
+	if overlap < height/2 || word[1] < line[1]-0.002 {
+		return false
+	}
+	return word[1]-line[3] < 4*max(line[4]-line[2], word[4]-word[2])
+}
+
+// PageImage returns page n of a PDF as PNG of the given width in pixels, from a cache when it was drawn before.
+func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
+	d, err := l.cfg.Documents.Get(ctx, s, id)
+	if err != nil {
+		return nil, err
+	}
+	if d.MIME != "application/pdf" || n < 1 || n > d.Pages {
+		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n)}
+	}
+	if width < minWidth || width > maxWidth {
+		return nil, invalid(fmt.Sprintf("A page image is %d to %d pixels wide.", minWidth, maxWidth))
+	}
+	key := imageKey{d.SHA256, n, width}
+	if png, ok := l.images.get(key); ok {
+		return png, nil
+	}
+	file, release, err := l.onDisk(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	png, err := l.cfg.Renderer.Render(ctx, file, n, width)
+	if err != nil {
+		return nil, fmt.Errorf("draw page %d: %w", n, err)
+	}
+	l.images.put(key, png)
+	return png, nil
+}
+
+type imageKey struct {
+	sha256      string
+	page, width int
+}
+
+// images keeps the page images used last, at most imageBytes of them. The zero value is ready.
+type images struct {
+	mu    sync.Mutex
+	bytes int
+	order *list.List // of *image, last used first
+	byKey map[imageKey]*list.Element
+}
+
+type image struct {
+	key imageKey
+	png []byte
+}
+
+func (c *images) get(key imageKey) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*image).png, true
+}
+
+func (c *images) put(key imageKey, png []byte) {
+	if len(png) > imageBytes/4 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.order == nil {
+		c.order, c.byKey = list.New(), make(map[imageKey]*list.Element)
+	}
+	if _, ok := c.byKey[key]; ok {
+		return // drawn twice at once
+	}
+	c.byKey[key] = c.order.PushFront(&image{key, png})
+	for c.bytes += len(png); c.bytes > imageBytes; {
+		e := c.order.Back()
+		old := e.Value.(*image)
+		c.order.Remove(e)
+		delete(c.byKey, old.key)
+		c.bytes -= len(old.png)
+	}
+}

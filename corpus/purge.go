@@ -1,0 +1,89 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+const (
+	undoTime   = time.Minute      // how long a deleted document can be restored
+	purgeEvery = 10 * time.Minute // for what other processes and earlier lives deleted
+)
+
+// purgeDeleted removes deleted documents for good until ctx ends.
+func (l *Library) purgeDeleted(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	due := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.purgeNow:
+			if wanted := time.Now().Add(undoTime + time.Second); wanted.Before(due) {
+				due = wanted
+				timer.Reset(time.Until(due))
+			}
+			continue
+		case <-timer.C:
+		}
+		if err := l.purge(ctx, time.Now().Add(-undoTime)); err != nil && ctx.Err() == nil {
+			l.cfg.Log.ErrorContext(ctx, "remove deleted documents", "error", err)
+		}
+		due = time.Now().Add(purgeEvery)
+		timer.Reset(purgeEvery)
+	}
+}
+
+// purge removes what was deleted before a time: content, vectors, and originals that no other document has.
+func (l *Library) purge(ctx context.Context, before time.Time) error {
+	gone, err := l.cfg.Documents.Purge(ctx, before)
+	if err != nil {
+		return err
+	}
+	for _, d := range gone {
+		if l.cfg.Vectors != nil {
+			if err := l.cfg.Vectors.DeleteVectors(ctx, d.ID, nil); err != nil {
+				return fmt.Errorf("remove vectors of %s: %w", d.ID, err)
+			}
+		}
+		used, err := l.cfg.Documents.BytesInUse(ctx, d.SHA256)
+		if err != nil {
+			return fmt.Errorf("look for other documents with the bytes of %s: %w", d.ID, err)
+		}
+		if used {
+			continue
+		}
+		if err := l.cfg.Blobs.Delete(ctx, d.SHA256); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return fmt.Errorf("remove original of %s: %w", d.ID, err)
+		}
+	}
+	return nil
+}
+
+// repair queues what an earlier life left unfinished: documents without content, and vectors since an embedder is set.
+func (l *Library) repair(ctx context.Context) error {
+	states := []State{StateQueued, StateParsing, StateIndexing}
+	if l.Semantic() {
+		states = append(states, StateReady)
+	}
+	f := Filter{States: states, Limit: 500, Sort: "oldest"}
+	for {
+		docs, next, err := l.cfg.Documents.List(ctx, chat.Local, f)
+		if err != nil {
+			return err
+		}
+		for _, d := range docs {
+			if err := l.enqueueRest(ctx, d); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		f.Cursor = next
+	}
+}

@@ -1,0 +1,155 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+const (
+	readRunes    = 12000 // of one reading page
+	minReadRunes = 500
+	maxReadRunes = 100000
+	maxOutline   = 200
+)
+
+// Read returns a part of a document.
+func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Reading, error) {
+	if r.Page < 0 || r.MaxRunes < 0 {
+		return Reading{}, invalid("Reading pages are counted from 1.")
+	}
+	size := min(max(cmp.Or(r.MaxRunes, readRunes), minReadRunes), maxReadRunes)
+	d, err := l.Find(ctx, s, r.Document)
+	if err != nil {
+		return Reading{}, err
+	}
+	passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, 0, -1)
+	if err != nil {
+		return Reading{}, fmt.Errorf("read passages: %w", err)
+	}
+	if len(passages) == 0 {
+		return Reading{Document: d}, notReady(d)
+	}
+	blocks, err := l.cfg.Documents.Blocks(ctx, s, d.ID)
+	if err != nil {
+		return Reading{}, fmt.Errorf("read blocks: %w", err)
+	}
+	reading := Reading{Document: d, Outline: outline(blocks, passages)}
+	order := passages
+	if r.Focus != "" {
+		if order, err = l.focus(ctx, s, d.ID, r.Focus, passages); err != nil {
+			return Reading{}, err
+		}
+		if reading.Focused = len(order) > 0; !reading.Focused {
+			order = passages
+		}
+	}
+	pages := paginate(order, size)
+	reading.Page, reading.Pages = max(r.Page, 1), len(pages)
+	if reading.Page > reading.Pages {
+		return Reading{}, &chat.Error{Code: chat.CodeNotFound,
+			Message: fmt.Sprintf("“%s” has %d reading pages; ask for one of these.", d.Title, reading.Pages)}
+	}
+	reading.Passages = slices.Clone(pages[reading.Page-1])
+	slices.SortFunc(reading.Passages, func(a, b Passage) int { return a.Ordinal - b.Ordinal })
+	return reading, nil
+}
+
+// notReady says why a document has nothing to read.
+func notReady(d Document) error {
+	switch d.State {
+	case StateFailed:
+		detail := ""
+		if d.Error != nil {
+			detail = " " + d.Error.Detail
+		}
+		return &chat.Error{Code: chat.CodeConflict, Message: "“" + d.Title + "” could not be read in." + detail}
+	case StateCancelled:
+		return &chat.Error{Code: chat.CodeConflict, Message: "“" + d.Title + "” was cancelled before it was read in. Try it again from the documents page."}
+	default:
+		return &chat.Error{Code: chat.CodeConflict, Message: "“" + d.Title + "” is still being read in. Try again in a moment."}
+	}
+}
+
+// focus returns the passages that bear on a question, best first, each followed by its neighbours.
+func (l *Library) focus(ctx context.Context, s chat.Scope, id, question string, passages []Passage) ([]Passage, error) {
+	found, err := l.Search(ctx, s, Query{Text: question, Limit: maxLimit, Documents: []string{id}})
+	if err != nil {
+		return nil, fmt.Errorf("focus: %w", err)
+	}
+	taken := make(map[int]bool)
+	var out []Passage
+	for _, r := range found.Results {
+		at := r.Passage.Ordinal
+		for _, i := range []int{at, at - 1, at + 1} {
+			if i >= 0 && i < len(passages) && !taken[i] {
+				taken[i] = true
+				out = append(out, passages[i])
+			}
+		}
+	}
+	return out, nil
+}
+
+// paginate cuts passages into pages of at most size runes; a page has at least one passage.
+func paginate(passages []Passage, size int) [][]Passage {
+	var pages [][]Passage
+	from, runes := 0, 0
+	for i, p := range passages {
+		n := p.End - p.Start
+		if i > from && runes+n > size {
+			pages = append(pages, passages[from:i])
+			from, runes = i, 0
+		}
+		runes += n
+	}
+	return append(pages, passages[from:])
+}
+
+// outline lists the headings, at most maxOutline: the deepest levels go first when there are more.
+func outline(blocks []Block, passages []Passage) []OutlineItem {
+	deepest := 6
+	for ; deepest > 1; deepest-- {
+		n := 0
+		for _, b := range blocks {
+			if b.Kind == BlockHeading && b.Level <= deepest {
+				n++
+			}
+		}
+		if n <= maxOutline {
+			break
+		}
+	}
+	var out []OutlineItem
+	for _, b := range blocks {
+		if b.Kind == BlockHeading && b.Level <= deepest && len(out) < maxOutline {
+			out = append(out, OutlineItem{Title: textAt(passages, b.Start, b.End), Level: b.Level, BlockID: b.ID, Page: b.Page})
+		}
+	}
+	return out
+}
+
+// textAt returns a range of a document's text from its passages, as far as one of them holds it.
+func textAt(passages []Passage, start, end int) string {
+	i := passageAt(passages, start)
+	if i < 0 {
+		return ""
+	}
+	p := passages[i]
+	w := walker{text: p.Text}
+	return w.slice(start-p.Start, min(end, p.Start+utf8.RuneCountInString(p.Text))-p.Start)
+}
+
+// passageAt returns the index of the passage that holds an offset, or -1.
+func passageAt(passages []Passage, at int) int {
+	i := sort.Search(len(passages), func(i int) bool { return passages[i].End > at })
+	if i == len(passages) || passages[i].Start > at {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,96 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"footnote/corpus/text"
+)
+
+// results looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped, and so is a
+// passage that repeats another one's text, and one without a quoted phrase.
+func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error) {
+	analysers := make(map[string]*text.Analyser)
+	seen := make(map[string]bool)
+	var out []Result
+	for from := 0; from < len(ranked) && len(out) < se.query.Limit; {
+		to := min(len(ranked), from+se.query.Limit+8)
+		batch, docs, err := se.lookUp(ctx, ranked[from:to])
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range ranked[from:to] {
+			p, ok := batch[f.PassageID]
+			d, has := docs[p.DocumentID]
+			if !ok || !has || seen[p.Text] || len(out) == se.query.Limit {
+				continue
+			}
+			if !hasPhrases(p.Text, se.phrases) {
+				continue
+			}
+			seen[p.Text] = true
+			a := analysers[d.Language]
+			if a == nil {
+				a = text.NewAnalyser(d.Language)
+				analysers[d.Language] = a
+			}
+			out = append(out, Result{Passage: p, Document: d, Score: f.score, Snippet: snippet(a, p.Text, se.words)})
+		}
+		from = to
+	}
+	return out, nil
+}
+
+// lookUp reads passages and their documents, with a statement for each.
+func (se *search) lookUp(ctx context.Context, hits []fused) (map[string]Passage, map[string]Document, error) {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.PassageID
+	}
+	passages, err := se.library.cfg.Documents.PassagesByID(ctx, se.scope, ids)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look passages up: %w", err)
+	}
+	byID := make(map[string]Passage, len(passages))
+	var docIDs []string
+	for _, p := range passages {
+		byID[p.ID] = p
+		docIDs = appendNew(docIDs, p.DocumentID)
+	}
+	docs := make(map[string]Document, len(docIDs))
+	if len(docIDs) == 0 {
+		return byID, docs, nil
+	}
+	list, _, err := se.library.cfg.Documents.List(ctx, se.scope, Filter{IDs: docIDs, Limit: len(docIDs)})
+	if err != nil {
+		return nil, nil, fmt.Errorf("look documents up: %w", err)
+	}
+	for _, d := range list {
+		docs[d.ID] = d
+	}
+	return byID, docs, nil
+}
+
+// hasPhrases reports whether a text holds every phrase word for word, case and diacritics apart.
+func hasPhrases(s string, phrases []string) bool {
+	if len(phrases) == 0 {
+		return true
+	}
+	terms := text.Terms(s, "")
+	for _, p := range phrases {
+		if !containsRun(terms, text.Terms(p, "")) {
+			return false
+		}
+	}
+	return true
+}
+
+func containsRun(list, run []string) bool {
+	for i := 0; i+len(run) <= len(list); i++ {
+		if slices.Equal(list[i:i+len(run)], run) {
+			return true
+		}
+	}
+	return len(run) == 0
+}

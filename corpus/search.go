@@ -1,0 +1,217 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus/text"
+)
+
+const (
+	defaultLimit  = 5
+	maxLimit      = 50
+	searchDepth   = 60              // hits asked of each index, at least
+	scoreDepth    = 200             // with a MinScore: so many cosines are known
+	vectorTimeout = 3 * time.Second // of our own: keyword search answers without
+	maxFiltered   = 10000           // documents a filter may select
+	maxQueryRunes = 32000
+)
+
+// Search finds passages.
+func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, error) {
+	q, err := checkQuery(q)
+	if err != nil {
+		return Results{}, err
+	}
+	se := &search{library: l, scope: s, query: q}
+	if q.Filter != nil {
+		if q.Documents, err = l.selected(ctx, s, q); err != nil {
+			return Results{}, err
+		}
+		if len(q.Documents) == 0 {
+			return Results{Notes: []string{"No document matches the filter."}}, nil
+		}
+		se.query = q
+	}
+	if se.langs, err = l.languages.of(ctx, l.cfg.Documents, s.User); err != nil {
+		return Results{}, fmt.Errorf("languages of the library: %w", err)
+	}
+	se.words = text.QueryWords(q.Text, se.langs)
+	se.phrases = text.Phrases(q.Text)
+	return se.run(ctx)
+}
+
+func checkQuery(q Query) (Query, error) {
+	q.Text = strings.TrimSpace(q.Text)
+	switch q.Mode {
+	case "":
+		q.Mode = ModeHybrid
+	case ModeHybrid, ModeLexical, ModeSemantic:
+	default:
+		return q, invalid("The search mode must be hybrid, lexical or semantic.")
+	}
+	switch {
+	case q.Text == "":
+		return q, invalid("The search is empty. Type the words to look for.")
+	case q.Limit < 0 || q.Limit > maxLimit:
+		return q, invalid("A search can return 1 to 50 passages.")
+	case q.MinScore < 0 || q.MinScore > 1:
+		return q, invalid("The minimum score must be between 0 and 1.")
+	case q.Limit == 0:
+		q.Limit = defaultLimit
+	}
+	if short := []rune(q.Text); len(short) > maxQueryRunes {
+		q.Text = string(short[:maxQueryRunes])
+	}
+	return q, nil
+}
+
+func invalid(sentence string) error { return &chat.Error{Code: chat.CodeInvalid, Message: sentence} }
+
+// selected returns the ids of the documents that both the filter and the list of documents allow.
+func (l *Library) selected(ctx context.Context, s chat.Scope, q Query) ([]string, error) {
+	f := *q.Filter
+	if len(q.Documents) > 0 {
+		if len(f.IDs) > 0 {
+			f.IDs = both(f.IDs, q.Documents)
+			if len(f.IDs) == 0 {
+				return nil, nil
+			}
+		} else {
+			f.IDs = q.Documents
+		}
+	}
+	var ids []string
+	for f.Limit, f.Cursor = 1000, ""; ; {
+		docs, next, err := l.cfg.Documents.List(ctx, s, f)
+		if err != nil {
+			return nil, fmt.Errorf("select documents: %w", err)
+		}
+		for _, d := range docs {
+			ids = append(ids, d.ID)
+		}
+		if f.Cursor = next; next == "" || len(ids) >= maxFiltered {
+			return ids, nil
+		}
+	}
+}
+
+func both(a, b []string) []string {
+	in := make(map[string]bool, len(b))
+	for _, s := range b {
+		in[s] = true
+	}
+	var out []string
+	for _, s := range a {
+		if in[s] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// search is one search under way.
+type search struct {
+	library *Library
+	scope   chat.Scope
+	query   Query
+	langs   []string
+	words   []text.Word
+	phrases []string
+	notes   []string
+}
+
+func (se *search) run(ctx context.Context) (Results, error) {
+	byMeaning := se.query.Mode != ModeLexical && se.library.Semantic()
+	if se.query.Mode == ModeSemantic && !byMeaning {
+		se.note("Semantic search is off: these results are found by words. Set an embedding model to turn it on.")
+	}
+	byWords := se.query.Mode != ModeSemantic || !byMeaning
+	depth := max(searchDepth, 3*se.query.Limit)
+	if se.query.MinScore > 0 && byMeaning {
+		depth = max(depth, scoreDepth)
+	}
+	var vectors chan vectorHits
+	if byMeaning {
+		vectors = make(chan vectorHits, 1) // buffered: the sender never waits, and ends by its own timer at the latest
+		go func() { vectors <- se.vector(ctx, depth) }()
+	}
+	var lists [][]Hit
+	var corrected map[string]string
+	if byWords {
+		hits, err := se.lexical(ctx, nil, depth)
+		if err != nil {
+			return Results{}, err
+		}
+		if corrected, err = se.correct(ctx, hits); err != nil {
+			return Results{}, err
+		}
+		if len(corrected) > 0 {
+			if hits, err = se.lexical(ctx, corrected, depth); err != nil {
+				return Results{}, err
+			}
+		}
+		lists = append(lists, hits)
+	}
+	if byMeaning {
+		found := <-vectors
+		switch {
+		case found.err != nil && ctx.Err() != nil:
+			return Results{}, ctx.Err()
+		case found.err != nil && se.query.Mode == ModeSemantic:
+			return Results{}, fmt.Errorf("semantic search: %w", found.err)
+		case found.err != nil:
+			byMeaning = false
+			se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", found.err)
+			se.note("Semantic search did not answer: these results are found by words.")
+		default:
+			lists = append(lists, found.hits)
+		}
+	}
+	ranked := fuse(lists...)
+	if byMeaning {
+		ranked = se.threshold(ranked)
+	} else if se.query.MinScore > 0 {
+		se.note("The minimum score was ignored: it needs semantic search, which is off.")
+	}
+	results, err := se.results(ctx, ranked)
+	return Results{Results: results, Notes: se.notes, Corrected: corrected}, err
+}
+
+func (se *search) note(s string) { se.notes = append(se.notes, s) }
+
+// threshold sets the scores of semantic mode and drops what lies under MinScore.
+func (se *search) threshold(ranked []fused) []fused {
+	kept := ranked[:0]
+	for _, f := range ranked {
+		if se.query.Mode == ModeSemantic {
+			f.score = min(max(f.Cosine, 0), 1)
+		}
+		if f.Cosine >= se.query.MinScore || se.query.MinScore == 0 {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+type vectorHits struct {
+	hits []Hit
+	err  error
+}
+
+func (se *search) vector(ctx context.Context, depth int) vectorHits {
+	ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
+	defer cancel()
+	values, err := se.library.cfg.Embedder.Embed(ctx, []string{se.query.Text})
+	if err != nil {
+		return vectorHits{err: fmt.Errorf("embed the query: %w", err)}
+	}
+	if len(values) != 1 {
+		return vectorHits{err: fmt.Errorf("embed the query: %d vectors for one text", len(values))}
+	}
+	hits, err := se.library.cfg.Vectors.SearchVectors(ctx, se.scope, values[0], se.query.Documents, depth)
+	return vectorHits{hits, err}
+}

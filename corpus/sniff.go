@@ -1,0 +1,110 @@
+package corpus
+
+import (
+	"bytes"
+	"net/http"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+// sniffBytes is how much of a file decides its kind.
+const sniffBytes = 4096
+
+// sniff returns the MIME type of a file by its first bytes and, among kinds of text, by its name. A kind that is not read fails
+// with chat.CodeUnsupported: a file is what its bytes are, whatever it is called.
+func sniff(head []byte, name string) (string, error) {
+	ext := strings.ToLower(path.Ext(name))
+	if bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")) {
+		return "application/pdf", nil
+	}
+	if ext == ".pdf" {
+		return "", unsupported("“" + name + "” is named .pdf but is not a PDF. Open it in the program it was made with and export it as PDF.")
+	}
+	if kind := http.DetectContentType(head); !strings.HasPrefix(kind, "text/") && !utf16(head) {
+		return "", unsupported("“" + name + "” is a kind of file that can't be read yet. Markdown, text, HTML and PDF files can: convert it to one of these.")
+	}
+	switch start := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n"))); {
+	case ext == ".md" || ext == ".markdown" || ext == ".mdown" || ext == ".mkd":
+		return "text/markdown", nil
+	case ext == ".html" || ext == ".htm" || ext == ".xhtml" || strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html"):
+		return "text/html", nil
+	}
+	return "text/plain", nil
+}
+
+func unsupported(sentence string) error {
+	return &chat.Error{Code: chat.CodeUnsupported, Message: sentence}
+}
+
+// utf16 reports whether head looks like UTF-16 of a Western text without a byte order mark: every second byte is zero.
+func utf16(head []byte) bool {
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	half := len(head) / 2
+	few, many := min(zeros[0], zeros[1]), max(zeros[0], zeros[1])
+	return half > 0 && many*10 >= half*4 && few*20 <= half
+}
+
+const (
+	maxName = 200  // runes of a file name
+	maxPath = 1000 // runes of a path
+)
+
+// cleanName returns the last part of a file name without what could lead out of a directory or disturb a display.
+func cleanName(name string) string {
+	name = lastName(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(name, "")))
+	name = strings.TrimRight(name, ". ")
+	if strings.Trim(name, ".") == "" {
+		return ""
+	}
+	return shortName(name, maxName)
+}
+
+// cleanPath returns a relative, "/"-separated path of clean names; parts that climb are left out.
+func cleanPath(p string) string {
+	var parts []string
+	for part := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
+		if part = cleanName(part); part != "" && !strings.HasSuffix(part, ":") {
+			parts = append(parts, part)
+		}
+	}
+	whole := strings.Join(parts, "/")
+	for utf8.RuneCountInString(whole) > maxPath && len(parts) > 1 {
+		parts = parts[1:]
+		whole = strings.Join(parts, "/")
+	}
+	return whole
+}
+
+func lastName(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
+
+// cleanRune drops control and invisible formatting characters, among them those that turn the writing direction, which make
+// names look like others.
+func cleanRune(r rune) rune {
+	if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200d || r == utf8.RuneError || r == 0x2028 || r == 0x2029 {
+		return -1
+	}
+	return r
+}
+
+// shortName cuts a long name in front of its extension.
+func shortName(name string, limit int) string {
+	r := []rune(name)
+	if len(r) <= limit {
+		return name
+	}
+	ext := []rune(path.Ext(name))
+	if len(ext) > 10 {
+		ext = nil
+	}
+	return string(r[:limit-len(ext)]) + string(ext)
+}

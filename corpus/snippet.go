@@ -1,0 +1,102 @@
+package corpus
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+
+	"footnote/corpus/text"
+)
+
+const snippetRunes = 260
+
+// snippet returns the part of a passage that holds most of the words looked for.
+func snippet(a *text.Analyser, passage string, words []text.Word) Snippet {
+	of := make(map[string]int) // term → word
+	for i, w := range words {
+		for _, t := range w.Terms {
+			of[t] = i
+		}
+	}
+	type match struct{ start, end, word int }
+	var found []match
+	for _, s := range a.Spans(passage) {
+		if w, ok := of[s.Term]; ok {
+			found = append(found, match{s.Start, s.End, w})
+		}
+	}
+	// The window that starts at a match and holds most different words, the first of equals.
+	runes := []rune(passage)
+	from, most := 0, 0
+	for i, m := range found {
+		var held uint64 // a bit for each word
+		for _, n := range found[i:] {
+			if n.end > m.start+snippetRunes*3/4 {
+				break
+			}
+			held |= 1 << (n.word % 64)
+		}
+		if n := bits.OnesCount64(held); n > most {
+			from, most = m.start, n
+		}
+	}
+	from = begin(runes, from)
+	to := min(len(runes), from+snippetRunes)
+	if to < len(runes) {
+		for back := to; back > to-40; back-- {
+			if unicode.IsSpace(runes[back]) {
+				to = back
+				break
+			}
+		}
+	}
+	for to > from && unicode.IsSpace(runes[to-1]) {
+		to--
+	}
+	var b strings.Builder
+	shift := -from
+	if from > 0 {
+		b.WriteString("… ")
+		shift += 2
+	}
+	for _, r := range runes[from:to] {
+		if unicode.IsSpace(r) {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	if to < len(runes) {
+		b.WriteString(" …")
+	}
+	s := Snippet{Text: b.String()}
+	for _, m := range found {
+		if m.start < from || m.end > to {
+			continue
+		}
+		start, end := m.start+shift, m.end+shift
+		if n := len(s.Matches); n > 0 && s.Matches[n-1][1] >= start { // bigrams overlap
+			s.Matches[n-1][1] = max(s.Matches[n-1][1], end)
+			continue
+		}
+		s.Matches = append(s.Matches, [2]int{start, end})
+	}
+	return s
+}
+
+// begin returns where a snippet that must show runes[at] starts: at its sentence if that is near, else at a word.
+func begin(runes []rune, at int) int {
+	if at <= snippetRunes/8 {
+		return 0
+	}
+	near := at
+	for i := at; i > at-snippetRunes/4 && i > 0; i-- {
+		before := runes[i-1]
+		if before == '\n' || i > 1 && unicode.IsSpace(before) && strings.ContainsRune(".!?", runes[i-2]) || strings.ContainsRune("。！？", before) {
+			return i
+		}
+		if unicode.IsSpace(before) && i > at-snippetRunes/6 {
+			near = i
+		}
+	}
+	return near
+}

@@ -1,0 +1,130 @@
+package corpus
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"footnote/chat"
+)
+
+// changes wakes those who watch documents. The zero value is ready.
+type changes struct {
+	mu  sync.Mutex
+	one map[string]chan struct{} // by document; closed and removed at its next change
+	any chan struct{}
+}
+
+// of returns a channel that is closed at the next change of a document, or of any for the empty id.
+func (c *changes) of(id string) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id == "" {
+		if c.any == nil {
+			c.any = make(chan struct{})
+		}
+		return c.any
+	}
+	if c.one == nil {
+		c.one = make(map[string]chan struct{})
+	}
+	ch, ok := c.one[id]
+	if !ok {
+		ch = make(chan struct{})
+		c.one[id] = ch
+	}
+	return ch
+}
+
+// tell wakes those who watch a document.
+func (c *changes) tell(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ch, ok := c.one[id]; ok {
+		close(ch)
+		delete(c.one, id)
+	}
+	if c.any != nil {
+		close(c.any)
+		c.any = nil
+	}
+}
+
+// wake puts a token into ch unless it is full.
+func wake(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// Watch returns a channel that is closed at the next change of a document's state or progress, and the document as it is now.
+// It sees the changes that this process makes.
+func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document, <-chan struct{}, error) {
+	if _, err := l.cfg.Documents.Get(ctx, s, id); err != nil {
+		return Document{}, nil, err // before anything is kept for an id that may be made up
+	}
+	changed := l.changes.of(id) // before the read, so that nothing falls between
+	d, err := l.cfg.Documents.Get(ctx, s, id)
+	return d, changed, err
+}
+
+// Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change.
+func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) error {
+	poll := time.NewTicker(time.Second) // for what other processes do
+	defer poll.Stop()
+	var last Counts
+	for first := true; ; first = false {
+		changed := l.changes.of("")
+		counts, err := l.cfg.Documents.Count(ctx, s)
+		if err != nil {
+			return err
+		}
+		if (first || counts != last) && report != nil {
+			report(counts)
+		}
+		last = counts
+		waiting, err := l.cfg.Queue.Waiting(ctx)
+		if err != nil {
+			return err
+		}
+		if waiting == 0 && counts.Working == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-poll.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// working knows the jobs under way, so that they can be stopped. The zero value is ready.
+type working struct {
+	mu    sync.Mutex
+	stops map[string]context.CancelCauseFunc // by document
+}
+
+func (w *working) begin(id string, stop context.CancelCauseFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stops == nil {
+		w.stops = make(map[string]context.CancelCauseFunc)
+	}
+	w.stops[id] = stop
+}
+
+func (w *working) end(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.stops, id)
+}
+
+func (w *working) stop(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if stop, ok := w.stops[id]; ok {
+		stop(errStopped)
+	}
+}
