@@ -70,6 +70,7 @@ type Model struct {
 	firstToken, idle, idleText, retryFor time.Duration
 
 	habits     habits
+	reach      reach
 	tools      sync.Map // definitions of tools, encoded once: tool name + schema → parameter
 	dimensions atomic.Int64
 }
