@@ -155,8 +155,14 @@ func (s *Server) logFailure(c echo.Context, status int, err error) {
 // wantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
 func wantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
 
-// wantsStream reports whether the client asks for server-sent events.
-func wantsStream(c echo.Context) bool { return accepts(c, "text/event-stream") }
+// wantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
+// there, only the stream's own address counts.
+func wantsStream(c echo.Context) bool {
+	if c.Request().Header.Get("HX-Request") == "true" && !strings.HasSuffix(c.Path(), "/stream") {
+		return false
+	}
+	return accepts(c, "text/event-stream")
+}
 
 func accepts(c echo.Context, mime string) bool {
 	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {

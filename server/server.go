@@ -101,6 +101,7 @@ type Server struct {
 	metrics  *metrics
 	origins  *http.CrossOriginProtection
 	frames   framePool
+	pages    *pages
 	streams  atomic.Int64
 	anyHost  atomic.Bool // bound to more than loopback and no Hosts are set: every Host is let in
 	http     *http.Server
@@ -116,6 +117,10 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, limits: cfg.Limits.withDefaults(), store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs,
 		log: cfg.Log, metrics: newMetrics(cfg.Metrics), origins: http.NewCrossOriginProtection(), draining: make(chan struct{}),
+	}
+	var err error
+	if s.pages, err = newPages(cfg.Feed); err != nil {
+		return nil, err
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

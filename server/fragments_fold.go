@@ -1,0 +1,245 @@
+package server
+
+import (
+	"cmp"
+	"time"
+
+	"footnote/chat"
+	"footnote/views"
+)
+
+// fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.
+type fold struct {
+	turn  *views.Turn
+	md    *views.Markdown // nil: the answer's text is gathered, not drawn
+	calls map[string]*views.Step
+	kids  map[string]string // call id → parent's
+
+	text    string // of the answer since the last reset
+	settled int    // how much of text can't change any more
+	frozen  int    // how many blocks of the turn are made of it
+	thought map[string]string
+}
+
+// change says what an event redraws.
+type change struct {
+	step   *views.Step
+	parent *views.Step // of step
+	fresh  bool        // parent is new
+	blocks []views.Block
+	head   bool // the timeline's head changed with the blocks
+	ended  []*views.Step
+	cite   chat.Citation
+}
+
+func newFold(run string, md *views.Markdown) *fold {
+	return &fold{
+		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
+		calls: map[string]*views.Step{}, kids: map[string]string{}, thought: map[string]string{},
+	}
+}
+
+// foldRun applies a whole log and draws the answer once, as it is at the end.
+func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn, error) {
+	f := newFold(run, nil)
+	for _, entry := range entries {
+		if _, err := f.apply(entry.Event); err != nil {
+			return nil, err
+		}
+	}
+	switch t := f.turn; {
+	case t.Final != nil:
+		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.citation)
+	case f.text != "":
+		t.Blocks, _ = md.Tail(f.text, 1, t.Running(), f.citation)
+	}
+	return f.turn, nil
+}
+
+// apply adds the next event. Events that were applied before change nothing.
+func (f *fold) apply(ev chat.Event) (change, error) {
+	if ev.Seq <= f.turn.LastSeq && ev.Seq != 0 {
+		return change{}, nil
+	}
+	payload, err := ev.Payload()
+	if err != nil {
+		return change{}, err
+	}
+	if f.turn.StartedAt.IsZero() {
+		f.turn.StartedAt = ev.At
+	}
+	f.turn.Elapsed, f.turn.LastSeq = max(0, ev.At.Sub(f.turn.StartedAt)), ev.Seq
+	switch p := payload.(type) {
+	case chat.RunStarted:
+		f.turn.SessionID, f.turn.Question, f.turn.Model, f.turn.Mode, f.turn.Budget = p.SessionID, p.Question, p.Model, p.Mode, p.Budget
+	case chat.Step:
+		return f.step(p, ev.At), nil
+	case chat.AnswerDelta:
+		return f.delta(p), nil
+	case chat.AnswerReset:
+		return f.reset(p), nil
+	case chat.Citation:
+		f.cite(p)
+		return change{cite: p}, nil
+	case chat.Answer:
+		f.answer(p)
+	case chat.RunDone:
+		return change{ended: f.done(p)}, nil
+	case chat.Reset: // tells a reader to start over; the log itself has none
+	}
+	return change{}, nil
+}
+
+func (f *fold) step(p chat.Step, at time.Time) change {
+	s, known := f.calls[p.CallID]
+	var c change
+	if !known {
+		s = f.newStep(p.CallID, at)
+		c.parent, c.fresh = f.adopt(s, p, at)
+	} else if s.Made { // children came before it
+		s.Started = at
+	}
+	if p.Thought == "" {
+		p.Thought = cmp.Or(f.thought[p.CallID], s.Thought)
+	}
+	if len(p.ToolInput) == 0 {
+		p.ToolInput = s.ToolInput
+	}
+	children, n, started := s.Children, s.N, s.Started
+	*s = views.Step{Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started))}
+	if c.parent == nil {
+		c.parent = f.calls[f.kids[p.CallID]]
+	}
+	f.group(c.parent)
+	c.step = s
+	return c
+}
+
+func (f *fold) newStep(call string, at time.Time) *views.Step {
+	s := &views.Step{RunID: f.turn.RunID, N: len(f.turn.All) + 1, Started: at}
+	s.CallID = call
+	f.calls[call] = s
+	f.turn.All = append(f.turn.All, s)
+	return s
+}
+
+// adopt puts a new step under its parent, which is made up if it has no event of its own yet.
+func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
+	if p.ParentID == "" || p.ParentID == p.CallID {
+		f.turn.Steps = append(f.turn.Steps, s)
+		return nil, false
+	}
+	parent, known := f.calls[p.ParentID]
+	if !known {
+		parent = f.newStep(p.ParentID, at)
+		parent.Made = true
+		f.turn.Steps = append(f.turn.Steps, parent)
+	}
+	parent.Children = append(parent.Children, s)
+	f.kids[p.CallID] = p.ParentID
+	return parent, !known
+}
+
+// group gives a made-up parent the state of its children.
+func (f *fold) group(parent *views.Step) {
+	if parent == nil || !parent.Made {
+		return
+	}
+	parent.Status = chat.StatusError
+	for _, c := range parent.Children {
+		switch c.Status {
+		case chat.StatusRunning, chat.StatusPending:
+			parent.Status = chat.StatusRunning
+			return
+		case chat.StatusError:
+		default:
+			parent.Status = chat.StatusComplete
+		}
+	}
+}
+
+func (f *fold) delta(p chat.AnswerDelta) change {
+	first := f.text == ""
+	if first {
+		f.turn.Worked = f.turn.Elapsed
+	}
+	f.text += views.Clean(p.Text)
+	if f.md == nil {
+		return change{}
+	}
+	blocks, settled := f.md.Tail(f.text[f.settled:], f.frozen+1, true, f.citation)
+	f.turn.Blocks = append(f.turn.Blocks[:f.frozen], blocks...)
+	if settled > 0 {
+		f.settled += settled
+		f.frozen += len(blocks) - 1
+	}
+	return change{blocks: blocks, head: first}
+}
+
+// reset moves the text so far into the step it was a thought of.
+func (f *fold) reset(p chat.AnswerReset) change {
+	s := f.calls[p.CallID]
+	if f.text != "" {
+		f.thought[p.CallID] = f.text
+		if s != nil && s.Thought == "" {
+			s.Thought = f.text
+		}
+	}
+	f.text, f.settled, f.frozen, f.turn.Blocks, f.turn.Citations, f.turn.Worked = "", 0, 0, nil, nil, 0
+	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
+}
+
+func (f *fold) cite(c chat.Citation) {
+	for i, known := range f.turn.Citations {
+		if known.Number == c.Number {
+			f.turn.Citations[i] = c
+			return
+		}
+	}
+	f.turn.Citations = append(f.turn.Citations, c)
+}
+
+func (f *fold) citation(n int) (chat.Citation, bool) {
+	for _, c := range f.turn.Citations {
+		if c.Number == n {
+			return c, true
+		}
+	}
+	return chat.Citation{}, false
+}
+
+func (f *fold) answer(p chat.Answer) {
+	f.turn.Final, f.turn.Citations = &p, p.Citations
+	if f.turn.Worked == 0 {
+		f.turn.Worked = f.turn.Elapsed
+	}
+	f.text = p.Markdown
+	if f.md != nil {
+		f.turn.Blocks = f.md.Whole(p.Markdown, p.Unsupported, f.citation)
+	}
+}
+
+// done ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it ended.
+func (f *fold) done(p chat.RunDone) []*views.Step {
+	f.turn.Status, f.turn.Error = p.Status, p.Error
+	var ended []*views.Step
+	for _, s := range f.turn.All {
+		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {
+			continue
+		}
+		if s.Made {
+			s.Status = chat.StatusComplete
+		} else {
+			s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
+			s.Elapsed = max(0, f.turn.StartedAt.Add(f.turn.Elapsed).Sub(s.Started))
+		}
+		top := s
+		for parent := f.calls[f.kids[top.CallID]]; parent != nil; parent = f.calls[f.kids[top.CallID]] {
+			top = parent
+		}
+		if len(ended) == 0 || ended[len(ended)-1] != top {
+			ended = append(ended, top)
+		}
+	}
+	return ended
+}

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/static"
+	"footnote/views"
+)
+
+// sessionsShown is how many conversations the menu lists.
+const sessionsShown = 100
+
+// pages is what the page's handlers share.
+type pages struct {
+	md       *views.Markdown
+	drawn    *fragments
+	starters starterCache
+	assets   views.Assets
+	version  string
+}
+
+func newPages(feed *chat.Feed) (*pages, error) {
+	version, err := static.Version()
+	if err != nil {
+		return nil, err
+	}
+	md := views.NewMarkdown()
+	return &pages{
+		md: md, drawn: newFragments(feed, md), version: version,
+		assets: views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts()},
+	}, nil
+}
+
+// pageRoutes adds the routes of the page.
+func (s *Server) pageRoutes(e *echo.Echo) {
+	e.GET("/", s.startPage)
+	e.GET("/c/:id", s.sessionPage)
+	e.POST("/c/:id/rename", s.renameForm)
+	e.POST("/c/:id/delete", s.deleteForm)
+	e.POST("/c/:id/restore", s.restoreForm)
+	e.POST("/c/:id/head", s.headForm)
+	e.GET("/find", s.findPage)
+	e.GET("/runs/:id/stream", s.streamPage)
+	e.GET("/static/:version/*", s.staticFile)
+	e.GET("/favicon.ico", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, s.pages.assets.Path("icon.svg")) })
+}
+
+// staticFile serves a file of the page. Its address holds the version of them all, so browsers may keep it for good.
+func (s *Server) staticFile(c echo.Context) error {
+	name := c.Param("*")
+	body, err := static.Read(name)
+	if err != nil {
+		return notFound("There is no such file.")
+	}
+	keep := "no-cache"
+	if c.Param("version") == s.pages.version {
+		keep = "public, max-age=31536000, immutable"
+	}
+	c.Response().Header().Set("Cache-Control", keep)
+	return c.Blob(http.StatusOK, staticType(name), body)
+}
+
+func staticType(name string) string {
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "css":
+		return "text/css; charset=utf-8"
+	case "js":
+		return "text/javascript; charset=utf-8"
+	case "svg":
+		return "image/svg+xml"
+	default:
+		return "text/plain; charset=utf-8"
+	}
+}
+
+// frame collects what every page shows around its own part. title is the document's.
+func (s *Server) frame(c echo.Context, title string) (views.Page, error) {
+	ctx, scope := c.Request().Context(), s.scope(c)
+	sessions, _, err := s.store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
+	if err != nil {
+		return views.Page{}, err
+	}
+	counts, err := s.library.Count(ctx, scope)
+	if err != nil {
+		return views.Page{}, err
+	}
+	return views.Page{
+		Title: title, Sessions: sessions, Documents: counts.Documents, Model: s.cfg.ModelName, Offline: s.cfg.Offline,
+		Semantic: s.library.Semantic(), Now: time.Now(), Assets: s.pages.assets, Deleted: deletedSession(c),
+	}, nil
+}
+
+func deletedSession(c echo.Context) string {
+	id := c.QueryParam("deleted")
+	if chat.CheckSessionID(id) != nil {
+		return ""
+	}
+	return id
+}
+
+// showPage answers with a whole page. source fills the panel, nil leaves it empty.
+func (s *Server) showPage(c echo.Context, status int, p views.Page, main, source templ.Component) error {
+	return s.show(c, status, views.Layout(p, main, source))
+}
+
+// show answers with HTML, once all of it was drawn.
+func (s *Server) show(c echo.Context, status int, component templ.Component) error {
+	var b bytes.Buffer
+	if err := component.Render(c.Request().Context(), &b); err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Accept, HX-Request")
+	return c.HTMLBlob(status, b.Bytes())
+}
+
+// errorFragment answers an htmx request that failed.
+func (s *Server) errorFragment(c echo.Context, p problem) error {
+	return s.show(c, p.Status, views.Sentence(p.Detail))
+}
+
+// errorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.
+func (s *Server) errorPage(c echo.Context, p problem) error {
+	title := views.TroubleTitle(p.Code)
+	page, err := s.frame(c, title)
+	if err != nil {
+		page = views.Page{Title: title, Now: time.Now(), Assets: s.pages.assets, Offline: s.cfg.Offline, Model: s.cfg.ModelName}
+	}
+	request := p.RequestID
+	if p.Status < http.StatusInternalServerError {
+		request = ""
+	}
+	return s.showPage(c, p.Status, page, views.Trouble(title, p.Detail, request), nil)
+}

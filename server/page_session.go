@@ -1,0 +1,201 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/views"
+)
+
+// sessionPage answers GET /c/{session}: the conversation's shown branch.
+func (s *Server) sessionPage(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return notFound("There is no such conversation. It may have been deleted.")
+	}
+	ctx, scope := c.Request().Context(), s.scope(c)
+	session, err := s.store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	runs, err := s.store.Runs(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	turns, err := s.turns(ctx, scope, session, runs)
+	if err != nil {
+		return err
+	}
+	page, err := s.frame(c, session.Title)
+	if err != nil {
+		return err
+	}
+	page.Session = id
+	box := views.Composer{SessionID: id, Key: chat.NewID(), Documents: page.Documents}
+	if n := len(turns); n > 0 && turns[n-1].Running() {
+		page.Running, box.RunID, box.Budget = true, turns[n-1].RunID, turns[n-1].Budget
+	}
+	return s.showPage(c, http.StatusOK, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box}), nil)
+}
+
+// turns folds the runs of the shown branch.
+func (s *Server) turns(ctx context.Context, scope chat.Scope, session chat.Session, runs []chat.Run) ([]*views.Turn, error) {
+	branch := branchTo(runs, session.HeadID)
+	turns := make([]*views.Turn, 0, len(branch))
+	for i, run := range branch {
+		t, err := s.turn(ctx, scope, run)
+		if err != nil {
+			return nil, err
+		}
+		t.Siblings, t.Latest, t.Live = siblings(runs, run), i == len(branch)-1, s.pages.assets.Script
+		turns = append(turns, t)
+	}
+	return turns, nil
+}
+
+// turn folds one run's log. What the log does not say yet comes from the run itself.
+func (s *Server) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*views.Turn, error) {
+	log, err := s.feed.Read(ctx, scope, run.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	t, err := foldRun(run.ID, s.pages.md, log.Entries)
+	if err != nil {
+		return nil, err
+	}
+	if t.Question == "" {
+		t.Question, t.SessionID, t.StartedAt = run.Request.Message, run.SessionID, run.CreatedAt
+	}
+	return t, nil
+}
+
+// branchTo returns the runs from the first question to head.
+func branchTo(runs []chat.Run, head string) []chat.Run {
+	byID := make(map[string]chat.Run, len(runs))
+	for _, run := range runs {
+		byID[run.ID] = run
+	}
+	var branch []chat.Run
+	for run, ok := byID[head]; ok && len(branch) < len(runs); run, ok = byID[run.ParentID] {
+		branch = append(branch, run)
+	}
+	slices.Reverse(branch)
+	return branch
+}
+
+// siblings returns the ids of all versions of a run's question, oldest first.
+func siblings(runs []chat.Run, of chat.Run) []string {
+	var ids []string
+	for _, run := range runs {
+		if run.ParentID == of.ParentID {
+			ids = append(ids, run.ID)
+		}
+	}
+	return ids
+}
+
+// newestUnder returns the end of the newest branch that runs through a run.
+func newestUnder(runs []chat.Run, id string) string {
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].ParentID == id {
+			return newestUnder(runs, runs[i].ID)
+		}
+	}
+	return id
+}
+
+// askFragment answers a question that a script sent: the new turn, and the question box while it runs. A question that takes
+// another's place changes the branch: the page is loaded again.
+func (s *Server) askFragment(c echo.Context, run chat.Run) error {
+	ctx, scope := c.Request().Context(), s.scope(c)
+	if run.Request.Sibling != "" || run.ParentID == "" {
+		c.Response().Header().Set("HX-Redirect", "/c/"+run.SessionID)
+		return c.NoContent(http.StatusOK)
+	}
+	t, err := s.turn(ctx, scope, run)
+	if err != nil {
+		return err
+	}
+	t.Latest, t.Live = true, true
+	counts, err := s.library.Count(ctx, scope)
+	if err != nil {
+		return err
+	}
+	box := views.Composer{SessionID: run.SessionID, Key: chat.NewID(), Documents: counts.Documents}
+	if t.Running() {
+		box.RunID, box.Budget = run.ID, t.Budget
+	}
+	return s.show(c, http.StatusOK, views.NewTurn(t, box))
+}
+
+func (s *Server) renameForm(c echo.Context) error {
+	id, err := s.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	title := strings.Join(strings.Fields(cleanText(c.Request().PostForm.Get("title"))), " ")
+	if n := len([]rune(title)); n < 1 || n > 200 {
+		return invalid("A title has 1 to 200 characters.")
+	}
+	if err := s.store.RenameSession(c.Request().Context(), s.scope(c), id, title); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/c/"+id)
+}
+
+func (s *Server) deleteForm(c echo.Context) error {
+	id, err := s.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteSession(c.Request().Context(), s.scope(c), id); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/?deleted="+id)
+}
+
+func (s *Server) restoreForm(c echo.Context) error {
+	id, err := s.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.RestoreSession(c.Request().Context(), s.scope(c), id); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/c/"+id)
+}
+
+// headForm shows another version of an answer, with what was asked after it.
+func (s *Server) headForm(c echo.Context) error {
+	id, err := s.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), s.scope(c)
+	runs, err := s.store.Runs(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	run := c.Request().PostForm.Get("run")
+	if !slices.ContainsFunc(runs, func(r chat.Run) bool { return r.ID == run }) {
+		return notFound("There is no such run in this conversation.")
+	}
+	if err := s.store.SetHead(ctx, scope, id, newestUnder(runs, run)); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/c/"+id+"#turn-"+run)
+}
+
+// sessionForm reads a form about the session that the address names.
+func (s *Server) sessionForm(c echo.Context) (string, error) {
+	id, err := sessionID(c)
+	if err != nil {
+		return "", err
+	}
+	return id, s.readForm(c)
+}

@@ -1,0 +1,19 @@
+package server
+
+import "github.com/labstack/echo/v4"
+
+// streamPage answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the page. A
+// reader that has them all gets the last one again, because the page's script comes back after an end it did not expect.
+func (s *Server) streamPage(c echo.Context) error {
+	after, err := lastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	frame, leave := s.pages.drawn.join(c.Request().Context(), s.scope(c), id)
+	defer leave()
+	return s.follow(c, id, after, follower{frame: frame, repeatLast: true})
+}

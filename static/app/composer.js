@@ -1,0 +1,106 @@
+// The question box: Enter sends, Stop and Answer now are requests of their own, a question asked meanwhile waits its turn.
+import { $, onClick, piece } from './page.js'
+
+const form = $('#composer')
+const box = $('#q')
+const running = () => $('#composer-bar')?.dataset.running
+
+if (form && box) {
+  const grow = () => {
+    if (CSS.supports('field-sizing', 'content')) return
+    box.style.blockSize = 'auto'
+    box.style.blockSize = `${Math.min(box.scrollHeight, 192)}px`
+  }
+  box.addEventListener('input', () => { grow(); $('#composer-error').textContent = '' })
+  box.addEventListener('keydown', event => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
+      event.preventDefault()
+      if (box.value.trim() === '') return
+      if (running()) queue(box.value)
+      else form.requestSubmit()
+      return
+    }
+    if (event.key === 'ArrowUp' && box.value === '' && !event.isComposing) {
+      const last = [...document.querySelectorAll('.question')].at(-1)
+      if (!last) return
+      event.preventDefault()
+      box.value = last.textContent
+      grow()
+    }
+  })
+}
+
+// One POST, one run: forms that ask again get a key each time they are sent.
+document.addEventListener('submit', event => {
+  const sent = event.target
+  if (!sent.matches('[data-fresh]')) return
+  let key = sent.elements.idempotency_key
+  if (!key) {
+    key = document.createElement('input')
+    key.type = 'hidden'
+    key.name = 'idempotency_key'
+    sent.append(key)
+  }
+  if (!key.value) key.value = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`
+})
+
+const ours = event => event.target === form
+document.addEventListener('htmx:config:request', event => {
+  const thread = $('#thread')
+  if (ours(event) && thread) thread.setAttribute('aria-busy', 'true')
+})
+document.addEventListener('htmx:after:swap', event => {
+  const ctx = event.detail.ctx
+  if (!ours(event) || !ctx?.response) return
+  if (ctx.response.status < 400) {
+    box.value = ''
+    box.style.blockSize = ''
+    window.scrollTo(0, document.documentElement.scrollHeight)
+  } else {
+    $('#thread')?.setAttribute('aria-busy', 'false')
+  }
+})
+
+// Stop and Answer now.
+async function steer(button) {
+  button.disabled = true
+  await fetch(button.getAttribute('formaction'), { method: 'POST', headers: { 'HX-Request': 'true' } }).catch(() => { button.disabled = false })
+}
+onClick('[data-do="stop"], [data-do="answer-now"]', (button, event) => { event.preventDefault(); steer(button) })
+export function stop() {
+  const button = $('[data-do="stop"]')
+  if (button && !button.disabled) button.click()
+  return Boolean(button)
+}
+
+// A question that waits.
+function queue(text) {
+  const bar = piece('queued')
+  $('.text', bar).textContent = text
+  $('#queue').replaceChildren(bar)
+  box.value = ''
+}
+const queued = () => $('#queue .text')?.textContent
+onClick('[data-do="queue-drop"]', () => { $('#queue').replaceChildren(); box.focus() })
+onClick('[data-do="queue-edit"]', () => { box.value = queued(); $('#queue').replaceChildren(); box.focus() })
+
+document.addEventListener('footnote:idle', () => {
+  const bar = $('#composer-bar')
+  if (!bar) return
+  const focused = bar.contains(document.activeElement)
+  bar.dataset.running = ''
+  for (const button of bar.querySelectorAll('button')) button.remove()
+  bar.append(piece('send'))
+  if (focused) box.focus()
+  $('#composer-use').replaceChildren()
+  $('#thread').setAttribute('aria-busy', 'false')
+  $('.sessions a[aria-current="page"] .spin')?.remove()
+  $('.sessions a[aria-current="page"] .vh')?.remove()
+  const next = queued()
+  if (!next) return
+  $('#queue').replaceChildren()
+  const draft = box.value
+  box.value = next
+  form.requestSubmit()
+  if (draft) document.addEventListener('htmx:after:swap', () => { box.value = draft }, { once: true })
+})

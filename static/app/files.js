@@ -1,0 +1,60 @@
+// Files may be dropped anywhere. They go to the server in one request, then the documents page shows how they are doing.
+import { $, word } from './page.js'
+
+let depth = 0
+const carriesFiles = event => event.dataTransfer?.types.includes('Files')
+addEventListener('dragenter', event => {
+  if (!carriesFiles(event)) return
+  event.preventDefault()
+  depth++
+  document.body.dataset.drop = word('drop')
+  document.body.classList.add('dropping')
+})
+addEventListener('dragover', event => { if (carriesFiles(event)) event.preventDefault() })
+addEventListener('dragleave', event => {
+  if (!carriesFiles(event)) return
+  if (--depth <= 0) { depth = 0; document.body.classList.remove('dropping') }
+})
+addEventListener('drop', async event => {
+  if (!carriesFiles(event)) return
+  event.preventDefault()
+  depth = 0
+  document.body.classList.remove('dropping')
+  if (document.dispatchEvent(new CustomEvent('footnote:files', { detail: event.dataTransfer, cancelable: true }))) send(await gather(event.dataTransfer))
+})
+$('[data-drop] input[type=file]')?.addEventListener('change', event => { if (event.target.files.length) send([...event.target.files].map(file => ({ file, path: file.name }))) })
+
+/** All files of a drop, folders included. */
+export async function gather(transfer) {
+  const entries = [...transfer.items].map(item => item.webkitGetAsEntry?.()).filter(Boolean)
+  const found = []
+  const visit = async entry => {
+    if (entry.isFile) {
+      const file = await new Promise((done, fail) => entry.file(done, fail))
+      found.push({ file, path: entry.fullPath.replace(/^\//, '') })
+      return
+    }
+    const reader = entry.createReader()
+    for (let batch; (batch = await new Promise((done, fail) => reader.readEntries(done, fail))).length > 0;) {
+      for (const child of batch) if (!child.name.startsWith('.')) await visit(child)
+    }
+  }
+  for (const entry of entries) await visit(entry)
+  return found.length > 0 ? found : [...transfer.files].map(file => ({ file, path: file.name }))
+}
+
+async function send(files) {
+  if (files.length === 0) return
+  const body = new FormData()
+  for (const { file, path } of files) body.append('files', file, path)
+  const state = $('.upload-state')
+  if (state) state.textContent = '…'
+  const response = await fetch('/documents', { method: 'POST', body, headers: { Accept: 'application/json' } }).catch(() => null)
+  const answer = await response?.json().catch(() => null)
+  if (response?.ok) {
+    location.href = '/documents'
+    return
+  }
+  const detail = answer?.detail ?? answer?.rejected?.[0]?.detail ?? word('failed')
+  if (state) state.textContent = detail
+}

@@ -1,0 +1,32 @@
+// What the parts of the script share.
+export const $ = (selector, at = document) => at.querySelector(selector)
+export const $$ = (selector, at = document) => [...at.querySelectorAll(selector)]
+
+/** A copy of one of the page's hidden pieces; their words come from the server. */
+export const piece = name => document.getElementById(`piece-${name}`).content.firstElementChild.cloneNode(true)
+export const word = name => $(`[data-word="${name}"]`, document.getElementById('piece-words').content).textContent
+
+/** Runs what on clicks on elements that match, now and later. */
+export function onClick(selector, what) {
+  document.addEventListener('click', event => {
+    const hit = event.target.closest?.(selector)
+    if (hit) what(hit, event)
+  })
+}
+
+/** Says something to screen readers, at most once every two seconds, the latest last. */
+let spoken = 0
+let waiting = null
+export function say(text) {
+  const line = $('#live')
+  if (!line || !text || line.textContent === text) return
+  clearTimeout(waiting)
+  waiting = setTimeout(() => { spoken = Date.now(); line.textContent = text }, Math.max(0, spoken + 2000 - Date.now()))
+}
+
+/** Fetches text of our own server. */
+export async function load(url, headers = {}) {
+  const response = await fetch(url, { headers, credentials: 'same-origin' })
+  if (!response.ok) throw new Error(`${url}: ${response.status}`)
+  return response.text()
+}

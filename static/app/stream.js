@@ -1,0 +1,119 @@
+// The live stream. Each event brings a fragment under the event's name; its elements have ids, so it is morphed in place
+// or appended where its data-in says, and a replay changes nothing.
+import { $, $$, piece, say, word } from './page.js'
+
+const kinds = new Set(['run_started', 'reasoning_step', 'answer_delta', 'answer_reset', 'citation', 'answer', 'reset', 'run_done'])
+let morph = (old, fragment) => old.replaceWith(fragment)
+window.htmx?.registerExtension('footnote', { init: api => { morph = (old, fragment) => api.morph(old, fragment, false) } })
+
+const listener = event => (event.target instanceof Element && event.target.matches('[data-stream]') ? event.target : null)
+
+document.addEventListener('htmx:sse:before:message', event => {
+  const at = listener(event)
+  const { message } = event.detail
+  if (!at || !kinds.has(message.event)) return
+  if (message.id) at.dataset.last = message.id
+  const follow = atEnd() && message.event !== 'answer' && message.event !== 'run_done'
+  apply(message.data)
+  after[message.event]?.(at.closest('.turn'), at)
+  if (follow) window.scrollTo(0, document.documentElement.scrollHeight)
+})
+
+function apply(html) {
+  const template = document.createElement('template')
+  template.innerHTML = html
+  for (const node of [...template.content.children]) {
+    const old = node.id && document.getElementById(node.id)
+    if (!old) {
+      document.getElementById(node.dataset.in)?.append(node)
+      continue
+    }
+    const fragment = document.createDocumentFragment()
+    fragment.append(node)
+    morph(old, fragment)
+  }
+  document.dispatchEvent(new CustomEvent('footnote:drawn'))
+}
+
+const after = {
+  run_started: turn => say($('.run-now', turn)?.textContent),
+  reasoning_step(turn) {
+    say($('.run-now', turn)?.textContent)
+    use(turn)
+  },
+  answer_delta: turn => fold(turn, false),
+  answer_reset: turn => fold(turn, true),
+  answer: turn => fold(turn, false),
+  run_done(turn, at) {
+    const status = $('.run-now', turn)?.textContent
+    turn.dataset.status = 'over'
+    at.remove()
+    say(status)
+    if (!$('[data-stream]')) document.dispatchEvent(new CustomEvent('footnote:idle'))
+  },
+}
+
+// The timeline folds when the answer begins, unless somebody touched it or no tool has worked yet: then the text may turn
+// out to be a thought.
+function fold(turn, open) {
+  const run = $('.run', turn)
+  if (!run || 'touched' in run.dataset || run.open === open) return
+  if (!open && !$('.step[data-status="complete"]', run)) return
+  run.open = open
+}
+
+// The question box shows what the run has used.
+function use(turn) {
+  const steps = $$('.step[data-call]', turn).filter(s => !['running', 'pending'].includes(s.dataset.status)).length
+  meter($('[data-use="steps"]'), steps)
+}
+
+export function meter(at, value) {
+  if (!at) return
+  const text = `${Math.floor(value)} of ${at.dataset.limit}`
+  if (at.textContent !== text) at.textContent = text
+  const bar = $('meter', at.parentElement)
+  if (bar) bar.value = value
+}
+
+// Auto-scroll, only for those who are at the end already.
+const end = $('#latest')
+const atEnd = () => document.documentElement.scrollHeight - window.innerHeight - window.scrollY < 160
+if (end) {
+  new IntersectionObserver(([seen]) => {
+    const jump = $('#jump')
+    if (jump) jump.hidden = seen.isIntersecting || document.documentElement.scrollHeight < window.innerHeight * 1.5
+  }, { rootMargin: '0px 0px 200px' }).observe(end)
+  if ($('[data-stream]')) window.scrollTo(0, document.documentElement.scrollHeight)
+}
+
+// A lost connection is said, and gone when it is back. The script of htmx comes back by itself, but not after a first
+// connect that failed.
+let notice = null
+const lost = at => {
+  if (notice?.isConnected) return
+  notice = piece('lost')
+  at.closest('.turn')?.append(notice)
+}
+document.addEventListener('htmx:sse:before:connection', event => {
+  const at = listener(event)
+  if (at && event.detail.connection.attempt > 0) lost(at)
+})
+document.addEventListener('htmx:sse:after:connection', () => { notice?.remove(); notice = null })
+document.addEventListener('htmx:config:request', event => {
+  const at = listener(event)
+  if (at?.dataset.last) event.detail.ctx.request.headers['Last-Event-ID'] = at.dataset.last
+  if (!at) event.detail.ctx.request.headers.Accept = 'text/html'
+})
+for (const name of ['htmx:error', 'htmx:response:error']) {
+  document.addEventListener(name, event => {
+    const at = listener(event)
+    if (!at) return
+    lost(at)
+    if (event.detail.ctx?.response?.status === 404) {
+      $('span', notice).textContent = word('reload')
+      return
+    }
+    setTimeout(() => at.isConnected && window.htmx.trigger(at, 'listen'), 1500)
+  })
+}

@@ -1,0 +1,73 @@
+// The timeline: live seconds, expand all, raw output on demand, copying.
+import { $, $$, load, onClick, word } from './page.js'
+import { meter } from './stream.js'
+
+// Seconds count up from what the server said, by this machine's own clock.
+const since = new WeakMap()
+function tick() {
+  const now = performance.now()
+  for (const time of $$('time[data-live]')) {
+    const said = Number(time.dataset.live)
+    const started = since.get(time)
+    if (started === undefined || now - started < said) since.set(time, now - said)
+    const ms = now - since.get(time)
+    time.textContent = time.dataset.style === 'short' ? short(ms) : long(ms)
+    if (time.dataset.style !== 'short') meter($('[data-use="time"]'), ms / 1000)
+  }
+}
+const short = ms => (ms < 1000 ? '<1s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : ms < 60_000 ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / 60_000)}m ${Math.floor(ms / 1000) % 60}s`)
+const long = ms => (ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.floor(ms / 1000) % 60} s`)
+setInterval(tick, 100)
+tick()
+
+// What somebody opened stays as it is.
+onClick('.run summary', summary => { summary.closest('.run').dataset.touched = '' })
+
+onClick('[data-do="expand"]', button => {
+  const all = $$('.step > details', button.closest('.run'))
+  const open = all.some(step => !step.open)
+  for (const step of all) step.open = open
+  button.textContent = word(open ? 'collapse' : 'expand')
+  button.closest('.run').dataset.touched = ''
+})
+
+// Raw output comes when it is asked for.
+document.addEventListener('toggle', event => {
+  const box = event.target
+  if (box.open && box.matches?.('.raw[data-load]')) fill(box)
+}, true)
+async function fill(box) {
+  if (!box.dataset.load) return
+  const url = box.dataset.load
+  try {
+    const text = JSON.stringify(JSON.parse(await load(url, { Accept: 'application/json' })), null, 2)
+    $('pre', box).textContent = text
+    delete box.dataset.load
+  } catch { /* the link inside opens it instead */ }
+}
+
+// Copying.
+async function copy(button, text) {
+  await navigator.clipboard.writeText(text)
+  const label = button.getAttribute('aria-label')
+  const words = [...button.childNodes].findLast(node => node.nodeType === 3 && node.textContent.trim())
+  const before = words?.textContent
+  if (words) words.textContent = ` ${word('copied')}`
+  else button.setAttribute('aria-label', word('copied'))
+  setTimeout(() => { if (words) words.textContent = before; else button.setAttribute('aria-label', label) }, 1500)
+}
+onClick('[data-do="copy"]', button => copy(button, $('code', button.closest('.code')).textContent))
+onClick('[data-do="copy-json"]', async button => {
+  const raw = $('.raw', button.closest('.io'))
+  if (!raw) return
+  await fill(raw)
+  copy(button, $('pre', raw).textContent)
+})
+onClick('[data-do="copy-answer"]', button => {
+  const turn = button.closest('.turn')
+  const sources = $$('.source', turn).map(row => {
+    const title = $('.source-title', row)
+    return `[${$('.cite', row).dataset.n}] ${title.textContent}, ${$('.loc', row).textContent}`.replace(/, $/, '')
+  })
+  copy(button, [$('.answer', turn).innerText, sources.join('\n')].filter(Boolean).join('\n\n'))
+})

@@ -1,0 +1,66 @@
+// Package static holds the page's files inside the binary: styles, scripts, the icon, and the third-party scripts that
+// "npm run vendor" copies to vendor/. Without those the page works as plain HTML.
+package static
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+)
+
+// Files are all of them.
+//
+//go:embed *.js *.svg app css vendor*
+var Files embed.FS
+
+// Style is the name of the one style sheet: all of css/, in the order of their names.
+const Style = "footnote.css"
+
+// Read returns a file's bytes.
+func Read(name string) ([]byte, error) {
+	if name != Style {
+		return Files.ReadFile(name)
+	}
+	parts, err := fs.Glob(Files, "css/*.css")
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, part := range parts {
+		body, err := Files.ReadFile(part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, body...), '\n')
+	}
+	return all, nil
+}
+
+// Scripts reports whether the third-party scripts were there at build time.
+func Scripts() bool {
+	for _, name := range []string{"vendor/htmx.min.js", "vendor/hx-sse.min.js"} {
+		if _, err := fs.Stat(Files, name); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Version is a name for the content of all files together: it changes when any of them does.
+func Version() (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(Files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		body, err := Files.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		sum.Write([]byte(path))
+		sum.Write(body)
+		return nil
+	})
+	return hex.EncodeToString(sum.Sum(nil))[:12], err
+}

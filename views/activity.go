@@ -1,0 +1,247 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"footnote/chat"
+)
+
+// activity is a step in words: verb and object. The tense follows the state.
+type activity struct {
+	Verb   string
+	Object string
+	Style  string // how the object is set: "quote", "code" or plain
+}
+
+// verbs of a tool: while it runs, when it is done, and the input field that names its object.
+type verbs struct{ doing, done, field, style string }
+
+var toolVerbs = map[string]verbs{
+	"search_documents":        {"Searching for", "Searched for", "query", "quote"},
+	"retrieve":                {"Searching for", "Searched for", "query", "quote"},
+	"retrieve_more":           {"Searching on for", "Searched on for", "query", "quote"},
+	"semantic_search":         {"Searching for", "Searched for", "query", "quote"},
+	"hybrid_search":           {"Searching for", "Searched for", "query", "quote"},
+	"retrieve_documentation":  {"Searching for", "Searched for", "query", "quote"},
+	"grep_documents":          {"Looking for", "Looked for", "pattern", "code"},
+	"calculate":               {"Calculating", "Calculated", "expression", "code"},
+	"read_document":           {"Reading", "Read", "", ""},
+	"read_multiple_documents": {"Reading", "Read", "", ""},
+	"get_document_summary":    {"Summarising", "Summarised", "", ""},
+	"open_document":           {"Opening", "Opened", "", ""},
+	"rerank_documents":        {"Ranking by", "Ranked by", "query", "quote"},
+	"metadata_search":         {"Filtering documents", "Filtered documents", "", ""},
+	"list_documents":          {"Listing documents", "Listed documents", "", ""},
+	"cite_source":             {"Checking the quote", "Checked the quote", "cited_text", "quote"},
+}
+
+func (s *Step) activity() activity {
+	if s.Made {
+		return activity{Verb: groupTitle(s)}
+	}
+	v, known := toolVerbs[s.ToolName]
+	if !known {
+		return s.plainActivity()
+	}
+	a := activity{Verb: v.doing, Style: v.style}
+	if s.Status == chat.StatusComplete || s.Status == chat.StatusCancelled {
+		a.Verb = v.done
+	}
+	input := s.input()
+	switch {
+	case v.field != "":
+		a.Object = plainValue(input[v.field])
+	case s.ToolName == "metadata_search" || s.ToolName == "list_documents":
+	default:
+		a.Object, a.Style = s.documentName(input), ""
+	}
+	if s.Status == chat.StatusError {
+		a.Verb = "Failed: " + lowerFirst(v.doing)
+	}
+	if s.Status == chat.StatusCancelled {
+		a.Verb = v.doing
+	}
+	return a
+}
+
+// plainActivity splits a phase's own words: the first is the verb.
+func (s *Step) plainActivity() activity {
+	words := s.Message
+	if s.Title != "" {
+		words = s.Title
+	}
+	if words == "" {
+		words = strings.ReplaceAll(s.Step.Step, "_", " ")
+	}
+	if s.Status == chat.StatusError {
+		return activity{Verb: "Failed:", Object: words}
+	}
+	verb, rest, _ := strings.Cut(words, " ")
+	return activity{Verb: verb, Object: rest}
+}
+
+func groupTitle(s *Step) string {
+	n, searches, reads := len(s.Children), 0, 0
+	for _, c := range s.Children {
+		switch c.ActionType {
+		case chat.ActionSearching:
+			searches++
+		case chat.ActionReading:
+			reads++
+		}
+	}
+	switch {
+	case searches == n:
+		return fmt.Sprintf("%d searches in parallel", n)
+	case reads == n && s.over():
+		return fmt.Sprintf("Read %d documents in parallel", n)
+	case reads == n:
+		return fmt.Sprintf("Reading %d documents in parallel", n)
+	default:
+		return fmt.Sprintf("%d steps in parallel", n)
+	}
+}
+
+// documentName is the title of the document a step works on: from its output, its message or its input.
+func (s *Step) documentName(input map[string]any) string {
+	if out := s.output(); out.Title != "" {
+		return out.Title
+	} else if out.Filename != "" {
+		return out.Filename
+	}
+	for _, verb := range []string{"Reading ", "Read ", "Summarising ", "Summarised ", "Opening ", "Opened ", "Looking into "} {
+		if rest, ok := strings.CutPrefix(s.Message, verb); ok {
+			return rest
+		}
+	}
+	for _, field := range []string{"doc_id", "document_id", "title", "citation_number"} {
+		if name := plainValue(input[field]); name != "" {
+			return name
+		}
+	}
+	if s.Message != "" {
+		return lowerFirst(s.Message)
+	}
+	return ""
+}
+
+// result is the short outcome at the end of the row.
+func (s *Step) result() string {
+	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending || s.Status == chat.StatusError {
+		return ""
+	}
+	if s.Status == chat.StatusCancelled {
+		return statusWord[s.Status]
+	}
+	text := s.Summary
+	if text == "" && toolVerbs[s.ToolName].field != "" {
+		text = s.Message
+	}
+	if out := s.output(); s.ToolName == "calculate" && out.Result != "" {
+		text = "= " + out.Result
+	}
+	if s.Cached {
+		if text != "" {
+			text += ", "
+		}
+		text += txtFromMemory
+	}
+	return text
+}
+
+// note is the reason of a failure, under the row.
+func (s *Step) note() string {
+	if s.Status != chat.StatusError {
+		return ""
+	}
+	if s.Error != nil && s.Error.Message != "" {
+		return strings.TrimSpace(s.Error.Message + " " + s.Summary)
+	}
+	if out := s.output(); out.Error != "" {
+		return out.Error
+	}
+	return s.Summary
+}
+
+// present is what the header says while the step runs.
+func (s *Step) present() string {
+	if s.Message != "" {
+		return s.Message
+	}
+	a := s.activity()
+	return strings.TrimSpace(a.Verb + " " + a.Object)
+}
+
+func (s *Step) input() map[string]any {
+	var in map[string]any
+	if json.Unmarshal(s.ToolInput, &in) != nil {
+		return nil
+	}
+	return in
+}
+
+// pair is one field of a step's input.
+type pair struct{ Key, Value string }
+
+// facts are the details of a phase: it has no input and output.
+func (s *Step) facts() []pair {
+	if len(s.output().Todo) > 0 {
+		return nil
+	}
+	return pairs(s.Details)
+}
+
+// inputs returns the input's fields, the query first, then by name.
+func (s *Step) inputs() []pair { return pairs(s.input()) }
+
+func pairs(fields map[string]any) []pair {
+	pairs := make([]pair, 0, len(fields))
+	for key, value := range fields {
+		if text := plainValue(value); text != "" {
+			pairs = append(pairs, pair{key, text})
+		}
+	}
+	first := func(key string) bool {
+		return key == "query" || key == "doc_id" || key == "expression" || key == "pattern"
+	}
+	sort.Slice(pairs, func(i, j int) bool {
+		if a, b := first(pairs[i].Key), first(pairs[j].Key); a != b {
+			return a
+		}
+		return pairs[i].Key < pairs[j].Key
+	})
+	return pairs
+}
+
+func plainValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []any:
+		parts := make([]string, 0, len(v))
+		for _, item := range v {
+			parts = append(parts, plainValue(item))
+		}
+		return strings.Join(parts, ", ")
+	case map[string]any:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}

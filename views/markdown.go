@@ -1,0 +1,277 @@
+package views
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"footnote/chat"
+)
+
+// Private characters stand for our own markup while the model's is made safe. They are removed from the text first, so
+// that only we can write them.
+const (
+	chipOpen  = "\uE000"
+	chipClose = "\uE001"
+	noteOpen  = "\uE002"
+	noteClose = "\uE003"
+)
+
+var privateChars = strings.NewReplacer(chipOpen, "", chipClose, "", noteOpen, "", noteClose, "")
+
+// Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto, images
+// become their description. It is safe for concurrent use.
+type Markdown struct {
+	md     goldmark.Markdown
+	policy *bluemonday.Policy
+}
+
+// NewMarkdown returns the one renderer a server needs.
+func NewMarkdown() *Markdown {
+	md := goldmark.New(
+		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify, extension.CJK),
+		goldmark.WithParserOptions(
+			parser.WithInlineParsers(util.Prioritized(chipParser{}, 150)), // before links (200), so that [1] is a chip
+			parser.WithASTTransformers(util.Prioritized(safeTree{}, 500)),
+		),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(chipRenderer{}, 100))),
+	)
+	policy := bluemonday.NewPolicy()
+	policy.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li",
+		"h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td")
+	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^language-[\w+#.-]{1,40}$`)).OnElements("code")
+	policy.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	policy.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|center|right)$`)).OnElements("th", "td")
+	policy.AllowAttrs("href").OnElements("a")
+	policy.AllowURLSchemes("http", "https", "mailto")
+	policy.RequireParseableURLs(true)
+	policy.AllowRelativeURLs(false)
+	policy.RequireNoFollowOnLinks(true)
+	policy.RequireNoReferrerOnLinks(true)
+	policy.AddTargetBlankToFullyQualifiedLinks(true)
+	return &Markdown{md: md, policy: policy}
+}
+
+// Tail renders src, an answer or its open end, as blocks numbered from first. settled is the length of the part of src
+// that later text can't change any more: the blocks before the last. cite resolves a number to its citation; an unknown
+// number stays text. While more is to come (open), an unfinished mark at the end is held back.
+func (m *Markdown) Tail(src string, first int, open bool, cite func(int) (chat.Citation, bool)) (blocks []Block, settled int) {
+	if open {
+		src = holdBack(src)
+	}
+	source := []byte(src)
+	ctx := parser.NewContext()
+	doc := m.md.Parser().Parse(text.NewReader(source), parser.WithContext(ctx))
+	var buf bytes.Buffer
+	for node := doc.FirstChild(); node != nil; node = node.NextSibling() {
+		buf.Reset()
+		if err := m.md.Renderer().Render(&buf, source, node); err != nil {
+			continue // a bytes.Buffer does not fail, and our renderers don't
+		}
+		blocks = append(blocks, Block{N: first + len(blocks), HTML: m.finish(buf.Bytes(), cite)})
+		if node.NextSibling() == nil && len(blocks) > 1 && node.Pos() > 0 {
+			settled = lineStart(src, node.Pos())
+		}
+	}
+	if settled == 0 && len(blocks) > 1 { // no position: all of it is open still
+		return blocks, 0
+	}
+	return blocks, settled
+}
+
+// Whole renders a finished answer. Sentences in unsupported are marked.
+func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
+	src = Clean(src)
+	for _, sentence := range unsupported {
+		sentence = strings.TrimLeft(strings.TrimSpace(Clean(sentence)), "-*#>0123456789. ")
+		if at := strings.Index(src, sentence); sentence != "" && at >= 0 && !strings.Contains(sentence, "\n\n") {
+			src = src[:at] + noteOpen + sentence + noteClose + src[at+len(sentence):]
+		}
+	}
+	blocks, _ := m.Tail(src, 1, false, cite)
+	return blocks
+}
+
+// Clean removes the characters that Markdown keeps for itself.
+func Clean(s string) string { return privateChars.Replace(s) }
+
+func lineStart(src string, at int) int {
+	return strings.LastIndexByte(src[:min(at, len(src))], '\n') + 1
+}
+
+var unfinished = regexp.MustCompile("(\\s*\\[\\d{0,3}|[*_`~]+|!?\\[[^\\]\\n]{0,80}\\]\\([^)\\s]*|\\s)$")
+
+func holdBack(src string) string { return unfinished.ReplaceAllString(src, "") }
+
+var (
+	chipMark = regexp.MustCompile(`[ \t]*` + chipOpen + `(\d{1,3})` + chipClose)
+	codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
+)
+
+// finish makes the HTML safe, then puts our own marks into it.
+func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
+	safe := m.policy.SanitizeBytes(unsafe)
+	s := string(safe)
+	if strings.Contains(s, "<table>") {
+		s = strings.ReplaceAll(s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+txtTable+`"><table>`)
+		s = strings.ReplaceAll(s, "</table>", "</table></div>")
+	}
+	if strings.Contains(s, "<pre>") {
+		s = codeOpen.ReplaceAllString(s, `<div class="code"><div class="code-head"><span>$1</span><button class="btn bare small" type="button" data-do="copy">`+
+			txtCopy+`</button></div><pre tabindex="0"><code>`)
+		s = strings.ReplaceAll(s, "</pre>", "</pre></div>")
+	}
+	if strings.Contains(s, chipOpen) {
+		s = chipMark.ReplaceAllStringFunc(s, func(mark string) string {
+			n, _ := strconv.Atoi(chipMark.FindStringSubmatch(mark)[1])
+			c, ok := cite(n)
+			if !ok {
+				return strings.NewReplacer(chipOpen, "[", chipClose, "]").Replace(mark)
+			}
+			return chip(c)
+		})
+	}
+	if strings.Contains(s, noteOpen) {
+		s = markUnsupported(s)
+	}
+	return s
+}
+
+// chip draws a citation's number as a link to its place. The word joiner keeps it on its word's line.
+func chip(c chat.Citation) string {
+	n := strconv.Itoa(c.Number)
+	var b strings.Builder
+	b.WriteString("\u2060" + `<a class="cite" href="` + html.EscapeString(citeURL(c)) + `" data-n="` + n + `" data-check="` + html.EscapeString(string(c.Check)))
+	b.WriteString(`" aria-label="` + html.EscapeString(citeLabel(c)) + `"><span class="vh">[</span>` + n + `<span class="vh">]</span></a>`)
+	return b.String()
+}
+
+func citeURL(c chat.Citation) string {
+	if strings.HasPrefix(c.URL, "/d/") {
+		return c.URL
+	}
+	return "/d/" + c.DocumentID + "?p=" + c.ChunkID
+}
+
+var tags = regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*>`)
+
+// markUnsupported underlines a sentence and flags it. Where the sentence and the tags around it cross, only the flag is set.
+func markUnsupported(s string) string {
+	flag := `<span class="flag">` + txtNoSource + `</span>`
+	for {
+		from, to := strings.Index(s, noteOpen), strings.Index(s, noteClose)
+		if from < 0 || to < from {
+			return strings.NewReplacer(noteOpen, "", noteClose, flag).Replace(s)
+		}
+		inner := s[from+len(noteOpen) : to]
+		if balanced(inner) {
+			inner = `<span class="unsupported">` + inner + `</span>`
+		}
+		s = s[:from] + inner + flag + s[to+len(noteClose):]
+	}
+}
+
+func balanced(s string) bool {
+	depth := 0
+	for _, tag := range tags.FindAllStringSubmatch(s, -1) {
+		switch {
+		case tag[2] == "br":
+		case tag[1] == "":
+			depth++
+		default:
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
+
+// chipNode is a [N] in running text.
+type chipNode struct {
+	ast.BaseInline
+	n int
+}
+
+var kindChip = ast.NewNodeKind("Chip")
+
+// Kind implements ast.Node.
+func (*chipNode) Kind() ast.NodeKind { return kindChip }
+
+// Dump implements ast.Node.
+func (c *chipNode) Dump(source []byte, level int) { ast.DumpHelper(c, source, level, nil, nil) }
+
+type chipParser struct{}
+
+// Trigger implements parser.InlineParser.
+func (chipParser) Trigger() []byte { return []byte{'['} }
+
+var chipText = regexp.MustCompile(`^\[(\d{1,3})\](?:[^(\[:]|$)`)
+
+// Parse implements parser.InlineParser.
+func (chipParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	found := chipText.FindSubmatch(line)
+	if found == nil {
+		if found = chipRow.FindSubmatch(line); found == nil {
+			return nil
+		}
+	}
+	block.Advance(len(found[1]) + 2)
+	n, _ := strconv.Atoi(string(found[1]))
+	return &chipNode{n: n}
+}
+
+var chipRow = regexp.MustCompile(`^\[(\d{1,3})\](?:\[\d|:)`) // [1][2] and "[1]: …" are chips too, not references
+
+type chipRenderer struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(kindChip, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			_, _ = w.WriteString(chipOpen + strconv.Itoa(node.(*chipNode).n) + chipClose)
+		}
+		return ast.WalkSkipChildren, nil
+	})
+}
+
+// safeTree lowers headings under the question's level and turns images into their descriptions: an image's address could
+// carry words of a document to another server.
+type safeTree struct{}
+
+// Transform implements parser.ASTTransformer.
+func (safeTree) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+	var images []*ast.Image
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			switch n := n.(type) {
+			case *ast.Heading:
+				n.Level = min(n.Level+2, 6)
+			case *ast.Image:
+				images = append(images, n)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, image := range images {
+		em := ast.NewEmphasis(1)
+		for child := image.FirstChild(); child != nil; {
+			next := child.NextSibling()
+			em.AppendChild(em, child)
+			child = next
+		}
+		image.Parent().ReplaceChild(image.Parent(), image, em)
+	}
+}

@@ -1,0 +1,195 @@
+package views
+
+import (
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Page is what every page's frame shows.
+type Page struct {
+	Title      string
+	Theme      string // "light" or "dark" when the reader chose one without a script; empty: as the system says
+	Sessions   []chat.Session
+	Session    string // id of the one that is open
+	Documents  int
+	Place      string // which entry of the menu is current: "new", "documents" or empty
+	Model      string
+	Offline    bool
+	Semantic   bool
+	Now        time.Time
+	Running    bool   // a run of this page is under way: without a script the page reloads itself
+	Deleted    string // id of a session that was just deleted and can come back
+	Assets     Assets
+	SourceOpen bool // the page brings a source in its panel
+}
+
+// Assets says where the page's files are.
+type Assets struct {
+	Path   func(name string) string // the address of a file under static/
+	Script bool                     // the page's third-party scripts were installed: it can be live
+}
+
+// StartPage is the first page.
+type StartPage struct {
+	Counts   corpus.Counts
+	Starters []Starter
+	Samples  bool // there are sample documents to try with
+	Composer Composer
+}
+
+// Composer is the question box.
+type Composer struct {
+	SessionID string
+	Key       string // Idempotency-Key, fresh for each page
+	Draft     string
+	Error     string
+	RunID     string // of the run under way; empty: a question can be sent
+	Budget    chat.Budget
+	Documents int
+	Start     bool // the box of the first page
+}
+
+// SessionPage is one conversation.
+type SessionPage struct {
+	Session  chat.Session
+	Turns    []*Turn
+	Composer Composer
+}
+
+// Found is what a search over questions and documents gave.
+type Found struct {
+	Query     string
+	Sessions  []chat.Session
+	Documents []corpus.Document
+}
+
+// sessionGroup is one day's sessions in the menu.
+type sessionGroup struct {
+	Name     string
+	Sessions []chat.Session
+}
+
+// groups sorts sessions, newest first, under days.
+func groups(sessions []chat.Session, now time.Time) []sessionGroup {
+	var out []sessionGroup
+	for _, s := range sessions {
+		name := dayName(s.UpdatedAt, now)
+		if len(out) == 0 || out[len(out)-1].Name != name {
+			out = append(out, sessionGroup{Name: name})
+		}
+		last := &out[len(out)-1]
+		last.Sessions = append(last.Sessions, s)
+	}
+	return out
+}
+
+func dayName(t, now time.Time) string {
+	t = t.In(now.Location())
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch {
+	case !t.Before(midnight):
+		return "Today"
+	case !t.Before(midnight.AddDate(0, 0, -1)):
+		return "Yesterday"
+	case !t.Before(midnight.AddDate(0, 0, -7)):
+		return "Previous 7 days"
+	case t.Year() == now.Year():
+		return t.Format("January")
+	default:
+		return t.Format("January 2006")
+	}
+}
+
+// htmxConfig keeps streams open in hidden tabs, finds a restarted server soon, leaves it to the reader what is unfolded, and
+// injects no styles, so the content security policy holds.
+const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"morphIgnore":["data-htmx-powered","data-touched","open"],"sse":{"pauseOnBackground":false,"reconnectMaxDelay":3000}}`
+
+// keyEntry is a line of the sheet of keys.
+type keyEntry struct {
+	what string
+	keys []string
+}
+
+var keyList = []keyEntry{
+	{"Send", []string{"Enter"}},
+	{"New line", []string{"Shift", "Enter"}},
+	{"Last question again, in an empty box", []string{"↑"}},
+	{"Stop, or close", []string{"Esc"}},
+	{"To the question box", []string{"/"}},
+	{"Search questions and documents", []string{"Ctrl", "K"}},
+	{"New question", []string{"Ctrl", "Shift", "O"}},
+	{"Next, previous step", []string{"j", "k"}},
+	{"Open one step, all steps", []string{"e", "E"}},
+	{"Previous, next citation", []string{"[", "]"}},
+	{"Open the citation", []string{"o"}},
+	{"This list", []string{"?"}},
+}
+
+func pageTitle(title string) string {
+	if title == "" {
+		return txtName
+	}
+	return title + " · " + txtName
+}
+
+func openWord(open bool) string {
+	if open {
+		return "open"
+	}
+	return "closed"
+}
+
+func currentWord(current bool) string {
+	if current {
+		return "page"
+	}
+	return "false"
+}
+
+func sessionTitle(s chat.Session) string {
+	if s.Title == "" {
+		return txtNewQuestion
+	}
+	return s.Title
+}
+
+func documentTitle(d corpus.Document) string {
+	if d.Title != "" {
+		return d.Title
+	}
+	return d.Filename
+}
+
+func rows(c Composer) string {
+	if c.Start {
+		return "2"
+	}
+	return "1"
+}
+
+func placeholder(c Composer) string {
+	switch {
+	case c.Start:
+		return txtAsk
+	case c.RunID != "":
+		return txtWaits
+	default:
+		return txtFollowUp
+	}
+}
+
+// TroubleTitle heads the page of an error.
+func TroubleTitle(code chat.Code) string {
+	switch code {
+	case chat.CodeNotFound:
+		return txtNotThere
+	case chat.CodeUnavailable:
+		return "Not available now"
+	case chat.CodeInternal:
+		return "Something went wrong"
+	default:
+		return "That didn't work"
+	}
+}

@@ -1,0 +1,299 @@
+package views
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// The page's words, in one place so that they can be translated.
+const (
+	txtName          = "Footnote"
+	txtSkip          = "Skip to content"
+	txtNewQuestion   = "New question"
+	txtSearch        = "Search"
+	txtSearchLabel   = "Search questions and documents"
+	txtDocuments     = "Documents"
+	txtMenu          = "Menu"
+	txtCloseMenu     = "Close menu"
+	txtTheme         = "Change between light and dark"
+	txtKeys          = "Keyboard shortcuts"
+	txtClose         = "Close"
+	txtNoSessions    = "Your questions will be kept here"
+	txtRename        = "Rename"
+	txtDelete        = "Delete"
+	txtTitle         = "Title"
+	txtSave          = "Save"
+	txtUndo          = "Undo"
+	txtDeleted       = "Deleted. It can be brought back for a minute."
+	txtMore          = "More"
+	txtIsRunning     = "running"
+	txtOffline       = "Offline mode"
+	txtOfflineLong   = "Offline mode: answers are sentences taken word for word from your documents, each with its footnote."
+	txtConnected     = "Model connected"
+	txtSemanticOff   = "Semantic search off: documents are searched by their words."
+	txtConversation  = "Conversation"
+	txtPanel         = "Source"
+	txtAsk           = "Ask about your documents"
+	txtFollowUp      = "Ask a follow-up"
+	txtWaits         = "Ask the next question, it waits its turn"
+	txtSend          = "Send"
+	txtStop          = "Stop generating"
+	txtAnswerNow     = "Answer now"
+	txtToSend        = "to send"
+	txtNext          = "Next"
+	txtEditQueued    = "Edit the waiting question"
+	txtDropQueued    = "Remove the waiting question"
+	txtJump          = "Jump to latest"
+	txtWelcome       = "What would you like to know?"
+	txtEmptyHead     = "Ask your documents. Check every word."
+	txtEmptyText     = "Footnote searches and reads in front of you, and every claim in its answer opens the page it came from."
+	txtDrop          = "Drop files or a folder here"
+	txtChoose        = "Choose files"
+	txtUpload        = "Upload"
+	txtFormats       = "PDF, Markdown, HTML or plain text, up to 50 MB each. They stay on this server."
+	txtSamples       = "Try with the sample documents"
+	txtSamplesText   = "Footnote's own handbook, ready in a few seconds. Remove it whenever you like."
+	txtConnect       = "Connect a model"
+	txtConnectText   = "For answers in a model's own words, set a key and start again. Any OpenAI-compatible server works, also one on your own machine."
+	txtOfflineNow    = "Offline mode now"
+	txtTerminal      = "Terminal"
+	txtCanAnswer     = "Questions your documents can answer"
+	txtCopy          = "Copy"
+	txtCopyOutput    = "Copy output"
+	txtRegenerate    = "Regenerate"
+	txtEdit          = "Edit question"
+	txtAskEdited     = "Ask again"
+	txtVersions      = "Versions of this answer"
+	txtOlder         = "Previous version"
+	txtNewer         = "Next version"
+	txtSources       = "Sources"
+	txtAskNext       = "Ask next"
+	txtNotCited      = "read, not cited"
+	txtTable         = "Table"
+	txtNoSource      = "no source"
+	txtStarting      = "Starting"
+	txtWriting       = "Writing the answer"
+	txtFailedWord    = "failed"
+	txtExpand        = "Expand all"
+	txtInput         = "Input"
+	txtOutput        = "Output"
+	txtReason        = "Reason"
+	txtRaw           = "Raw JSON"
+	txtShowAll       = "Show all"
+	txtScore         = "Score"
+	txtFromMemory    = "from memory"
+	txtStopped       = "Stopped by you. What was written stays."
+	txtContinue      = "Continue"
+	txtRetry         = "Try again"
+	txtInterrupted   = "The server was restarted before this answer was finished. What was written stays."
+	txtRefused       = "Your documents don't say. This is what was searched."
+	txtGuardrail     = "This question was not answered because a guardrail stopped it."
+	txtNotValid      = "This answer was held back because its footnotes could not be verified."
+	txtRunFailed     = "This answer could not be finished."
+	txtByOffline     = "Answered in offline mode: these sentences are word for word from your documents."
+	txtReload        = "Reload the page to see the answer, it goes on without you."
+	txtLost          = "Connection lost. The run keeps going on the server."
+	txtReconnecting  = "Reconnecting"
+	txtNotThere      = "That page isn't here"
+	txtNotThereText  = "It may have been deleted, or the address has a mistake. Your documents and questions are in the menu."
+	txtBack          = "Ask a question"
+	txtFound         = "Found"
+	txtNothing       = "Nothing found. Try another word."
+	txtQuestions     = "Questions"
+	txtPanelFailed   = "The source could not be opened. Try again."
+	txtConfidence    = "Confidence"
+	txtAllDocuments  = "All documents"
+	txtBudget        = "What this run has used"
+	txtSteps         = "Steps"
+	txtTime          = "Time"
+	txtCopied        = "Copied"
+	txtCollapse      = "Collapse all"
+	txtResizePanel   = "Width of the source panel"
+	txtUploading     = "Uploading"
+	txtDropHere      = "Drop to add to your documents"
+	txtUploadFailed  = "The files could not be sent. Check the connection and try again."
+	txtNoChange      = "Cancel"
+	txtExpandTitle   = "Worked"
+	txtConnectOffHow = "Offline, answers are sentences taken word for word from what was read, each with its footnote."
+)
+
+// connectCommands shows how a model is set.
+const connectCommands = "OPENAI_API_KEY=… make run\nOPENAI_BASE_URL=http://localhost:11434/v1 OPENAI_MODEL=… make run"
+
+var statusWord = map[chat.Status]string{
+	chat.StatusPending: "Waiting", chat.StatusRunning: "Under way", chat.StatusComplete: "Done",
+	chat.StatusError: "Failed", chat.StatusCancelled: "Cancelled", chat.StatusSkipped: "Skipped",
+}
+
+var statusIcon = map[chat.Status]string{
+	chat.StatusPending: "pending", chat.StatusRunning: "running", chat.StatusComplete: "done",
+	chat.StatusError: "error", chat.StatusCancelled: "error", chat.StatusSkipped: "skipped",
+}
+
+var checkWord = map[chat.Check]string{
+	chat.CheckVerified: "Verified", chat.CheckApproximate: "Approximate", chat.CheckNotFound: "Quote not found",
+}
+
+// stopNotes say why an answer came early.
+var stopNotes = map[chat.StopReason]string{
+	chat.StopAnswerNow:         "You asked for the answer early. It uses what was found until then.",
+	chat.StopMaxSteps:          "The steps were used up. This answer uses what was found until then.",
+	chat.StopMaxRetrievalCalls: "The searches were used up. This answer uses what was found until then.",
+	chat.StopTimeout:           "The time was used up. This answer uses what was found until then.",
+}
+
+// plural returns "1 step", "4 steps".
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if strings.HasSuffix(one, "ch") {
+		return thousands(n) + " " + one + "es"
+	}
+	return thousands(n) + " " + one + "s"
+}
+
+// thousands returns 1,840.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// duration returns "<1s", "2.3s", "14s", "1m 4s".
+func duration(ms int64) string {
+	switch {
+	case ms < 1000:
+		return "<1s"
+	case ms < 10_000:
+		return fmt.Sprintf("%.1fs", math.Floor(float64(ms)/100)/10)
+	case ms < 60_000:
+		return fmt.Sprintf("%ds", ms/1000)
+	default:
+		return fmt.Sprintf("%dm %ds", ms/60_000, ms/1000%60)
+	}
+}
+
+// seconds returns "6.2 s", "1 min 4 s".
+func seconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// size returns "3.4 kB" in steps of 1,000.
+func size(n int) string {
+	switch {
+	case n < 1000:
+		return plural(n, "byte")
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1000)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+}
+
+// locator returns "p. 4 · Roof › Condition".
+func locator(page int, section string) string {
+	switch {
+	case page > 0 && section != "":
+		return "p. " + strconv.Itoa(page) + " · " + section
+	case page > 0:
+		return "p. " + strconv.Itoa(page)
+	default:
+		return section
+	}
+}
+
+// citeLabel is what a screen reader says of a chip.
+func citeLabel(c chat.Citation) string {
+	label := "Source " + strconv.Itoa(c.Number) + ": " + c.Title
+	if c.Page > 0 {
+		label += ", page " + strconv.Itoa(c.Page)
+	} else if c.Section != "" {
+		label += ", " + c.Section
+	}
+	if c.Check != chat.CheckVerified && checkWord[c.Check] != "" {
+		label += " (" + strings.ToLower(checkWord[c.Check]) + ")"
+	}
+	return label
+}
+
+// coverageText says what a run looked at.
+func coverageText(c chat.Coverage) string {
+	s := "Searched " + plural(c.Searched, "document") + ", opened " + thousands(c.Opened)
+	if c.PagesRead > 0 {
+		s += ", read " + plural(c.PagesRead, "page")
+	}
+	if n := len(c.EmptySearches); n > 0 {
+		s += ", " + plural(n, "search") + " found nothing"
+	}
+	return s + "."
+}
+
+// fileKind returns the word for a file's format, from its name or its MIME type.
+func fileKind(filename, mime string) string {
+	if i := strings.LastIndexByte(filename, '.'); i > 0 && len(filename)-i <= 6 {
+		switch ext := strings.ToUpper(filename[i+1:]); ext {
+		case "MARKDOWN":
+			return "MD"
+		case "HTM":
+			return "HTML"
+		default:
+			return ext
+		}
+	}
+	switch {
+	case mime == "application/pdf":
+		return "PDF"
+	case strings.HasPrefix(mime, "text/markdown"):
+		return "MD"
+	case strings.HasPrefix(mime, "text/html"):
+		return "HTML"
+	case strings.HasPrefix(mime, "text/"):
+		return "TXT"
+	default:
+		return ""
+	}
+}
+
+// Starter is a question to begin with, made from a document.
+type Starter struct {
+	Question string
+	Document corpus.Document
+}
+
+// StarterQuestion asks about a heading of a document, or about the whole of it.
+func StarterQuestion(title, heading string, n int) string {
+	if heading == "" {
+		return "What are the main points of " + title + "?"
+	}
+	switch n % 3 {
+	case 0:
+		return "What does " + title + " say about “" + heading + "”?"
+	case 1:
+		return "Summarise “" + heading + "” in " + title + "."
+	default:
+		return "What should I know about “" + heading + "”?"
+	}
+}
+
+func libraryText(c corpus.Counts) []string {
+	var parts []string
+	if c.Pages > 0 {
+		parts = append(parts, plural(c.Pages, "page"))
+	}
+	if c.Working > 0 {
+		parts = append(parts, thousands(c.Working)+" still being indexed, you can ask already")
+	}
+	return parts
+}

@@ -1,0 +1,131 @@
+package views
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/chat"
+)
+
+// Folded reports whether the answer has begun after work was done: its timeline then folds.
+func (t *Turn) Folded() bool {
+	if !t.Answering() {
+		return false
+	}
+	for _, s := range t.All {
+		if s.ToolName != "" && s.over() {
+			return true
+		}
+	}
+	return t.Final != nil
+}
+
+// headline is the present activity, or how long the work took.
+func (t *Turn) headline() string {
+	if t.Running() {
+		if s := t.now(); s != nil && !t.Folded() {
+			return s.present()
+		}
+		if t.Answering() {
+			return txtWriting
+		}
+		if s := t.now(); s != nil {
+			return s.present()
+		}
+		return txtStarting
+	}
+	worked := t.Worked
+	if worked == 0 {
+		worked = t.Elapsed
+	}
+	switch t.Status {
+	case chat.RunCancelled:
+		return "Stopped after " + seconds(t.Elapsed)
+	case chat.RunFailed, chat.RunInterrupted:
+		return "Ended after " + seconds(t.Elapsed)
+	default:
+		return "Worked for " + seconds(worked)
+	}
+}
+
+// facts are the folded header's counts.
+func (t *Turn) facts() []string {
+	all, _ := t.count()
+	facts := []string{plural(all, "step")}
+	if n := t.documentsRead(); n > 0 {
+		facts = append(facts, plural(n, "document")+" read")
+	}
+	return facts
+}
+
+// spent is the line under the steps.
+func (t *Turn) spent() string {
+	if t.Running() {
+		_, over := t.count()
+		parts := []string{plural(over, "step") + " done"}
+		if n := t.documentsRead(); n > 0 {
+			parts = append(parts, plural(n, "document")+" read")
+		}
+		if n := t.Failed(); n > 0 {
+			parts = append(parts, thousands(n)+" failed")
+		}
+		return strings.Join(parts, " · ")
+	}
+	var parts []string
+	steps, _ := t.count()
+	if t.Final != nil && t.Final.StepsUsed > 0 {
+		steps = t.Final.StepsUsed
+	}
+	parts = append(parts, outOf(steps, t.Budget.Steps, "steps"))
+	parts = append(parts, fmt.Sprintf("%.1f of %d s", t.Elapsed.Seconds(), t.Budget.Seconds))
+	if t.Final != nil {
+		if n := t.Final.Tokens.In + t.Final.Tokens.Out; n > 0 {
+			parts = append(parts, kilo(n)+" tokens")
+		}
+		if t.Final.Cost != nil {
+			parts = append(parts, fmt.Sprintf("$%.4f", *t.Final.Cost))
+		}
+	}
+	if t.Model != "" {
+		parts = append(parts, t.Model)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func outOf(n, of int, what string) string {
+	if of <= 0 || n > of {
+		return strconv.Itoa(n) + " " + what
+	}
+	return fmt.Sprintf("%d of %d %s", n, of, what)
+}
+
+func kilo(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%.1fk", float64(n)/1000)
+}
+
+func runIcon(s chat.RunStatus) string {
+	if s == chat.RunCancelled {
+		return "stop"
+	}
+	return "alert"
+}
+
+// took is how long the step ran, in milliseconds.
+func (s *Step) took() int64 {
+	if s.DurationMS > 0 {
+		return s.DurationMS
+	}
+	return s.Elapsed.Milliseconds()
+}
+
+func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+func outputURL(s *Step) string {
+	return "/agent/runs/" + url.PathEscape(s.RunID) + "/steps/" + url.PathEscape(s.CallID) + "/output"
+}

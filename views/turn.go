@@ -1,0 +1,191 @@
+// Package views draws the page. Its components take plain values and do no I/O; the page and the live stream draw with the
+// same ones, so that what was streamed and what is loaded again look alike.
+package views
+
+import (
+	"strconv"
+	"time"
+
+	"footnote/chat"
+)
+
+// Turn is one question and everything known of its answer, folded from the run's log.
+type Turn struct {
+	RunID     string
+	SessionID string
+	Question  string
+	Model     string
+	Mode      chat.Mode
+	Budget    chat.Budget
+	Status    chat.RunStatus
+	Error     *chat.StepError // of the run
+	StartedAt time.Time
+	Elapsed   time.Duration // from the start to the log's last event
+	Worked    time.Duration // from the start to the first word of the answer
+	Steps     []*Step       // without a parent, in order of appearance
+	All       []*Step       // every step, in order of appearance
+	Blocks    []Block       // the answer so far
+	Citations []chat.Citation
+	Final     *chat.Answer // nil until it is there
+	LastSeq   int64
+
+	Siblings []string // run ids of all versions of this question, oldest first; fewer than two: there is only this one
+	Latest   bool     // the last turn of the branch
+	Live     bool     // the page should listen to the run's stream
+}
+
+// Running reports whether more events will come.
+func (t *Turn) Running() bool { return t.Status == chat.RunRunning }
+
+// Answering reports whether words of the answer are there.
+func (t *Turn) Answering() bool { return len(t.Blocks) > 0 }
+
+// Step is one row of the timeline: the last state of a reasoning step.
+type Step struct {
+	chat.Step
+	RunID    string
+	N        int // order of first appearance in the run, from 1: its element ids are made of it
+	Children []*Step
+	Made     bool // made up to group children whose parent has no event of its own
+	Started  time.Time
+	Elapsed  time.Duration // between its first and its last event
+
+	drawn *output // ToolOutput decoded, once
+}
+
+// Block is one top-level piece of an answer's Markdown as safe HTML.
+type Block struct {
+	N    int // from 1
+	HTML string
+}
+
+// Element ids. They depend on the run and on the order of its log alone, so the same event always draws the same element.
+func turnID(run string) string   { return "turn-" + run }
+func runID(run string) string    { return "run-" + run }
+func headID(run string) string   { return "head-" + run }
+func stepsID(run string) string  { return "steps-" + run }
+func footID(run string) string   { return "foot-" + run }
+func answerID(run string) string { return "answer-" + run }
+func cardsID(run string) string  { return "cards-" + run }
+func afterID(run string) string  { return "after-" + run }
+
+func blockID(run string, n int) string  { return "block-" + run + "-" + strconv.Itoa(n) }
+func sourceID(run string, n int) string { return "src-" + run + "-" + strconv.Itoa(n) }
+
+func (s *Step) id(part string) string { return part + "-" + s.RunID + "-" + strconv.Itoa(s.N) }
+
+// in returns the id of the list the step's row belongs to.
+func (s *Step) in(parent *Step) string {
+	if parent == nil {
+		return stepsID(s.RunID)
+	}
+	return parent.id("kids")
+}
+
+// Failed counts the steps that failed.
+func (t *Turn) Failed() int {
+	n := 0
+	for _, s := range t.All {
+		if s.Status == chat.StatusError {
+			n++
+		}
+	}
+	return n
+}
+
+// count returns how many steps have an event of their own and how many of them are over.
+func (t *Turn) count() (all, over int) {
+	for _, s := range t.All {
+		if s.Made {
+			continue
+		}
+		all++
+		if s.over() {
+			over++
+		}
+	}
+	return all, over
+}
+
+func (s *Step) over() bool {
+	return s.Status != chat.StatusRunning && s.Status != chat.StatusPending
+}
+
+// now returns the step that is under way, the latest if there are several; nil if none is.
+func (t *Turn) now() *Step {
+	for i := len(t.All) - 1; i >= 0; i-- {
+		if s := t.All[i]; s.Status == chat.StatusRunning && !s.Made {
+			return s
+		}
+	}
+	return nil
+}
+
+// documentsRead counts the different documents that steps opened.
+func (t *Turn) documentsRead() int {
+	if t.Final != nil {
+		return t.Final.Coverage.Opened
+	}
+	seen := map[string]bool{}
+	for _, s := range t.All {
+		if s.Status == chat.StatusComplete && s.ActionType == chat.ActionReading {
+			for _, d := range s.documents() {
+				seen[d] = true
+			}
+		}
+	}
+	return len(seen)
+}
+
+// citation returns the citation with the number.
+func (t *Turn) citation(n int) (chat.Citation, bool) {
+	for _, c := range t.Citations {
+		if c.Number == n {
+			return c, true
+		}
+	}
+	return chat.Citation{}, false
+}
+
+// version returns this turn's place among its siblings, from 1, and the neighbours' run ids, empty at the ends.
+func (t *Turn) version() (n int, before, after string) {
+	for i, id := range t.Siblings {
+		if id != t.RunID {
+			continue
+		}
+		if i > 0 {
+			before = t.Siblings[i-1]
+		}
+		if i+1 < len(t.Siblings) {
+			after = t.Siblings[i+1]
+		}
+		return i + 1, before, after
+	}
+	return 0, "", ""
+}
+
+// reason is the run's own sentence on why it failed, or the given one.
+func (t *Turn) reason(otherwise string) string {
+	if t.Error != nil && t.Error.Message != "" {
+		return t.Error.Message
+	}
+	return otherwise
+}
+
+func (t *Turn) sourceCounts() string {
+	cited := len(t.Final.Sources) - len(t.uncited())
+	return thousands(cited) + " cited · " + thousands(max(len(t.Final.Sources), t.Final.Coverage.Opened)) + " read"
+}
+
+// uncited returns the sources that were read and not cited.
+func (t *Turn) uncited() []chat.Source {
+	var rest []chat.Source
+	for _, s := range t.Final.Sources {
+		if !s.Cited {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+func percent(share float64) string { return strconv.Itoa(int(share*100+0.5)) + " %" }
