@@ -28,6 +28,7 @@ type reply struct {
 // word is a word of the question with what it weighs.
 type word struct {
 	terms, alike []string
+	borrowed     bool
 	weight       float64 // rarer in what was read weighs more
 	share        float64 // of the support that is asked for
 	name         bool
@@ -38,6 +39,7 @@ type candidate struct {
 	sentence
 	score float64
 	has   []float64 // of each word of the question, 0–1
+	near  []float64 // the same for its heading and its document's name
 }
 
 // compose chooses the sentences that answer the question from everything that was shown.
@@ -47,7 +49,7 @@ func compose(t turn, q query) reply {
 		return reply{}
 	}
 	all, sourceTerms := cut(sources)
-	words := weigh(q, all, sourceTerms)
+	words := weigh(q, all, titleTerms(sources))
 	want := expects(t.question)
 	cands := make([]candidate, 0, len(all))
 	for i := range all {
@@ -55,7 +57,7 @@ func compose(t turn, q query) reply {
 	}
 	ranked := slices.Clone(cands)
 	slices.SortStableFunc(ranked, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-	picked := pick(ranked, want)
+	picked := pick(ranked, words, want)
 	if len(picked) == 0 || !supports(picked, words, sourceTerms) {
 		return reply{}
 	}
@@ -69,13 +71,27 @@ func cut(sources []source) ([]sentence, []map[string]bool) {
 	for i, src := range sources {
 		lang := text.Detect(src.Text)
 		analyser := text.NewAnalyser(lang)
-		around[i] = termSet(analyser, src.Section+" "+src.document.Title+" "+strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(src.document.Filename))
+		around[i] = termSet(analyser, src.Section+" "+src.document.Title+" "+plainName(src.document.Filename))
 		for _, s := range sentencesOf(src.Text) {
 			s.source, s.terms = i, termSet(analyser, s.text)
 			all = append(all, s)
 		}
 	}
 	return all, around
+}
+
+// titleTerms holds the terms of each source's document's name.
+func titleTerms(sources []source) []map[string]bool {
+	out := make([]map[string]bool, len(sources))
+	for i, src := range sources {
+		out[i] = termSet(text.NewAnalyser(text.Detect(src.Text)), src.document.Title+" "+plainName(src.document.Filename))
+	}
+	return out
+}
+
+// plainName returns the words of a file name.
+func plainName(file string) string {
+	return strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(file)
 }
 
 // termSet holds the stems of a text, and its words as they are.
@@ -88,11 +104,12 @@ func termSet(a *text.Analyser, s string) map[string]bool {
 }
 
 // weigh makes the question's words, with the weight that their rarity in what was read gives them.
-func weigh(q query, all []sentence, around []map[string]bool) []word {
+func weigh(q query, all []sentence, titles []map[string]bool) []word {
 	var words []word
-	add := func(ws []text.Word, share float64) {
+	langs := languages(q.text)
+	add := func(ws []text.Word, share float64, borrowed bool) {
 		for _, w := range ws {
-			n := word{terms: w.Terms, alike: synonyms(w.Terms), share: share,
+			n := word{terms: w.Terms, alike: stems(synonyms(w), langs), share: share, borrowed: borrowed,
 				name: slices.ContainsFunc(q.names, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] })}
 			in := 0
 			for _, s := range all {
@@ -101,14 +118,21 @@ func weigh(q query, all []sentence, around []map[string]bool) []word {
 				}
 			}
 			n.weight = share * math.Log(1+float64(len(all)+1)/float64(in+1))
-			if n.name {
+			switch {
+			case n.name:
 				n.share *= 1.5
+			case slices.ContainsFunc(titles, func(set map[string]bool) bool { return n.in(set) == 1 }):
+				n.share *= 0.3 // it may only name the document
 			}
 			words = append(words, n)
 		}
 	}
-	add(q.words, 1)
-	add(q.borrowed, borrowedWorth)
+	own := 1.0
+	if q.vague && len(q.borrowed) > 0 {
+		own = 0.3
+	}
+	add(q.words, own, false)
+	add(q.borrowed, borrowedWorth, true)
 	return words
 }
 
@@ -130,7 +154,7 @@ func (w word) in(terms map[string]bool) float64 {
 // rate scores one sentence.
 func rate(all []sentence, i int, around map[string]bool, words []word, want expected, question string) candidate {
 	s := all[i]
-	c := candidate{sentence: s, has: make([]float64, len(words))}
+	c := candidate{sentence: s, has: make([]float64, len(words)), near: make([]float64, len(words))}
 	var before map[string]bool
 	beforeWorth := contextWorth
 	if i > 0 && all[i-1].source == s.source {
@@ -139,15 +163,17 @@ func rate(all []sentence, i int, around map[string]bool, words []word, want expe
 			beforeWorth = 0.7 // it names what this sentence is about
 		}
 	}
-	own := 0.0
+	own, context := 0.0, 0.0
 	for k, w := range words {
-		c.has[k] = w.in(s.terms)
+		c.has[k], c.near[k] = w.in(s.terms), w.in(around)
 		own += c.has[k]
-		worth := max(c.has[k], contextWorth*w.in(around), beforeWorth*w.in(before))
+		context += w.in(before)
+		worth := max(c.has[k], contextWorth*c.near[k], beforeWorth*w.in(before))
 		c.score += w.weight * worth
 	}
+	follows := beforeWorth == 0.7 || context > 0 && want.form != nil && want.form.MatchString(s.text)
 	switch {
-	case s.heading, !sayable(s.text), own == 0 && beforeWorth < 0.7:
+	case s.heading, !sayable(s.text), own == 0 && !follows:
 		c.score = 0
 		return c
 	case strings.HasSuffix(s.text, "?"), strings.HasSuffix(s.text, ":") && !want.many:
@@ -159,7 +185,7 @@ func rate(all []sentence, i int, around map[string]bool, words []word, want expe
 }
 
 // pick takes the best sentence and further ones that are nearly as good and say something else.
-func pick(ranked []candidate, want expected) []candidate {
+func pick(ranked []candidate, words []word, want expected) []candidate {
 	if len(ranked) == 0 || ranked[0].score <= 0 {
 		return nil
 	}
@@ -173,7 +199,7 @@ func pick(ranked []candidate, want expected) []candidate {
 			break
 		}
 		floor := nearTop
-		if bringsNew(c, picked) {
+		if bringsNew(c, picked, words) {
 			floor -= 0.2
 		} else if want.exact {
 			floor += 0.25
@@ -185,10 +211,10 @@ func pick(ranked []candidate, want expected) []candidate {
 	return picked
 }
 
-// bringsNew reports whether a sentence holds a word of the question that none so far holds.
-func bringsNew(c candidate, picked []candidate) bool {
+// bringsNew reports whether a sentence holds a word of the question itself that none so far holds, nor its heading.
+func bringsNew(c candidate, picked []candidate, words []word) bool {
 	for k, has := range c.has {
-		if has > 0 && !slices.ContainsFunc(picked, func(p candidate) bool { return p.has[k] > 0 }) {
+		if has > 0 && !words[k].borrowed && !slices.ContainsFunc(picked, func(p candidate) bool { return p.has[k] > 0 || p.near[k] > 0 }) {
 			return true
 		}
 	}

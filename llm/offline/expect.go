@@ -16,8 +16,10 @@ type expected struct {
 var forms = []struct{ question, form *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\bhow (much|expensive)\b|\b(cost|price|fee|salary|budget|rent)s?\b|\bcombien\b|\bwie ?viel\b|\bcuánto\b`),
 		regexp.MustCompile(`(?i)[$€£¥]\s?\d|\d[\d.,]*\s?([$€£¥%]|eur|usd|gbp|euros?|dollars?|pounds?|percent|per\b)|\d`)},
-	{regexp.MustCompile(`(?i)\bhow (many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold)\b|\b(number|amount|percentage|length|height|width|size|area|temperature|limit) of\b|\bwie (lange?|viele|oft|hoch|alt|groß)\b`),
+	{regexp.MustCompile(`(?i)\bhow (many|often|far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\b(number|amount|percentage|length|height|width|size|area|temperature|limit) of\b|\bwie (viele|oft|hoch|groß)\b`),
 		regexp.MustCompile(`(?i)\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|once|twice|daily|weekly|monthly|yearly|annually|every|each|ein|zwei|drei|vier|fünf|deux|trois|dos|tres)\b`)},
+	{regexp.MustCompile(`(?i)\bhow (long|old)\b|\bwie (lange?|alt)\b|\bkündigungsfrist\b|\bfrist\b`),
+		regexp.MustCompile(`(?i)\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|a|an|einem?r?|zwei|drei|vier|sechs) (to \d+ |or \d+ |bis \d+ )?(business |working |calendar )?(second|minute|hour|day|week|month|year|decade|sekunde|minute|stunde|tag|woche|monat|jahr)(s|e|en|n)?\b`)},
 	{regexp.MustCompile(`(?i)\bwhen\b|\b(what|which) (year|date|day|time|month)\b|\bdeadline\b|\bwann\b|\bquand\b|\bcuándo\b`),
 		regexp.MustCompile(`(?i)\b(1[5-9]|20)\d\d\b|\d{1,2}[:.]\d{2}|\b\d{1,2}(st|nd|rd|th)\b|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(mon|tues|wednes|thurs|fri|satur|sun)day|\b(day|week|month|year)s?\b|\b(januar|februar|märz|mai|juni|juli|oktober|dezember|montag|janvier|février|mars|avril|juin|juillet|août|enero|marzo|abril|mayo|junio|julio)\b`)},
 	{regexp.MustCompile(`(?i)\bwho(m|se)?\b|\bwer\b|\bwem\b|\bqui\b|\bquién\b`),
@@ -25,7 +27,7 @@ var forms = []struct{ question, form *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\bwhere\b|\bwo\b|\boù\b|\bdónde\b`),
 		regexp.MustCompile(`[\p{Ll},]\s\p{Lu}\p{Ll}+|(?i)\b(in|at|on|near|under|behind|beside|inside|street|road|room|floor|building|im|am|dans|sur|en)\b`)},
 	{regexp.MustCompile(`(?i)\bwhy\b|\breasons?\b|\bwarum\b|\bpourquoi\b|\bpor qué\b`),
-		regexp.MustCompile(`(?i)\b(because|since|due to|so that|in order to|reason|therefore|caused|as a result|to (avoid|prevent|protect|keep|make|ensure)|weil|damit|car|parce)\b`)},
+		regexp.MustCompile(`(?i)\b(because|since|causes?|caused by|due to|so that|in order to|reason|therefore|caused|as a result|to (avoid|prevent|protect|keep|make|ensure)|weil|damit|car|parce)\b`)},
 }
 
 var (

@@ -142,7 +142,7 @@ func widen(q query, done []result) string {
 			continue
 		}
 		words = append(words, w.Text)
-		words = append(words, synonyms(w.Terms)...)
+		words = append(words, synonyms(w)...)
 	}
 	if len(words) == len(q.words)+len(q.borrowed) && len(words) > 2 { // no other words are known: drop the shortest
 		slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })

@@ -25,7 +25,7 @@ var (
 	talk      = regexp.MustCompile(`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten (tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are you|what are you|what can you do|help)( (there|you|very much|a lot|so much|again|footnote|everyone))*[\s!.?,:)]*$`)
 	gratitude = regexp.MustCompile(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
 
-	summarise = regexp.MustCompile(`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) (?:about|say in short)$|fasse|résume[rz]?|resume)\s*(.*)$`)
+	summarise = regexp.MustCompile(`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ]*$|fasse|résume[rz]?|resume)\s*(.*)$`)
 	listing   = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`)
 	ownership = regexp.MustCompile(`(?i)^\s*(?:do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our )?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is there|exist|in (?:the |my |our )?library)?[\s?.!]*$`)
 	byAuthor  = regexp.MustCompile(`(?i)^\s*(?:are |were |is )?(?:written |authored )?by ([\p{L}][\p{L} .'-]+?)[\s?.!]*$`)
@@ -88,7 +88,7 @@ func subject(s string) string {
 var (
 	pointsBack = regexp.MustCompile(`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|there|one|ones|same|both|former|latter|more|else|also|davon|dazu|darüber|mehr|es|sie|diese[rs]?|elle|ils?|celui|ello|eso)\b`)
 	onward     = regexp.MustCompile(`(?i)^(and|what about|how about|why|how so|tell me more|more|go on|continue|explain|und|et|y|warum|pourquoi)\b`)
-	ordinal    = regexp.MustCompile(`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: (?:one|document|file|point|item|option|result|step|answer|sentence|part|of (?:them|these|those)))?\b`)
+	ordinal    = regexp.MustCompile(`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: (?:one|document|file|point|item|option|result|step|answer|sentence|part|of (?:them|these|those))\b|\s*[?.!]*$)`)
 	ordinals   = map[string]int{"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1}
 	marker     = regexp.MustCompile(`\s*\[(?:Source )?\d+\]`)
 	itemStart  = regexp.MustCompile(`(?m)^\s*(?:[-*•]|\d+[.)])\s+`)
@@ -102,14 +102,17 @@ type query struct {
 	names    []text.Word // words that must be somewhere: names, years, numbers, quoted phrases
 	quoted   []string
 	follows  bool
+	vague    bool // words holds only words that say nothing about the subject
 }
 
 // understand makes a query of a question; one that points back borrows words of what was said before.
 func understand(t turn) query {
-	q := query{words: contentWords(t.question), quoted: text.Phrases(t.question)}
+	q := query{quoted: text.Phrases(t.question)}
+	words, only := contentWords(t.question)
+	q.words, q.vague = words, !only
 	q.names = names(t.question, q.words)
-	back := pointsBack.MatchString(t.question) || onward.MatchString(t.question) || ordinal.MatchString(t.question)
-	if len(t.earlier) > 0 && (back && len(q.names) == 0 || len(q.words) < 2) {
+	back := pointsBack.MatchString(t.question) || onward.MatchString(t.question) || refersToItem(t.question)
+	if len(t.earlier) > 0 && (back && len(q.names) == 0 || len(q.words) < 2 || q.vague) {
 		q.follows = true
 		q.borrowed = borrow(t, q.words)
 	}
@@ -117,11 +120,17 @@ func understand(t turn) query {
 	return q
 }
 
+// refersToItem reports whether a question means a part of the answer before it: "the second one", but not "does it last?".
+func refersToItem(q string) bool {
+	m := ordinal.FindString(q)
+	return m != "" && (!strings.HasPrefix(strings.ToLower(m), "last") || strings.Contains(strings.ToLower(q), "the last"))
+}
+
 // borrow returns the words that a follow-up question stands on.
 func borrow(t turn, own []text.Word) []text.Word {
 	var before strings.Builder
 	last := t.earlier[len(t.earlier)-1]
-	if m := ordinal.FindStringSubmatch(t.question); m != nil {
+	if m := ordinal.FindStringSubmatch(t.question); refersToItem(t.question) {
 		before.WriteString(item(last.answer, ordinals[strings.ToLower(m[1])]) + " ")
 	}
 	for i := len(t.earlier) - 1; i >= 0 && before.Len() < 400; i-- {
@@ -134,7 +143,8 @@ func borrow(t turn, own []text.Word) []text.Word {
 		}
 	}
 	var out []text.Word
-	for _, w := range contentWords(before.String()) {
+	words, _ := contentWords(before.String())
+	for _, w := range words {
 		if !slices.ContainsFunc(own, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] }) && len(out) < 10 {
 			out = append(out, w)
 		}

@@ -29,6 +29,7 @@ var (
 	itemLine    = regexp.MustCompile(`^(?:[-*•–‣]|\d{1,3}[.)]|[a-z][.)])\s`)
 	rowLine     = regexp.MustCompile(`\t|\S \| \S|^\|`)
 	ruleLine    = regexp.MustCompile(`^[\s|:+=_-]+$`)
+	commands    = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`) // meant for models, not for readers
 	footnoteRef = regexp.MustCompile(`\s?\[\^?\d{1,4}\]`)
 )
 
@@ -77,7 +78,7 @@ func cjk(s string) bool {
 // sayable reports whether a sentence can stand in an answer: not too short or long, and no markup that would load or hide something.
 func sayable(s string) bool {
 	n := utf8.RuneCountInString(s)
-	return n >= shortest && n <= tooLong && !ruleLine.MatchString(s) && !strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
+	return n >= shortest && n <= tooLong && !ruleLine.MatchString(s) && !commands.MatchString(s) && !strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
 }
 
 // cited writes a sentence with its number. Numbers in brackets that the document itself has are left out: they would be

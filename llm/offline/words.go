@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,22 +15,26 @@ import (
 var idle = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`document documents file files say says said tell told mention mentions mentioned according describe describes described
-		explain explains information info detail details please know find show give list much many long often happen happens
+		explain explains information info detail details please know find show give list happen happens much many
 		mean means exactly question answer want need second first third last one more else also compare difference between versus vs
-		dokument dokumente sagen steht laut document fichier dit documento dice`) {
+		dokument dokumente sagen steht laut document fichier dit documento dice wann wo wer was wie warum welche welcher welches gilt gelten beträgt
+		muss kann darf quand combien comment pourquoi quel quelle quels quelles cuándo cuánto dónde cómo cuál`) {
 		m[w] = true
 	}
 	return m
 }()
 
-// contentWords returns the words of a question that say what it is about; all of its words if none does.
-func contentWords(q string) []text.Word {
-	words := text.QueryWords(q, languages(q))
+// measure asks for a number; the word after "how" is no part of the subject.
+var measure = regexp.MustCompile(`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|viele?|oft|groß|alt|weit|schwer|teuer)\b`)
+
+// contentWords returns the words of a question that say what it is about; only is false if none does and all are returned.
+func contentWords(q string) (words []text.Word, only bool) {
+	words = text.QueryWords(measure.ReplaceAllString(q, ""), languages(q))
 	kept := slices.DeleteFunc(slices.Clone(words), func(w text.Word) bool { return idle[strings.ToLower(w.Text)] || idle[w.Terms[0]] })
 	if len(kept) == 0 {
-		return words
+		return words, false
 	}
-	return kept
+	return kept, true
 }
 
 // languages returns the languages whose stems a question's words may have.
@@ -100,30 +105,57 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// alike are groups of words with nearly one meaning, as English stems.
+// alike are groups of words with nearly one meaning.
 var alike = [][]string{
-	{"cost", "price", "fee", "charg", "amount"}, {"buy", "purchas", "acquir"}, {"car", "vehicl", "automobil"}, {"begin", "start", "commenc"},
-	{"end", "finish", "termin", "expir"}, {"boss", "manag", "head", "director", "lead"}, {"employe", "staff", "worker", "personnel"},
-	{"holiday", "vacat", "leav"}, {"salari", "pay", "wage", "compens"}, {"fix", "repair", "mend"}, {"broken", "damag", "defect", "fault"},
-	{"guarante", "warranti"}, {"contract", "agreement"}, {"cancel", "termin", "withdraw"}, {"delet", "remov", "eras"}, {"instal", "setup", "set"},
-	{"allow", "permit"}, {"forbid", "prohibit", "ban"}, {"size", "dimens", "area"}, {"flat", "apart"}, {"hous", "build", "home"}, {"illness", "sick", "diseas"},
-	{"help", "support", "assist"}, {"big", "larg"}, {"old", "age"}, {"custom", "client"}, {"suppli", "vendor", "provid"}, {"phone", "telephon"},
-	{"mail", "email"}, {"address", "locat"}, {"owner", "own", "landlord", "proprietor"}, {"reason", "caus", "because"}, {"advantag", "benefit"}, {"founder", "found", "establish"},
-	{"refund", "reimburs", "repay"}, {"duration", "length", "period"}, {"deadlin", "due"}, {"author", "written", "write"}, {"rent", "leas"},
-	{"limit", "maximum", "most"}, {"minimum", "least"}, {"delay", "late"}, {"invoic", "bill"}, {"creat", "make", "made", "built"},
+	{"cost", "price", "fee", "charge", "amount"}, {"buy", "purchase", "acquire"}, {"car", "vehicle", "automobile"}, {"begin", "start", "commence"},
+	{"end", "finish", "terminate", "expire"}, {"boss", "manager", "head", "director", "leader"}, {"employee", "staff", "worker", "personnel"},
+	{"holiday", "vacation", "leave"}, {"salary", "pay", "wage", "compensation"}, {"fix", "repair", "mend"}, {"broken", "damaged", "defective", "faulty"},
+	{"guarantee", "warranty"}, {"contract", "agreement"}, {"cancel", "terminate", "withdraw"}, {"delete", "remove", "erase"}, {"install", "setup"},
+	{"allow", "permit", "possible"}, {"forbid", "prohibit", "ban"}, {"size", "dimension", "area"}, {"flat", "apartment"}, {"house", "building", "home"}, {"illness", "sickness", "disease"},
+	{"help", "support", "assistance"}, {"big", "large"}, {"old", "age"}, {"customer", "client"}, {"supplier", "vendor", "provider"}, {"phone", "telephone"},
+	{"mail", "email"}, {"address", "location"}, {"owner", "landlord", "proprietor"}, {"reason", "cause", "because"}, {"advantage", "benefit"},
+	{"founded", "established"}, {"refund", "reimbursement", "repayment"}, {"duration", "length", "period"}, {"deadline", "due"}, {"author", "written"}, {"rent", "lease"},
+	{"limit", "maximum"}, {"minimum", "least"}, {"delay", "late"}, {"invoice", "bill"}, {"create", "make", "built"}, {"last", "life", "lifetime", "lifespan"},
+	{"password", "passphrase"}, {"backup", "copy"}, {"speed", "fast"}, {"weight", "heavy"}, {"height", "tall"}, {"agree", "consent", "approve"},
 }
 
-// synonyms returns the stems that mean nearly the same as one of the terms.
-func synonyms(terms []string) []string {
-	var out []string
+// alikeByStem finds the groups of a stem.
+var alikeByStem = sync.OnceValue(func() map[string][]string {
+	m := map[string][]string{}
 	for _, group := range alike {
-		if slices.ContainsFunc(group, func(g string) bool { return slices.Contains(terms, g) }) {
-			for _, g := range group {
-				if !slices.Contains(terms, g) && !slices.Contains(out, g) {
-					out = append(out, g)
-				}
+		for _, word := range group {
+			for _, stem := range text.Terms(word, "en") {
+				m[stem] = append(m[stem], slices.DeleteFunc(slices.Clone(group), func(w string) bool { return w == word })...)
 			}
 		}
+	}
+	return m
+})
+
+// compound finds the German words that are joined by an s after a common ending.
+var compound = regexp.MustCompile(`(?i)^(\p{L}+(?:ung|heit|keit|schaft|tät|ion|tum))s(\p{L}{3,})$`)
+
+// synonyms returns words that mean nearly the same as a word, and the parts of a compound.
+func synonyms(w text.Word) []string {
+	var out []string
+	for _, term := range w.Terms {
+		for _, word := range alikeByStem()[term] {
+			if !slices.Contains(out, word) {
+				out = append(out, word)
+			}
+		}
+	}
+	if m := compound.FindStringSubmatch(w.Text); m != nil {
+		out = append(out, m[1], m[2])
+	}
+	return out
+}
+
+// stems returns the terms under which the words may have been found.
+func stems(words []string, langs []string) []string {
+	var out []string
+	for _, word := range words {
+		out = append(out, text.QueryTerms(word, langs)...)
 	}
 	return out
 }
