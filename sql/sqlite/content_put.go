@@ -147,7 +147,7 @@ func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
 		last := to == len(w.steps)
 		began := w.content
 		err = w.ds.db.writeBulk(ctx, last, func(t *tx) error {
-			if _, _, err := presentState(t, w.id, w.c.SHA256); err != nil {
+			if err := w.check(t); err != nil {
 				return err // no use going on
 			}
 			if first {
@@ -175,6 +175,22 @@ func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
 		}
 		from = to
 	}
+}
+
+// check fails unless the document still wants this version.
+func (w *contentWrite) check(t *tx) error {
+	_, _, err := presentState(t, w.id, w.c.SHA256)
+	if !errors.Is(err, errNoDocument) {
+		return err
+	}
+	var hidden bool
+	if err := t.queryRow(`SELECT EXISTS (SELECT 1 FROM documents WHERE id = ?)`, []any{w.id}, &hidden); err != nil {
+		return err
+	}
+	if hidden {
+		return errOtherVersion
+	}
+	return errNoDocument
 }
 
 // begin takes a content number and a run of passage numbers.

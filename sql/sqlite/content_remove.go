@@ -15,16 +15,15 @@ const abandonedAfter = time.Hour
 
 // mergeMeta is what the file says, overruled by what the upload said.
 func mergeMeta(extracted map[string]any, given string) (string, error) {
-	merged := maps.Clone(extracted)
-	if merged == nil {
-		merged = make(map[string]any)
-	}
-	if err := json.Unmarshal([]byte(given), &merged); err != nil {
+	var overruling map[string]any
+	if err := json.Unmarshal([]byte(given), &overruling); err != nil {
 		return "", fmt.Errorf("given meta: %w", err)
 	}
-	if len(merged) == 0 {
-		return "null", nil
+	if len(extracted) == 0 {
+		return given, nil
 	}
+	merged := maps.Clone(extracted)
+	maps.Copy(merged, overruling)
 	return toJSON(merged)
 }
 

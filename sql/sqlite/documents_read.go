@@ -194,3 +194,11 @@ func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err er
 	err = ds.db.queryRow(ctx, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user = ?), 0)`, []any{s.User}, &v)
 	return v, err
 }
+
+// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a document
+// has the bytes of both.
+func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
+	err = ds.db.queryRow(ctx, `SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = ?1)
+		OR EXISTS (SELECT 1 FROM contents WHERE sha256 = ?1 AND live = 1)`, []any{sha256}, &used)
+	return used, err
+}

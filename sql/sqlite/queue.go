@@ -44,8 +44,9 @@ func (q *Queue) Take(ctx context.Context, kind corpus.JobKind, lease time.Durati
 	err = q.db.write(ctx, false, func(t *tx) error {
 		now := time.Now()
 		return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
-			RETURNING n, kind, document, sha256, attempt`,
-			[]any{now.Add(lease).UnixMicro(), kind, now.UnixMicro()}, &job.ID, &job.Kind, &job.DocumentID, &job.SHA256, &job.Attempt)
+			RETURNING n, kind, document, sha256, attempt, coalesce((SELECT user FROM documents WHERE id = document), '')`,
+			[]any{now.Add(lease).UnixMicro(), kind, now.UnixMicro()},
+			&job.ID, &job.Kind, &job.DocumentID, &job.SHA256, &job.Attempt, &job.User)
 	})
 	return job, err == nil, noJob(err)
 }

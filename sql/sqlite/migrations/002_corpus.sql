@@ -29,6 +29,7 @@ CREATE TABLE documents (
 ) STRICT;
 CREATE UNIQUE INDEX documents_by_path ON documents (user, namespace, path) WHERE deleted_at = 0;
 CREATE INDEX documents_by_bytes ON documents (user, namespace, sha256);
+CREATE INDEX documents_by_hash ON documents (sha256);
 CREATE INDEX documents_by_age ON documents (user, deleted_at, created_at, n);
 CREATE INDEX documents_hidden ON documents (deleted_at) WHERE deleted_at > 0;
 
@@ -50,6 +51,7 @@ CREATE TABLE contents (
 	started_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX contents_by_document ON contents (document);
+CREATE INDEX contents_by_hash ON contents (sha256);
 CREATE INDEX contents_changed ON contents (changed);
 CREATE INDEX contents_unseen ON contents (started_at) WHERE live = 0;
 

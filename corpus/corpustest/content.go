@@ -1,0 +1,233 @@
+package corpustest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("everything comes back as it was put", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		in := file("a.pdf", "bytes")
+		in.Meta = map[string]any{"author": "the uploader"}
+		d := mustPut(t, ds, in)
+		c := contentOf(d, "Première page, 東京.", "Second: 𝔘nicode.")
+		c.Extracted.Title, c.Extracted.Pages, c.Extracted.Language = "Große Prüfung", 2, "fr"
+		c.Extracted.Sizes = [][2]float64{{595, 842}, {842.5, 595.25}}
+		c.Extracted.Meta = map[string]any{"author": "the file", "date": "2026"}
+		c.Extracted.Blocks[0].Headings, c.Extracted.Blocks[0].Box = []string{"One", "Two"}, &chat.Box{1, 0.1, 0.2, 0.3, 0.4}
+		c.Extracted.Blocks[1].Marks = []corpus.Mark{{Kind: "link", Start: 21, End: 25, URL: "https://example.org"}}
+		mustPutContent(t, ds, d.ID, c)
+
+		got := mustGet(t, ds, alice, d.ID)
+		if got.State != corpus.StateReady || got.Title != "Große Prüfung" || got.Pages != 2 || got.Language != "fr" || got.Passages != 2 {
+			t.Errorf("Get = %+v", got)
+		}
+		if diff := cmp.Diff(map[string]any{"author": "the uploader", "date": "2026"}, got.Meta); diff != "" {
+			t.Errorf("meta (-want +got):\n%s", diff)
+		}
+		if text := mustText(t, ds, d.ID); text != c.Extracted.Text {
+			t.Errorf("Text = %q, want %q", text, c.Extracted.Text)
+		}
+		blocks, err := ds.Blocks(t.Context(), alice, d.ID)
+		if diff := cmp.Diff(c.Extracted.Blocks, blocks); err != nil || diff != "" {
+			t.Errorf("Blocks: %v, (-want +got):\n%s", err, diff)
+		}
+		sizes, err := ds.PageSizes(t.Context(), alice, d.ID)
+		if diff := cmp.Diff(c.Extracted.Sizes, sizes); err != nil || diff != "" {
+			t.Errorf("PageSizes: %v, (-want +got):\n%s", err, diff)
+		}
+		passages, err := ds.Passages(t.Context(), alice, d.ID, 0, -1)
+		if diff := cmp.Diff(c.Passages, passages); err != nil || diff != "" {
+			t.Errorf("Passages: %v, (-want +got):\n%s", err, diff)
+		}
+	})
+	t.Run("a document without content has none, which is no error", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := mustPut(t, ds, file("a.md", "x"))
+		blocks, err := ds.Blocks(t.Context(), alice, d.ID)
+		mustDo(t, "Blocks", err)
+		passages, err := ds.Passages(t.Context(), alice, d.ID, 0, -1)
+		mustDo(t, "Passages", err)
+		sizes, err := ds.PageSizes(t.Context(), alice, d.ID)
+		mustDo(t, "PageSizes", err)
+		if text := mustText(t, ds, d.ID); text != "" || len(blocks)+len(passages)+len(sizes) > 0 {
+			t.Errorf("text %q, %d blocks, %d passages, %d sizes", text, len(blocks), len(passages), len(sizes))
+		}
+	})
+	t.Run("a document may have no passages", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		if d := ingest(t, ds, file("a.md", "")); d.State != corpus.StateReady || d.Passages != 0 {
+			t.Errorf("state %s with %d passages", d.State, d.Passages)
+		}
+	})
+	t.Run("passages come by range and by id in the order asked", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "p0", "p1", "p2", "p3")
+		all := passageIDs(t, ds, d.ID, 0, -1)
+		wantStrings(t, "Passages(1, 3)", passageIDs(t, ds, d.ID, 1, 3), all[1:3])
+		wantStrings(t, "Passages(2, -1)", passageIDs(t, ds, d.ID, 2, -1), all[2:])
+		wantStrings(t, "Passages(3, 99)", passageIDs(t, ds, d.ID, 3, 99), all[3:])
+		wantStrings(t, "Passages(9, 12)", passageIDs(t, ds, d.ID, 9, 12), nil)
+		found, err := ds.PassagesByID(t.Context(), alice, []string{all[2], "nowhere", all[0]})
+		if err != nil || len(found) != 2 || found[0].ID != all[2] || found[1].ID != all[0] || found[1].DocumentID != d.ID || found[1].Text != "p0" {
+			t.Errorf("PassagesByID = %+v, %v", found, err)
+		}
+	})
+	t.Run("words come by the range they overlap, in order", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		const n = 10000
+		d := mustPut(t, ds, file("a.pdf", "bytes"))
+		c := contentOf(d, strings.Repeat("word ", n))
+		var want []corpus.WordBox
+		for i := range n {
+			x := float64(i%97) / 100
+			want = append(want, corpus.WordBox{Start: 5 * i, End: 5*i + 4, Box: chat.Box{float64(1 + i/500), x, 0.123, x + 0.01, 0.140}})
+		}
+		c.Extracted.Blocks[0].Words = want
+		mustPutContent(t, ds, d.ID, c)
+		for _, part := range [][2]int{{0, 4}, {2, 6}, {4, 5}, {5*5000 + 1, 5*5003 + 1}, {0, 5 * n}, {5 * n, 6 * n}} {
+			got, err := ds.Words(t.Context(), alice, d.ID, part[0], part[1])
+			var overlap []corpus.WordBox
+			for _, w := range want {
+				if w.Start < part[1] && w.End > part[0] {
+					overlap = append(overlap, w)
+				}
+			}
+			close := cmpopts.EquateApprox(0, 1e-4) // of a page: a twelfth of a point
+			if diff := cmp.Diff(overlap, got, close, cmpopts.EquateEmpty()); err != nil || diff != "" {
+				t.Errorf("Words(%v): %v, %d instead of %d words", part, err, len(got), len(overlap))
+			}
+		}
+	})
+	t.Run("a long text comes back whole", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := mustPut(t, ds, file("a.md", "long"))
+		c := contentOf(d, "short")
+		c.Extracted.Text = strings.Repeat("a€𝔘é\n", 200_000)
+		mustPutContent(t, ds, d.ID, c)
+		if text := mustText(t, ds, d.ID); text != c.Extracted.Text {
+			t.Errorf("%d bytes came back, want %d", len(text), len(c.Extracted.Text))
+		}
+	})
+}
+
+func passageIDs(t *testing.T, ds corpus.Documents, id string, from, to int) (ids []string) {
+	t.Helper()
+	passages, err := ds.Passages(t.Context(), alice, id, from, to)
+	if err != nil {
+		t.Fatalf("Passages(%s, %d, %d): %v", id, from, to, err)
+	}
+	for _, p := range passages {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("the old content serves until the new one replaces it", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		old := ingest(t, ds, file("a.md", ""), "old words", "more old words")
+		oldIDs := passageIDs(t, ds, old.ID, 0, -1)
+		now := mustPut(t, ds, file("a.md", "new"))
+		if text := mustText(t, ds, old.ID); text != "old words\n\nmore old words" {
+			t.Errorf("before: %q", text)
+		}
+		mustPutContent(t, ds, now.ID, contentOf(now, "new words"))
+		if text := mustText(t, ds, old.ID); text != "new words" {
+			t.Errorf("after: %q", text)
+		}
+		if got := mustGet(t, ds, alice, old.ID); got.State != corpus.StateReady || got.Passages != 1 {
+			t.Errorf("state %s, %d passages", got.State, got.Passages)
+		}
+		if left, err := ds.PassagesByID(t.Context(), alice, oldIDs); err != nil || len(left) > 0 {
+			t.Errorf("old passages are still there: %v, %v", left, err)
+		}
+	})
+	t.Run("the same content again changes nothing", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "p0", "p1")
+		before := passageIDs(t, ds, d.ID, 0, -1)
+		mustPutContent(t, ds, d.ID, contentOf(d, "p0", "p1"))
+		wantStrings(t, "passages", passageIDs(t, ds, d.ID, 0, -1), before)
+		if found, err := ds.PassagesByID(t.Context(), alice, before); err != nil || len(found) != 2 {
+			t.Errorf("PassagesByID = %v, %v", found, err)
+		}
+	})
+	t.Run("readers see one version or the other, never parts of both", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		versions := [2][]string{}
+		for i := range 300 {
+			versions[0] = append(versions[0], fmt.Sprintf("even %d", i))
+			versions[1] = append(versions[1], fmt.Sprintf("odd %d", i))
+		}
+		d := ingest(t, ds, file("a.md", ""), versions[1]...)
+		done := make(chan error, 1)
+		go func() {
+			for i := range 6 {
+				v, _, err := ds.Put(t.Context(), file("a.md", fmt.Sprint("version ", i)))
+				if err == nil {
+					err = ds.PutContent(t.Context(), v.ID, contentOf(v, versions[i%2]...))
+				}
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+		for {
+			passages, err := ds.Passages(t.Context(), alice, d.ID, 0, -1)
+			if err != nil || len(passages) != 300 {
+				t.Fatalf("%d passages, %v; want 300", len(passages), err)
+			}
+			kind, _, _ := strings.Cut(passages[0].Text, " ")
+			for i, p := range passages {
+				if p.Text != fmt.Sprintf("%s %d", kind, i) {
+					t.Fatalf("passage %d is %q among %s ones", i, p.Text, kind)
+				}
+			}
+			select {
+			case err := <-done:
+				mustDo(t, "replace", err)
+				return
+			default:
+			}
+		}
+	})
+	t.Run("a document that is not there takes no content", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		wantCode(t, "PutContent", ds.PutContent(t.Context(), "nowhere", contentOf(file("a.md", "x"), "words")), chat.CodeNotFound)
+	})
+	t.Run("content that can't be stored leaves the old one serving", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "old words")
+		c := contentOf(d, "new words")
+		c.Extracted.Meta = map[string]any{"number": math.Inf(1)} // JSON has none
+		if err := ds.PutContent(t.Context(), d.ID, c); err == nil {
+			t.Error("PutContent took an infinite number")
+		}
+		if text := mustText(t, ds, d.ID); text != "old words" {
+			t.Errorf("Text = %q", text)
+		}
+	})
+}

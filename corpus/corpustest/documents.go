@@ -1,0 +1,191 @@
+package corpustest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// TestDocuments checks each promise in corpus.Documents' comments. open returns an empty store, once per subtest.
+func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("put", func(t *testing.T) { t.Parallel(); testPut(t, open) })
+	t.Run("states", func(t *testing.T) { t.Parallel(); testStates(t, open) })
+	t.Run("content", func(t *testing.T) { t.Parallel(); testContent(t, open) })
+	t.Run("replacing content", func(t *testing.T) { t.Parallel(); testReplace(t, open) })
+	t.Run("list", func(t *testing.T) { t.Parallel(); testList(t, open) })
+	t.Run("scope", func(t *testing.T) { t.Parallel(); testScope(t, open) })
+	t.Run("delete", func(t *testing.T) { t.Parallel(); testDelete(t, open) })
+	t.Run("version", func(t *testing.T) { t.Parallel(); testVersion(t, open) })
+}
+
+func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("a new document is queued under a fresh id, with everything that was given", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		in := file("notes/roof.md", "tiles")
+		in.Meta = map[string]any{"author": "Ada", "year": 1843.0, "tags": []any{"a", "b"}}
+		got := mustPut(t, ds, in)
+		want := in
+		want.ID, want.Title, want.State, want.Semantic, want.Progress.Stage = got.ID, "roof.md", corpus.StateQueued, corpus.SemanticOff, "queued"
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(corpus.Document{}, "CreatedAt", "UpdatedAt")); diff != "" || got.ID == "" {
+			t.Errorf("Put returned (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(got, mustGet(t, ds, alice, got.ID)); diff != "" {
+			t.Errorf("Get differs from what Put returned:\n%s", diff)
+		}
+		if age := time.Since(got.CreatedAt); age < 0 || age > time.Hour || got.CreatedAt.Location() != time.UTC {
+			t.Errorf("CreatedAt = %v", got.CreatedAt)
+		}
+	})
+	t.Run("the same bytes under another path are the existing document", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		first := mustPut(t, ds, file("a.md", "same"))
+		second, duplicate, err := ds.Put(t.Context(), file("b.md", "same"))
+		if err != nil || !duplicate || second.ID != first.ID || second.Path != "a.md" {
+			t.Errorf("Put = %s (%q), duplicate %v, %v; want %s, a duplicate", second.ID, second.Path, duplicate, err, first.ID)
+		}
+	})
+	t.Run("the same bytes in another namespace or of another user are another document", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		first := mustPut(t, ds, file("a.md", "same"))
+		elsewhere, theirs := file("a.md", "same"), file("a.md", "same")
+		elsewhere.Namespace, theirs.User = "other", bob.User
+		if second, third := mustPut(t, ds, elsewhere), mustPut(t, ds, theirs); second.ID == first.ID || third.ID == first.ID || third.ID == second.ID {
+			t.Errorf("ids %s, %s and %s should differ", first.ID, second.ID, third.ID)
+		}
+	})
+	t.Run("the same bytes queue a failed or cancelled document again", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := mustPut(t, ds, file("a.md", "same"))
+		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateFailed, corpus.Progress{}, &corpus.Failure{Code: "broken", Detail: "It is broken."}))
+		if again := mustPut(t, ds, file("a.md", "same")); again.ID != d.ID || again.State != corpus.StateQueued || again.Error != nil {
+			t.Errorf("after a failure: id %s, state %s, error %v; want %s queued", again.ID, again.State, again.Error, d.ID)
+		}
+		mustDo(t, "Cancel", ds.Cancel(t.Context(), alice, d.ID))
+		if again := mustPut(t, ds, file("a.md", "same")); again.ID != d.ID || again.State != corpus.StateQueued {
+			t.Errorf("after a cancel: id %s, state %s; want %s queued", again.ID, again.State, d.ID)
+		}
+	})
+	t.Run("other bytes under the same path are a new version of the document", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "old words")
+		got := mustPut(t, ds, file("a.md", "new words"))
+		if got.ID != d.ID || got.State != corpus.StateQueued || got.SHA256 != hashOf("new words") || !got.CreatedAt.Equal(d.CreatedAt) {
+			t.Errorf("Put = %+v, want document %s queued with the new hash", got, d.ID)
+		}
+	})
+	t.Run("the same bytes restore a deleted document", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "old words")
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
+		again := file("a.md", "")
+		again.SHA256 = d.SHA256
+		got, duplicate, err := ds.Put(t.Context(), again)
+		if err != nil || !duplicate || got.ID != d.ID || got.State != corpus.StateReady {
+			t.Fatalf("Put = %s %s, duplicate %v, %v; want %s ready", got.ID, got.State, duplicate, err, d.ID)
+		}
+		if text := mustText(t, ds, d.ID); text != "old words" {
+			t.Errorf("Text = %q", text)
+		}
+	})
+	t.Run("many puts of the same bytes at once make one document", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		const n = 16
+		ids := make(chan string, n)
+		for range n {
+			go func() {
+				d, _, err := ds.Put(t.Context(), file("a.md", "same"))
+				if err != nil {
+					t.Errorf("Put: %v", err)
+				}
+				ids <- d.ID
+			}()
+		}
+		first := <-ids
+		for range n - 1 {
+			if id := <-ids; id != first {
+				t.Errorf("ids %s and %s", first, id)
+			}
+		}
+	})
+}
+
+func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("a state is kept with its progress and its failure", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := mustPut(t, ds, file("a.md", "x"))
+		progress := corpus.Progress{Stage: "parsing", Done: 3, Total: 7}
+		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateParsing, progress, nil))
+		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateParsing || got.Progress != progress {
+			t.Errorf("state %s, progress %v", got.State, got.Progress)
+		}
+		broken := corpus.Failure{Code: "encrypted", Detail: "The file is encrypted."}
+		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateFailed, progress, &broken))
+		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateFailed || got.Error == nil || *got.Error != broken {
+			t.Errorf("state %s, error %v", got.State, got.Error)
+		}
+	})
+	t.Run("a failure belongs to the failed state only", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := mustPut(t, ds, file("a.md", "x"))
+		err := ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateParsing, corpus.Progress{}, &corpus.Failure{Code: "broken"})
+		wantCode(t, "SetState(parsing, failure)", err, chat.CodeInvalid)
+	})
+	t.Run("a version that was replaced or cancelled can't move any more", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		old := mustPut(t, ds, file("a.md", "old"))
+		now := mustPut(t, ds, file("a.md", "new"))
+		wantCode(t, "SetState of the old version", ds.SetState(t.Context(), old.ID, old.SHA256, corpus.StateParsing, corpus.Progress{}, nil), chat.CodeConflict)
+		wantCode(t, "SetSemantic of the old version", ds.SetSemantic(t.Context(), old.ID, old.SHA256, corpus.SemanticReady), chat.CodeConflict)
+		wantCode(t, "PutContent of the old version", ds.PutContent(t.Context(), old.ID, contentOf(old, "words")), chat.CodeConflict)
+		mustDo(t, "Cancel", ds.Cancel(t.Context(), alice, now.ID))
+		wantCode(t, "SetState when cancelled", ds.SetState(t.Context(), now.ID, now.SHA256, corpus.StateParsing, corpus.Progress{}, nil), chat.CodeConflict)
+		wantCode(t, "PutContent when cancelled", ds.PutContent(t.Context(), now.ID, contentOf(now, "words")), chat.CodeConflict)
+		if got := mustGet(t, ds, alice, now.ID); got.State != corpus.StateCancelled || mustText(t, ds, now.ID) != "" {
+			t.Errorf("state %s", got.State)
+		}
+	})
+	t.Run("only what is under way can be cancelled", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "words")
+		wantCode(t, "Cancel of a ready document", ds.Cancel(t.Context(), alice, d.ID), chat.CodeConflict)
+	})
+	t.Run("cancelling a new version goes back to the old one", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		old := ingest(t, ds, file("a.md", ""), "old words")
+		mustPut(t, ds, file("a.md", "new"))
+		mustDo(t, "Cancel", ds.Cancel(t.Context(), alice, old.ID))
+		got := mustGet(t, ds, alice, old.ID)
+		if got.State != corpus.StateReady || got.SHA256 != old.SHA256 || mustText(t, ds, old.ID) != "old words" {
+			t.Errorf("state %s, hash %s; want ready with the old hash %s", got.State, got.SHA256, old.SHA256)
+		}
+		if again := mustPut(t, ds, file("a.md", "new")); again.State != corpus.StateQueued {
+			t.Errorf("the new version can't come again: %s", again.State)
+		}
+	})
+	t.Run("the semantic state is apart from the state", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "words")
+		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), d.ID, d.SHA256, corpus.SemanticPending))
+		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateReady || got.Semantic != corpus.SemanticPending {
+			t.Errorf("state %s, semantic %s", got.State, got.Semantic)
+		}
+	})
+}

@@ -1,0 +1,188 @@
+package corpustest
+
+import (
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// readAll calls every method that names a document, with what it returned.
+func readAll(t *testing.T, ds corpus.Documents, s chat.Scope, id string) map[string]error {
+	t.Helper()
+	ctx, errs := t.Context(), make(map[string]error)
+	_, errs["Get"] = ds.Get(ctx, s, id)
+	_, errs["Text"] = ds.Text(ctx, s, id)
+	_, errs["Blocks"] = ds.Blocks(ctx, s, id)
+	_, errs["Words"] = ds.Words(ctx, s, id, 0, 10)
+	_, errs["PageSizes"] = ds.PageSizes(ctx, s, id)
+	_, errs["Passages"] = ds.Passages(ctx, s, id, 0, -1)
+	return errs
+}
+
+func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
+	for _, tt := range []struct {
+		name  string
+		scope chat.Scope
+	}{
+		{"another user's document is not there", bob},
+		{"a document of another namespace is not there", alice.In("other")},
+		{"a hostile namespace finds nothing", alice.In(`default"] OR 1=1`)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ds := open(t)
+			d := ingest(t, ds, file("a.md", ""), "secret words")
+			ids := passageIDs(t, ds, d.ID, 0, -1)
+			errs := readAll(t, ds, tt.scope, d.ID)
+			errs["Delete"] = ds.Delete(t.Context(), tt.scope, d.ID)
+			errs["Restore"] = ds.Restore(t.Context(), tt.scope, d.ID)
+			errs["Cancel"] = ds.Cancel(t.Context(), tt.scope, d.ID)
+			for what, err := range errs {
+				wantCode(t, what, err, chat.CodeNotFound)
+			}
+			if found, err := ds.PassagesByID(t.Context(), tt.scope, ids); err != nil || len(found) > 0 {
+				t.Errorf("PassagesByID = %v, %v", found, err)
+			}
+			if paths, _ := list(t, ds, tt.scope, corpus.Filter{IDs: []string{d.ID}}); len(paths) > 0 {
+				t.Errorf("List = %q", paths)
+			}
+			mustGet(t, ds, alice, d.ID)
+		})
+	}
+	t.Run("a scope of several namespaces sees all of them and no more", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		for _, namespace := range []string{"one", "two", "three"} {
+			d := file(namespace+".md", "x")
+			d.Namespace = namespace
+			mustPut(t, ds, d)
+		}
+		got, _ := list(t, ds, chat.Scope{User: alice.User, Namespaces: []string{"three", "one"}}, corpus.Filter{Sort: "oldest"})
+		wantStrings(t, "List", got, []string{"one.md", "three.md"})
+	})
+}
+
+func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("a deleted document is hidden from everything until it is restored", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "words")
+		ids := passageIDs(t, ds, d.ID, 0, -1)
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
+		errs := readAll(t, ds, alice, d.ID)
+		errs["Delete"] = ds.Delete(t.Context(), alice, d.ID)
+		errs["Cancel"] = ds.Cancel(t.Context(), alice, d.ID)
+		errs["SetState"] = ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateReady, corpus.Progress{}, nil)
+		for what, err := range errs {
+			wantCode(t, what, err, chat.CodeNotFound)
+		}
+		wantCode(t, "PutContent", ds.PutContent(t.Context(), d.ID, contentOf(d, "words")), chat.CodeConflict)
+		if found, err := ds.PassagesByID(t.Context(), alice, ids); err != nil || len(found) > 0 {
+			t.Errorf("PassagesByID = %v, %v", found, err)
+		}
+		if paths, _ := list(t, ds, alice, corpus.Filter{}); len(paths) > 0 {
+			t.Errorf("List = %q", paths)
+		}
+		mustDo(t, "Restore", ds.Restore(t.Context(), alice, d.ID))
+		if text := mustText(t, ds, d.ID); text != "words" {
+			t.Errorf("Text = %q", text)
+		}
+	})
+	t.Run("bytes are in use as long as a document has them, hidden or not", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		used := func(what, sha256 string, want bool) {
+			t.Helper()
+			if got, err := ds.BytesInUse(t.Context(), sha256); err != nil || got != want {
+				t.Errorf("%s: BytesInUse = %v, %v; want %v", what, got, err, want)
+			}
+		}
+		d := ingest(t, ds, file("a.md", ""), "words")
+		used("unknown bytes", hashOf("unknown"), false)
+		used("a ready document", d.SHA256, true)
+		v := mustPut(t, ds, file("a.md", "new"))
+		used("an old version that serves", d.SHA256, true)
+		used("a new version on its way", v.SHA256, true)
+		mustPutContent(t, ds, v.ID, contentOf(v, "new words"))
+		used("an old version that is replaced", d.SHA256, false)
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
+		used("a hidden document", v.SHA256, true)
+		if _, err := ds.Purge(t.Context(), time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		used("a purged document", v.SHA256, false)
+	})
+	t.Run("a path is free again when its document is deleted", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := ingest(t, ds, file("a.md", ""), "words")
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
+		if other := mustPut(t, ds, file("a.md", "other")); other.ID == d.ID {
+			t.Error("other bytes took over the deleted document")
+		}
+		wantCode(t, "Restore onto a taken path", ds.Restore(t.Context(), alice, d.ID), chat.CodeConflict)
+	})
+	t.Run("purge removes for good what was hidden before", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		gone := ingest(t, ds, file("gone.md", ""), "words")
+		kept := ingest(t, ds, file("kept.md", ""), "other words")
+		ids := passageIDs(t, ds, gone.ID, 0, -1)
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, gone.ID))
+		if early, err := ds.Purge(t.Context(), time.Now().Add(-time.Hour)); err != nil || len(early) > 0 {
+			t.Fatalf("Purge(an hour ago) = %v, %v", early, err)
+		}
+		purged, err := ds.Purge(t.Context(), time.Now().Add(time.Hour))
+		if err != nil || len(purged) != 1 || purged[0].ID != gone.ID || purged[0].SHA256 != gone.SHA256 {
+			t.Fatalf("Purge = %v, %v; want %s", purged, err, gone.ID)
+		}
+		wantCode(t, "Restore", ds.Restore(t.Context(), alice, gone.ID), chat.CodeNotFound)
+		if found, err := ds.PassagesByID(t.Context(), alice, ids); err != nil || len(found) > 0 {
+			t.Errorf("PassagesByID = %v, %v", found, err)
+		}
+		if text := mustText(t, ds, kept.ID); text != "other words" {
+			t.Errorf("the other document's text = %q", text)
+		}
+		if again, err := ds.Purge(t.Context(), time.Now().Add(time.Hour)); err != nil || len(again) > 0 {
+			t.Errorf("a second Purge = %v, %v", again, err)
+		}
+		mustPut(t, ds, file("gone.md", "back"))
+	})
+}
+
+func testVersion(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("the version changes with whatever a search could see, and only for that user", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		var d corpus.Document
+		seen := map[int64]string{mustVersion(t, ds, alice): "the start"}
+		theirs := mustVersion(t, ds, bob)
+		for _, step := range []struct {
+			what string
+			do   func() error
+		}{
+			{"ready", func() error { d = ingest(t, ds, file("a.md", ""), "words"); return nil }},
+			{"semantic", func() error { return ds.SetSemantic(t.Context(), d.ID, d.SHA256, corpus.SemanticReady) }},
+			{"deleted", func() error { return ds.Delete(t.Context(), alice, d.ID) }},
+			{"restored", func() error { return ds.Restore(t.Context(), alice, d.ID) }},
+			{"replaced", func() error { d = ingest(t, ds, file("a.md", ""), "new words"); return nil }},
+		} {
+			mustDo(t, step.what, step.do())
+			v := mustVersion(t, ds, alice)
+			if before, ok := seen[v]; ok {
+				t.Errorf("after %s the version is %d, as after %s", step.what, v, before)
+			}
+			seen[v] = step.what
+		}
+		if v := mustVersion(t, ds, bob); v != theirs {
+			t.Errorf("another user's version went from %d to %d", theirs, v)
+		}
+		before := mustVersion(t, ds, alice)
+		mustGet(t, ds, alice, d.ID)
+		if v := mustVersion(t, ds, alice); v != before {
+			t.Errorf("reading changed the version from %d to %d", before, v)
+		}
+	})
+}

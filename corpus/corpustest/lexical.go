@@ -1,0 +1,266 @@
+package corpustest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// LexicalStores are documents and the index that they feed.
+type LexicalStores struct {
+	Documents corpus.Documents
+	Lexical   corpus.Lexical
+}
+
+// TestLexical checks each promise in corpus.Lexical's comments. open returns empty stores, once per subtest.
+func TestLexical(t *testing.T, open func(*testing.T) LexicalStores) {
+	t.Run("ranking", func(t *testing.T) { t.Parallel(); testRanking(t, open) })
+	t.Run("phrases", func(t *testing.T) { t.Parallel(); testPhrases(t, open) })
+	t.Run("scope", func(t *testing.T) { t.Parallel(); testLexicalScope(t, open) })
+	t.Run("fresh", func(t *testing.T) { t.Parallel(); testLexicalFresh(t, open) })
+	t.Run("similar", func(t *testing.T) { t.Parallel(); testSimilar(t, open) })
+}
+
+// terms asks for any of words.
+func terms(words ...string) corpus.LexicalQuery { return corpus.LexicalQuery{Terms: words} }
+
+// found returns the texts of the passages that a search found, best first.
+func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery, k int) (texts []string) {
+	t.Helper()
+	hits, err := st.Lexical.SearchLexical(t.Context(), s, q, k)
+	if err != nil {
+		t.Fatalf("SearchLexical(%+v): %v", q, err)
+	}
+	for _, hit := range hits {
+		passages, err := st.Documents.PassagesByID(t.Context(), s, []string{hit.PassageID})
+		if err != nil || len(passages) != 1 || passages[0].DocumentID != hit.DocumentID {
+			t.Fatalf("hit %+v: passages %v, %v", hit, passages, err)
+		}
+		texts = append(texts, passages[0].Text)
+	}
+	return texts
+}
+
+func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
+	t.Run("more and rarer terms are better", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		ingest(t, st.Documents, file("a.md", ""), "roof gutter tiles slate", "roof house garden fence", "roof lawn path gate",
+			"house garden hedge lawn", "nothing of the kind")
+		wantStrings(t, "roof slate", st.found(t, alice, terms("roof", "slate"), 1), []string{"roof gutter tiles slate"})
+		got := st.found(t, alice, terms("roof", "lawn", "path"), 10)
+		if len(got) != 4 || got[0] != "roof lawn path gate" || got[1] != "house garden hedge lawn" {
+			t.Errorf("roof lawn path = %q", got)
+		}
+		wantStrings(t, "an unknown term", st.found(t, alice, terms("submarine"), 10), nil)
+		wantStrings(t, "an unknown term beside a known one", st.found(t, alice, terms("submarine", "slate"), 10), []string{"roof gutter tiles slate"})
+		wantStrings(t, "no terms", st.found(t, alice, terms(), 10), nil)
+	})
+	t.Run("the title counts more than the body", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		d := mustPut(t, st.Documents, file("a.md", "x"))
+		c := contentOf(d, "one two three four slate", "one two three four five", "six seven eight nine ten")
+		c.Terms[1].Title = "slate"
+		mustPutContent(t, st.Documents, d.ID, c)
+		got := st.found(t, alice, terms("slate"), 10)
+		wantStrings(t, "slate", got, []string{"one two three four five", "one two three four slate"})
+	})
+	t.Run("equals are ordered by passage id, and k cuts", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		for i := range 5 {
+			ingest(t, st.Documents, file(fmt.Sprintf("%d.md", i), ""), "same words here", "same words here", "other text there")
+		}
+		all, err := st.Lexical.SearchLexical(t.Context(), alice, terms("same"), 100)
+		if err != nil || len(all) != 10 || !slices.IsSortedFunc(all, func(a, b corpus.Hit) int {
+			return map[bool]int{true: -1, false: 1}[a.PassageID < b.PassageID]
+		}) {
+			t.Fatalf("SearchLexical = %+v, %v", all, err)
+		}
+		for k := range 10 {
+			if some, err := st.Lexical.SearchLexical(t.Context(), alice, terms("same"), k); err != nil || !slices.Equal(some, all[:k]) {
+				t.Errorf("k = %d: %+v, %v; want the first of %+v", k, some, err, all)
+			}
+		}
+	})
+	t.Run("terms of any script and with marks are found as they are, and only so", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		words := []string{"naïve", "東京", "हिन्दी", "ภาษา", "c++", "foo_bar", "e-mail", "3.14", "don't", "straße", "𝔘𝔫𝔦", "א״ב", "👍🏽"}
+		for i, word := range words {
+			ingest(t, st.Documents, file(fmt.Sprintf("%d.md", i), ""), word)
+		}
+		for _, word := range words {
+			wantStrings(t, word, st.found(t, alice, terms(word), 10), []string{word})
+			wantStrings(t, "phrase "+word, st.found(t, alice, corpus.LexicalQuery{Phrases: [][]string{{word}}}, 10), []string{word})
+		}
+		for _, word := range []string{"naive", "京", "हिन", "foo", "mail", "3", "strasse"} {
+			wantStrings(t, word, st.found(t, alice, terms(word), 10), nil)
+		}
+	})
+	t.Run("hostile terms are harmless", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		ingest(t, st.Documents, file("a.md", ""), "roof tiles")
+		for _, term := range []string{`" OR 1=1 NEAR(`, `roof"`, `"`, `*`, `roof*`, `b:roof`, `^roof`, `roof OR tiles`, "AND", "NOT", "\x00", "roof\x00",
+			"\xff\xfe", "", " ", `'; DROP TABLE passages; --`, `\`, "roof & tiles", "!roof", "roof:*", "<->"} {
+			wantStrings(t, fmt.Sprintf("term %q", term), st.found(t, alice, terms(term), 10), nil)
+			wantStrings(t, fmt.Sprintf("phrase %q", term), st.found(t, alice, corpus.LexicalQuery{Phrases: [][]string{{term}}}, 10), nil)
+		}
+		wantStrings(t, "roof", st.found(t, alice, terms("roof", `"`, ""), 10), []string{"roof tiles"})
+	})
+	t.Run("a word in nearly every passage still finds them when it is all there is", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		var texts []string
+		for i := range 3000 {
+			texts = append(texts, fmt.Sprintf("common passage%d", i))
+		}
+		texts[1234] += " slate"
+		ingest(t, st.Documents, file("a.md", ""), texts...)
+		if got := st.found(t, alice, terms("common"), 5); len(got) != 5 {
+			t.Errorf("common = %q", got)
+		}
+		if got := st.found(t, alice, terms("common", "slate"), 5); len(got) == 0 || got[0] != "common passage1234 slate" {
+			t.Errorf("common slate = %q", got)
+		}
+	})
+}
+
+func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
+	t.Run("a phrase must occur exactly, in order", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		ingest(t, st.Documents, file("a.md", ""), "the red roof leaks", "the roof is red", "red and roof", "a red roof and a blue door", "blue door")
+		for _, tt := range []struct {
+			name string
+			q    corpus.LexicalQuery
+			want []string
+		}{
+			{"one phrase", corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}}}, []string{"a red roof and a blue door", "the red roof leaks"}},
+			{"two phrases, both", corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}, {"blue", "door"}}}, []string{"a red roof and a blue door"}},
+			{"terms beside a phrase only rank", corpus.LexicalQuery{Terms: []string{"leaks", "blue"}, Phrases: [][]string{{"red", "roof"}}},
+				[]string{"a red roof and a blue door", "the red roof leaks"}},
+			{"a phrase that is nowhere", corpus.LexicalQuery{Terms: []string{"roof"}, Phrases: [][]string{{"roof", "red"}}}, nil},
+		} {
+			got := st.found(t, alice, tt.q, 10)
+			slices.Sort(got)
+			wantStrings(t, tt.name, got, tt.want)
+		}
+	})
+}
+
+func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
+	t.Run("only the scope's passages are found", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		mine, other, theirs := file("mine.md", ""), file("other.md", ""), file("theirs.md", "")
+		other.Namespace, theirs.User = "other", bob.User
+		ingest(t, st.Documents, mine, "roof of mine")
+		second := ingest(t, st.Documents, other, "roof of other", "more roof of other")
+		third := ingest(t, st.Documents, theirs, "roof of theirs")
+		for _, tt := range []struct {
+			name  string
+			scope chat.Scope
+			docs  []string
+			want  []string
+		}{
+			{"all of a user's namespaces", alice, nil, []string{"more roof of other", "roof of mine", "roof of other"}},
+			{"one namespace", alice.In("other"), nil, []string{"more roof of other", "roof of other"}},
+			{"another user", bob, nil, []string{"roof of theirs"}},
+			{"an unknown namespace", alice.In("nowhere"), nil, nil},
+			{"one document", alice, []string{second.ID}, []string{"more roof of other", "roof of other"}},
+			{"another user's document", alice, []string{third.ID}, nil},
+			{"a document outside the namespace", alice.In(chat.DefaultNamespace), []string{second.ID}, nil},
+		} {
+			got := st.found(t, tt.scope, corpus.LexicalQuery{Terms: []string{"roof"}, Documents: tt.docs}, 10)
+			slices.Sort(got)
+			wantStrings(t, tt.name, got, tt.want)
+		}
+	})
+	t.Run("much better passages out of scope don't push others out", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		theirs := file("theirs.md", "")
+		theirs.User = bob.User
+		ingest(t, st.Documents, theirs, slices.Repeat([]string{"roof roof roof"}, 500)...)
+		ingest(t, st.Documents, file("mine.md", ""), "a long passage that holds the word roof once and much else beside it")
+		if got := st.found(t, alice, terms("roof"), 3); len(got) != 1 {
+			t.Errorf("roof = %q", got)
+		}
+	})
+}
+
+func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
+	t.Run("a search sees each change at once", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		roof := func(want ...string) {
+			t.Helper()
+			wantStrings(t, "roof", st.found(t, alice, terms("roof"), 10), want)
+		}
+		roof()
+		d := ingest(t, st.Documents, file("a.md", ""), "old roof")
+		roof("old roof")
+		mustDo(t, "Delete", st.Documents.Delete(t.Context(), alice, d.ID))
+		roof()
+		mustDo(t, "Restore", st.Documents.Restore(t.Context(), alice, d.ID))
+		roof("old roof")
+		v := mustPut(t, st.Documents, file("a.md", "new version"))
+		roof("old roof")
+		mustPutContent(t, st.Documents, v.ID, contentOf(v, "brand new roof"))
+		roof("brand new roof")
+		mustDo(t, "Delete", st.Documents.Delete(t.Context(), alice, d.ID))
+		if _, err := st.Documents.Purge(t.Context(), time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		roof()
+		ingest(t, st.Documents, file("b.md", ""), "another roof")
+		roof("another roof")
+	})
+}
+
+func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
+	similar := func(t *testing.T, st LexicalStores, s chat.Scope, term string, k int) []string {
+		t.Helper()
+		got, err := st.Lexical.Similar(t.Context(), s, term, k)
+		if err != nil {
+			t.Fatalf("Similar(%q): %v", term, err)
+		}
+		return got
+	}
+	t.Run("a mistyped term finds what was meant, most alike first", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		ingest(t, st.Documents, file("a.md", ""), "insurance policy assurance endure", "condition conditional", "größe straße")
+		for typed, meant := range map[string]string{"insurence": "insurance", "conditon": "condition", "polcy": "policy", "grösse": "größe"} {
+			if got := similar(t, st, alice, typed, 2); len(got) == 0 || got[0] != meant {
+				t.Errorf("Similar(%q) = %q, want %q first", typed, got, meant)
+			}
+		}
+		if got := similar(t, st, alice, "conditiom", 1); len(got) != 1 {
+			t.Errorf("k = 1 gave %q", got)
+		}
+		wantStrings(t, "nothing alike", similar(t, st, alice, "xyzzyx", 5), nil)
+		wantStrings(t, "hostile", similar(t, st, alice, `" OR 1=1 --`, 5), nil)
+	})
+	t.Run("words of other users, other namespaces and hidden documents stay unknown", func(t *testing.T) {
+		t.Parallel()
+		st := open(t)
+		theirs, other := file("theirs.md", ""), file("other.md", "")
+		theirs.User, other.Namespace = bob.User, "other"
+		ingest(t, st.Documents, theirs, "insurance")
+		ingest(t, st.Documents, other, "insurances")
+		hidden := ingest(t, st.Documents, file("hidden.md", ""), "insurancex")
+		mustDo(t, "Delete", st.Documents.Delete(t.Context(), alice, hidden.ID))
+		wantStrings(t, "default namespace", similar(t, st, alice.In(chat.DefaultNamespace), "insurence", 5), nil)
+		wantStrings(t, "all namespaces", similar(t, st, alice, "insurence", 5), []string{"insurances"})
+		ingest(t, st.Documents, file("late.md", ""), "instrument")
+		wantStrings(t, "after a change", similar(t, st, alice, "insurence", 5), []string{"insurances", "instrument"})
+	})
+}

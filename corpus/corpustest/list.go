@@ -1,0 +1,125 @@
+package corpustest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func list(t *testing.T, ds corpus.Documents, s chat.Scope, f corpus.Filter) (paths []string, next string) {
+	t.Helper()
+	page, next, err := ds.List(t.Context(), s, f)
+	if err != nil {
+		t.Fatalf("List(%+v): %v", f, err)
+	}
+	for _, d := range page {
+		paths = append(paths, d.Path)
+	}
+	return paths, next
+}
+
+func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("pages follow each other without gaps or repeats, in every order", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		var oldest, newest, byTitle []string
+		for i := range 7 {
+			d := file(fmt.Sprintf("f%d.md", i), fmt.Sprint(i))
+			d.Title = fmt.Sprintf("Title %d", (i*3)%7/2) // some are equal
+			if i%2 == 0 {
+				d.Title = fmt.Sprintf("title %d", (i*3)%7/2)
+			}
+			mustPut(t, ds, d)
+			oldest, newest = append(oldest, d.Path), append([]string{d.Path}, newest...)
+		}
+		byTitle = []string{"f0.md", "f5.md", "f1.md", "f3.md", "f4.md", "f6.md", "f2.md"}
+		for sort, want := range map[string][]string{"": newest, "newest": newest, "oldest": oldest, "title": byTitle} {
+			var got []string
+			for cursor, more := "", true; more; more = cursor != "" {
+				var page []string
+				page, cursor = list(t, ds, alice, corpus.Filter{Sort: sort, Limit: 3, Cursor: cursor})
+				got = append(got, page...)
+			}
+			wantStrings(t, "sorted by "+sort, got, want)
+		}
+	})
+	t.Run("a full last page has no next one", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		mustPut(t, ds, file("a.md", "a"))
+		if _, next := list(t, ds, alice, corpus.Filter{Limit: 1}); next != "" {
+			t.Errorf("next = %q", next)
+		}
+	})
+	t.Run("an order or a cursor that can't be is refused", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		_, _, err := ds.List(t.Context(), alice, corpus.Filter{Sort: "size"})
+		wantCode(t, "Sort: size", err, chat.CodeInvalid)
+		_, _, err = ds.List(t.Context(), alice, corpus.Filter{Cursor: "' OR 1=1"})
+		wantCode(t, "Cursor", err, chat.CodeInvalid)
+	})
+	t.Run("filters select", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		pdf := file("dir/survey.pdf", "1")
+		pdf.MIME, pdf.Meta = "application/pdf", map[string]any{"author": "Ada", "year": 1843, "final": true, "tags": []any{"x", "y"}}
+		survey := mustPut(t, ds, pdf)
+		text := file("ÜBER.txt", "2")
+		text.MIME, text.Meta = "text/plain", map[string]any{"author": "Bob", "final": false, "year": "1843"}
+		mustPut(t, ds, text)
+		ingest(t, ds, file("ready.md", ""), "words")
+		now := time.Now()
+		for _, tt := range []struct {
+			name string
+			f    corpus.Filter
+			want []string
+		}{
+			{"nothing", corpus.Filter{}, []string{"ready.md", "ÜBER.txt", "dir/survey.pdf"}},
+			{"text in the file name, without case", corpus.Filter{Text: "über"}, []string{"ÜBER.txt"}},
+			{"text in the title", corpus.Filter{Text: "about READY"}, []string{"ready.md"}},
+			{"text with wildcards is taken literally", corpus.Filter{Text: "%"}, nil},
+			{"states", corpus.Filter{States: []corpus.State{corpus.StateReady, corpus.StateFailed}}, []string{"ready.md"}},
+			{"ids", corpus.Filter{IDs: []string{survey.ID, "nowhere"}}, []string{"dir/survey.pdf"}},
+			{"the beginning of the MIME type", corpus.Filter{MIME: "text/"}, []string{"ready.md", "ÜBER.txt"}},
+			{"a meta string", corpus.Filter{Meta: map[string]any{"author": "Ada"}}, []string{"dir/survey.pdf"}},
+			{"a meta number, which is no string", corpus.Filter{Meta: map[string]any{"year": 1843.0}}, []string{"dir/survey.pdf"}},
+			{"a meta truth value", corpus.Filter{Meta: map[string]any{"final": false}}, []string{"ÜBER.txt"}},
+			{"a meta list", corpus.Filter{Meta: map[string]any{"tags": []string{"x", "y"}}}, []string{"dir/survey.pdf"}},
+			{"two meta values, both", corpus.Filter{Meta: map[string]any{"author": "Ada", "final": false}}, nil},
+			{"a hostile meta key", corpus.Filter{Meta: map[string]any{`a"') OR 1=1 --`: "x"}}, nil},
+			{"added after", corpus.Filter{AddedAfter: now.Add(-time.Hour)}, []string{"ready.md", "ÜBER.txt", "dir/survey.pdf"}},
+			{"added before", corpus.Filter{AddedBefore: now.Add(-time.Hour)}, nil},
+		} {
+			got, _ := list(t, ds, alice, tt.f)
+			wantStrings(t, tt.name, got, tt.want)
+		}
+	})
+	t.Run("counts", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		ingest(t, ds, file("a.md", ""), "p0", "p1")
+		hidden := ingest(t, ds, file("b.md", ""), "p0")
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, hidden.ID))
+		failed := mustPut(t, ds, file("c.md", "c"))
+		mustDo(t, "SetState", ds.SetState(t.Context(), failed.ID, failed.SHA256, corpus.StateFailed, corpus.Progress{}, &corpus.Failure{Code: "broken"}))
+		mustPut(t, ds, file("d.md", "d"))
+		paged := mustPut(t, ds, file("e.pdf", "e"))
+		c := contentOf(paged, "p0")
+		c.Extracted.Pages = 9
+		mustPutContent(t, ds, paged.ID, c)
+		got, err := ds.Count(t.Context(), alice)
+		want := corpus.Counts{Documents: 4, Ready: 2, Failed: 1, Working: 1, Passages: 3, Pages: 9}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("Count: %v, (-want +got):\n%s", err, diff)
+		}
+		if got, err := ds.Count(t.Context(), bob); err != nil || got != (corpus.Counts{}) {
+			t.Errorf("Count of another user = %+v, %v", got, err)
+		}
+	})
+}

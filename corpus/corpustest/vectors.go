@@ -1,0 +1,202 @@
+package corpustest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// TestVectors checks each promise in corpus.Vectors' comments. open returns an empty store, once per subtest.
+func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
+	t.Run("the nearest come first, with their exact cosines", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		const n, dimension, k = 500, 24, 10
+		random := rand.New(rand.NewPCG(1, 2))
+		var all []corpus.Vector
+		for i := range n {
+			all = append(all, vector(fmt.Sprintf("p%03d", i), fmt.Sprintf("d%d", i%7), randomUnit(random, dimension)...))
+		}
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), all))
+		for range 5 {
+			query := randomUnit(random, dimension)
+			slices.SortFunc(all, func(a, b corpus.Vector) int {
+				if dot(query, a.Values) > dot(query, b.Values) {
+					return -1
+				}
+				return 1
+			})
+			hits := mustSearch(t, vs, alice, query, nil, k)
+			if len(hits) != k {
+				t.Fatalf("%d hits, want %d", len(hits), k)
+			}
+			for i, hit := range hits {
+				want := all[i]
+				if hit.PassageID != want.PassageID || hit.DocumentID != want.DocumentID || math.Abs(hit.Cosine-dot(query, want.Values)) > 1e-5 {
+					t.Errorf("hit %d = %+v, want %s with %f", i, hit, want.PassageID, dot(query, want.Values))
+				}
+			}
+		}
+	})
+	t.Run("equals are ordered by passage id", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("c", "d", 1, 0), vector("a", "d", 1, 0), vector("z", "d", 0, 1), vector("b", "d", 1, 0)}))
+		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 3)), []string{"a", "b", "c"})
+		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 9)), []string{"a", "b", "c", "z"})
+	})
+	t.Run("cosines reach from -1 to 1", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("same", "d", 0.6, 0.8), vector("opposite", "d", -0.6, -0.8)}))
+		hits := mustSearch(t, vs, alice, []float32{0.6, 0.8}, nil, 2)
+		if len(hits) != 2 || math.Abs(hits[0].Cosine-1) > 1e-6 || math.Abs(hits[1].Cosine+1) > 1e-6 || hits[0].Cosine > 1 || hits[1].Cosine < -1 {
+			t.Errorf("hits = %+v", hits)
+		}
+	})
+	t.Run("an index without vectors finds nothing", func(t *testing.T) {
+		t.Parallel()
+		if hits := mustSearch(t, open(t), alice, []float32{1, 0}, nil, 5); len(hits) > 0 {
+			t.Errorf("hits = %+v", hits)
+		}
+	})
+	t.Run("other numbers of dimensions are refused", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
+		mustSearch(t, vs, alice, []float32{1, 0}, nil, 1)
+		wantCode(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 1, 0, 0)}), chat.CodeInvalid)
+		wantCode(t, "Upsert of a mixture", vs.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 1, 0), vector("c", "d", 1)}), chat.CodeInvalid)
+		_, err := vs.SearchVectors(t.Context(), alice, []float32{1, 0, 0}, nil, 1)
+		wantCode(t, "SearchVectors", err, chat.CodeInvalid)
+		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 5)), []string{"a"})
+	})
+	t.Run("a search sees each change at once", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		find := func(what string, want ...string) {
+			t.Helper()
+			wantStrings(t, what, ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 10)), want)
+		}
+		find("empty")
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d1", 0.8, 0.6), vector("b", "d1", 0.6, 0.8), vector("c", "d2", 0, 1)}))
+		find("stored", "a", "b", "c")
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("c", "d2", 1, 0), vector("d", "d2", 0, -1)}))
+		find("one replaced, one new", "c", "a", "b", "d")
+		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d1", []string{"b", "unknown"}))
+		find("one deleted, one kept", "c", "b", "d")
+		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d2", nil))
+		find("a document deleted", "b")
+		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "unknown", nil))
+		find("an unknown document deleted", "b")
+	})
+	t.Run("an emptied index takes another number of dimensions", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
+		mustSearch(t, vs, alice, []float32{1, 0}, nil, 1)
+		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d", nil))
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
+		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0, 0}, nil, 1)), []string{"a"})
+	})
+	t.Run("only the scope's vectors are found", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		mine, other, theirs := vector("mine", "d1", 1, 0), vector("other", "d2", 1, 0), vector("theirs", "d3", 1, 0)
+		other.Namespace, theirs.User = "other", bob.User
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{mine, other, theirs}))
+		for _, tt := range []struct {
+			name  string
+			scope chat.Scope
+			docs  []string
+			want  []string
+		}{
+			{"all of a user's namespaces", alice, nil, []string{"mine", "other"}},
+			{"one namespace", alice.In("other"), nil, []string{"other"}},
+			{"two namespaces", chat.Scope{User: alice.User, Namespaces: []string{"other", chat.DefaultNamespace}}, nil, []string{"mine", "other"}},
+			{"a hostile namespace", alice.In(`other" or user == "bob`), nil, nil},
+			{"another user", bob, nil, []string{"theirs"}},
+			{"one document", alice, []string{"d2"}, []string{"other"}},
+			{"another user's document", alice, []string{"d3"}, nil},
+			{"a hostile document", alice, []string{`d1"] or user == "bob`}, nil},
+		} {
+			wantStrings(t, tt.name, ids(mustSearch(t, vs, tt.scope, []float32{1, 0}, tt.docs, 10)), tt.want)
+		}
+	})
+	t.Run("searches and writes at the same time are safe", func(t *testing.T) {
+		t.Parallel()
+		vs := open(t)
+		done := make(chan error, 1)
+		go func() {
+			for i := range 40 {
+				err := vs.Upsert(t.Context(), []corpus.Vector{vector(fmt.Sprintf("p%d", i), fmt.Sprintf("d%d", i%4), 1, 0)})
+				if err == nil && i%10 == 9 {
+					err = vs.DeleteVectors(t.Context(), fmt.Sprintf("d%d", i%4), nil)
+				}
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+		for {
+			for _, hit := range mustSearch(t, vs, alice, []float32{1, 0}, nil, 50) {
+				if math.Abs(hit.Cosine-1) > 1e-6 {
+					t.Fatalf("hit %+v", hit)
+				}
+			}
+			select {
+			case err := <-done:
+				mustDo(t, "write", err)
+				return
+			default:
+			}
+		}
+	})
+}
+
+func vector(passage, document string, values ...float32) corpus.Vector {
+	return corpus.Vector{PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: alice.User, Values: values}
+}
+
+func randomUnit(random *rand.Rand, dimension int) []float32 {
+	v := make([]float32, dimension)
+	var sum float64
+	for i := range v {
+		v[i] = float32(random.NormFloat64())
+		sum += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(sum))
+	}
+	return v
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func ids(hits []corpus.Hit) (list []string) {
+	for _, hit := range hits {
+		list = append(list, hit.PassageID)
+	}
+	return list
+}
+
+func mustSearch(t *testing.T, vs corpus.Vectors, s chat.Scope, query []float32, documents []string, k int) []corpus.Hit {
+	t.Helper()
+	hits, err := vs.SearchVectors(t.Context(), s, query, documents, k)
+	if err != nil {
+		t.Fatalf("SearchVectors: %v", err)
+	}
+	return hits
+}
