@@ -191,7 +191,7 @@ func (w *Writer) End() {
 	b.ID = "b" + strconv.Itoa(len(w.blocks)+1)
 	b.Start, b.End = w.runes, w.runes+to-from
 	shift := func(i int) int { return w.runes + min(max(i, from), to) - from }
-	b.Marks = nil
+	b.Marks, b.Words = nil, nil
 	for _, m := range w.block.Marks {
 		m.Start, m.End = shift(m.Start), shift(m.End)
 		if m.Start < m.End {

@@ -222,6 +222,8 @@ var (
 		Detail: "This PDF is damaged and can't be read. Open it in a PDF viewer, save it again and add the new file."}
 	outOfMemory = &corpus.Failure{Code: "memory",
 		Detail: "Reading this PDF takes more than 512 MB of memory. Split it, or save it with smaller pictures, and add that."}
+	interrupted = &corpus.Failure{Code: "internal",
+		Detail: "Reading this PDF was interrupted. Add it again when the computer has more free memory."}
 	tooSlow = &corpus.Failure{Code: "timeout",
 		Detail: "Reading this PDF takes too long. Save it again from a PDF viewer, or split it, and add that."}
 )

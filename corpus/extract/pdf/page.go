@@ -159,6 +159,8 @@ type reader struct {
 	word word
 	runs []rune
 	glue bool
+
+	hyphen bool // the last character was a hyphen that may end the line
 }
 
 func (r *reader) read() error {
@@ -185,7 +187,7 @@ func (r *reader) char(i int, c rune) error {
 		r.endLine()
 		return nil
 	case c == 0xFFFE || c == 0xAD || c == 2: // a hyphen at the end of a line, or one that is not shown
-		r.line.hyphen = true
+		r.hyphen = true
 		return nil
 	case unicode.IsSpace(c) || c == 0xA0:
 		r.endWord()
@@ -201,7 +203,12 @@ func (r *reader) char(i int, c rune) error {
 	if err != nil || !ok {
 		return err
 	}
-	r.line.hyphen = false
+	if r.hyphen { // PDFium leaves out the line break behind a hyphen
+		if !r.beside(box) {
+			r.endLine()
+		}
+		r.hyphen = false
+	}
 	alone := unspaced(c)
 	if len(r.runs) > 0 && (alone || unspaced(r.runs[len(r.runs)-1])) {
 		r.endWord()
@@ -218,6 +225,16 @@ func (r *reader) char(i int, c rune) error {
 	r.runs = append(r.runs, c)
 	r.word.join(box)
 	return nil
+}
+
+// beside reports whether a box goes on in the line that is being read.
+func (r *reader) beside(box rect) bool {
+	last := r.word.rect
+	if len(r.runs) == 0 {
+		last = r.line.rect
+	}
+	shared := min(last.y1, box.y1) - max(last.y0, box.y0)
+	return shared > 0.5*min(last.height(), box.height()) && box.x0 >= last.x1-0.5*box.height()
 }
 
 // box is where a character stands: its full height, which makes even marks, unless the font lies about it.
@@ -297,9 +314,10 @@ func (r *reader) endLine() {
 	r.glue = false
 	if len(r.line.words) > 0 {
 		r.line.style()
+		r.line.hyphen = r.hyphen
 		r.page.lines = append(r.page.lines, r.line)
 	}
-	r.line = line{}
+	r.line, r.hyphen = line{}, false
 }
 
 // style takes size and weight from most of the line's letters.

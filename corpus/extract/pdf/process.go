@@ -93,11 +93,15 @@ func (p *process) end(patience time.Duration) {
 	})
 }
 
+// signalled reports whether the process, which has ended, did not end by itself.
+func (p *process) signalled() bool { return p.cmd.ProcessState != nil && !p.cmd.ProcessState.Exited() }
+
 // died is a worker ending without an answer.
 type died struct {
-	started bool // it had begun with the file
-	timeout bool // it was we who ended it
-	err     error
+	started   bool // it had begun with the file
+	timeout   bool // it was we who ended it
+	signalled bool // somebody else did, or the system, short of memory
+	err       error
 }
 
 func (d *died) Error() string { return "the PDF worker ended: " + d.err.Error() }
@@ -120,7 +124,7 @@ func (p *process) ask(ctx context.Context, req request, limit time.Duration, rep
 		if ctx.Err() != nil {
 			return reply{}, ctx.Err()
 		}
-		return reply{}, &died{started: started, timeout: late.Load(), err: fmt.Errorf("%w (%s)", err, p.tail)}
+		return reply{}, &died{started: started, timeout: late.Load(), signalled: p.signalled(), err: fmt.Errorf("%w (%s)", err, p.tail)}
 	}
 	if err := p.enc.Encode(req); err != nil {
 		return failed(false, err)

@@ -114,6 +114,8 @@ func (r *Reader) do(ctx context.Context, l *lane, req request, report func(done,
 			return reply{}, err
 		case d.timeout:
 			return reply{}, tooSlow
+		case d.signalled:
+			return reply{}, interrupted
 		default:
 			return reply{}, broken
 		}

@@ -4,7 +4,11 @@ import (
 	"slices"
 )
 
-const wideGap = 1.2 // of the font size; less is a space between words
+// Both are shares of the font size.
+const (
+	wideGap   = 1.2  // more than any space between words
+	narrowGap = 0.36 // more than most: enough between columns whose gap is wide in most rows
+)
 
 // table is a run of lines whose words stand in columns.
 type table struct {
@@ -84,7 +88,7 @@ func gaps(lines []line) []float32 {
 	var out []float32
 	end := spans[0][1]
 	for _, s := range spans {
-		if s[0]-end > size*0.25 && wideAt(lines, (s[0]+end)/2) {
+		if s[0]-end > size*narrowGap && wideAt(lines, (s[0]+end)/2) {
 			out = append(out, (s[0]+end)/2)
 		}
 		end = max(end, s[1])
@@ -92,7 +96,9 @@ func gaps(lines []line) []float32 {
 	return out
 }
 
+// wideAt reports whether the gap at x is wide in most of the lines that have words on both sides of it.
 func wideAt(lines []line, x float32) bool {
+	wide, both := 0, 0
 	for _, l := range lines {
 		left, right := float32(-1e9), float32(1e9)
 		for _, w := range l.words {
@@ -102,11 +108,14 @@ func wideAt(lines []line, x float32) bool {
 				right = min(right, w.x0)
 			}
 		}
-		if left > -1e8 && right < 1e8 && right-left > wideGap*l.size {
-			return true
+		if left > -1e8 && right < 1e8 {
+			both++
+			if right-left > wideGap*l.size {
+				wide++
+			}
 		}
 	}
-	return false
+	return wide > 0 && wide*2 >= both
 }
 
 // cells splits a row at the gaps.

@@ -1,0 +1,113 @@
+package pdf
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLayout(t *testing.T) {
+	reader := newReader(t, nil)
+	for _, tt := range []struct {
+		name  string
+		pages []sheet
+		want  []string
+	}{
+		{"the lines of a paragraph are joined, a gap begins the next", []sheet{{content: para(50, 700,
+			"The roof was replaced in the spring of last year and",
+			"has a warranty of thirty years.") + para(50, 640, "The walls are dry.")}},
+			[]string{"paragraph: The roof was replaced in the spring of last year and has a warranty of thirty years.", "paragraph: The walls are dry."}},
+		{"an indented line begins a paragraph without a gap", []sheet{{content: para(50, 700,
+			"The first paragraph runs over more than one line of text",
+			"and ends somewhere in the middle of the line, as they do.") +
+			at(70, 672, 12, "F", "The second one begins with an indented first line and goes") +
+			para(50, 658, "on at the left edge of the page.")}},
+			[]string{"paragraph: The first paragraph runs over more than one line of text and ends somewhere in the middle of the line, as they do.",
+				"paragraph: The second one begins with an indented first line and goes on at the left edge of the page."}},
+		{"larger and bold lines are headings by size", []sheet{{content: at(50, 740, 24, "F", "Survey of the house") +
+			at(50, 700, 16, "F", "Condition") + para(50, 670, "All parts of the house were looked at and found to be dry.", "Nothing is missing at all.") +
+			at(50, 630, 12, "B", "Findings in short") + para(50, 610, "There are none that a reader of this survey should know.")}},
+			[]string{"heading1: Survey of the house", "heading2: Condition",
+				"paragraph: All parts of the house were looked at and found to be dry. Nothing is missing at all.",
+				"heading3: Findings in short", "paragraph: There are none that a reader of this survey should know."}},
+		{"a word cut at the end of a line is whole again, a compound keeps its hyphen", []sheet{{content: para(50, 700,
+			"The surveyor says that the ex-", "amination was thorough, for Mr Smith-", "Jones looked at all of it.")}},
+			[]string{"paragraph: The surveyor says that the examination was thorough, for Mr Smith-Jones looked at all of it."}},
+		{"columns are read one after the other", []sheet{{content: para(50, 700,
+			"This is the text of the left", "column, which comes first,", "and here it ends.") +
+			para(320, 700, "This is the right column and", "it comes second, as one would", "expect of it.")}},
+			[]string{"paragraph: This is the text of the left column, which comes first, and here it ends.",
+				"paragraph: This is the right column and it comes second, as one would expect of it."}},
+		{"columns that the file holds line by line are read one after the other", []sheet{{content: func() string {
+			var b strings.Builder
+			left := []string{"The text of the left column is", "woven into that of the right", "one, line by line, as some old", "programs do it for no reason.", "It ends here, at the bottom."}
+			right := []string{"while the right column goes its", "own way and has nothing to do", "with the left one, not even the", "number of letters in its lines", "is the same, as you can see."}
+			for i := range left {
+				b.WriteString(at(50, 700-14*i, 12, "F", left[i]) + at(320, 700-14*i, 12, "F", right[i]))
+			}
+			return b.String()
+		}()}},
+			[]string{"paragraph: The text of the left column is woven into that of the right one, line by line, as some old programs do it for no reason. It ends here, at the bottom.",
+				"paragraph: while the right column goes its own way and has nothing to do with the left one, not even the number of letters in its lines is the same, as you can see."}},
+		{"a table has rows and cells, empty ones too", []sheet{{content: para(50, 740, "Prices of the parts that we sell in our shop:") +
+			at(50, 700, 12, "B", "Part") + at(200, 700, 12, "B", "Price") + at(300, 700, 12, "B", "Stock") +
+			at(50, 684, 12, "F", "Roof tile") + at(200, 684, 12, "F", "2.40") + at(300, 684, 12, "F", "1200") +
+			at(50, 668, 12, "F", "Nail") + at(300, 668, 12, "F", "9")}},
+			[]string{"paragraph: Prices of the parts that we sell in our shop:", "table: Part | Price | Stock\nRoof tile | 2.40 | 1200\nNail |  | 9"}},
+		{"list items are told apart", []sheet{{content: para(50, 740, "The surveyor looked at these parts of the house:") +
+			at(60, 716, 12, "F", "1. The roof, which is new and") + at(75, 702, 12, "F", "has no holes") +
+			at(60, 688, 12, "F", "2. The cellar")}},
+			[]string{"paragraph: The surveyor looked at these parts of the house:", "list1: The roof, which is new and has no holes", "list1: The cellar"}},
+		{"text in a fixed-width font is code and keeps its lines", []sheet{{content: para(50, 740, "Run this to see the answer of the program:") +
+			at(50, 700, 10, "C", "for x in a:") + at(74, 688, 10, "C", "print x")}},
+			[]string{"paragraph: Run this to see the answer of the program:", "code: for x in a:\n    print x"}},
+		{"what lies outside the crop box is left out", []sheet{{crop: "0 0 600 720", content: at(50, 750, 12, "F", "Proof 17") + para(50, 700, "Inside.")}},
+			[]string{"paragraph: Inside."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := mustExtract(t, reader, document("", tt.pages...))
+			if diff := cmp.Diff(tt.want, outlineOf(x)); diff != "" {
+				t.Errorf("blocks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHeadersAndFootersAreDropped(t *testing.T) {
+	var pages []sheet
+	for i := range 6 {
+		pages = append(pages, sheet{content: at(50, 770, 9, "F", "Survey of the house") + para(50, 600, fmt.Sprintf("Words of page %d that count, numbered %d.", i+1, i+1)) +
+			at(290, 30, 9, "F", fmt.Sprintf("Page %d of 6", i+1))})
+	}
+	x := mustExtract(t, newReader(t, nil), document("", pages...))
+	var want []string
+	for i := range 6 {
+		want = append(want, fmt.Sprintf("paragraph: Words of page %d that count, numbered %d.", i+1, i+1))
+	}
+	if diff := cmp.Diff(want, outlineOf(x)); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+	if x.Pages != 6 || x.Blocks[5].Page != 6 || x.Sizes[0] != [2]float64{600, 800} {
+		t.Errorf("%d pages of %v points, last block on page %d", x.Pages, x.Sizes[0], x.Blocks[5].Page)
+	}
+}
+
+func TestWhatADocumentSaysAboutItself(t *testing.T) {
+	var m maker
+	m.trailer = "/Info 3 0 R"
+	// The outline names a line that looks like any other, on page 1, and goes round in circles.
+	outline := m.add("<</Type /Outlines /First 2 0 R /Last 2 0 R /Count 1>>")
+	m.add("<</Title (What we found) /Parent 1 0 R /Next 2 0 R /First 1 0 R /Dest [5 0 R /Fit]>>")
+	m.add("<</Title (The house) /Author (A. Smith) /CreationDate (D:20240229120000Z)>>")
+	data := m.document(fmt.Sprintf("/Outlines %d 0 R", outline), sheet{content: at(50, 700, 12, "F", "What we found") +
+		para(50, 660, "The roof is new and the walls are dry, which is more than", "one could have hoped for.")})
+	x := mustExtract(t, newReader(t, nil), data)
+	if x.Title != "The house" || x.Meta["author"] != "A. Smith" || x.Meta["date"] != "2024-02-29" {
+		t.Errorf("title %q, meta %v", x.Title, x.Meta)
+	}
+	if got := outlineOf(x)[0]; got != "heading1: What we found" {
+		t.Errorf("first block = %q, want the heading that the outline names", got)
+	}
+}

@@ -1,0 +1,71 @@
+package pdf
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "pdf-worker" {
+		if err := Worker(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// compiled is where all tests find PDFium compiled: outside the test's own directory, so that it is done once.
+func compiled() string { return filepath.Join(os.TempDir(), "footnote-test-wasm") }
+
+func newReader(t testing.TB, change func(*Config)) *Reader {
+	t.Helper()
+	cfg := Config{Command: []string{os.Args[0], "pdf-worker"}, CacheDir: compiled()}
+	if change != nil {
+		change(&cfg)
+	}
+	r, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func mustExtract(t testing.TB, r *Reader, data []byte) corpus.Extracted {
+	t.Helper()
+	x, err := r.Extract(t.Context(), write(t, data), nil)
+	if err != nil {
+		t.Fatalf("Extract: %v", err)
+	}
+	if err := canon.Check(x); err != nil {
+		t.Fatalf("extracted text breaks a promise: %v", err)
+	}
+	return x
+}
+
+// outlineOf lists the blocks: kind, level and text.
+func outlineOf(x corpus.Extracted) []string {
+	runes := []rune(x.Text)
+	var out []string
+	for _, b := range x.Blocks {
+		kind := string(b.Kind)
+		if b.Level > 0 {
+			kind += fmt.Sprint(b.Level)
+		}
+		out = append(out, kind+": "+string(runes[b.Start:b.End]))
+	}
+	return out
+}

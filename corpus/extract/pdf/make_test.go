@@ -1,0 +1,133 @@
+package pdf
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/md5"
+	"crypto/rc4"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/corpus"
+)
+
+// sheet is a page to be made.
+type sheet struct {
+	content string
+	rotate  int
+	crop    string // "l b r t"
+}
+
+// maker writes a PDF object by object.
+type maker struct {
+	objects []string // object n is objects[n-1]
+	trailer string
+}
+
+func (m *maker) add(format string, args ...any) int {
+	m.objects = append(m.objects, fmt.Sprintf(format, args...))
+	return len(m.objects)
+}
+
+func (m *maker) stream(dict string, data []byte) int {
+	return m.add("<<%s /Length %d>>\nstream\n%s\nendstream", dict, len(data), data)
+}
+
+func (m *maker) bytes(root int) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.6\n%\xe2\xe3\xcf\xd3\n")
+	offsets := make([]int, len(m.objects))
+	for i, o := range m.objects {
+		offsets[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	at := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(m.objects)+1)
+	for _, o := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", o)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d /Root %d 0 R %s>>\nstartxref\n%d\n%%%%EOF\n", len(m.objects)+1, root, m.trailer, at)
+	return b.Bytes()
+}
+
+const fonts = "<</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> /B <</Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold>> " +
+	"/C <</Type /Font /Subtype /Type1 /BaseFont /Courier>> >> >>"
+
+// document makes a PDF of A4-like pages. extra is added to the catalogue.
+func document(extra string, sheets ...sheet) []byte {
+	var m maker
+	return m.document(extra, sheets...)
+}
+
+func (m *maker) document(extra string, sheets ...sheet) []byte {
+	parent := len(m.objects) + 2*len(sheets) + 1
+	var kids []string
+	for _, s := range sheets {
+		content := m.stream("", []byte(s.content))
+		crop := ""
+		if s.crop != "" {
+			crop = "/CropBox [" + s.crop + "]"
+		}
+		pg := m.add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Rotate %d /Resources %s /Contents %d 0 R>>",
+			parent, crop, s.rotate, fonts, content)
+		kids = append(kids, fmt.Sprintf("%d 0 R", pg))
+	}
+	m.add("<</Type /Pages /Count %d /Kids [%s]>>", len(kids), strings.Join(kids, " "))
+	root := m.add("<</Type /Catalog /Pages %d 0 R %s>>", parent, extra)
+	return m.bytes(root)
+}
+
+// at shows s with its baseline beginning at x, y. Fonts: F, B (bold), C (fixed width).
+func at(x, y, size int, font, s string) string {
+	return fmt.Sprintf("BT /%s %d Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n", font, size, x, y, s)
+}
+
+// para shows lines one below the other.
+func para(x, y int, lines ...string) string {
+	var b strings.Builder
+	for i, l := range lines {
+		b.WriteString(at(x, y-14*i, 12, "F", l))
+	}
+	return b.String()
+}
+
+func deflate(data []byte) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	w.Write(data) // into memory
+	w.Close()
+	return b.Bytes()
+}
+
+// encrypted is a PDF that opens only with the password "secret".
+func encrypted() []byte {
+	pad, _ := hex.DecodeString("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
+	padded := append([]byte("secret"), pad[:26]...)
+	encrypt := func(key, data []byte) []byte {
+		out := make([]byte, len(data))
+		c, _ := rc4.NewCipher(key)
+		c.XORKeyStream(out, data)
+		return out
+	}
+	sum := md5.Sum(padded)
+	owner := encrypt(sum[:5], padded)
+	id := []byte("0123456789abcdef")
+	sum = md5.Sum(bytes.Join([][]byte{padded, owner, {0xfc, 0xff, 0xff, 0xff}, id}, nil))
+	user := encrypt(sum[:5], pad)
+	m := maker{trailer: fmt.Sprintf("/ID [<%x> <%x>] /Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x>>>", id, id, owner, user)}
+	return m.document("", sheet{content: at(50, 700, 12, "F", "hidden words")})
+}
+
+// write stores a PDF as a file.
+func write(t testing.TB, data []byte) corpus.File {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "test.pdf")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return corpus.File{Path: name, Filename: "test.pdf", MIME: "application/pdf", Bytes: int64(len(data))}
+}
