@@ -1,0 +1,203 @@
+// Package blobs keeps originals as files in a directory, each under the SHA-256 of its bytes.
+package blobs
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// incoming is the directory of files that are still being written.
+const incoming = "incoming"
+
+// abandonedAfter is the age at which a file in incoming counts as left behind by a crash.
+const abandonedAfter = 24 * time.Hour
+
+// directory is the blobs in one directory, "ab/cdef…" for the hash abcdef….
+type directory struct{ root *os.Root }
+
+// Open returns the blobs in dir and makes the directory if it is not there. What Blobs.Open returns is an *os.File, whose
+// Name is its path.
+func Open(dir string) (corpus.Blobs, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open blobs: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open blobs: %w", failure(err))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open blobs: %w", err)
+	}
+	d := directory{root}
+	if err := errors.Join(root.MkdirAll(incoming, 0o700), d.clear(time.Now().Add(-abandonedAfter))); err != nil {
+		return nil, errors.Join(fmt.Errorf("open blobs: %w", failure(err)), root.Close())
+	}
+	return d, nil
+}
+
+// clear removes files that were begun before a time and never finished.
+func (d directory) clear(before time.Time) error {
+	entries, err := fs.ReadDir(d.root.FS(), incoming)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err == nil && info.ModTime().Before(before) {
+			err = d.root.Remove(path.Join(incoming, entry.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may clear as well
+			return err
+		}
+	}
+	return nil
+}
+
+// Put stores what r yields; see corpus.Blobs. It reads no more than limit bytes and one, and leaves nothing behind when it fails.
+func (d directory) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
+	temp := path.Join(incoming, rand.Text())
+	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", 0, fmt.Errorf("store a file: %w", failure(err))
+	}
+	hash, size, err = write(ctx, f, r, limit)
+	if closing := f.Close(); err == nil {
+		err = failure(closing)
+	}
+	if err == nil {
+		err = d.keep(temp, hash)
+	}
+	if err != nil {
+		if removing := d.root.Remove(temp); !errors.Is(removing, fs.ErrNotExist) {
+			err = errors.Join(err, removing)
+		}
+		return "", 0, fmt.Errorf("store a file: %w", err)
+	}
+	return hash, size, nil
+}
+
+// write copies r to f and waits until the disk has it.
+func write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, int64, error) {
+	sum := sha256.New()
+	size, err := io.Copy(writerTo{io.MultiWriter(f, sum)}, io.LimitReader(cancellable{ctx, r}, limit+1))
+	if err != nil {
+		return "", 0, err
+	}
+	if size > limit {
+		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf("The file is larger than the limit of %s.", amount(limit))}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), size, failure(f.Sync())
+}
+
+func amount(bytes int64) string {
+	if bytes >= 1<<20 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// keep gives a finished file its name and makes that durable. The same bytes may be there already: then they are replaced by equals.
+func (d directory) keep(temp, hash string) error {
+	name := nameOf(hash)
+	dir := path.Dir(name)
+	if err := d.root.MkdirAll(dir, 0o700); err != nil {
+		return failure(err)
+	}
+	if err := d.root.Rename(temp, name); err != nil {
+		return failure(err)
+	}
+	for _, changed := range []string{dir, "."} {
+		f, err := d.root.Open(changed)
+		if err != nil {
+			return failure(err)
+		}
+		err = f.Sync()
+		if closing := f.Close(); err == nil {
+			err = closing
+		}
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // not every file system syncs directories
+			return failure(err)
+		}
+	}
+	return nil
+}
+
+func nameOf(hash string) string { return hash[:2] + "/" + hash[2:] }
+
+var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+var errNoBlob = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
+
+// Open opens a blob; see corpus.Blobs.
+func (d directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, error) {
+	if !validHash.MatchString(hash) {
+		return nil, errNoBlob
+	}
+	f, err := d.root.Open(nameOf(hash))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNoBlob
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open a file: %w", failure(err))
+	}
+	return f, nil
+}
+
+// Delete removes a blob; see corpus.Blobs. One that is not there is no error.
+func (d directory) Delete(_ context.Context, hash string) error {
+	if !validHash.MatchString(hash) {
+		return nil
+	}
+	if err := d.root.Remove(nameOf(hash)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove a file: %w", failure(err))
+	}
+	return nil
+}
+
+// cancellable ends a copy when ctx does.
+type cancellable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c cancellable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// writerTo tells errors of the disk from those of the reader.
+type writerTo struct{ w io.Writer }
+
+func (w writerTo) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	return n, failure(err)
+}
+
+// failure gives a disk's error the code and the sentence that people need.
+func failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.", Err: err}
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package corpustest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// TestBlobs checks each promise in corpus.Blobs' comments. open returns an empty store, once per subtest.
+func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
+	t.Run("what was put can be opened under its hash, from any place", func(t *testing.T) {
+		t.Parallel()
+		bs := open(t)
+		for _, body := range []string{"", "short", strings.Repeat("0123456789", 50_000)} {
+			hash, size, err := bs.Put(t.Context(), iotest.OneByteReader(strings.NewReader(body)), 1<<20)
+			if err != nil || hash != hashOf(body) || size != int64(len(body)) {
+				t.Fatalf("Put = %s, %d, %v; want %s, %d", hash, size, err, hashOf(body), len(body))
+			}
+			if got := readBlob(t, bs, hash, 0); got != body {
+				t.Errorf("%d bytes came back, want %d", len(got), len(body))
+			}
+			if got := readBlob(t, bs, hash, int64(len(body)/2)); got != body[len(body)/2:] {
+				t.Errorf("after Seek %d bytes came back, want %d", len(got), len(body)-len(body)/2)
+			}
+		}
+	})
+	t.Run("the limit is the last size that is taken", func(t *testing.T) {
+		t.Parallel()
+		bs := open(t)
+		if _, size, err := bs.Put(t.Context(), strings.NewReader("12345"), 5); err != nil || size != 5 {
+			t.Errorf("5 bytes of 5: %d, %v", size, err)
+		}
+		_, _, err := bs.Put(t.Context(), strings.NewReader("123456"), 5)
+		wantCode(t, "6 bytes of 5", err, chat.CodeTooLarge)
+		_, err = bs.Open(t.Context(), hashOf("123456"))
+		wantCode(t, "Open of what was refused", err, chat.CodeNotFound)
+	})
+	t.Run("an endless body is read no further than the limit", func(t *testing.T) {
+		t.Parallel()
+		bs := open(t)
+		read := &counter{}
+		_, _, err := bs.Put(t.Context(), read, 100_000)
+		wantCode(t, "Put", err, chat.CodeTooLarge)
+		if read.n > 100_001 {
+			t.Errorf("%d bytes were read", read.n)
+		}
+	})
+	t.Run("a body that breaks off stores nothing and keeps its error", func(t *testing.T) {
+		t.Parallel()
+		bs := open(t)
+		broken := errors.New("the line went dead")
+		_, _, err := bs.Put(t.Context(), io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), 100)
+		if !errors.Is(err, broken) {
+			t.Errorf("Put: %v, want %v", err, broken)
+		}
+		_, err = bs.Open(t.Context(), hashOf("half"))
+		wantCode(t, "Open", err, chat.CodeNotFound)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, err := bs.Put(ctx, strings.NewReader("x"), 100); !errors.Is(err, context.Canceled) {
+			t.Errorf("Put with a context that ended: %v", err)
+		}
+	})
+	t.Run("the same bytes at once are one blob", func(t *testing.T) {
+		t.Parallel()
+		bs := open(t)
+		body := bytes.Repeat([]byte("same"), 10_000)
+		errs := make(chan error)
+		for range 8 {
+			go func() {
+				_, _, err := bs.Put(t.Context(), bytes.NewReader(body), 1<<20)
+				errs <- err
+			}()
+		}
+		for range 8 {
+			mustDo(t, "Put", <-errs)
+		}
+		if got := readBlob(t, bs, hashOf(string(body)), 0); got != string(body) {
+			t.Errorf("%d bytes came back, want %d", len(got), len(body))
+		}
+		mustDo(t, "Delete", bs.Delete(t.Context(), hashOf(string(body))))
+		_, err := bs.Open(t.Context(), hashOf(string(body)))
+		wantCode(t, "Open after one Delete", err, chat.CodeNotFound)
+		mustDo(t, "Delete again", bs.Delete(t.Context(), hashOf(string(body))))
+	})
+	t.Run("only hashes name blobs", func(t *testing.T) {
+		t.Parallel()
+		bs := open(t)
+		for _, name := range []string{"", "..", "../../etc/passwd", "/etc/passwd", strings.Repeat("a", 64), strings.Repeat("A", 64), strings.Repeat("../", 21) + "x", "a\x00b"} {
+			_, err := bs.Open(t.Context(), name)
+			wantCode(t, name, err, chat.CodeNotFound)
+			mustDo(t, "Delete "+name, bs.Delete(t.Context(), name))
+		}
+	})
+}
+
+// counter is a body without end.
+type counter struct{ n int }
+
+func (c *counter) Read(p []byte) (int, error) {
+	clear(p)
+	c.n += len(p)
+	return len(p), nil
+}
+
+func readBlob(t *testing.T, bs corpus.Blobs, hash string, from int64) string {
+	t.Helper()
+	f, err := bs.Open(t.Context(), hash)
+	if err != nil {
+		t.Fatalf("Open(%s): %v", hash, err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		t.Fatalf("Seek: %v", err)
+	}
+	body, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatalf("read %s: %v", hash, err)
+	}
+	return string(body)
+}
