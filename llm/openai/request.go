@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -69,92 +71,126 @@ func hasReasoning(history []llm.Message) bool {
 	return false
 }
 
-// params makes the SDK's request.
-func (m *Model) params(req llm.Request) sdk.ChatCompletionNewParams {
+// wireRequest is a chat request. It is written by encoding/json instead of the SDK's own types, which encode each message
+// again at every level and take eight times as long on the history of a run.
+type wireRequest struct {
+	Model               string            `json:"model"`
+	Stream              bool              `json:"stream"`
+	Messages            []wireMessage     `json:"messages"`
+	Tools               []json.RawMessage `json:"tools,omitempty"`
+	ToolChoice          string            `json:"tool_choice,omitempty"`
+	Temperature         *float64          `json:"temperature,omitempty"`
+	Seed                *int64            `json:"seed,omitempty"`
+	MaxTokens           int               `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int               `json:"max_completion_tokens,omitempty"`
+	StreamOptions       *streamOptions    `json:"stream_options,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type wireMessage struct {
+	Role      llm.Role   `json:"role"`
+	Content   *string    `json:"content"` // null for calls without text
+	Calls     []wireCall `json:"tool_calls,omitempty"`
+	CallID    string     `json:"tool_call_id,omitempty"`
+	Reasoning string     `json:"reasoning_content,omitempty"`
+}
+
+type wireCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function wireFunction `json:"function"`
+}
+
+type wireFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// body writes a request as the server is known to like it.
+func (m *Model) body(req llm.Request) ([]byte, error) {
 	history := repair(req.Messages)
-	p := sdk.ChatCompletionNewParams{Model: m.name, Messages: make([]sdk.ChatCompletionMessageParamUnion, 0, len(history))}
-	for _, msg := range history {
-		p.Messages = append(p.Messages, m.message(msg))
+	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
+	for i := range history {
+		w.Messages[i] = m.message(&history[i])
 	}
 	if len(req.Tools) > 0 && !(req.NoTools && m.habits.noToolChoice.Load()) {
-		p.Tools = make([]sdk.ChatCompletionToolUnionParam, 0, len(req.Tools))
 		for _, spec := range req.Tools {
-			p.Tools = append(p.Tools, m.tool(spec))
+			tool, err := m.tool(spec)
+			if err != nil {
+				return nil, err
+			}
+			w.Tools = append(w.Tools, tool)
 		}
 		if req.NoTools {
-			p.ToolChoice.OfAuto = param.NewOpt("none")
+			w.ToolChoice = "none"
 		}
 	}
-	if req.Temperature != nil && !m.habits.noTemperature.Load() {
-		p.Temperature = param.NewOpt(*req.Temperature)
+	if !m.habits.noTemperature.Load() {
+		w.Temperature = req.Temperature
 	}
-	if req.Seed != nil && !m.habits.noSeed.Load() {
-		p.Seed = param.NewOpt(*req.Seed)
+	if !m.habits.noSeed.Load() {
+		w.Seed = req.Seed
 	}
-	if req.MaxTokens > 0 {
-		if m.habits.newTokenLimit.Load() {
-			p.MaxCompletionTokens = param.NewOpt(int64(req.MaxTokens))
-		} else {
-			p.MaxTokens = param.NewOpt(int64(req.MaxTokens))
-		}
+	if m.habits.newTokenLimit.Load() {
+		w.MaxCompletionTokens = req.MaxTokens
+	} else {
+		w.MaxTokens = req.MaxTokens
 	}
 	if !m.habits.noUsage.Load() {
-		p.StreamOptions.IncludeUsage = param.NewOpt(true)
+		w.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	return p
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(w); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
-func (m *Model) message(msg llm.Message) sdk.ChatCompletionMessageParamUnion {
-	switch msg.Role {
-	case llm.RoleSystem:
-		return sdk.SystemMessage(msg.Text)
-	case llm.RoleTool:
-		return sdk.ToolMessage(msg.Text, msg.CallID)
-	case llm.RoleAssistant:
-		return m.assistant(msg)
-	default:
-		return sdk.UserMessage(msg.Text)
+func (m *Model) message(msg *llm.Message) wireMessage {
+	w := wireMessage{Role: msg.Role, Content: &msg.Text, CallID: msg.CallID}
+	if m.habits.sendReasoning.Load() {
+		w.Reasoning = msg.Reasoning
 	}
-}
-
-func (m *Model) assistant(msg llm.Message) sdk.ChatCompletionMessageParamUnion {
-	var p sdk.ChatCompletionAssistantMessageParam
-	if msg.Text != "" {
-		p.Content.OfString = param.NewOpt(msg.Text)
+	if len(msg.Calls) == 0 {
+		return w
 	}
-	for _, call := range msg.Calls {
+	if msg.Text == "" {
+		w.Content = nil
+	}
+	w.Calls = make([]wireCall, len(msg.Calls))
+	for i, call := range msg.Calls {
 		arguments := string(call.Arguments)
 		if arguments == "" {
 			arguments = "{}"
 		}
-		p.ToolCalls = append(p.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID: call.ID, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.Name, Arguments: arguments},
-		}})
+		w.Calls[i] = wireCall{ID: call.ID, Type: "function", Function: wireFunction{Name: call.Name, Arguments: arguments}}
 	}
-	if msg.Reasoning != "" && m.habits.sendReasoning.Load() {
-		p.SetExtraFields(map[string]any{"reasoning_content": msg.Reasoning})
-	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &p}
+	return w
 }
 
 // tool returns a tool's definition, encoded once for all requests.
-func (m *Model) tool(spec llm.ToolSpec) sdk.ChatCompletionToolUnionParam {
-	key := spec.Name + "\x00" + spec.Description + "\x00" + string(spec.Schema)
+func (m *Model) tool(spec llm.ToolSpec) (json.RawMessage, error) {
+	key := toolKey{spec.Name, spec.Description, string(spec.Schema)}
 	if known, ok := m.tools.Load(key); ok {
-		return known.(sdk.ChatCompletionToolUnionParam)
+		return known.(json.RawMessage), nil
 	}
 	var schema shared.FunctionParameters
-	if json.Unmarshal(spec.Schema, &schema) != nil {
-		schema = shared.FunctionParameters{"type": "object"}
+	if err := json.Unmarshal(spec.Schema, &schema); err != nil && len(spec.Schema) > 0 {
+		return nil, fmt.Errorf("the schema of %s: %w", spec.Name, err)
 	}
 	encoded, err := json.Marshal(sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
 		Name: spec.Name, Description: param.NewOpt(spec.Description), Parameters: schema,
 	}))
 	if err != nil {
-		return sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{Name: spec.Name})
+		return nil, fmt.Errorf("the definition of %s: %w", spec.Name, err)
 	}
-	tool := param.Override[sdk.ChatCompletionFunctionToolParam](json.RawMessage(encoded))
-	union := sdk.ChatCompletionToolUnionParam{OfFunction: &tool}
-	m.tools.Store(key, union)
-	return union
+	m.tools.Store(key, json.RawMessage(encoded))
+	return encoded, nil
 }
+
+type toolKey struct{ name, description, schema string }

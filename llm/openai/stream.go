@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"unicode/utf8"
 
+	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
@@ -31,9 +32,13 @@ func (m *Model) attempt(ctx context.Context, req llm.Request, yield func(llm.Par
 func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
 	ctx, dog := m.watch(ctx)
 	defer dog.stop()
+	body, err := m.body(req)
+	if err != nil {
+		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
+	}
 	var res *http.Response
-	_, err := m.chat.New(ctx, m.params(req), option.WithJSONSet("stream", true), option.WithHeader("Accept", "text/event-stream"),
-		option.WithResponseBodyInto(&res))
+	_, err = m.chat.New(ctx, sdk.ChatCompletionNewParams{}, option.WithRequestBody("application/json", body),
+		option.WithHeader("Accept", "text/event-stream"), option.WithResponseBodyInto(&res))
 	if err != nil {
 		return false, m.transportError(ctx, err)
 	}
