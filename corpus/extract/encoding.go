@@ -83,12 +83,12 @@ func wide(data []byte) encoding.Encoding {
 	if len(head) < 4 || len(data)%2 != 0 {
 		return nil
 	}
-	var zero, plain [2]int // at even and odd positions: zero bytes; units that are a space, a line feed or ASCII
+	var zero, plain [2]int // at even and odd positions: zero bytes; units that are a space, a line break or Latin-1
 	for i := 0; i < len(head); i += 2 {
 		for side := range 2 {
 			if head[i+side] == 0 {
 				zero[side]++
-				if c := head[i+1-side]; c == ' ' || c == '\n' || c == '\r' || c == '\t' || c > ' ' && c < 0x7F {
+				if c := head[i+1-side]; c == ' ' || c == '\n' || c == '\r' || c == '\t' || c > ' ' && c < 0x7F || c >= 0xA0 {
 					plain[side]++
 				}
 			}
@@ -96,7 +96,7 @@ func wide(data []byte) encoding.Encoding {
 	}
 	units := len(head) / 2
 	for side, order := range []xunicode.Endianness{xunicode.BigEndian, xunicode.LittleEndian} {
-		if plain[side] == 0 || plain[side]*20 < zero[side]*19 || zero[1-side]*20 > zero[side] {
+		if plain[side] == 0 || plain[side]*10 < zero[side]*9 || zero[1-side]*20 > zero[side] {
 			continue
 		}
 		enc := xunicode.UTF16(order, xunicode.IgnoreBOM)
@@ -151,7 +151,7 @@ func binary(data []byte) bool {
 			control++
 		}
 	}
-	return control*100 > len(head)
+	return control > max(2, len(head)/100)
 }
 
 // patched keeps valid UTF-8 and reads each stray byte as Windows-1252.

@@ -14,14 +14,18 @@ type census struct {
 	kana       int
 	halfKana   int // half-width katakana, what most wrong bytes read like in Shift-JIS
 	hangul     int
+	commonHang int
 	han        int
 	commonHan  int
 	simplified int
 	tradition  int
 	cyrillic   int
-	cyrCommon  int
+	vowels     int // Cyrillic
+	upperCyr   int
+	signs      int // quotes, dashes and the like, where they belong
 	greek      int
 	hebrew     int
+	commonHebr int
 	arabic     int
 	western    int // letters of west European languages
 	central    int // letters that only central European languages have
@@ -46,6 +50,9 @@ func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
 			c.count(r, prev)
 		} else if prev >= 0x80 && asciiLetter(r) && unicode.IsLetter(prev) {
 			c.inWord++
+			if unicode.IsUpper(r) && unicode.IsLower(prev) {
+				c.caseBreaks++
+			}
 		}
 		prev = r
 	}
@@ -66,20 +73,29 @@ func (c *census) count(r, prev rune) {
 		c.halfKana++
 	case unicode.In(r, unicode.Hiragana, unicode.Katakana) || r == 'ー':
 		c.kana++
-	case unicode.Is(unicode.Hangul, r):
+	case r >= 0xAC00 && r <= 0xD7A3:
 		c.hangul++
+		if commonHangul[r] {
+			c.commonHang++
+		}
 	case unicode.Is(unicode.Han, r):
 		c.han++
 		c.countHan(r)
 	case unicode.Is(unicode.Cyrillic, r):
 		c.cyrillic++
-		if r >= 'А' && r <= 'я' || r == 'ё' {
-			c.cyrCommon++
+		if unicode.IsUpper(r) {
+			c.upperCyr++
+		}
+		if cyrillicVowels[unicode.ToLower(r)] {
+			c.vowels++
 		}
 	case unicode.Is(unicode.Greek, r):
 		c.greek++
 	case unicode.Is(unicode.Hebrew, r):
 		c.hebrew++
+		if commonHebrew[r] {
+			c.commonHebr++
+		}
 	case unicode.Is(unicode.Arabic, r):
 		c.arabic++
 	case r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFF60:
@@ -88,7 +104,8 @@ func (c *census) count(r, prev rune) {
 		c.western++
 	case centralLetters[r]:
 		c.central++
-	case quotes[r]:
+	case quotes[r] && !(midWord[r] && unicode.IsLetter(prev)):
+		c.signs++
 	default:
 		c.symbols++
 	}
@@ -127,6 +144,10 @@ var (
 	westernLetters = set("äöüßÄÖÜéèêëáàâãåæçíìîïñóòôõøœúùûÿýÉÈÊÀÂÁÅÆÇÍÎÑÓÔØŒÚÛ")
 	centralLetters = set("ąćęłńśźżĄĆĘŁŃŚŹŻčďěňřšťůžČĎĚŇŘŠŤŮŽőűŐŰșțăȘȚĂşţŞŢđĐľĺŕ")
 	quotes         = set("“”‘’„‚«»–—…•·€£§°¿¡\u00a0©®™№")
+	midWord        = set("¿¡£§°©®") // wrong inside a word
+	cyrillicVowels = set("аеиоуыэюяёіїє")
+	commonHebrew   = set("יוהלאת")
+	commonHangul   = set("이다는을를의에가하고지은로도사어시기자서나한대정인일스수있아그리전부제여보주장라원해상습니합었되했과와으므만들며것등")
 	simplifiedHan  = set("这个们为说时来对会国发学动过现还进经问间关开见实应点业体数没话让认从样东长头书电车门风马鸟鱼龙员买卖请谢谁语读写见规观觉览")
 	traditionalHan = set("這個們為說時來對會國發學動過現還進經問間關開見實應點業體數沒話讓認從樣東長頭書電車門風馬鳥魚龍員買賣請謝誰語讀寫見規觀覺覽")
 	commonHan      = set("的一是不了在人有我他上大中小到和地出道也子里生以而可下之年自能多那要看天事用主行方又如前所本然同心面起成手日最高于都好只作当想家三二十月水明新工文信名字今金分部法度全物定理利外加合北京市本田山川口目入力平安正公民文化社")
@@ -149,23 +170,23 @@ func hanSimplified(c *census) float64  { return han(c) - c.share(c.tradition)*0.
 func hanTraditional(c *census) float64 { return han(c) - c.share(c.simplified)*0.8 }
 
 func hangul(c *census) float64 {
-	return c.share(c.hangul)*1.3 + c.share(c.wide)*0.5 + c.share(c.han)*0.1 - c.share(c.kana+c.rareHan+c.symbols)*1.5 -
-		c.share(c.bad)*3 - c.share(c.inWord)*0.5
+	return c.share(c.hangul)*0.6 + c.share(c.commonHang)*1.5 + c.share(c.wide)*0.5 + c.share(c.han)*0.1 -
+		c.share(c.kana+c.rareHan+c.symbols)*1.5 - c.share(c.bad)*3 - c.share(c.inWord)*0.5
 }
 
 func western(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
-	return c.share(c.western)*(0.55+0.35*in) + 0.4*in - c.share(c.symbols)*0.6 - c.share(c.bad)*2 - c.share(c.caseBreaks)
+	return c.share(c.western)*(0.55+0.35*in) + c.share(c.signs)*0.4 + 0.4*in - c.share(c.symbols)*0.6 - c.share(c.bad)*2 - c.share(c.caseBreaks)
 }
 
 func central(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
-	return c.share(c.western+c.central)*(0.5+0.35*in) + 0.4*in - c.share(c.symbols)*0.7 - c.share(c.bad)*2 - c.share(c.caseBreaks) +
-		min(c.share(c.central), 0.5)*0.3 - 0.06
+	return c.share(c.western+c.central)*(0.5+0.35*in) + c.share(c.signs)*0.4 + 0.4*in - c.share(c.symbols)*0.7 - c.share(c.bad)*2 - c.share(c.caseBreaks) +
+		min(c.share(c.central), 0.5)*0.05 - 0.06
 }
 
 func cyrillic(c *census) float64 {
-	return c.share(c.cyrCommon)*1.2 - c.share(c.caseBreaks)*2 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(c.bad)*2
+	return c.share(c.cyrillic)*0.6 + min(c.share(c.vowels), 0.5)*1.6 - c.share(c.upperCyr)*0.35 - c.share(c.caseBreaks)*2 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.7 - c.share(c.bad)*2
 }
 
 func greek(c *census) float64 {
@@ -173,7 +194,7 @@ func greek(c *census) float64 {
 }
 
 func hebrew(c *census) float64 {
-	return c.share(c.hebrew)*1.15 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.9 - c.share(c.bad)*2
+	return c.share(c.hebrew)*0.7 + min(c.share(c.commonHebr), 0.5)*1.2 - c.share(c.inWord)*1.5 - c.share(c.symbols)*0.9 - c.share(c.bad)*2
 }
 
 func arabic(c *census) float64 {

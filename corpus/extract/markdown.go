@@ -61,28 +61,36 @@ func firstTitle(x corpus.Extracted) string {
 	return ""
 }
 
-// tooNested reports whether a line opens more containers than any person would: parsers take quadratic time on it.
+// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time on it.
 func tooNested(s string) bool {
 	for line := range strings.Lines(s) {
-		n := 0
-		for _, r := range line {
-			if r == '>' || r == '-' || r == '+' || r == '*' {
-				n++
-			} else if r != ' ' && r != '\t' && r != '.' && r != ')' && (r < '0' || r > '9') {
-				break
+		if containers(line) > maxNesting {
+			return true
+		}
+		for _, mark := range []string{"[", "`", "*", "_", "<"} {
+			if strings.Count(line, mark) > 5000 {
+				return true
 			}
-		}
-		if n > maxNesting && strings.Trim(line, "-*> \t\r\n") == "" && strings.Trim(line, "-\r\n") != "" && strings.Trim(line, "*\r\n") != "" {
-			return true
-		}
-		if n > maxNesting && strings.ContainsAny(line[:1], ">+") {
-			return true
-		}
-		if strings.Count(line, "[") > 5000 || strings.Count(line, "`") > 5000 || strings.Count(line, "*") > 5000 || strings.Count(line, "_") > 5000 {
-			return true
 		}
 	}
 	return false
+}
+
+// containers counts the quotation and list marks that a line begins with.
+func containers(line string) int {
+	n := 0
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == ' ' || c == '\t' || c >= '0' && c <= '9':
+		case c == '>':
+			n++
+		case strings.IndexByte("-+*.)", c) >= 0 && i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t'):
+			n++
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 // place is where a block stands: in how many lists and whether in a quotation.

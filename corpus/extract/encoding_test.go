@@ -1,0 +1,104 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+)
+
+func TestTextInAnyEncodingIsDecoded(t *testing.T) {
+	german := "Die Prüfung des Daches ergab keine Mängel. Größe: 120 m², Straße: Königsallee 5."
+	french := "Le toit a été rénové l'année dernière; la façade est très sèche."
+	japaneseText := "屋根は昨年新しくなりました。東京の家です。"
+	chinese := "这个房子的屋顶是去年新做的，我们对它进行了检查。"
+	for _, tt := range []struct {
+		name, text string
+		enc        encoding.Encoding
+	}{
+		{"UTF-8 with a mark", "\ufeffGröße", unicode.UTF8},
+		{"UTF-16 with a mark, little end first", german, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
+		{"UTF-16 with a mark, big end first", japaneseText, unicode.UTF16(unicode.BigEndian, unicode.UseBOM)},
+		{"UTF-16 without a mark, little end first", german, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+		{"UTF-16 without a mark, big end first", german, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
+		{"Japanese UTF-16 without a mark", strings.Repeat(japaneseText+"\n", 5), unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+		{"Russian UTF-16 without a mark", "Крыша дома была осмотрена в прошлом году.", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
+		{"UTF-32", german, utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)},
+		{"German Windows-1252", german, charmap.Windows1252},
+		{"French Latin-1", french, charmap.ISO8859_1},
+		{"one accent in Latin-1", "The café is closed.", charmap.ISO8859_1},
+		{"curly quotes in Windows-1252", "He said “yes” – and left… It’s true.", charmap.Windows1252},
+		{"Spanish Windows-1252", "¿Dónde está el niño? Mañana por la mañana, señor.", charmap.Windows1252},
+		{"Polish Windows-1250", "Dach został wymieniony w zeszłym roku, ściany są suche, źródło: właściciel.", charmap.Windows1250},
+		{"Shift-JIS", japaneseText, japanese.ShiftJIS},
+		{"Shift-JIS katakana", "カタカナのテキストファイル", japanese.ShiftJIS},
+		{"Shift-JIS among English", "The word for roof is 屋根 and it is read やね in this text.", japanese.ShiftJIS},
+		{"EUC-JP", japaneseText, japanese.EUCJP},
+		{"ISO-2022-JP", japaneseText, japanese.ISO2022JP},
+		{"GBK", chinese, simplifiedchinese.GBK},
+		{"GB18030", chinese, simplifiedchinese.GB18030},
+		{"Big5", "這個房子的屋頂是去年新做的，我們對它進行了檢查。", traditionalchinese.Big5},
+		{"EUC-KR", "지붕은 작년에 새로 교체되었습니다. 벽은 건조합니다.", korean.EUCKR},
+		{"Windows-1251", "Крыша дома была осмотрена в прошлом году. Стены сухие.", charmap.Windows1251},
+		{"KOI8-R", "Крыша дома была осмотрена в прошлом году. Стены сухие.", charmap.KOI8R},
+		{"Greek Windows-1253", "Η στέγη του σπιτιού αντικαταστάθηκε πέρυσι.", charmap.Windows1253},
+		{"Hebrew Windows-1255", "הגג של הבית הוחלף בשנה שעברה והקירות יבשים", charmap.Windows1255},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			data, err := tt.enc.NewEncoder().Bytes([]byte(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := decode(data, "")
+			if want := strings.TrimPrefix(tt.text, "\ufeff"); err != nil || got != want {
+				t.Errorf("decode(% x…) = %q, %v; want %q", data[:min(len(data), 12)], got, err, want)
+			}
+		})
+	}
+}
+
+func TestADeclaredEncodingCounts(t *testing.T) {
+	text := "Dach wymieniony"
+	for _, tt := range []struct{ name, page, want string }{
+		{"meta charset", `<meta charset="windows-1250"><p>` + text + " \xb3", text + " ł"},
+		{"meta http-equiv", `<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-2"><p>` + text + " \xb1", text + " ą"},
+		{"UTF-8 that is none", `<meta charset="utf-8"><p>caf` + "\xe9", "café"},
+		{"a name that does not exist", `<meta charset="klingon"><p>caf` + "\xe9", "café"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x, err := extractBytes(t, "a.html", "text/html", []byte(tt.page))
+			if err != nil || x.Text != tt.want {
+				t.Errorf("text of %q = %q, %v; want %q", tt.page, x.Text, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAStrayByteDoesNotSpoilUTF8(t *testing.T) {
+	src := strings.Repeat("Größe und Straße. ", 5) + "caf\xe9"
+	got, err := decode([]byte(src), "")
+	if want := strings.Repeat("Größe und Straße. ", 5) + "café"; err != nil || got != want {
+		t.Errorf("decode(%q) = %q, %v; want %q", src, got, err, want)
+	}
+}
+
+func TestNothingIsReplacedThatTheSourceDidNotReplace(t *testing.T) {
+	for b := 0x80; b <= 0xFF; b++ {
+		src := fmt.Sprintf("word %c word", 'x')
+		data := []byte(strings.Replace(src, "x", string([]byte{byte(b)}), 1))
+		if got, err := decode(data, ""); err == nil && strings.ContainsRune(got, '\ufffd') {
+			t.Errorf("decode(%q) = %q", data, got)
+		}
+	}
+	if got, err := decode([]byte("kept \ufffd"), ""); err != nil || got != "kept \ufffd" {
+		t.Errorf("a replacement character of the source became %q, %v", got, err)
+	}
+}

@@ -1,0 +1,277 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+// noPDF stands where no PDF is read.
+type noPDF struct{}
+
+func (noPDF) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
+	return corpus.Extracted{}, errors.New("handed to the PDF reader")
+}
+
+func (noPDF) Render(context.Context, corpus.File, int, int) ([]byte, error) {
+	return nil, errors.New("handed to the PDF reader")
+}
+
+func extractBytes(t testing.TB, name, mime string, data []byte) (corpus.Extracted, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "original")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return New(noPDF{}).Extract(t.Context(), corpus.File{Path: path, Filename: name, MIME: mime, Bytes: int64(len(data))}, nil)
+}
+
+func mustExtract(t testing.TB, name, src string) corpus.Extracted {
+	t.Helper()
+	x, err := extractBytes(t, name, "text/plain", []byte(src))
+	if err != nil {
+		t.Fatalf("Extract(%q): %v", src, err)
+	}
+	if err := canon.Check(x); err != nil {
+		t.Fatalf("Extract(%q) breaks a promise: %v", src, err)
+	}
+	return x
+}
+
+// describe lists the blocks: kind, level, ordinal, headings, text, marks and cells.
+func describe(x corpus.Extracted) []string {
+	runes := []rune(x.Text)
+	cut := func(from, to int) string { return string(runes[from:to]) }
+	var out []string
+	for _, b := range x.Blocks {
+		var s strings.Builder
+		s.WriteString(string(b.Kind))
+		if b.Level > 0 {
+			fmt.Fprint(&s, b.Level)
+		}
+		if b.Ordinal > 0 {
+			fmt.Fprintf(&s, "#%d", b.Ordinal)
+		}
+		if b.Quote {
+			s.WriteString(" quote")
+		}
+		if b.Language != "" {
+			s.WriteString(" " + b.Language)
+		}
+		if len(b.Headings) > 0 {
+			fmt.Fprintf(&s, " in %s", strings.Join(b.Headings, "/"))
+		}
+		fmt.Fprintf(&s, ": %s", cut(b.Start, b.End))
+		for _, m := range b.Marks {
+			fmt.Fprintf(&s, " {%s %s%s}", m.Kind, cut(m.Start, m.End), strings.TrimSpace(" "+m.URL))
+		}
+		for _, row := range b.Cells {
+			s.WriteString(" [")
+			for i, c := range row {
+				if i > 0 {
+					s.WriteByte(';')
+				}
+				s.WriteString(cut(c[0], c[1]))
+			}
+			s.WriteString("]")
+		}
+		out = append(out, s.String())
+	}
+	return out
+}
+
+func TestMarkdown(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		want      []string
+	}{
+		{"headings hold what is below them", "# House\n\nDry.\n\n## Roof\n\nNew *slates*.\n\n# Garden\nWet.", []string{
+			"heading1: House", "paragraph in House: Dry.", "heading2 in House: Roof", "paragraph in House/Roof: New slates. {em slates}",
+			"heading1: Garden", "paragraph in Garden: Wet."}},
+		{"marks are beside the text", "a **b** `c` [d](https://e.f) [g](javascript:alert(1)) \\*h\\* &amp; &lt;", []string{
+			"paragraph: a b c d g *h* & < {strong b} {code c} {link dhttps://e.f}"}},
+		{"soft breaks are spaces, hard ones are kept", "one\ntwo  \nthree", []string{"paragraph: one two\nthree"}},
+		{"list items know their depth and number", "3. three\n4. four\n   - inner\n\n   more", []string{
+			"list1#3: three", "list1#4: four", "list2: inner", "paragraph: more"}},
+		{"tables keep their cells", "| a | b |\n|---|---|\n| 1 | |\n| é | **2** |", []string{
+			"table: a | b\n1 | \né | 2 {strong 2} [a;b] [1;] [é;2]"}},
+		{"code keeps its lines and its language", "```go\nfunc f() {\n\n\treturn\n}\n```", []string{"code go: func f() {\n\n\treturn\n}"}},
+		{"quotations are marked", "> so\n> he said\n\nyes", []string{"paragraph quote: so he said", "paragraph: yes"}},
+		{"footnotes follow", "Dry[^1].\n\n[^1]: As measured.", []string{"paragraph: Dry[1].", "paragraph: [1] As measured."}},
+		{"the text of raw HTML is kept without its markup", "<div><p>Kept <b>bold</b></p><script>alert(1)</script></div>\n\na <span onclick=x>b</span><script>c</script> d<br>e", []string{
+			"paragraph: Kept bold {strong bold}", "paragraph: a b d\ne"}},
+		{"task lists show their state", "- [x] done\n- [ ] open", []string{"list1: [x] done", "list1: [ ] open"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, describe(mustExtract(t, "a.md", tt.src))); diff != "" {
+				t.Errorf("blocks of %q (-want +got):\n%s", tt.src, diff)
+			}
+		})
+	}
+}
+
+func TestFrontMatterBecomesMeta(t *testing.T) {
+	x := mustExtract(t, "a.md", "---\ntitle: The house\nauthor: A. Smith\ndate: 2024-02-29\ntags: [roof, wall]\nlang: en-GB\n---\n# Heading\n\nText.")
+	want := map[string]any{"author": "A. Smith", "date": "2024-02-29", "tags": []any{"roof", "wall"}}
+	if diff := cmp.Diff(want, x.Meta); diff != "" {
+		t.Errorf("Meta (-want +got):\n%s", diff)
+	}
+	if x.Title != "The house" || x.Language != "en" || strings.Contains(x.Text, "---") {
+		t.Errorf("title %q, language %q, text %q", x.Title, x.Language, x.Text)
+	}
+	if x = mustExtract(t, "a.md", "---\nnot: [closed\n---\n\nText."); !strings.Contains(x.Text, "not: [closed") {
+		t.Errorf("text = %q, want what is not YAML to stay", x.Text)
+	}
+}
+
+func TestPlainText(t *testing.T) {
+	long := "This line was cut by an editor at about seventy letters, as it was"
+	for _, tt := range []struct {
+		name, src string
+		want      []string
+	}{
+		{"blank lines end paragraphs", "one\n\n\n two\n", []string{"paragraph: one", "paragraph: two"}},
+		{"wrapped lines are joined", long + "\nusual in older times, and goes on here. The end of it comes a bit\nlater.", []string{
+			"paragraph: " + long + " usual in older times, and goes on here. The end of it comes a bit later."}},
+		{"short lines are kept apart", "Jane Doe\n12 High Street\nLeeds", []string{"paragraph: Jane Doe\n12 High Street\nLeeds"}},
+		{"underlined lines are headings", "House\n=====\n\nDry.\n\nRoof\n----\nNew.", []string{
+			"heading1: House", "paragraph in House: Dry.", "heading2 in House: Roof", "paragraph in House/Roof: New."}},
+		{"a short line alone is no heading", "HELLO\n\nworld", []string{"paragraph: HELLO", "paragraph: world"}},
+		{"marked lines are list items", "- one\n- two\n1. three", []string{"list1: one", "list1: two", "list1#1: three"}},
+		{"Japanese lines are joined without a space", strings.Repeat("屋", 45) + "\n根は新しい。", []string{"paragraph: " + strings.Repeat("屋", 45) + "根は新しい。"}},
+		{"control characters go", "a\x01b\u200bc\ufeffd", []string{"paragraph: ab\u200bcd"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, describe(mustExtract(t, "a.txt", tt.src))); diff != "" {
+				t.Errorf("blocks of %q (-want +got):\n%s", tt.src, diff)
+			}
+		})
+	}
+}
+
+func TestHTML(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		want      []string
+	}{
+		{"blocks, marks and lists", "<h1>House</h1><p>Dry <b>walls</b>,<br>new roof.<ul><li>one<ul><li>inner</ul><li>two</ul><ol start=3><li>three</ol>", []string{
+			"heading1: House", "paragraph in House: Dry walls,\nnew roof. {strong walls}", "list1 in House: one", "list2 in House: inner",
+			"list1 in House: two", "list1#3 in House: three"}},
+		{"what is not seen is dropped", "<style>a{}</style><p>seen<script>b()</script><span hidden>c</span><span style='display: none'>d</span><nav>e</nav><!-- f -->", []string{"paragraph: seen"}},
+		{"tables keep their cells", "<table><caption>Prices</caption><thead><tr><th>a<th>b</thead><tr><td>1<td><p>2</p><p>3</p></table>", []string{
+			"paragraph: Prices", "table: a | b\n1 | 2 3 [a;b] [1;2 3]"}},
+		{"tables that lay out a page are no tables", "<table><tr><td><h2>Left</h2>text<td>right</table>", []string{
+			"heading2: Left", "paragraph in Left: text", "paragraph in Left: right"}},
+		{"code keeps its lines", "<pre><code class='language-go'>a\n  b</code></pre>", []string{"code go: a\n  b"}},
+		{"quotations are marked", "<blockquote><p>so</blockquote>", []string{"paragraph quote: so"}},
+		{"links keep safe addresses", "<p><a href='https://a.b'>c</a> <a href='javascript:d'>e</a>", []string{"paragraph: c e {link chttps://a.b}"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, describe(mustExtract(t, "a.html", tt.src))); diff != "" {
+				t.Errorf("blocks of %q (-want +got):\n%s", tt.src, diff)
+			}
+		})
+	}
+}
+
+func TestAnArticleIsReadWithoutWhatIsAroundIt(t *testing.T) {
+	body := strings.Repeat("<p>The roof of the house was looked at, and it was found to be dry, sound, and in good order, which is rare in houses of this age.</p>", 12)
+	src := `<!doctype html><html lang="en-GB"><head><title>Roof survey</title><meta name="author" content="A. Smith">
+		<meta property="article:published_time" content="2024-02-29"></head><body><div class="sidebar"><a href="/1">Buy our slates now</a></div>
+		<article><h1>Roof survey</h1>` + body + `</article><div class="comments">First! Nice roof.</div></body></html>`
+	x := mustExtract(t, "a.html", src)
+	if strings.Contains(x.Text, "Buy our slates") || strings.Contains(x.Text, "Nice roof") {
+		t.Errorf("the text holds what is around the article: %q", x.Text)
+	}
+	if got := describe(x)[0]; got != "heading1: Roof survey" || len(x.Blocks) != 13 {
+		t.Errorf("%d blocks, the first is %q", len(x.Blocks), got)
+	}
+	want := map[string]any{"author": "A. Smith", "date": "2024-02-29"}
+	if diff := cmp.Diff(want, x.Meta); diff != "" || x.Title != "Roof survey" || x.Language != "en" {
+		t.Errorf("title %q, language %q, Meta (-want +got):\n%s", x.Title, x.Language, diff)
+	}
+}
+
+func TestFilesThatHoldNoTextAreRefused(t *testing.T) {
+	for _, tt := range []struct{ name, file, data, code, says string }{
+		{"an empty file", "a.txt", "", "no_text", "empty"},
+		{"white space alone", "a.md", " \n\n ", "no_text", "no text"},
+		{"binary data", "a.txt", "ab\x00\x01\x02\x03cd\x00\x00\x05", "unsupported", "binary"},
+		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest", "unsupported", "ZIP archive, not a PDF"},
+		{"a Word file", "a.docx", "PK\x03\x04rest", "unsupported", "Word files can't be read yet"},
+		{"a picture", "a.png", "\x89PNG\r\n\x1a\n", "unsupported", "picture"},
+		{"text named .pdf", "a.pdf", "just text", "broken", "not a PDF"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := extractBytes(t, tt.file, "", []byte(tt.data))
+			f, ok := errors.AsType[*corpus.Failure](err)
+			if !ok || f.Code != tt.code || !strings.Contains(f.Detail, tt.says) {
+				t.Errorf("error = %#v, want %s and %q", err, tt.code, tt.says)
+			}
+		})
+	}
+}
+
+func TestAPDFIsHandedOnWhateverItIsCalled(t *testing.T) {
+	_, err := extractBytes(t, "a.txt", "text/plain", []byte("\n%PDF-1.4\n"))
+	if err == nil || !strings.Contains(err.Error(), "PDF reader") {
+		t.Errorf("error = %v, want the PDF reader's", err)
+	}
+}
+
+func TestHugeNestingIsReadAsText(t *testing.T) {
+	for _, tt := range []struct{ name, file, src string }{
+		{"quotations", "a.md", strings.Repeat(">", 100_000) + " deep"},
+		{"lists", "a.md", strings.Repeat("- ", 50_000) + "deep"},
+		{"numbered lists", "a.md", strings.Repeat("1. ", 50_000) + "deep"},
+		{"brackets", "a.md", strings.Repeat("[", 100_000) + " deep"},
+		{"emphasis", "a.md", strings.Repeat("*a ", 50_000) + " deep"},
+		{"links", "a.md", strings.Repeat("![](", 50_000) + " deep"},
+		{"angle brackets", "a.md", strings.Repeat("<a ", 50_000) + " deep"},
+		{"elements", "a.html", strings.Repeat("<div>", 100_000) + " deep"},
+		{"tables", "a.html", strings.Repeat("<table><tr><td>", 30_000) + " deep"},
+		{"elements inside Markdown", "a.md", strings.Repeat("<div>", 50_000) + " deep"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if x := mustExtract(t, tt.file, tt.src); !strings.HasSuffix(x.Text, "deep") {
+				t.Errorf("the text ends with %q", x.Text[max(0, len(x.Text)-40):])
+			}
+		})
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	for _, seed := range []string{
+		"# a\n\n- b\n  - c\n\n> d\n\n|e|f|\n|-|-|\n|g|h|", "<table><tr><td>a<td>b</table><pre> c\n\n</pre><ul><li>d", "---\na: b\n---\nc[^1]\n\n[^1]: d",
+		"a\r\nb\r\rc\x00", "\xff\xfea\x00", "a<br><br>b", "| | |\n|-|-|\n| | |", "`a` **b** [c](http://d)",
+	} {
+		for kind := range 3 {
+			f.Add([]byte(seed), byte(kind))
+		}
+	}
+	names := []string{"a.md", "a.html", "a.txt"}
+	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
+		x, err := extractBytes(t, names[int(kind)%3], "", data)
+		if err != nil {
+			if _, ok := errors.AsType[*corpus.Failure](err); !ok && !strings.Contains(err.Error(), "PDF reader") {
+				t.Fatalf("error = %v, want a *corpus.Failure", err)
+			}
+			return
+		}
+		if err := canon.Check(x); err != nil {
+			t.Fatalf("%q: %v", data, err)
+		}
+		if strings.ContainsRune(x.Text, '\ufffd') && !strings.Contains(string(data), "\ufffd") && !strings.Contains(string(data), "&#") && len(data) > 0 && data[0] < 0x80 {
+			t.Logf("%q became %q", data, x.Text)
+		}
+	})
+}
