@@ -1,0 +1,262 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// Limits on the calls of a turn.
+const (
+	maxParallel = 8
+	maxCalls    = 20 // of one turn; further ones are refused
+	maxSame     = 2  // the same call a third time is refused
+
+	// quick is how long the events of calls that begin wait for those of their ends: most calls take less, and then both are
+	// stored at once.
+	quick = 3 * time.Millisecond
+)
+
+// attempt is one call on its way.
+type attempt struct {
+	call   llm.Call
+	tool   *tool
+	args   json.RawMessage
+	key    string // of the cache; empty for a tool that is not cached
+	step   chat.Step
+	status chat.Status // when it ends without running: error or skipped
+	told   any         // then: the output, for the model
+	begin  time.Time
+	ended  chan outcome
+}
+
+// outcome is what became of a call that ran.
+type outcome struct {
+	result result
+	err    error
+	took   time.Duration
+	cached bool
+}
+
+// act runs the calls of a turn at the same time and gives the model their results in the order of the calls.
+func (w *work) act(ctx context.Context, r reply) error {
+	if r.finish == llm.FinishLength {
+		return w.cutShort(ctx, r)
+	}
+	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
+	if err != nil {
+		return fmt.Errorf("read library version: %w", err)
+	}
+	var queue []chat.Payload
+	said, stored := w.writer.reset()
+	thought := strings.TrimSpace(said)
+	if thought == "" {
+		thought = strings.TrimSpace(cutText(r.reasoning, 4000))
+	}
+	var parent *chat.Step
+	if len(r.calls) > 1 {
+		step := w.phase("parallel", chat.ActionExploring, chat.StatusRunning, together(r.calls))
+		step.Thought = thought
+		parent = &step
+	}
+	attempts := w.attempts(r, version, parent)
+	if parent == nil {
+		attempts[0].step.Thought, attempts[0].step.Tokens = thought, &r.tokens
+	} else {
+		parent.ActionType, parent.Tokens = attempts[0].step.ActionType, &r.tokens
+	}
+	if stored {
+		takes := attempts[0].step.CallID
+		if parent != nil {
+			takes = parent.CallID
+		}
+		queue = append(queue, chat.AnswerReset{CallID: takes})
+	}
+	if parent != nil {
+		queue = append(queue, w.track(*parent))
+	}
+	w.history = append(w.history, asked(r, attempts))
+	callCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.now, func() { cancel(errAnswerNow) })()
+	for _, a := range attempts {
+		if a.status == "" {
+			queue = append(queue, w.track(a.step))
+			w.launch(callCtx, a)
+		}
+	}
+	grace := time.NewTimer(quick)
+	defer grace.Stop()
+	for _, a := range attempts {
+		var o outcome
+		if a.status == "" {
+			o, queue, err = w.await(ctx, a, grace, queue)
+			if err != nil {
+				return err
+			}
+		}
+		step, message, err := w.conclude(a, o)
+		if err != nil {
+			return err
+		}
+		queue = append(queue, w.track(step))
+		w.history = append(w.history, message)
+	}
+	if parent != nil {
+		parent.Status, parent.ToolStatus, parent.Timestamp = chat.StatusComplete, chat.StatusComplete, stamp()
+		parent.DurationMS = sinceMS(attempts[0].begin)
+		queue = append(queue, w.track(*parent))
+	}
+	return w.emit(ctx, queue...)
+}
+
+// asked is the model's turn as the history keeps it.
+func asked(r reply, attempts []*attempt) llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning}
+	for _, a := range attempts {
+		call := a.call
+		call.Malformed = ""
+		if !json.Valid(call.Arguments) {
+			call.Arguments = json.RawMessage(`{}`)
+		}
+		m.Calls = append(m.Calls, call)
+	}
+	return m
+}
+
+// await waits for a call, and stores what is queued when that takes longer than a moment.
+func (w *work) await(ctx context.Context, a *attempt, grace *time.Timer, queue []chat.Payload) (outcome, []chat.Payload, error) {
+	select {
+	case o := <-a.ended:
+		return o, queue, nil
+	case <-ctx.Done():
+		return outcome{}, nil, context.Cause(ctx)
+	case <-grace.C:
+		grace.Reset(0) // whatever is queued after this is stored before the next wait
+	}
+	if err := w.emit(ctx, queue...); err != nil {
+		return outcome{}, nil, err
+	}
+	select {
+	case o := <-a.ended:
+		return o, nil, nil
+	case <-ctx.Done():
+		return outcome{}, nil, context.Cause(ctx)
+	}
+}
+
+// launch runs a call in its own goroutine; its end always comes.
+func (w *work) launch(ctx context.Context, a *attempt) {
+	a.begin = time.Now()
+	w.tools.Go(func() error {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				w.cfg.Log.ErrorContext(ctx, "tool panicked", "run", w.run.ID, "tool", a.tool.name, "panic", p, "stack", string(debug.Stack()))
+				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Go on without it."}}
+			}
+			o.took = time.Since(a.begin)
+			a.ended <- o
+		}()
+		if a.key != "" {
+			if o.result, o.cached = w.cache.get(a.key); o.cached {
+				return nil
+			}
+		}
+		limited, cancel := context.WithTimeout(ctx, w.cfg.ToolTimeout)
+		defer cancel()
+		o.result, o.err = a.tool.do(limited, w.desk, a.args)
+		switch {
+		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
+			o.err = errAnswerNow
+		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
+			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", w.cfg.ToolTimeout.Seconds()), Err: o.err}
+		case o.err == nil && o.result.refused == "" && a.key != "":
+			w.cache.put(a.key, o.result)
+		}
+		return nil
+	})
+}
+
+// conclude makes a call's last event and its result for the model.
+func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
+	step := a.step
+	step.Timestamp, step.DurationMS, step.Cached = stamp(), o.took.Milliseconds(), o.cached
+	var output any
+	switch {
+	case a.status != "":
+		step.Status, output = a.status, a.told
+	case errors.Is(o.err, errAnswerNow):
+		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", failure("The user wants the answer now.")
+	case o.err != nil:
+		w.cfg.Log.Warn("tool failed", "run", w.run.ID, "tool", step.ToolName, "error", o.err)
+		step.Status, output = chat.StatusError, failure(chat.MessageOf(o.err))
+		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageOf(o.err), Retryable: true}
+	case o.result.refused != "":
+		step.Status, output = chat.StatusError, failure(o.result.refused)
+		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: shorten(o.result.refused, 300), Retryable: true}
+	default:
+		step.Status, output = chat.StatusComplete, o.result.output(w.desk.sources.number)
+		step.Message, step.Summary = o.result.message, o.result.summary
+		if o.result.details != nil {
+			step.Details = o.result.details
+		}
+		if o.result.effect != nil {
+			o.result.effect(w.desk)
+		}
+		w.bare = w.bare || a.tool.bare
+	}
+	step.ToolStatus = step.Status
+	whole, err := encode(output)
+	if err != nil {
+		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
+	}
+	step.ToolOutput, step.OutputSize = whole, len(whole)
+	if utf8.RuneCount(whole) > maxOutput {
+		step.Truncated, step.Full = true, whole
+		if step.ToolOutput, err = clip(output, whole); err != nil {
+			return step, llm.Message{}, fmt.Errorf("clip output of %s: %w", step.ToolName, err)
+		}
+	}
+	message, err := toolMessage(w.nonce, a.call.ID, output)
+	return step, message, err
+}
+
+func failure(text string) any { return map[string]string{"error": text} }
+
+// cutShort answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
+func (w *work) cutShort(ctx context.Context, r reply) error {
+	w.cutTurns++
+	step := w.phase("review", chat.ActionThinking, chat.StatusError, "The model's reply was cut at its length limit: asking for a shorter one")
+	w.aside = []llm.Message{{Role: llm.RoleUser, Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter."}}
+	return w.takeBack(ctx, step)
+}
+
+// together describes parallel calls: "3 searches in parallel".
+func together(calls []llm.Call) string {
+	name := calls[0].Name
+	for _, c := range calls {
+		if c.Name != name {
+			return count(len(calls), "call") + " in parallel"
+		}
+	}
+	noun := map[string]string{
+		"search_documents": "search", "grep_documents": "search", "metadata_search": "search", "read_document": "reading",
+		"calculate": "calculation", "cite_source": "quote check", "get_document_summary": "summary",
+	}[name]
+	switch noun {
+	case "":
+		noun = "call"
+	case "summary":
+		return fmt.Sprintf("%d summaries in parallel", len(calls))
+	}
+	return count(len(calls), noun) + " in parallel"
+}

@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+)
+
+// amount is a value: exact as long as only arithmetic made it.
+type amount struct {
+	rat   *big.Rat
+	exact bool
+}
+
+var (
+	errTooBig = errors.New("The result is too large to calculate.")      //nolint:staticcheck // shown as it is
+	errByZero = errors.New("Dividing by zero has no result.")            //nolint:staticcheck // shown as it is
+	errNoReal = errors.New("This has no result among the real numbers.") //nolint:staticcheck // shown as it is
+)
+
+func whole(n int64) amount { return amount{rat: big.NewRat(n, 1), exact: true} }
+
+func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
+
+// rough makes an amount of a float.
+func rough(f float64) (amount, error) {
+	if math.IsNaN(f) {
+		return amount{}, errNoReal
+	}
+	if math.IsInf(f, 0) {
+		return amount{}, errTooBig
+	}
+	return amount{rat: new(big.Rat).SetFloat64(f)}, nil
+}
+
+func (a amount) float() float64 {
+	f, _ := a.rat.Float64()
+	return f
+}
+
+func constant(name string) (amount, bool) {
+	switch name {
+	case "pi":
+		return amount{rat: new(big.Rat).SetFloat64(math.Pi)}, true
+	case "e":
+		return amount{rat: new(big.Rat).SetFloat64(math.E)}, true
+	default:
+		return amount{}, false
+	}
+}
+
+func combine(sign string, a, b amount) (amount, error) {
+	out := amount{rat: new(big.Rat), exact: a.exact && b.exact}
+	switch sign {
+	case "+":
+		out.rat.Add(a.rat, b.rat)
+	case "-":
+		out.rat.Sub(a.rat, b.rat)
+	case "*", "of":
+		out.rat.Mul(a.rat, b.rat)
+	case "/":
+		return quotient(a, b)
+	case "%":
+		return remainder(a, b)
+	default:
+		return power(a, b)
+	}
+	if tooBig(out.rat) {
+		return amount{}, errTooBig
+	}
+	return out, nil
+}
+
+func quotient(a, b amount) (amount, error) {
+	if b.rat.Sign() == 0 {
+		return amount{}, errByZero
+	}
+	out := amount{rat: new(big.Rat).Quo(a.rat, b.rat), exact: a.exact && b.exact}
+	if tooBig(out.rat) {
+		return amount{}, errTooBig
+	}
+	return out, nil
+}
+
+// remainder has the sign of the divisor, as people expect of a clock.
+func remainder(a, b amount) (amount, error) {
+	q, err := quotient(a, b)
+	if err != nil {
+		return amount{}, err
+	}
+	floor := new(big.Int).Div(q.rat.Num(), q.rat.Denom())
+	out := new(big.Rat).Mul(b.rat, new(big.Rat).SetInt(floor))
+	return amount{rat: out.Sub(a.rat, out), exact: q.exact}, nil
+}
+
+// power is exact for whole exponents whose result stays within the limit, which is checked before it is computed.
+func power(a, b amount) (amount, error) {
+	if !b.rat.IsInt() {
+		return rough(math.Pow(a.float(), b.float()))
+	}
+	if a.rat.Sign() == 0 && b.rat.Sign() < 0 {
+		return amount{}, errByZero
+	}
+	n := b.rat.Num()
+	bits := int64(max(a.rat.Num().BitLen(), a.rat.Denom().BitLen()))
+	one := a.rat.IsInt() && a.rat.Num().IsInt64() && max(a.rat.Num().Int64(), -a.rat.Num().Int64()) <= 1
+	switch {
+	case one && !n.IsInt64():
+		n = big.NewInt(int64(n.Bit(0))) // 1, -1 and 0 only depend on even or odd
+	case !n.IsInt64():
+		return amount{}, errTooBig
+	}
+	k := n.Int64()
+	if one {
+		k = k & 1
+		if a.rat.Sign() == 0 && n.Sign() > 0 {
+			k = 1
+		}
+	} else if k > maxBits || k < -maxBits || max(k, -k)*(bits-1) > maxBits {
+		return amount{}, errTooBig
+	}
+	exp := big.NewInt(max(k, -k))
+	num, den := new(big.Int).Exp(a.rat.Num(), exp, nil), new(big.Int).Exp(a.rat.Denom(), exp, nil)
+	if k < 0 {
+		num, den = den, num
+	}
+	out := amount{rat: new(big.Rat).SetFrac(num, den), exact: a.exact && b.exact}
+	if tooBig(out.rat) {
+		return amount{}, errTooBig
+	}
+	return out, nil
+}
+
+func apply(name string, args []amount) (amount, error) {
+	need := func(least, most int) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s was given %s, which does not fit.", name, count(len(args), "number")) //nolint:staticcheck // shown as it is
+		}
+		return nil
+	}
+	switch name {
+	case "min", "max", "sum":
+		return fold(name, args)
+	case "pow":
+		if err := need(2, 2); err != nil {
+			return amount{}, err
+		}
+		return power(args[0], args[1])
+	case "round":
+		if err := need(1, 2); err != nil {
+			return amount{}, err
+		}
+		return round(args)
+	}
+	f, ok := map[string]func(float64) float64{
+		"log": math.Log, "ln": math.Log, "log10": math.Log10, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan,
+		"sqrt": math.Sqrt, "abs": math.Abs,
+	}[name]
+	if !ok {
+		return amount{}, fmt.Errorf("The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max and sum.", shorten(name, 40)) //nolint:staticcheck // shown as it is
+	}
+	if err := need(1, 1); err != nil {
+		return amount{}, err
+	}
+	x := args[0]
+	switch name {
+	case "abs":
+		return amount{rat: new(big.Rat).Abs(x.rat), exact: x.exact}, nil
+	case "sqrt":
+		if root, ok := squareRoot(x); ok {
+			return root, nil
+		}
+	case "log", "ln", "log10":
+		if x.rat.Sign() == 0 {
+			return amount{}, errNoReal
+		}
+	}
+	return rough(f(x.float()))
+}
+
+func fold(name string, args []amount) (amount, error) {
+	out := args[0]
+	var err error
+	for _, a := range args[1:] {
+		switch name {
+		case "sum":
+			if out, err = combine("+", out, a); err != nil {
+				return amount{}, err
+			}
+		case "min":
+			if a.rat.Cmp(out.rat) < 0 {
+				out = a
+			}
+		default:
+			if a.rat.Cmp(out.rat) > 0 {
+				out = a
+			}
+		}
+	}
+	return out, nil
+}
+
+// round rounds halves away from zero.
+func round(args []amount) (amount, error) {
+	places := int64(0)
+	if len(args) == 2 {
+		if !args[1].rat.IsInt() || !args[1].rat.Num().IsInt64() {
+			return amount{}, errors.New("round needs a whole number of digits.") //nolint:staticcheck // shown as it is
+		}
+		places = args[1].rat.Num().Int64()
+	}
+	if places < 0 || places > 50 {
+		return amount{}, errors.New("round takes 0 to 50 digits.") //nolint:staticcheck // shown as it is
+	}
+	v, _ := new(big.Rat).SetString(args[0].rat.FloatString(int(places)))
+	return amount{rat: v, exact: args[0].exact}, nil
+}
+
+// squareRoot is exact for squares of fractions.
+func squareRoot(x amount) (amount, bool) {
+	if x.rat.Sign() < 0 {
+		return amount{}, false
+	}
+	num, den := new(big.Int).Sqrt(x.rat.Num()), new(big.Int).Sqrt(x.rat.Denom())
+	root := new(big.Rat).SetFrac(num, den)
+	if new(big.Rat).Mul(root, root).Cmp(x.rat) != 0 {
+		return amount{}, false
+	}
+	return amount{rat: root, exact: x.exact}, true
+}
+
+// decimal writes the value: all digits when it is exact and has an end within 40, else 15 that count.
+func (a amount) decimal() (s string, exact bool) {
+	if a.exact {
+		if places, ends := a.rat.FloatPrec(); ends && places <= 40 {
+			return a.rat.FloatString(places), true
+		}
+	}
+	f := new(big.Float).SetPrec(200).SetRat(a.rat)
+	s = f.Text('g', 15)
+	if strings.Contains(s, "e") {
+		return s, false
+	}
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s, false
+}

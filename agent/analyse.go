@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus/text"
+)
+
+// questionType says what a question is after.
+type questionType string
+
+const (
+	typeFactual     questionType = "factual"
+	typeExploratory questionType = "exploratory"
+	typeSpecific    questionType = "specific_document"
+	typeMetadata    questionType = "metadata"
+	typeComparison  questionType = "comparison"
+	typeCalculation questionType = "calculation"
+	typeGeneral     questionType = "general" // talk that no document can answer
+	typeFollowUp    questionType = "follow_up"
+)
+
+// analysis is what rules make of a question before a model sees it. It takes well under a millisecond.
+type analysis struct {
+	Type       questionType `json:"type"`
+	Entities   []string     `json:"entities"`
+	Keywords   []string     `json:"keywords"`
+	Complexity string       `json:"complexity"` // simple, moderate, complex
+	Tools      []string     `json:"suggested_tools"`
+}
+
+// maxAnalysed bounds how much of a long question is looked at, in bytes.
+const maxAnalysed = 2000
+
+var (
+	quoted      = regexp.MustCompile(`["“„«]([^"“”„«»]{2,80})["”“»]`)
+	fileName    = regexp.MustCompile(`[\p{L}\p{N}_\-.]+\.(?i:pdf|md|markdown|txt|html?|docx?|xlsx?|pptx?|csv)\b`)
+	dateOrYear  = regexp.MustCompile(`\b(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d{2})\b`)
+	sum         = regexp.MustCompile(`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`)
+	talk        = regexp.MustCompile(`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`)
+	transform   = regexp.MustCompile(`^(?i:(?:please |can you |could you )*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|your (?:last )?answer|the (?:last |previous )?answer)\b)`)
+	refersBack  = regexp.MustCompile(`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`)
+	compares    = regexp.MustCompile(`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`)
+	aboutFiles  = regexp.MustCompile(`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`)
+	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
+)
+
+// analyse reads a question. followsUp says that there were questions before it in its conversation.
+func analyse(question string, followsUp bool) analysis {
+	q := strings.TrimSpace(question)
+	if len(q) > maxAnalysed {
+		q = strings.ToValidUTF8(q[:maxAnalysed], "")
+	}
+	a := analysis{Entities: entities(q), Keywords: keywords(q)}
+	a.Type = typeOf(q, a, followsUp)
+	a.Complexity = complexity(q, a)
+	a.Tools = suggest(a)
+	return a
+}
+
+func typeOf(q string, a analysis, followsUp bool) questionType {
+	switch {
+	case talk.MatchString(q):
+		return typeGeneral
+	case followsUp && transform.MatchString(q):
+		return typeGeneral
+	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
+		return typeCalculation
+	case fileName.MatchString(q):
+		return typeSpecific
+	case compares.MatchString(q):
+		return typeComparison
+	case aboutFiles.MatchString(q):
+		return typeMetadata
+	case followsUp && (refersBack.MatchString(q) || len(a.Keywords) <= 1):
+		return typeFollowUp
+	case exploratory.MatchString(q):
+		return typeExploratory
+	default:
+		return typeFactual
+	}
+}
+
+func complexity(q string, a analysis) string {
+	parts := strings.Count(q, "?") + strings.Count(strings.ToLower(q), " and ") + strings.Count(q, ";")
+	switch {
+	case a.Type == typeComparison || parts >= 3 || utf8.RuneCountInString(q) > 300:
+		return "complex"
+	case a.Type == typeExploratory || parts == 2 || len(a.Keywords) > 8:
+		return "moderate"
+	default:
+		return "simple"
+	}
+}
+
+func suggest(a analysis) []string {
+	switch a.Type {
+	case typeGeneral:
+		return []string{}
+	case typeCalculation:
+		return []string{"calculate"}
+	case typeMetadata:
+		return []string{"list_documents", "metadata_search"}
+	case typeSpecific:
+		return []string{"read_document"}
+	case typeComparison:
+		return []string{"search_documents", "read_multiple_documents"}
+	case typeExploratory:
+		return []string{"search_documents", "get_document_summary", "read_document"}
+	default:
+		return []string{"search_documents", "read_document"}
+	}
+}
+
+// entities are file names, quoted words, dates, and runs of capitalised words that do not begin a sentence.
+func entities(q string) []string {
+	var out []string
+	add := func(s string) {
+		if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) && len(out) < 10 {
+			out = append(out, s)
+		}
+	}
+	for _, m := range quoted.FindAllStringSubmatch(q, 5) {
+		add(m[1])
+	}
+	for _, m := range fileName.FindAllString(q, 5) {
+		add(m)
+	}
+	for _, m := range dateOrYear.FindAllString(q, 5) {
+		add(m)
+	}
+	var run []string
+	begins := true
+	for _, word := range append(strings.Fields(q), "") {
+		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		first, _ := utf8.DecodeRuneInString(bare)
+		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(bare), "en")) && !(begins && exploratory.MatchString(bare)) {
+			run = append(run, bare)
+		} else {
+			add(strings.Join(run, " "))
+			run = nil
+		}
+		begins = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "!")
+	}
+	if out == nil {
+		return []string{}
+	}
+	return out
+}
+
+// keywords are the content words, as they are typed, each once.
+func keywords(q string) []string {
+	language := text.Detect(q)
+	if language == "" {
+		language = "en"
+	}
+	out := []string{}
+	for _, word := range strings.FieldsFunc(strings.ToLower(q), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) && r != '-' && r != '_' && r != '.'
+	}) {
+		word = strings.Trim(word, "-_.")
+		if word == "" || text.IsStop(word, language) || text.IsStop(word, "en") || slices.Contains(out, word) {
+			continue
+		}
+		if out = append(out, word); len(out) == 12 {
+			break
+		}
+	}
+	return out
+}
+
+// needsDocuments reports whether only the documents can answer.
+func (a analysis) needsDocuments() bool { return a.Type != typeGeneral && a.Type != typeCalculation }
+
+// step is the analysis as the run's first step.
+func (a analysis) step(callID string, at float64) chat.Step {
+	kind := strings.ReplaceAll(string(a.Type), "_", " ")
+	article := "A "
+	if strings.ContainsRune("aeiou", rune(kind[0])) {
+		article = "An "
+	}
+	message := article + kind + " question"
+	if len(a.Keywords) > 0 {
+		message += " about: " + shorten(strings.Join(a.Keywords[:min(6, len(a.Keywords))], ", "), 100)
+	}
+	return chat.Step{
+		CallID: callID, Step: "analyse", ActionType: chat.ActionPlanning, Message: message, Timestamp: at,
+		Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Summary: a.Complexity,
+		Details: map[string]any{
+			"type": a.Type, "entities": a.Entities, "keywords": a.Keywords, "complexity": a.Complexity, "suggested_tools": a.Tools,
+		},
+	}
+}
+
+// hint tells the model what the rules think; it may know better.
+func (a analysis) hint() string {
+	b, err := json.Marshal(a)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}

@@ -1,0 +1,275 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a calculation: whatever is asked ends within a millisecond or so.
+const (
+	maxExpression = 1000 // bytes
+	maxDepth      = 50   // of brackets and operators inside each other
+	maxBits       = 4096 // of a numerator or denominator
+)
+
+// evaluate computes an expression. Its errors are sentences for the model and for people.
+func evaluate(expression string) (amount, error) {
+	if len(expression) > maxExpression {
+		return amount{}, fmt.Errorf("The expression is longer than %d characters: split it into smaller calculations.", maxExpression) //nolint:staticcheck // shown as it is
+	}
+	p := parser{in: expression}
+	p.next()
+	v, err := p.expression(0, 0)
+	if err != nil {
+		return amount{}, err
+	}
+	if p.kind != tokenEnd {
+		return amount{}, p.unexpected()
+	}
+	return v, nil
+}
+
+type tokenKind int
+
+const (
+	tokenEnd tokenKind = iota
+	tokenNumber
+	tokenName
+	tokenSign
+	tokenBad
+)
+
+// parser reads an expression by precedence climbing.
+type parser struct {
+	in   string
+	at   int
+	args int // open calls: inside them a comma separates arguments
+	kind tokenKind
+	text string
+}
+
+func (p *parser) unexpected() error {
+	if p.kind == tokenEnd {
+		return errors.New("The expression ends too early: a number or a closing bracket is missing.") //nolint:staticcheck // shown as it is
+	}
+	return fmt.Errorf("“%s” can't be calculated here. Write it with numbers, + - * / ^, brackets and functions like sqrt.", shorten(p.text, 40)) //nolint:staticcheck // shown as it is
+}
+
+// next moves to the next token.
+func (p *parser) next() {
+	for p.at < len(p.in) && strings.ContainsRune(" \t\r\n", rune(p.in[p.at])) {
+		p.at++
+	}
+	if p.at >= len(p.in) {
+		p.kind, p.text = tokenEnd, ""
+		return
+	}
+	rest := p.in[p.at:]
+	r, size := utf8.DecodeRuneInString(rest)
+	switch {
+	case isDigit(rest[0]) || rest[0] == '.' && len(rest) > 1 && isDigit(rest[1]):
+		p.number(rest)
+	case isLetter(rest[0]):
+		n := 1
+		for n < len(rest) && (isLetter(rest[n]) || isDigit(rest[n])) {
+			n++
+		}
+		p.kind, p.text, p.at = tokenName, strings.ToLower(rest[:n]), p.at+n
+	case strings.HasPrefix(rest, "**"):
+		p.kind, p.text, p.at = tokenSign, "^", p.at+2
+	case strings.ContainsRune("£$€¥", r):
+		p.at += size // a currency in front of a number says nothing about it
+		p.next()
+	default:
+		p.kind, p.text, p.at = tokenSign, string(r), p.at+size
+		switch r {
+		case '×', '·', '⋅':
+			p.text = "*"
+		case '÷', '∕':
+			p.text = "/"
+		case '−', '–':
+			p.text = "-"
+		case 'π':
+			p.kind, p.text = tokenName, "pi"
+		case '√':
+			p.kind, p.text = tokenName, "sqrt"
+		case '+', '-', '*', '/', '^', '(', ')', ',', '%', '=':
+		default:
+			p.kind = tokenBad
+		}
+	}
+}
+
+// number reads digits with thousands commas (outside of calls, where a comma separates), a fraction and an exponent.
+func (p *parser) number(rest string) {
+	n := digits(rest)
+	for p.args == 0 && n <= 3 && n > 0 || p.args == 0 && n > 3 && strings.Contains(rest[:n], ",") {
+		if len(rest) < n+4 || rest[n] != ',' || digits(rest[n+1:]) != 3 {
+			break
+		}
+		n += 4
+	}
+	if n < len(rest) && rest[n] == '.' {
+		n += 1 + digits(rest[n+1:])
+	}
+	if n < len(rest) && (rest[n] == 'e' || rest[n] == 'E') {
+		sign := 0
+		if n+1 < len(rest) && (rest[n+1] == '+' || rest[n+1] == '-') {
+			sign = 1
+		}
+		if d := digits(rest[n+1+sign:]); d > 0 {
+			n += 1 + sign + d
+		}
+	}
+	p.kind, p.text, p.at = tokenNumber, strings.ReplaceAll(rest[:n], ",", ""), p.at+n
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	return n
+}
+
+func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' }
+
+// binding is how strongly an operator holds what is left of it; 0 ends an operand.
+func (p *parser) binding() int {
+	switch {
+	case p.kind == tokenName && p.text == "of":
+		return 2
+	case p.kind != tokenSign:
+		return 0
+	}
+	switch p.text {
+	case "+", "-":
+		return 1
+	case "*", "/", "%":
+		return 2
+	case "^":
+		return 4
+	default:
+		return 0
+	}
+}
+
+// expression reads operands joined by operators that bind more than least.
+func (p *parser) expression(least, depth int) (amount, error) {
+	if depth > maxDepth {
+		return amount{}, fmt.Errorf("There are more than %d brackets or signs inside each other: simplify the expression.", maxDepth) //nolint:staticcheck // shown as it is
+	}
+	left, err := p.operand(depth)
+	if err != nil {
+		return amount{}, err
+	}
+	for {
+		strength := p.binding()
+		if strength <= least {
+			return left, nil
+		}
+		sign := p.text
+		p.next()
+		if sign == "%" && !p.startsOperand() {
+			if left, err = quotient(left, whole(100)); err != nil {
+				return amount{}, err
+			}
+			continue
+		}
+		if sign == "^" {
+			strength-- // 2^3^2 is 2^9
+		}
+		right, err := p.expression(strength, depth+1)
+		if err != nil {
+			return amount{}, err
+		}
+		if left, err = combine(sign, left, right); err != nil {
+			return amount{}, err
+		}
+	}
+}
+
+// startsOperand tells 10 % 3 from 10% + 3 and from 10% of 3.
+func (p *parser) startsOperand() bool {
+	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" || p.kind == tokenSign && p.text == "("
+}
+
+func (p *parser) operand(depth int) (amount, error) {
+	kind, word := p.kind, p.text
+	switch {
+	case kind == tokenNumber:
+		if exponent := strings.IndexAny(word, "eE"); exponent >= 0 && len(word)-exponent > 6 {
+			return amount{}, errTooBig // before it is computed: 1e999999999 has a billion digits
+		}
+		v, ok := new(big.Rat).SetString(word)
+		if !ok || tooBig(v) {
+			return amount{}, fmt.Errorf("The number %s is too large to calculate with.", shorten(word, 40)) //nolint:staticcheck // shown as it is
+		}
+		p.next()
+		return amount{rat: v, exact: true}, nil
+	case kind == tokenSign && (word == "-" || word == "+"):
+		p.next()
+		v, err := p.expression(2, depth+1) // -2^2 is -4
+		if err == nil && word == "-" {
+			v.rat = new(big.Rat).Neg(v.rat)
+		}
+		return v, err
+	case kind == tokenSign && word == "(":
+		p.next()
+		args := p.args
+		p.args = 0
+		v, err := p.expression(0, depth+1)
+		p.args = args
+		if err != nil {
+			return amount{}, err
+		}
+		return v, p.close()
+	case kind == tokenName:
+		p.next()
+		return p.named(word, depth)
+	default:
+		return amount{}, p.unexpected()
+	}
+}
+
+func (p *parser) close() error {
+	if p.kind != tokenSign || p.text != ")" {
+		return p.unexpected()
+	}
+	p.next()
+	return nil
+}
+
+// named reads a constant or a call.
+func (p *parser) named(name string, depth int) (amount, error) {
+	if v, ok := constant(name); ok {
+		return v, nil
+	}
+	if p.kind != tokenSign || p.text != "(" {
+		return amount{}, fmt.Errorf("“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, pi and e.", shorten(name, 40)) //nolint:staticcheck // shown as it is
+	}
+	p.args++
+	p.next()
+	var args []amount
+	for {
+		v, err := p.expression(0, depth+1)
+		if err != nil {
+			return amount{}, err
+		}
+		args = append(args, v)
+		if p.kind == tokenSign && p.text == "," {
+			p.next()
+			continue
+		}
+		break
+	}
+	p.args--
+	if err := p.close(); err != nil {
+		return amount{}, err
+	}
+	return apply(name, args)
+}

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// attempts checks the calls of a turn. Those that may not run come back with the reason.
+func (w *work) attempts(r reply, version int64, parent *chat.Step) []*attempt {
+	out := make([]*attempt, len(r.calls))
+	bad := false
+	for i, call := range r.calls {
+		a := w.attempt(call, i, version)
+		if parent != nil {
+			a.step.ParentID = parent.CallID
+		}
+		bad = bad || a.status == chat.StatusError
+		out[i] = a
+	}
+	if bad {
+		w.badTurns++
+	} else {
+		w.badTurns = 0
+	}
+	return out
+}
+
+func (w *work) attempt(call llm.Call, place int, version int64) *attempt {
+	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
+	call.Name = strings.TrimSpace(call.Name)
+	a := &attempt{call: call, ended: make(chan outcome, 1)}
+	a.step = chat.Step{
+		CallID: w.newID(), Step: shorten(call.Name, 64), ToolName: shorten(call.Name, 64), ActionType: chat.ActionExploring, Timestamp: stamp(),
+		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: preview(call.Arguments), Details: map[string]any{},
+	}
+	if a.call.ID == "" {
+		a.call.ID = a.step.CallID
+	}
+	if a.tool = w.set.find(call.Name); a.tool == nil {
+		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", shorten(call.Name, 64), strings.Join(w.set.names(), ", ")), nil)
+	}
+	a.step.ActionType = a.tool.action
+	if call.Malformed != "" {
+		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+shorten(call.Malformed, 800), a.tool.spec.Schema)
+	}
+	args, err := a.tool.normalise(call.Arguments)
+	if err != nil {
+		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+shorten(err.Error(), 800), a.tool.spec.Schema)
+	}
+	a.args, a.step.ToolInput = args, args
+	a.step.Message = a.tool.doing(w.desk, args)
+	same := a.tool.name + string(args)
+	w.calls[same]++
+	switch {
+	case w.calls[same] > maxSame:
+		return a.refuse(chat.StatusSkipped, "You have made this very call twice already and have its result. Try something else, or answer.", nil)
+	case place >= maxCalls:
+		return a.refuse(chat.StatusSkipped, fmt.Sprintf("Only %d calls of one turn run. Make this one in the next turn.", maxCalls), nil)
+	case a.tool.retrieval && w.retrievals >= w.budget.RetrievalCalls:
+		if w.stop == "" {
+			w.stop = chat.StopMaxRetrievalCalls
+		}
+		return a.refuse(chat.StatusSkipped, "All calls that search or read are used up. Answer now from what you have.", nil)
+	}
+	if a.tool.retrieval {
+		w.retrievals++
+	}
+	if a.tool.cached {
+		a.key = cacheKey(a.tool.name, string(args), w.desk.scope, w.desk.only, version)
+	}
+	return a
+}
+
+// refuse ends the call before it runs.
+func (a *attempt) refuse(status chat.Status, why string, schema json.RawMessage) *attempt {
+	a.status = status
+	told := map[string]any{"error": why}
+	if schema != nil {
+		told["schema"] = schema
+	}
+	a.told = told
+	if a.step.Message == "" {
+		a.step.Message = "Could not call " + a.step.ToolName
+	}
+	a.step.Summary = shorten(why, 160)
+	if status == chat.StatusError {
+		a.step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: shorten(why, 300), Retryable: true}
+	}
+	return a
+}
+
+// preview is what a model passed, as an object, whatever it was.
+func preview(args json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	if len(args) <= maxOutput && json.Unmarshal(args, &object) == nil && object != nil {
+		return args
+	}
+	if len(args) == 0 {
+		return json.RawMessage(`{}`)
+	}
+	b, err := json.Marshal(map[string]string{"arguments": cutText(string(args), 800)})
+	if err != nil {
+		return json.RawMessage(`{}`)
+	}
+	return b
+}

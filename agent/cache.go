@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"footnote/chat"
+)
+
+// maxCached is how many results are kept.
+const maxCached = 256
+
+// cache keeps results of tools for all runs. A key holds the library's version, so nothing in it is ever out of date. It is
+// safe for concurrent use.
+type cache struct {
+	mu      sync.Mutex
+	results map[string]result
+}
+
+func newCache() *cache { return &cache{results: map[string]result{}} }
+
+func (c *cache) get(key string) (result, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.results[key]
+	return r, ok
+}
+
+// put keeps a result. When there are too many, all are forgotten: they come back at the price of one search each.
+func (c *cache) put(key string, r result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.results) >= maxCached {
+		clear(c.results)
+	}
+	c.results[key] = r
+}
+
+func cacheKey(tool, args string, s chat.Scope, only []string, version int64) string {
+	return strings.Join([]string{
+		tool, args, s.User, strings.Join(s.Namespaces, "\x01"), strings.Join(only, "\x01"), strconv.FormatInt(version, 10),
+	}, "\x00")
+}

@@ -1,0 +1,43 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+
+	"footnote/chat"
+)
+
+//go:embed calculate.md
+var calculateDoc string
+
+const calculateSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["expression"],
+	"properties": {"expression": {"type": "string", "minLength": 1, "description": "Like (1250 * 1.19 - 300) / 12"}}
+}`
+
+type calculateInput struct {
+	Expression string `json:"expression"`
+}
+
+func calculate() (*tool, error) {
+	return toolKind[calculateInput]{
+		name: "calculate", action: chat.ActionCalculating, bare: true, doc: calculateDoc, schema: calculateSchema,
+		doing: func(_ *desk, in calculateInput) string { return "Calculating " + shorten(in.Expression, 120) },
+		do: func(_ context.Context, _ *desk, in calculateInput) (result, error) {
+			v, err := evaluate(in.Expression)
+			if err != nil {
+				return refuse("%s", err.Error())
+			}
+			res, exact := v.decimal()
+			sign := " = "
+			if !exact {
+				sign = " ≈ "
+			}
+			out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
+			return result{
+				message: shorten(in.Expression, 120) + sign + res, summary: res,
+				output: func(numberer) any { return out },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// place is where a quote stands in a document's text, in runes.
+type place struct {
+	start, end int
+	quote      string
+	check      chat.Check
+	score      float64
+}
+
+// citer turns the model's numbers into footnotes: numbers in order of first appearance, each with words that stand in
+// the stored text. One goroutine uses it at a time.
+type citer struct {
+	desk    *desk
+	numbers map[[3]int]int // source, start, end → number
+	list    []chat.Citation
+	from    []int // the source of each citation
+}
+
+func newCiter(d *desk) *citer { return &citer{desk: d, numbers: map[[3]int]int{}} }
+
+// reset frees all numbers.
+func (c *citer) reset() {
+	clear(c.numbers)
+	c.list, c.from = nil, nil
+}
+
+// cite returns the footnote for source n behind a claim, and the new citation if it is one. A number without a passage has none.
+func (c *citer) cite(ctx context.Context, n int, claim string) (number int, fresh *chat.Citation, err error) {
+	src, ok := c.desk.sources.at(n)
+	if !ok {
+		return 0, nil, nil
+	}
+	found, claimed, err := c.quote(ctx, src, claim)
+	if err != nil || found.check == chat.CheckNotFound {
+		return 0, nil, err
+	}
+	key := [3]int{n, found.start, found.end}
+	if number, ok := c.numbers[key]; ok {
+		return number, nil, nil
+	}
+	boxes, err := c.desk.library.Boxes(ctx, c.desk.scope, src.document.ID, found.start, found.end)
+	if err != nil {
+		return 0, nil, fmt.Errorf("boxes of citation: %w", err)
+	}
+	number = len(c.list) + 1
+	c.list = append(c.list, chat.Citation{
+		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: src.passage.FirstBlock,
+		Title: title(src.document), Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
+		Start: found.start, End: found.end, Boxes: append([]chat.Box{}, boxes...),
+		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.desk.runID + "." + strconv.Itoa(number),
+		Check: found.check, Score: found.score, SHA256: src.document.SHA256,
+	})
+	c.from = append(c.from, n)
+	c.numbers[key] = number
+	return number, &c.list[number-1], nil
+}
+
+// pageOf is the page that the words stand on; a passage may begin on the one before.
+func pageOf(boxes []chat.Box, passage int) int {
+	if len(boxes) > 0 {
+		return int(boxes[0][0])
+	}
+	return passage
+}
+
+// quote finds the words of a source that back a claim: those the model gave, else the passage's best-matching sentence.
+func (c *citer) quote(ctx context.Context, src source, claim string) (found place, claimed string, err error) {
+	for i, given := range src.quotes {
+		if last := i == len(src.quotes)-1; !last && !corpus.Supports(claim, given) {
+			continue
+		}
+		if found, err = c.desk.locate(ctx, src, given); err != nil {
+			return place{}, "", err
+		}
+		if found.check != chat.CheckNotFound {
+			if found.quote != given {
+				claimed = given
+			}
+			return found, claimed, nil
+		}
+	}
+	start, end, score := corpus.BestSentence(src.passage.Text, claim)
+	runes := []rune(src.passage.Text)
+	if start < 0 || end > len(runes) || start >= end {
+		start, end = 0, len(runes)
+	}
+	if start == end {
+		return place{check: chat.CheckNotFound}, "", nil
+	}
+	return place{
+		start: src.passage.Start + start, end: src.passage.Start + end, quote: string(runes[start:end]), check: chat.CheckVerified,
+		score: min(1, max(0, score)),
+	}, "", nil
+}
+
+// locate finds a quote in its passage, else anywhere in the passage's document.
+func (d *desk) locate(ctx context.Context, src source, quote string) (place, error) {
+	runes := []rune(src.passage.Text)
+	offset := src.passage.Start
+	start, end, check := corpus.FindQuote(runes, quote, 0, len(runes))
+	if check == chat.CheckNotFound {
+		text, err := d.library.Text(ctx, d.scope, src.document.ID)
+		if err != nil {
+			return place{}, fmt.Errorf("text of %s: %w", src.document.ID, err)
+		}
+		runes, offset = []rune(text), 0
+		if start, end, check = corpus.FindQuote(runes, quote, 0, len(runes)); check == chat.CheckNotFound {
+			return place{check: check}, nil
+		}
+	}
+	score := 1.0
+	if check == chat.CheckApproximate {
+		score = 0.85
+	}
+	return place{start: offset + start, end: offset + end, quote: string(runes[start:end]), check: check, score: score}, nil
+}
+
+// claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended.
+func claimBefore(text string) string {
+	if len(text) > 800 {
+		cut := len(text) - 800
+		for cut < len(text) && !utf8.RuneStart(text[cut]) {
+			cut++
+		}
+		text = text[cut:]
+	}
+	text = strings.TrimSpace(withoutMarkers(text))
+	runes := []rune(text)
+	end := len(runes)
+	for end > 0 && isStop(runes[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 {
+		r := runes[start-1]
+		if r == '\n' || strings.ContainsRune("。！？", r) || isStop(r) && start < end && unicode.IsSpace(runes[start]) && !abbreviated(runes[:start-1]) {
+			break
+		}
+		start--
+	}
+	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
+}
+
+func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
+
+// abbreviated reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's number.
+func abbreviated(before []rune) bool {
+	n := 0
+	for n < len(before) && n < 4 && (unicode.IsLetter(before[len(before)-1-n]) || unicode.IsDigit(before[len(before)-1-n])) {
+		n++
+	}
+	if n == 0 || n >= 4 {
+		return false
+	}
+	word := string(before[len(before)-n:])
+	return n == 1 || unicode.IsUpper(before[len(before)-n]) && n <= 2 || strings.EqualFold(word, "vs") || strings.EqualFold(word, "etc")
+}

@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+)
+
+//go:embed cite_source.md
+var citeSourceDoc string
+
+const citeSourceSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["cited_text", "block_id", "citation_number"],
+	"properties": {
+		"cited_text": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The words, exactly as they stand in the document"},
+		"block_id": {"type": "string", "maxLength": 40, "description": "The block they stand in, like b12"},
+		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999, "description": "The passage's number n"}
+	}
+}`
+
+type citeSourceInput struct {
+	CitedText      string `json:"cited_text"`
+	BlockID        string `json:"block_id"`
+	CitationNumber int    `json:"citation_number"`
+}
+
+type citeSourceOutput struct {
+	CitationNumber int        `json:"citation_number"`
+	DocID          string     `json:"doc_id"`
+	Filename       string     `json:"filename"`
+	BlockID        string     `json:"block_id"`
+	Page           int        `json:"page,omitempty"`
+	Quote          string     `json:"quote"`
+	Check          chat.Check `json:"check"`
+	Start          int        `json:"start"`
+	End            int        `json:"end"`
+	Boxes          []chat.Box `json:"boxes"`
+	ChunkID        string     `json:"chunk_id,omitempty"`
+}
+
+func (o citeSourceOutput) forModel() any {
+	o.ChunkID, o.Boxes = "", []chat.Box{}
+	return o
+}
+
+func citeSource() (*tool, error) {
+	return toolKind[citeSourceInput]{
+		name: "cite_source", action: chat.ActionAnalysing, doc: citeSourceDoc, schema: citeSourceSchema,
+		doing: func(d *desk, in citeSourceInput) string {
+			if src, ok := d.sources.at(in.CitationNumber); ok {
+				return "Checking a quote from " + filename(src.document)
+			}
+			return "Checking a quote"
+		},
+		do: func(ctx context.Context, d *desk, in citeSourceInput) (result, error) {
+			src, ok := d.sources.at(in.CitationNumber)
+			if !ok {
+				return refuse("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber)
+			}
+			found, err := d.locate(ctx, src, in.CitedText)
+			if err != nil {
+				return result{}, fmt.Errorf("find quote: %w", err)
+			}
+			if found.check == chat.CheckNotFound {
+				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, filename(src.document))
+			}
+			boxes, err := d.library.Boxes(ctx, d.scope, src.document.ID, found.start, found.end)
+			if err != nil {
+				return result{}, fmt.Errorf("boxes of quote: %w", err)
+			}
+			message := "Quote found word for word in " + filename(src.document)
+			if found.check == chat.CheckApproximate {
+				message = "Quote found, in slightly other words, in " + filename(src.document)
+			}
+			return result{
+				message: message, summary: string(found.check),
+				output: func(numberer) any {
+					return citeSourceOutput{
+						CitationNumber: src.n, DocID: src.document.ID, Filename: filename(src.document), BlockID: src.passage.FirstBlock,
+						Page: src.passage.Page, Quote: found.quote, Check: found.check, Start: found.start, End: found.end,
+						Boxes: append([]chat.Box{}, boxes...), ChunkID: src.passage.ID,
+					}
+				},
+				effect: func(d *desk) { d.sources.quote(src.n, in.CitedText) },
+			}, nil
+		},
+	}.build()
+}

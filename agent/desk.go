@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Library is what tools need of the documents; *corpus.Library has it.
+type Library interface {
+	Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpus.Results, error)
+	Find(ctx context.Context, s chat.Scope, idOrTitle string) (corpus.Document, error)
+	Read(ctx context.Context, s chat.Scope, r corpus.ReadRequest) (corpus.Reading, error)
+	Grep(ctx context.Context, s chat.Scope, g corpus.GrepRequest) (corpus.Grepped, error)
+	List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error)
+	Count(ctx context.Context, s chat.Scope) (corpus.Counts, error)
+	Version(ctx context.Context, s chat.Scope) (int64, error)
+	Text(ctx context.Context, s chat.Scope, id string) (string, error)
+	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)
+	Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error)
+}
+
+// desk is what the tools of one run work on: the documents in reach and what was found in them so far. Tools may use it
+// at the same time; only the loop changes it.
+type desk struct {
+	library Library
+	scope   chat.Scope
+	only    []string // the documents the question was narrowed to; empty: all in scope
+	runID   string
+	top     int // how many passages a search shows whole
+	sources *sources
+}
+
+// find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
+func (d *desk) find(ctx context.Context, ref string) (corpus.Document, string, error) {
+	doc, err := d.library.Find(ctx, d.scope, ref)
+	if err != nil {
+		switch chat.CodeOf(err) {
+		case chat.CodeNotFound, chat.CodeInvalid:
+			return corpus.Document{}, "There is no document “" + ref + "”. " + chat.MessageOf(err), nil
+		default:
+			return corpus.Document{}, "", err
+		}
+	}
+	if !d.inReach(doc.ID) {
+		return corpus.Document{}, "The document “" + ref + "” is not among those this question is about.", nil
+	}
+	return doc, "", nil
+}
+
+// findAll resolves several, each once, in order. The refusals name those that were not found.
+func (d *desk) findAll(ctx context.Context, refs []string) (docs []corpus.Document, refused []string, err error) {
+	seen := map[string]bool{}
+	for _, ref := range refs {
+		doc, why, err := d.find(ctx, ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case why != "":
+			refused = append(refused, why)
+		case !seen[doc.ID]:
+			seen[doc.ID] = true
+			docs = append(docs, doc)
+		}
+	}
+	return docs, refused, nil
+}
+
+func (d *desk) inReach(id string) bool {
+	if len(d.only) == 0 {
+		return true
+	}
+	for _, o := range d.only {
+		if o == id {
+			return true
+		}
+	}
+	return false
+}
+
+// name is how people know what a model calls by an id.
+func (d *desk) name(ref string) string {
+	if doc, ok := d.sources.document(ref); ok {
+		return filename(doc)
+	}
+	return shorten(strings.TrimSpace(ref), 80)
+}
+
+func filename(doc corpus.Document) string {
+	if doc.Filename != "" {
+		return doc.Filename
+	}
+	return doc.Title
+}
+
+func title(doc corpus.Document) string {
+	if doc.Title != "" {
+		return doc.Title
+	}
+	return doc.Filename
+}
+
+func ids(docs []corpus.Document) []string {
+	out := make([]string, len(docs))
+	for i, doc := range docs {
+		out[i] = doc.ID
+	}
+	return out
+}

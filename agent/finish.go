@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"footnote/chat"
+)
+
+// endTime is how long the last events of a run may take to be stored, tries in all.
+const endTime = 20 * time.Second
+
+// do carries a run from its beginning, or from where its log ends, to its answer.
+func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
+	if len(log) == 0 {
+		if err := w.begin(ctx); err != nil {
+			return nil, err
+		}
+		return w.loop(ctx)
+	}
+	over, err := w.resume(ctx, log)
+	if over || err != nil {
+		return nil, err
+	}
+	return w.loop(ctx)
+}
+
+// finish runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code panics.
+func (w *work) finish(ctx context.Context, do func() ([]chat.Payload, error)) {
+	last, err := func() (last []chat.Payload, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				w.cfg.Log.ErrorContext(ctx, "run panicked", "run", w.run.ID, "panic", p, "stack", string(debug.Stack()))
+				err = &chat.Error{Code: chat.CodeInternal, Message: "Something went wrong on the server. Try again; the log has the details."}
+			}
+		}()
+		return do()
+	}()
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if errors.Is(err, errLost) || chat.CodeOf(orNone(err)) == chat.CodeConflict {
+		w.cfg.Log.WarnContext(ctx, "run is not ours any more", "run", w.run.ID, "error", err)
+		return
+	}
+	done := w.done(ctx, err)
+	if err != nil {
+		last = append(w.writer.rest(), w.closed(done)...)
+	}
+	w.end(context.WithoutCancel(ctx), append(last, done))
+}
+
+// orNone makes CodeOf usable for no error.
+func orNone(err error) error {
+	if err == nil {
+		return &chat.Error{}
+	}
+	return err
+}
+
+// done says how the run ended.
+func (w *work) done(ctx context.Context, err error) chat.RunDone {
+	switch {
+	case err == nil:
+		return chat.RunDone{Status: chat.RunCompleted}
+	case errors.Is(err, errCancelled):
+		return chat.RunDone{Status: chat.RunCancelled}
+	case errors.Is(err, errStopping):
+		return chat.RunDone{Status: chat.RunInterrupted, Error: &chat.StepError{
+			Code: chat.CodeUnavailable, Message: "The server was stopped before the answer was done. Press Continue to go on.", Retryable: true,
+		}}
+	}
+	code := chat.CodeOf(err)
+	if code == chat.CodeInternal {
+		w.cfg.Log.ErrorContext(ctx, "run failed", "run", w.run.ID, "error", err)
+	} else {
+		w.cfg.Log.WarnContext(ctx, "run failed", "run", w.run.ID, "code", code, "error", err)
+	}
+	status := chat.RunFailed
+	if code == chat.CodeGuardrail {
+		status = chat.RunGuardrailTriggered
+	}
+	return chat.RunDone{Status: status, Error: &chat.StepError{Code: code, Message: chat.MessageOf(err), Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail}}
+}
+
+// closed ends the steps that were running, in the order they began.
+func (w *work) closed(done chat.RunDone) []chat.Payload {
+	var steps []*chat.Step
+	for _, s := range w.open {
+		steps = append(steps, s)
+	}
+	slices.SortFunc(steps, func(a, b *chat.Step) int {
+		if len(a.CallID) != len(b.CallID) {
+			return len(a.CallID) - len(b.CallID)
+		}
+		return slices.Compare([]byte(a.CallID), []byte(b.CallID))
+	})
+	var out []chat.Payload
+	for _, s := range steps {
+		s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
+		s.DurationMS, s.Timestamp = int64((stamp()-s.Timestamp)*1000), stamp()
+		if s.ToolName != "" {
+			s.ToolOutput = []byte(`{"error":"The call was stopped."}`)
+		}
+		if done.Status == chat.RunFailed {
+			s.Summary = "stopped: the run failed"
+		}
+		out = append(out, *s)
+	}
+	w.open = map[string]*chat.Step{}
+	return out
+}
+
+// end stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run is left to whoever
+// takes it over.
+func (w *work) end(ctx context.Context, last []chat.Payload) {
+	limit := time.NewTimer(endTime)
+	defer limit.Stop()
+	for pause := 100 * time.Millisecond; ; pause *= 2 {
+		err := w.emit(ctx, last...)
+		if err == nil {
+			return
+		}
+		switch chat.CodeOf(err) {
+		case chat.CodeConflict, chat.CodeNotFound:
+			w.cfg.Log.WarnContext(ctx, "run ended elsewhere", "run", w.run.ID, "error", err)
+			return
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-limit.C:
+			timer.Stop()
+			w.cfg.Log.ErrorContext(ctx, "run's end could not be stored", "run", w.run.ID, "error", err)
+			return
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+//go:embed get_document_summary.md
+var documentSummaryDoc string
+
+const documentSummarySchema = `{
+	"type": "object", "additionalProperties": false, "required": ["doc_id"],
+	"properties": {"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The document's id, title or file name"}}
+}`
+
+// The size of a summary.
+const (
+	summaryOutline   = 40
+	summarySentences = 5
+	summaryPassages  = 6
+)
+
+type documentSummaryInput struct {
+	DocID string `json:"doc_id"`
+}
+
+type documentSummaryOutput struct {
+	DocID        string   `json:"doc_id"`
+	Filename     string   `json:"filename"`
+	Title        string   `json:"title"`
+	PageCount    int      `json:"page_count"`
+	Outline      []string `json:"outline"`
+	KeySentences []string `json:"key_sentences"`
+	Passages     []shown  `json:"passages"`
+}
+
+func (o documentSummaryOutput) forModel() any {
+	o.Passages = withoutChunks(o.Passages)
+	return o
+}
+
+func documentSummary() (*tool, error) {
+	return toolKind[documentSummaryInput]{
+		name: "get_document_summary", action: chat.ActionSummarising, retrieval: true, cached: true,
+		doc: documentSummaryDoc, schema: documentSummarySchema, aliases: map[string]string{"document_id": "doc_id"},
+		doing: func(d *desk, in documentSummaryInput) string { return "Summarising " + d.name(in.DocID) },
+		do: func(ctx context.Context, d *desk, in documentSummaryInput) (result, error) {
+			doc, why, err := d.find(ctx, in.DocID)
+			if err != nil {
+				return result{}, fmt.Errorf("find document: %w", err)
+			}
+			if why != "" {
+				return refuse("%s", why)
+			}
+			r, err := d.library.Read(ctx, d.scope, corpus.ReadRequest{Document: doc.ID, Page: 1})
+			if err != nil {
+				return unread(doc, err)
+			}
+			key := keySentences(r.Passages, doc.Language, summarySentences)
+			return result{
+				message: "Summarised " + filename(doc),
+				summary: count(len(r.Outline), "heading") + ", " + count(len(key), "key sentence"),
+				output: func(number numberer) any {
+					out := documentSummaryOutput{
+						DocID: doc.ID, Filename: filename(doc), Title: title(doc), PageCount: doc.Pages,
+						Outline: outline(r.Outline), KeySentences: []string{}, Passages: []shown{},
+					}
+					shownAlready := map[int]bool{}
+					add := func(i int) {
+						if !shownAlready[i] && len(out.Passages) < summaryPassages {
+							shownAlready[i] = true
+							out.Passages = append(out.Passages, show(number, r.Passages[i], doc))
+						}
+					}
+					if len(r.Passages) > 0 {
+						add(0)
+					}
+					for _, k := range key {
+						out.KeySentences = append(out.KeySentences, k.text)
+						add(k.passage)
+					}
+					return out
+				},
+				effect: func(d *desk) { d.sources.read(doc, readingPage(r)) },
+			}, nil
+		},
+	}.build()
+}
+
+func outline(items []corpus.OutlineItem) []string {
+	out := []string{}
+	for _, item := range items[:min(len(items), summaryOutline)] {
+		out = append(out, strings.Repeat("  ", max(0, item.Level-1))+item.Title)
+	}
+	return out
+}
+
+// sentence is one sentence of a passage, by the passage's place.
+type sentence struct {
+	passage int
+	order   int
+	text    string
+	score   float64
+}
+
+// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text.
+func keySentences(passages []corpus.Passage, language string, limit int) []sentence {
+	analyser := text.NewAnalyser(language)
+	var all []sentence
+	var terms [][]string
+	frequency := map[string]int{}
+	for i, p := range passages {
+		runes := []rune(p.Text)
+		for _, span := range text.Sentences(p.Text) {
+			s := string(runes[span[0]:span[1]])
+			if n := span[1] - span[0]; n < 30 || n > 400 {
+				continue
+			}
+			ts := slices.DeleteFunc(analyser.Terms(s), func(t string) bool { return text.IsStop(t, language) || len(t) < 3 })
+			for _, t := range ts {
+				frequency[t]++
+			}
+			all, terms = append(all, sentence{passage: i, order: len(all), text: s}), append(terms, ts)
+		}
+	}
+	for i := range all {
+		for _, t := range terms[i] {
+			all[i].score += float64(frequency[t])
+		}
+		all[i].score /= float64(5 + len(terms[i])) // long sentences hold more words, not more news
+	}
+	slices.SortStableFunc(all, func(a, b sentence) int { return cmp.Compare(b.score, a.score) })
+	best := all[:min(limit, len(all))]
+	slices.SortFunc(best, func(a, b sentence) int { return cmp.Compare(a.order, b.order) })
+	return best
+}

@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed grep_documents.md
+var grepDocumentsDoc string
+
+const grepDocumentsSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["pattern"],
+	"properties": {
+		"pattern": {"type": "string", "minLength": 1, "maxLength": 500, "description": "RE2 expression or plain text"},
+		"doc_ids": {"type": "array", "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Only in these; all documents if left out"},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}
+	}
+}`
+
+type grepDocumentsInput struct {
+	Pattern    string   `json:"pattern"`
+	DocIDs     []string `json:"doc_ids"`
+	MaxResults int      `json:"max_results"`
+}
+
+type grepMatch struct {
+	N        int    `json:"n"`
+	DocID    string `json:"doc_id"`
+	Filename string `json:"filename"`
+	BlockID  string `json:"block_id"`
+	Page     int    `json:"page,omitempty"`
+	Section  string `json:"section,omitempty"`
+	Line     string `json:"line"`
+	ChunkID  string `json:"chunk_id,omitempty"`
+}
+
+type grepDocumentsOutput struct {
+	Matches []grepMatch `json:"matches"`
+	Total   int         `json:"total_found"`
+	More    bool        `json:"more"`
+	Literal bool        `json:"literal"`
+	Notes   []string    `json:"notes"`
+}
+
+func (o grepDocumentsOutput) forModel() any {
+	matches := make([]grepMatch, len(o.Matches))
+	for i, m := range o.Matches {
+		m.ChunkID = ""
+		matches[i] = m
+	}
+	o.Matches = matches
+	return o
+}
+
+func grepDocuments() (*tool, error) {
+	return toolKind[grepDocumentsInput]{
+		name: "grep_documents", action: chat.ActionSearching, retrieval: true, cached: true,
+		doc: grepDocumentsDoc, schema: grepDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
+		doing: func(_ *desk, in grepDocumentsInput) string {
+			return "Looking for the exact text: " + shorten(in.Pattern, 100)
+		},
+		do: func(ctx context.Context, d *desk, in grepDocumentsInput) (result, error) {
+			only, notes := d.only, []string(nil)
+			if len(in.DocIDs) > 0 {
+				docs, missing, err := d.findAll(ctx, in.DocIDs)
+				if err != nil {
+					return result{}, fmt.Errorf("find documents: %w", err)
+				}
+				if len(docs) == 0 {
+					return refuse("%s", strings.Join(missing, " "))
+				}
+				only, notes = ids(docs), missing
+			}
+			found, err := d.library.Grep(ctx, d.scope, corpus.GrepRequest{Pattern: in.Pattern, Documents: only, Max: in.MaxResults})
+			if err != nil {
+				return result{}, fmt.Errorf("grep: %w", err)
+			}
+			passages, err := d.passagesOf(ctx, found.Matches)
+			if err != nil {
+				return result{}, err
+			}
+			if found.Literal {
+				notes = append(notes, "The pattern is not a valid RE2 expression and was taken literally.")
+			}
+			documents := map[string]bool{}
+			for _, m := range found.Matches {
+				documents[m.Document.ID] = true
+			}
+			return result{
+				message: "Found " + count(len(found.Matches), "match"),
+				summary: fmt.Sprintf("%s in %s, %d looked through", count(len(found.Matches), "match"), count(len(documents), "document"), found.Documents),
+				output: func(number numberer) any {
+					out := grepDocumentsOutput{Matches: []grepMatch{}, Total: len(found.Matches), More: found.More, Literal: found.Literal, Notes: append([]string{}, notes...)}
+					for _, m := range found.Matches {
+						match := grepMatch{
+							DocID: m.Document.ID, Filename: filename(m.Document), BlockID: m.BlockID, Page: m.Page, Section: m.Section,
+							Line: m.Line, ChunkID: m.PassageID,
+						}
+						if p, ok := passages[m.PassageID]; ok {
+							match.N = number(p, m.Document)
+						}
+						out.Matches = append(out.Matches, match)
+					}
+					return out
+				},
+				effect: func(d *desk) { d.sources.searched(in.Pattern, len(found.Matches)) },
+			}, nil
+		},
+	}.build()
+}
+
+// passagesOf fetches the passages that matches stand in, by id.
+func (d *desk) passagesOf(ctx context.Context, matches []corpus.Match) (map[string]corpus.Passage, error) {
+	seen := map[string]bool{}
+	var wanted []string
+	for _, m := range matches {
+		if m.PassageID != "" && !seen[m.PassageID] {
+			seen[m.PassageID] = true
+			wanted = append(wanted, m.PassageID)
+		}
+	}
+	out := map[string]corpus.Passage{}
+	if len(wanted) == 0 {
+		return out, nil
+	}
+	passages, err := d.library.Passages(ctx, d.scope, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("fetch passages: %w", err)
+	}
+	for _, p := range passages {
+		out[p.ID] = p
+	}
+	return out, nil
+}

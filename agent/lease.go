@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+// Run keeps the leases of the runs under way and takes over those of servers that died, until ctx ends. At its start it takes
+// over what was left behind: those runs go on from their last finished step, or end as interrupted.
+func (r *Runs) Run(ctx context.Context) error {
+	before := time.Now()
+	if r.cfg.Exclusive {
+		before = before.AddDate(100, 0, 0)
+	}
+	if err := r.takeOver(ctx, before); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(r.cfg.Lease / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := r.renew(ctx); err != nil {
+			r.cfg.Log.ErrorContext(ctx, "leases could not be renewed", "error", err)
+			continue
+		}
+		if err := r.takeOver(ctx, time.Now()); err != nil {
+			r.cfg.Log.ErrorContext(ctx, "runs of dead servers could not be taken over", "error", err)
+		}
+	}
+}
+
+// renew extends the leases of the runs under way. A run that another server has by now stops here.
+func (r *Runs) renew(ctx context.Context) error {
+	r.mu.Lock()
+	held := make([]string, 0, len(r.active))
+	for id := range r.active {
+		held = append(held, id)
+	}
+	r.mu.Unlock()
+	if len(held) == 0 {
+		return nil
+	}
+	lost, err := r.cfg.Store.Renew(ctx, r.lease(), held)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range lost {
+		if h, ok := r.active[id]; ok {
+			h.cancel(errLost)
+		}
+	}
+	return nil
+}
+
+// takeOver makes runs whose lease ended before the given time ours and carries them on.
+func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
+	r.starting.Lock()
+	defer r.starting.Unlock()
+	runs, err := r.cfg.Store.TakeOver(ctx, r.lease(), before)
+	if err != nil {
+		return fmt.Errorf("take over runs: %w", err)
+	}
+	for _, run := range runs {
+		r.mu.Lock()
+		_, ours := r.active[run.ID]
+		r.mu.Unlock()
+		if ours {
+			continue
+		}
+		log, err := r.log(ctx, run)
+		if err != nil {
+			return err
+		}
+		set, err := r.toolsOf(run.Request)
+		if err != nil { // a toolset of an older version: the default serves
+			set = r.sets[r.cfg.Toolset]
+		}
+		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", run.ID, "events", len(log))
+		r.launch(context.WithoutCancel(ctx), run, set, log)
+	}
+	return nil
+}
+
+// log reads all that a run has stored.
+func (r *Runs) log(ctx context.Context, run chat.Run) ([]chat.Event, error) {
+	var log []chat.Event
+	for {
+		after := int64(0)
+		if len(log) > 0 {
+			after = log[len(log)-1].Seq
+		}
+		events, err := r.cfg.Store.Events(ctx, chat.Scope{User: run.User}, run.ID, after, chat.MaxPage)
+		if err != nil {
+			return nil, fmt.Errorf("read log of run %s: %w", run.ID, err)
+		}
+		if len(events) == 0 {
+			return log, nil
+		}
+		log = append(log, events...)
+	}
+}

@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed list_documents.md
+var listDocumentsDoc string
+
+const listDocumentsSchema = `{
+	"type": "object", "additionalProperties": false,
+	"properties": {
+		"filters": ` + filtersSchema + `,
+		"page": {"type": "integer", "minimum": 1, "maximum": 200, "default": 1}
+	}
+}`
+
+const listPage = 50
+
+type listDocumentsInput struct {
+	Filters map[string]any `json:"filters"`
+	Page    int            `json:"page"`
+}
+
+func listDocuments() (*tool, error) {
+	return toolKind[listDocumentsInput]{
+		name: "list_documents", action: chat.ActionExploring, retrieval: true, cached: true, bare: true,
+		doc: listDocumentsDoc, schema: listDocumentsSchema,
+		doing: func(_ *desk, in listDocumentsInput) string {
+			if len(in.Filters) == 0 {
+				return "Listing the documents"
+			}
+			return "Listing the documents with " + describe(in.Filters)
+		},
+		do: func(ctx context.Context, d *desk, in listDocumentsInput) (result, error) {
+			f, why := filterOf(d, in.Filters)
+			if why != "" {
+				return refuse("%s", why)
+			}
+			f.Limit = listPage
+			var docs []corpus.Document
+			for page := 1; page <= in.Page; page++ {
+				var err error
+				if docs, f.Cursor, err = d.library.List(ctx, d.scope, f); err != nil {
+					return result{}, fmt.Errorf("list documents: %w", err)
+				}
+				if f.Cursor == "" && page < in.Page {
+					return refuse("There are %s only: ask for one of them.", count(page, "page"))
+				}
+			}
+			more := f.Cursor != ""
+			summary := fmt.Sprintf("page %d", in.Page)
+			if more {
+				summary += ", there are more"
+			}
+			return result{
+				message: "Listed " + count(len(docs), "document"), summary: summary,
+				output: func(numberer) any {
+					return map[string]any{"documents": list(docs), "page": in.Page, "more": more}
+				},
+				effect: func(d *desk) { d.sources.know(docs...) },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// loop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends the run.
+func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
+	for {
+		w.press()
+		r, err := w.turn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(r.calls) > 0 {
+			if err := w.act(ctx, r); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		text, err := w.writer.finish(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
+			return nil, &chat.Error{Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words."}
+		}
+		again, err := w.review(ctx, r, text)
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			continue
+		}
+		if text, err = w.writer.finish(ctx); err != nil {
+			return nil, err
+		}
+		return append(w.writer.rest(), w.report(text, r.finish)...), nil
+	}
+}
+
+// press decides whether a budget is spent, so that the next turn has to answer from what there is.
+func (w *work) press() {
+	switch {
+	case w.stop != "":
+	case w.now.Err() != nil:
+		w.stop = chat.StopAnswerNow
+	case w.turns >= w.budget.Steps, w.used.In+w.used.Out >= w.budget.Tokens, w.badTurns > maxRepairs, w.cutTurns >= maxCuts:
+		w.stop = chat.StopMaxSteps
+	case w.late():
+		w.stop = chat.StopTimeout
+	}
+}
+
+// Reviews of an answer that is not good enough yet. Each is made once in a run.
+const (
+	nudgeEmpty  = "Your reply was empty. Answer the question now, or call a tool."
+	nudgeSearch = "You have not searched the documents. Search them before you answer; if they do not hold the answer, say so with the agreed sentence."
+	nudgeCite   = "Your answer has no footnotes. Write the same answer again and put the number n of the passage behind each claim, like [3]. Leave out what no passage supports."
+)
+
+// review looks at a finished reply. True means that the model has another try; what it said is taken back.
+func (w *work) review(ctx context.Context, r reply, text string) (again bool, err error) {
+	if strings.TrimSpace(text) == "" {
+		if w.nudged[nudgeEmpty] {
+			return true, w.fallBack(ctx, &llm.Error{Kind: llm.KindEmpty, Message: "the model's reply was empty"})
+		}
+		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
+	}
+	if w.givenText() || refused(text) || len(w.cite.list) > 0 || !w.needsFootnotes() || w.fell {
+		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
+	}
+	_, _, empty, searches := w.desk.sources.readings()
+	switch {
+	case !w.desk.sources.isEmpty():
+		if w.nudged[nudgeCite] {
+			return false, nil
+		}
+		return true, w.nudge(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
+	case searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:
+		return true, w.nudge(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
+	case searches == 0 && len(w.past.messages) > 0:
+		return false, nil // it answered from the conversation
+	default:
+		return false, w.refuseInstead(ctx, empty)
+	}
+}
+
+// needsFootnotes reports whether the answer must rest on passages: not so for talk, sums and lists of documents.
+func (w *work) needsFootnotes() bool {
+	return w.mustCite() && w.asked.needsDocuments() && !(w.bare && (w.desk.sources.isEmpty() || w.asked.Type == typeMetadata))
+}
+
+// mustCite reports whether the answer needs footnotes.
+func (w *work) mustCite() bool {
+	c := w.run.Request.Config.RequireCitations
+	return c == nil || *c
+}
+
+// nudge takes the reply back and tells the model, for the next turn only, what is wrong with it.
+func (w *work) nudge(ctx context.Context, what, message string, r reply) error {
+	w.nudged[what] = true
+	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete, message)
+	w.aside = nil
+	if said := strings.TrimSpace(r.text); said != "" {
+		w.aside = append(w.aside, llm.Message{Role: llm.RoleAssistant, Text: said})
+	}
+	w.aside = append(w.aside, llm.Message{Role: llm.RoleUser, Text: what})
+	return w.takeBack(ctx, step)
+}
+
+// takeBack moves the text that was shown into a step.
+func (w *work) takeBack(ctx context.Context, step chat.Step) error {
+	text, stored := w.writer.reset()
+	step.Thought = strings.TrimSpace(text)
+	if stored {
+		return w.emit(ctx, chat.AnswerReset{CallID: step.CallID}, step)
+	}
+	return w.emit(ctx, step)
+}
+
+// refuseInstead replaces an answer that rests on no document: the documents do not hold one.
+func (w *work) refuseInstead(ctx context.Context, searched []string) error {
+	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete, "The answer rested on no document: taken back")
+	if err := w.takeBack(ctx, step); err != nil {
+		return err
+	}
+	text := Refusal
+	if len(searched) > 0 {
+		text += fmt.Sprintf(" I searched for: %s.", strings.Join(searched, "; "))
+	}
+	return w.writer.write(ctx, text)
+}

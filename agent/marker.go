@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxMarker is the longest text that is taken for a marker, in bytes.
+const maxMarker = 60
+
+// marker is a model's footnote as it was read: "[3]", "[1, 2]", "[4-6]", "【2】", "[Source 3]".
+type marker struct {
+	size    int // bytes of it
+	numbers []int
+	partial bool // the text ends before one can tell
+}
+
+// readMarker reads the marker that text begins with. A zero size without partial means that there is none.
+func readMarker(text string) marker {
+	_, open := utf8.DecodeRuneInString(text)
+	closing := "]"
+	if strings.HasPrefix(text, "【") {
+		closing = "】"
+	}
+	body, _, closed := strings.Cut(text[open:], closing)
+	if len(body) > maxMarker {
+		return marker{}
+	}
+	if closing == "】" {
+		body, _, _ = strings.Cut(body, "†") // 【3†source】
+	}
+	numbers, ok := readNumbers(body, closed)
+	switch {
+	case !ok:
+		return marker{}
+	case !closed:
+		return marker{partial: true}
+	default:
+		whole, _, _ := strings.Cut(text[open:], closing)
+		return marker{size: open + len(whole) + len(closing), numbers: numbers}
+	}
+}
+
+// readNumbers reads "3", "1, 2", "4-6" or "Source 3"; of a body that is not closed yet it only says whether it may become that.
+func readNumbers(body string, closed bool) (numbers []int, ok bool) {
+	rest := strings.TrimLeft(body, " ")
+	for _, word := range []string{"sources", "source", "passages", "passage", "^", "#"} {
+		lower := strings.ToLower(rest)
+		if strings.HasPrefix(lower, word) {
+			rest = strings.TrimLeft(rest[len(word):], " ")
+			break
+		}
+		if !closed && lower != "" && strings.HasPrefix(word, lower) {
+			return nil, true
+		}
+	}
+	for rest != "" {
+		n := 0
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		if n == 0 || n > 3 {
+			return nil, false
+		}
+		number := 0
+		for _, d := range rest[:n] {
+			number = number*10 + int(d-'0')
+		}
+		numbers = append(numbers, number)
+		rest = rest[n:]
+		span := strings.TrimLeft(rest, " ")
+		after, isRange := strings.CutPrefix(span, "-")
+		if !isRange {
+			after, isRange = strings.CutPrefix(span, "–")
+		}
+		if isRange {
+			var end int
+			if end, rest, ok = leadingNumber(strings.TrimLeft(after, " ")); !ok {
+				return nil, !closed && strings.TrimSpace(after) == ""
+			}
+			if end < number || end-number > 20 {
+				return nil, false
+			}
+			for i := number + 1; i <= end; i++ {
+				numbers = append(numbers, i)
+			}
+		}
+		separated := strings.TrimLeft(rest, " ,;&^#")
+		if separated == rest && rest != "" {
+			return nil, false
+		}
+		rest = separated
+	}
+	return numbers, !closed || len(numbers) > 0
+}
+
+func leadingNumber(s string) (number int, rest string, ok bool) {
+	n := 0
+	for n < len(s) && n < 3 && s[n] >= '0' && s[n] <= '9' {
+		number = number*10 + int(s[n]-'0')
+		n++
+	}
+	return number, s[n:], n > 0
+}
+
+// withoutMarkers returns a text without its footnotes.
+func withoutMarkers(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(text, "[【")
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		m := readMarker(text[i:])
+		if m.size == 0 {
+			_, n := utf8.DecodeRuneInString(text[i:])
+			b.WriteString(text[:i+n])
+			text = text[i+n:]
+			continue
+		}
+		b.WriteString(strings.TrimRight(text[:i], " "))
+		text = text[i+m.size:]
+	}
+}

@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+)
+
+//go:embed metadata_search.md
+var metadataSearchDoc string
+
+const metadataSearchSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["filters"],
+	"properties": {"filters": ` + filtersSchema + `}
+}`
+
+type metadataSearchInput struct {
+	Filters map[string]any `json:"filters"`
+}
+
+func metadataSearch() (*tool, error) {
+	return toolKind[metadataSearchInput]{
+		name: "metadata_search", action: chat.ActionSearching, retrieval: true, cached: true, bare: true,
+		doc: metadataSearchDoc, schema: metadataSearchSchema,
+		doing: func(_ *desk, in metadataSearchInput) string {
+			return "Looking for documents with " + describe(in.Filters)
+		},
+		do: func(ctx context.Context, d *desk, in metadataSearchInput) (result, error) {
+			if len(in.Filters) == 0 {
+				return refuse("Give at least one filter, or use list_documents.")
+			}
+			f, why := filterOf(d, in.Filters)
+			if why != "" {
+				return refuse("%s", why)
+			}
+			f.Limit = 50
+			docs, next, err := d.library.List(ctx, d.scope, f)
+			if err != nil {
+				return result{}, fmt.Errorf("list documents: %w", err)
+			}
+			notes := []string{}
+			if next != "" {
+				notes = append(notes, "These are the first 50; there are more.")
+			}
+			return result{
+				message: "Found " + count(len(docs), "document"), summary: describe(in.Filters),
+				output: func(numberer) any {
+					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}
+				},
+				effect: func(d *desk) {
+					d.sources.know(docs...)
+					d.sources.searched(describe(in.Filters), len(docs))
+				},
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+//go:embed system.md
+var systemPrompt string
+
+//go:embed context.md
+var contextPrompt string
+
+// newNonce is a mark that no document can know.
+func newNonce() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+// fence marks text as data.
+func fence(nonce, body string) string {
+	return "===== data " + nonce + " =====\n" + body + "\n===== end of data " + nonce + " ====="
+}
+
+// prompt is the history that a run begins with: the rules, the conversation so far, and the question.
+func prompt(run chat.Run, budget chat.Budget, a analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
+	var system strings.Builder
+	fill := strings.NewReplacer(
+		"{{nonce}}", nonce, "{{refusal}}", Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
+		"{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", count(documents, "document"),
+	)
+	if run.Request.ContextText != "" {
+		_, _ = fill.WriteString(&system, contextPrompt)
+		system.WriteString(fence(nonce, run.Request.ContextText))
+	} else {
+		_, _ = fill.WriteString(&system, systemPrompt)
+		if len(past.documents) > 0 {
+			system.WriteString("\nThe user's last answer rested on these documents, in this order (“the second one” means the second of them):\n")
+			for i, doc := range past.documents {
+				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, shorten(doc.Title, 120), doc.DocumentID)
+			}
+		}
+		system.WriteString("\nWhat simple rules make of the question, to be used or not: " + a.hint())
+	}
+	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, past.messages...)
+	return append(history, llm.Message{Role: llm.RoleUser, Text: run.Request.Message})
+}
+
+// toolMessage is a tool's result as the model gets it.
+func toolMessage(nonce, callID string, output any) (llm.Message, error) {
+	if m, ok := output.(forModel); ok {
+		output = m.forModel()
+	}
+	body, err := encode(output)
+	if err != nil {
+		return llm.Message{}, fmt.Errorf("encode result: %w", err)
+	}
+	return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fence(nonce, string(body))}, nil
+}
+
+// encode writes JSON without the escapes for HTML, which cost tokens and nobody needs here.
+func encode(v any) (json.RawMessage, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(strings.TrimSuffix(b.String(), "\n")), nil
+}

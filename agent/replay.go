@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+)
+
+// replayed is what a run's log says about how far it got.
+type replayed struct {
+	turns     [][]*chat.Step        // calls of each model turn, in order, as they last were
+	thoughts  []string              // of each turn
+	running   []chat.Step           // steps that began and did not end
+	text      string                // of the answer, since the last reset
+	answered  bool                  // the whole answer is there, only run_done is missing
+	fell      bool                  // the fallback had taken over
+	restarts  int                   // how often it was carried on before
+	ids       int                   // the highest call id
+	tokens    chat.Tokens           // used so far
+	questions map[string]*chat.Step // steps by call id
+	groups    map[string]int        // turn of a parent step
+	order     []string              // call ids as they first came
+}
+
+// replay reads a log.
+func replay(log []chat.Event) (*replayed, error) {
+	r := &replayed{questions: map[string]*chat.Step{}, groups: map[string]int{}}
+	for _, e := range log {
+		p, err := e.Payload()
+		if err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
+		}
+		switch p := p.(type) {
+		case chat.AnswerDelta:
+			r.text += p.Text
+		case chat.AnswerReset:
+			r.text = ""
+		case chat.Answer:
+			r.answered = true
+		case chat.Step:
+			r.step(p)
+		}
+	}
+	for _, id := range r.order {
+		if s := r.questions[id]; s.Status == chat.StatusRunning {
+			r.running = append(r.running, *s)
+		}
+	}
+	return r, nil
+}
+
+func (r *replayed) step(s chat.Step) {
+	if n, err := strconv.Atoi(strings.TrimPrefix(s.CallID, "c")); err == nil {
+		r.ids = max(r.ids, n)
+	}
+	known := r.questions[s.CallID]
+	if known == nil {
+		known = &s
+		r.questions[s.CallID] = known
+		r.order = append(r.order, s.CallID)
+		r.enter(known)
+	} else {
+		*known = s
+	}
+	if s.Tokens != nil && s.Status != chat.StatusRunning {
+		r.tokens.In += s.Tokens.In
+		r.tokens.Out += s.Tokens.Out
+	}
+}
+
+// enter puts a step that is seen for the first time where it belongs.
+func (r *replayed) enter(s *chat.Step) {
+	turn, grouped := r.groups[s.ParentID]
+	switch {
+	case s.Step == "fallback":
+		r.fell = true
+	case s.Step == "restart":
+		r.restarts++
+	case s.ToolName == "" && s.Step == "parallel":
+		r.groups[s.CallID] = len(r.turns)
+		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)
+	case s.ToolName == "":
+	case grouped && s.ParentID != "":
+		r.turns[turn] = append(r.turns[turn], s)
+	default:
+		r.turns, r.thoughts = append(r.turns, []*chat.Step{s}), append(r.thoughts, s.Thought)
+	}
+}

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+// Limits of a request.
+const (
+	maxQuestion  = 32_000  // runes
+	maxContext   = 200_000 // runes
+	maxDocuments = 1000
+	maxSteps     = 50
+	maxTools     = 50
+)
+
+func invalid(format string, args ...any) error {
+	return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// check refuses what can't be worked on, with a sentence for the user, and finds the request's tools.
+func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
+	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
+	switch {
+	case req.Message == "":
+		return req, toolset{}, invalid("Type a question first.")
+	case utf8.RuneCountInString(req.Message) > maxQuestion:
+		return req, toolset{}, invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
+	case utf8.RuneCountInString(req.ContextText) > maxContext:
+		return req, toolset{}, invalid("The context_text is longer than 200,000 characters. Add it as a document instead and ask about that.")
+	case len(req.DocumentIDs) > maxDocuments:
+		return req, toolset{}, invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
+	}
+	if req.SessionID != "" {
+		if err := chat.CheckSessionID(req.SessionID); err != nil {
+			return req, toolset{}, err
+		}
+	}
+	if err := checkConfig(req.Config); err != nil {
+		return req, toolset{}, err
+	}
+	set, err := r.toolsOf(req)
+	return req, set, err
+}
+
+// toolsOf finds the tools that a request names.
+func (r *Runs) toolsOf(req chat.RunRequest) (toolset, error) {
+	set, ok := r.sets[cmp.Or(req.Toolset, r.cfg.Toolset)]
+	if !ok {
+		return toolset{}, invalid("There is no toolset “%s”. Use “%s”, or leave it out.", shorten(req.Toolset, 60), DefaultToolset)
+	}
+	set, why := set.with(req.Config.EnabledTools)
+	if why != "" {
+		return toolset{}, invalid("%s", why)
+	}
+	return set, nil
+}
+
+func checkConfig(c chat.RunConfig) error {
+	for _, limit := range []struct {
+		name string
+		set  *int
+	}{{"max_steps", c.MaxSteps}, {"max_retrieval_calls", c.MaxRetrievalCalls}, {"retrieval_top_k", c.RetrievalTopK}} {
+		if limit.set != nil && (*limit.set < 1 || *limit.set > maxSteps) {
+			return invalid("%s must be from 1 to %d.", limit.name, maxSteps)
+		}
+	}
+	if c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2) {
+		return invalid("temperature must be from 0 to 2.")
+	}
+	if len(c.EnabledTools) > maxTools {
+		return invalid("enabled_tools names more than %d tools.", maxTools)
+	}
+	return nil
+}
+
+// budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults.
+func (r *Runs) budgetOf(set toolset, c chat.RunConfig) chat.Budget {
+	b := chat.Budget{
+		Steps:          cmp.Or(r.cfg.Budget.Steps, set.budget.Steps),
+		RetrievalCalls: cmp.Or(r.cfg.Budget.RetrievalCalls, set.budget.RetrievalCalls),
+		Seconds:        cmp.Or(r.cfg.Budget.Seconds, set.budget.Seconds),
+		Tokens:         cmp.Or(r.cfg.Budget.Tokens, set.budget.Tokens),
+	}
+	if c.MaxSteps != nil {
+		b.Steps = *c.MaxSteps
+	}
+	if c.MaxRetrievalCalls != nil {
+		b.RetrievalCalls = *c.MaxRetrievalCalls
+	}
+	return b
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed rerank_documents.md
+var rerankDocumentsDoc string
+
+const rerankDocumentsSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["doc_ids", "query"],
+	"properties": {
+		"doc_ids": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Ids, titles or file names"},
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What they should be about"}
+	}
+}`
+
+type rerankDocumentsInput struct {
+	DocIDs []string `json:"doc_ids"`
+	Query  string   `json:"query"`
+}
+
+type rankedDocument struct {
+	DocID    string  `json:"doc_id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	Score    float64 `json:"score"`
+	Snippet  string  `json:"snippet,omitempty"`
+}
+
+func rerankDocuments() (*tool, error) {
+	return toolKind[rerankDocumentsInput]{
+		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,
+		doc: rerankDocumentsDoc, schema: rerankDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
+		doing: func(_ *desk, in rerankDocumentsInput) string {
+			return "Ranking " + count(len(in.DocIDs), "document") + " for: " + shorten(in.Query, 100)
+		},
+		do: func(ctx context.Context, d *desk, in rerankDocumentsInput) (result, error) {
+			docs, notes, err := d.findAll(ctx, in.DocIDs)
+			if err != nil {
+				return result{}, fmt.Errorf("find documents: %w", err)
+			}
+			if len(docs) == 0 {
+				return refuse("%s", strings.Join(notes, " "))
+			}
+			found, err := d.library.Search(ctx, d.scope, corpus.Query{Text: in.Query, Limit: 50, Documents: ids(docs)})
+			if err != nil {
+				return result{}, fmt.Errorf("search: %w", err)
+			}
+			ranked := make([]rankedDocument, 0, len(docs))
+			hit := map[string]bool{}
+			for _, g := range group(found.Results, len(docs)) {
+				doc := g[0].Document
+				hit[doc.ID] = true
+				ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: filename(doc), Title: title(doc), Score: g[0].Score, Snippet: g[0].Snippet.Text})
+			}
+			for _, doc := range docs {
+				if !hit[doc.ID] {
+					ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: filename(doc), Title: title(doc)})
+				}
+			}
+			summary := "none of them fits"
+			if len(hit) > 0 {
+				summary = ranked[0].Filename + " first"
+			}
+			return result{
+				message: "Ranked " + count(len(ranked), "document"), summary: summary,
+				output: func(numberer) any {
+					return map[string]any{"query": in.Query, "documents": ranked, "notes": append(append([]string{}, notes...), found.Notes...)}
+				},
+				effect: func(d *desk) { d.sources.know(docs...) },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,221 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/llm"
+)
+
+// When a run is not carried on any more.
+const (
+	maxRestarts = 2                // a run that may be what kills the server
+	maxAway     = 15 * time.Minute // nobody waits that long
+)
+
+// resume puts a run back to where its log ends. over means that there is nothing left to do but run_done.
+func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err error) {
+	past, err := replay(log)
+	if err != nil {
+		return false, err
+	}
+	w.ids = past.ids
+	for _, s := range past.running {
+		w.open[s.CallID] = &s
+	}
+	if past.answered {
+		return true, nil
+	}
+	if away := time.Since(log[len(log)-1].At); away > maxAway || past.restarts >= maxRestarts {
+		return false, errStopping
+	}
+	if err := w.prepare(ctx); err != nil {
+		return false, err
+	}
+	w.used = past.tokens
+	if past.fell && w.cfg.Fallback != nil {
+		w.model, w.fell = w.cfg.Fallback, true
+	}
+	step := w.phase("restart", chat.ActionThinking, chat.StatusComplete, "The server was restarted: going on from the last finished step")
+	ps := w.closed(chat.RunDone{})
+	if past.text != "" {
+		step.Thought = past.text
+		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
+	}
+	if err := w.restore(ctx, past); err != nil {
+		return false, err
+	}
+	return false, w.emit(ctx, append(ps, step)...)
+}
+
+// restore rebuilds history, sources and budgets from the finished steps.
+func (w *work) restore(ctx context.Context, past *replayed) error {
+	numbers := map[string]int{} // passage → number
+	for i, turn := range past.turns {
+		if len(turn) == 0 {
+			continue
+		}
+		w.turns++
+		said := llm.Message{Role: llm.RoleAssistant, Text: past.thoughts[i]}
+		var results []llm.Message
+		for _, s := range turn {
+			output, err := w.outputOf(ctx, *s)
+			if err != nil {
+				return err
+			}
+			input := s.ToolInput
+			if len(input) == 0 {
+				input = json.RawMessage(`{}`)
+			}
+			said.Calls = append(said.Calls, llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: input})
+			message, err := toolMessage(w.nonce, s.CallID, leaner(output, numbers))
+			if err != nil {
+				return err
+			}
+			results = append(results, message)
+			w.recount(*s)
+		}
+		w.history = append(append(w.history, said), results...)
+	}
+	if err := w.restoreSources(ctx, numbers); err != nil {
+		return err
+	}
+	for _, turn := range past.turns {
+		for _, s := range turn {
+			w.recall(*s)
+		}
+	}
+	return nil
+}
+
+// outputOf returns a step's whole output. A call that never ended has none.
+func (w *work) outputOf(ctx context.Context, s chat.Step) (any, error) {
+	raw := s.ToolOutput
+	if s.Truncated {
+		var err error
+		if raw, err = w.cfg.Store.StepOutput(ctx, chat.Scope{User: w.run.User}, w.run.ID, s.CallID); err != nil {
+			return nil, fmt.Errorf("read output of step %s: %w", s.CallID, err)
+		}
+	}
+	if s.Status == chat.StatusRunning || len(raw) == 0 {
+		return map[string]any{"error": "The call was interrupted. Make it again if you need its result."}, nil
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("read output of step %s: %w", s.CallID, err)
+	}
+	return v, nil
+}
+
+// leaner notes the numbers of the passages in an output and leaves out what the model does not need.
+func leaner(v any, numbers map[string]int) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = leaner(v[i], numbers)
+		}
+	case map[string]any:
+		if n, ok := v["n"].(float64); ok {
+			if id, ok := v["chunk_id"].(string); ok {
+				numbers[id] = int(n)
+			}
+		}
+		delete(v, "chunk_id")
+		if _, ok := v["passages"]; ok {
+			delete(v, "content")
+		}
+		for k := range v {
+			v[k] = leaner(v[k], numbers)
+		}
+	}
+	return v
+}
+
+// recount charges a call to the budgets again.
+func (w *work) recount(s chat.Step) {
+	t := w.set.find(s.ToolName)
+	if t == nil || s.Status == chat.StatusSkipped {
+		return
+	}
+	if t.retrieval {
+		w.retrievals++
+	}
+	if s.Status != chat.StatusRunning { // a call that was cut off may be made again
+		w.calls[t.name+string(s.ToolInput)]++
+	}
+	w.bare = w.bare || t.bare && s.Status == chat.StatusComplete
+}
+
+// restoreSources gives passages their numbers back. Passages that are gone by now lose theirs, which nobody else gets.
+func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	wanted := make([]string, 0, len(numbers))
+	for id, n := range numbers {
+		wanted = append(wanted, id)
+		w.desk.sources.reserve(n)
+	}
+	slices.Sort(wanted)
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.scope, wanted)
+	if err != nil {
+		return fmt.Errorf("fetch passages: %w", err)
+	}
+	documents := map[string]corpus.Document{}
+	for _, p := range passages {
+		doc, ok := documents[p.DocumentID]
+		if !ok {
+			var why string
+			if doc, why, err = w.desk.find(ctx, p.DocumentID); err != nil {
+				return fmt.Errorf("find document: %w", err)
+			}
+			if why != "" {
+				continue
+			}
+			documents[p.DocumentID] = doc
+		}
+		w.desk.sources.restore(numbers[p.ID], p, doc)
+	}
+	return nil
+}
+
+// recall repeats what a finished call changed on the desk.
+func (w *work) recall(s chat.Step) {
+	if s.Status != chat.StatusComplete {
+		return
+	}
+	var in struct {
+		Query          string   `json:"query"`
+		Pattern        string   `json:"pattern"`
+		DocID          string   `json:"doc_id"`
+		DocIDs         []string `json:"doc_ids"`
+		Page           int      `json:"page"`
+		CitedText      string   `json:"cited_text"`
+		CitationNumber int      `json:"citation_number"`
+	}
+	if json.Unmarshal(s.ToolInput, &in) != nil {
+		return
+	}
+	switch s.ToolName {
+	case "cite_source":
+		w.desk.sources.quote(in.CitationNumber, in.CitedText)
+	case "search_documents", "grep_documents":
+		var out struct {
+			Found int `json:"total_found"`
+		}
+		if json.Unmarshal(s.ToolOutput, &out) == nil {
+			w.desk.sources.searched(in.Query+in.Pattern, out.Found)
+		}
+	case "read_document", "get_document_summary", "read_multiple_documents":
+		for _, ref := range append(in.DocIDs, in.DocID) {
+			if doc, ok := w.desk.sources.document(ref); ok {
+				w.desk.sources.read(doc, fmt.Sprint(max(1, in.Page)))
+			}
+		}
+	}
+}

@@ -1,0 +1,207 @@
+// Package agent answers questions: a model chooses tools, the tools search and read the documents, and every claim of the
+// answer is tied to the words it rests on. Each run belongs to the server, not to a request: its goroutine goes on when nobody
+// looks, and all it does is in the run's log before anybody sees it.
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// Config wires Runs. Store, Feed, Library and Model are required; zero limits take their defaults.
+type Config struct {
+	Store    chat.Store
+	Feed     *chat.Feed // over the same Store
+	Library  Library
+	Model    llm.Model
+	Fallback llm.Model // takes over when Model fails; nil: the run then fails
+	Owner    string    // names this process in leases; unique to its life. Empty: a fresh id
+	Log      *slog.Logger
+
+	Toolset     string        // of requests without one; empty: DefaultToolset
+	Budget      chat.Budget   // zero fields: the toolset's own
+	Temperature *float64      // of requests without one; nil: the model's
+	MaxRuns     int           // under way at once; 0: 1,000
+	ToolTimeout time.Duration // of one call; 0: 30 s
+	Lease       time.Duration // how long a run stays ours without a sign of life; 0: 30 s
+
+	// Exclusive says that no other process can work on this store's runs: at start all unfinished ones are taken over at once.
+	Exclusive bool
+}
+
+// Runs starts runs and owns their goroutines. It is safe for concurrent use.
+type Runs struct {
+	cfg   Config
+	sets  map[string]toolset
+	cache *cache
+	wg    sync.WaitGroup
+
+	starting sync.RWMutex // held for writing while runs of dead servers are taken over, so that none of ours is among them
+	mu       sync.Mutex
+	active   map[string]*handle
+	begun    int // runs being stored, not active yet
+	stopping bool
+}
+
+// handle is how others reach a run under way.
+type handle struct {
+	user   string
+	cancel context.CancelCauseFunc
+	now    context.CancelFunc // answer now
+}
+
+// NewRuns checks the wiring.
+func NewRuns(cfg Config) (*Runs, error) {
+	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
+		return nil, errors.New("agent: Store, Feed, Library and Model are required")
+	}
+	sets, err := newToolsets()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Toolset = cmp.Or(cfg.Toolset, DefaultToolset)
+	if _, ok := sets[cfg.Toolset]; !ok {
+		return nil, invalid("There is no toolset %q. Use %q.", cfg.Toolset, DefaultToolset)
+	}
+	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())
+	cfg.MaxRuns = cmp.Or(cfg.MaxRuns, 1000)
+	cfg.ToolTimeout = cmp.Or(cfg.ToolTimeout, 30*time.Second)
+	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Runs{cfg: cfg, sets: sets, cache: newCache(), active: map[string]*handle{}}, nil
+}
+
+// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
+// IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeTooMany
+// when too many runs are under way, and CodeUnavailable while the server stops.
+func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
+	req, set, err := r.check(req)
+	if err != nil {
+		return chat.Run{}, false, err
+	}
+	if err := r.reserve(); err != nil {
+		return chat.Run{}, false, err
+	}
+	defer r.unreserve()
+	r.starting.RLock()
+	defer r.starting.RUnlock()
+	run, fresh, err = r.cfg.Store.StartRun(ctx, user, req, r.lease())
+	if err != nil || !fresh {
+		return run, fresh, err
+	}
+	r.launch(context.WithoutCancel(ctx), run, set, nil)
+	return run, true, nil
+}
+
+func (r *Runs) lease() chat.Lease {
+	return chat.Lease{Owner: r.cfg.Owner, Until: time.Now().Add(r.cfg.Lease)}
+}
+
+// reserve keeps a place for a run.
+func (r *Runs) reserve() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopping {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is stopping. Ask again in a moment."}
+	}
+	if len(r.active)+r.begun >= r.cfg.MaxRuns {
+		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many questions are being answered right now. Ask again in a few seconds."}
+	}
+	r.begun++
+	return nil
+}
+
+func (r *Runs) unreserve() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun--
+}
+
+// launch gives a run its goroutine. log is what it did before a restart, nil for a new run.
+func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat.Event) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	now, answerNow := context.WithCancel(ctx)
+	r.mu.Lock()
+	if r.stopping {
+		cancel(errStopping)
+	}
+	r.active[run.ID] = &handle{user: run.User, cancel: cancel, now: answerNow}
+	r.mu.Unlock()
+	r.wg.Go(func() {
+		defer answerNow()
+		defer cancel(nil)
+		w := r.newWork(run, set, now)
+		w.finish(ctx, func() ([]chat.Payload, error) { return w.do(ctx, log) })
+		r.mu.Lock()
+		delete(r.active, run.ID)
+		r.mu.Unlock()
+		if err := w.tools.Wait(); err != nil { // calls that outlived their run end by their own contexts
+			r.cfg.Log.ErrorContext(ctx, "tools ended with an error", "run", run.ID, "error", err)
+		}
+	})
+}
+
+// Cancel stops a run: its model's request and its tools end at once, and run_done follows. A run that is over fails with CodeConflict.
+func (r *Runs) Cancel(ctx context.Context, s chat.Scope, runID string) error {
+	h, err := r.reach(ctx, s, runID)
+	if err == nil {
+		h.cancel(errCancelled)
+	}
+	return err
+}
+
+// AnswerNow makes a run answer from what it has. A run that is over fails with CodeConflict.
+func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error {
+	h, err := r.reach(ctx, s, runID)
+	if err == nil {
+		h.now()
+	}
+	return err
+}
+
+func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*handle, error) {
+	r.mu.Lock()
+	h, ok := r.active[runID]
+	r.mu.Unlock()
+	if ok && h.user == s.User {
+		return h, nil
+	}
+	run, err := r.cfg.Store.Run(ctx, s, runID)
+	if err != nil {
+		return nil, err
+	}
+	if run.Status != chat.RunRunning {
+		return nil, &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
+	}
+	return nil, &chat.Error{Code: chat.CodeConflict, Message: "Another server works on this answer, or just took it over. Try again in a few seconds."}
+}
+
+// Stop lets no new run begin, ends those under way as interrupted, and returns when all have, or when ctx ends.
+func (r *Runs) Stop(ctx context.Context) error {
+	r.mu.Lock()
+	r.stopping = true
+	for _, h := range r.active {
+		h.cancel(errStopping)
+	}
+	r.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { // ends with the runs, each of which ends by its cancelled context
+		defer close(ended)
+		r.wg.Wait()
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

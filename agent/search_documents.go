@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed search_documents.md
+var searchDocumentsDoc string
+
+const searchDocumentsSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to search for: keywords or a short question"},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10, "description": "How many documents to return at most"}
+	}
+}`
+
+// maxShown is how many passages of one search are shown whole, unless the request says otherwise; further documents come with
+// a snippet.
+const maxShown = 10
+
+type searchDocumentsInput struct {
+	Query      string `json:"query"`
+	MaxResults int    `json:"max_results"`
+}
+
+type foundDocument struct {
+	DocID    string  `json:"doc_id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	Score    float64 `json:"score"`
+	Snippet  string  `json:"snippet"`
+	Passages []shown `json:"passages"`
+}
+
+type searchDocumentsOutput struct {
+	Documents  []foundDocument `json:"documents"`
+	TotalFound int             `json:"total_found"`
+	Notes      []string        `json:"notes"`
+}
+
+// forModel leaves out what the passages already say.
+func (o searchDocumentsOutput) forModel() any {
+	docs := make([]foundDocument, len(o.Documents))
+	for i, doc := range o.Documents {
+		if len(doc.Passages) > 0 {
+			doc.Snippet = ""
+		}
+		doc.Passages = withoutChunks(doc.Passages)
+		docs[i] = doc
+	}
+	return searchDocumentsOutput{Documents: docs, TotalFound: o.TotalFound, Notes: o.Notes}
+}
+
+func searchDocuments() (*tool, error) {
+	return toolKind[searchDocumentsInput]{
+		name: "search_documents", action: chat.ActionSearching, retrieval: true, cached: true,
+		doc: searchDocumentsDoc, schema: searchDocumentsSchema,
+		doing: func(_ *desk, in searchDocumentsInput) string { return "Searching for: " + shorten(in.Query, 120) },
+		do: func(ctx context.Context, d *desk, in searchDocumentsInput) (result, error) {
+			found, err := d.library.Search(ctx, d.scope, corpus.Query{Text: in.Query, Limit: min(50, max(d.top, 2*in.MaxResults)), Documents: d.only})
+			if err != nil {
+				return result{}, fmt.Errorf("search: %w", err)
+			}
+			groups := group(found.Results, in.MaxResults)
+			passages := 0
+			for _, g := range groups {
+				passages += len(g)
+			}
+			summary := "nothing found"
+			if passages > 0 {
+				summary = count(passages, "passage") + " in " + count(len(groups), "document")
+			}
+			return result{
+				message: "Found " + count(len(groups), "document"),
+				summary: summary,
+				output: func(number numberer) any {
+					out := searchDocumentsOutput{Documents: []foundDocument{}, TotalFound: len(groups), Notes: append([]string{}, found.Notes...)}
+					left := d.top
+					for _, g := range groups {
+						out.Documents = append(out.Documents, foundIn(number, g, &left))
+					}
+					return out
+				},
+				effect: func(d *desk) {
+					for _, g := range groups {
+						d.sources.know(g[0].Document)
+					}
+					d.sources.searched(in.Query, len(groups))
+				},
+			}, nil
+		},
+	}.build()
+}
+
+// foundIn describes one document's hits, whole passages while some are left to show.
+func foundIn(number numberer, hits []corpus.Result, left *int) foundDocument {
+	doc := hits[0].Document
+	out := foundDocument{
+		DocID: doc.ID, Filename: filename(doc), Title: title(doc), Score: hits[0].Score, Snippet: hits[0].Snippet.Text, Passages: []shown{},
+	}
+	for _, hit := range hits {
+		if *left > 0 {
+			*left--
+			out.Passages = append(out.Passages, show(number, hit.Passage, doc))
+		}
+	}
+	return out
+}
+
+// group puts hits of one document together, documents by their best hit, at most limit documents.
+func group(hits []corpus.Result, limit int) [][]corpus.Result {
+	var groups [][]corpus.Result
+	at := map[string]int{}
+	for _, hit := range hits {
+		i, ok := at[hit.Document.ID]
+		if !ok {
+			if len(groups) == limit {
+				continue
+			}
+			i = len(groups)
+			at[hit.Document.ID] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], hit)
+	}
+	return groups
+}

@@ -1,0 +1,158 @@
+package agent
+
+import (
+	"slices"
+	"sync"
+
+	"footnote/corpus"
+)
+
+// source is a passage that was shown to the model, under its number.
+type source struct {
+	n        int
+	passage  corpus.Passage
+	document corpus.Document
+	quotes   []string // what the model says it quotes from it
+}
+
+// sources are the passages of a run by number, and the documents it knows of. A number is given once and never changes.
+// It is safe for concurrent use.
+type sources struct {
+	mu        sync.Mutex
+	last      int
+	byNumber  map[int]*source
+	byPassage map[string]*source
+	documents map[string]corpus.Document
+	opened    []string            // documents read, in order
+	pages     map[string]struct{} // reading pages seen
+	empty     []string            // searches that found nothing
+	searches  int
+}
+
+func newSources() *sources {
+	return &sources{
+		byNumber: map[int]*source{}, byPassage: map[string]*source{},
+		documents: map[string]corpus.Document{}, pages: map[string]struct{}{},
+	}
+}
+
+// number returns the passage's number, a new one if it has none.
+func (s *sources) number(p corpus.Passage, doc corpus.Document) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	if known, ok := s.byPassage[p.ID]; ok {
+		return known.n
+	}
+	s.put(s.last+1, p, doc)
+	return s.last
+}
+
+// restore gives a passage the number it had before a restart.
+func (s *sources) restore(n int, p corpus.Passage, doc corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	if _, ok := s.byPassage[p.ID]; !ok {
+		s.put(n, p, doc)
+	}
+}
+
+func (s *sources) put(n int, p corpus.Passage, doc corpus.Document) {
+	src := &source{n: n, passage: p, document: doc}
+	s.byNumber[n], s.byPassage[p.ID] = src, src
+	s.last = max(s.last, n)
+}
+
+// reserve keeps numbers up to n from being given out again.
+func (s *sources) reserve(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.last, n)
+}
+
+// isEmpty reports whether no passage was shown yet.
+func (s *sources) isEmpty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byNumber) == 0
+}
+
+// at returns the source with a number.
+func (s *sources) at(n int) (source, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	src, ok := s.byNumber[n]
+	if !ok {
+		return source{}, false
+	}
+	return *src, true
+}
+
+// all returns every source, by number.
+func (s *sources) all() []source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]source, 0, len(s.byNumber))
+	for _, src := range s.byNumber {
+		out = append(out, *src)
+	}
+	slices.SortFunc(out, func(a, b source) int { return a.n - b.n })
+	return out
+}
+
+// quote remembers the words that the model cites from a source.
+func (s *sources) quote(n int, words string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if src, ok := s.byNumber[n]; ok {
+		src.quotes = append(slices.Clip(src.quotes), words)
+	}
+}
+
+// know remembers a document that was listed.
+func (s *sources) know(docs ...corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, doc := range docs {
+		s.documents[doc.ID] = doc
+	}
+}
+
+func (s *sources) document(id string) (corpus.Document, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	doc, ok := s.documents[id]
+	return doc, ok
+}
+
+// read notes that a page of a document was read.
+func (s *sources) read(doc corpus.Document, page string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	if !slices.Contains(s.opened, doc.ID) {
+		s.opened = append(s.opened, doc.ID)
+	}
+	s.pages[doc.ID+"\x00"+page] = struct{}{}
+}
+
+// searched notes a search, and its words if nothing was found.
+func (s *sources) searched(query string, found int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.searches++
+	if found == 0 && !slices.Contains(s.empty, query) {
+		s.empty = append(s.empty, query)
+	}
+}
+
+// readings returns the documents read, in order, how many pages of them, and the searches that found nothing.
+func (s *sources) readings() (opened []corpus.Document, pages int, empty []string, searches int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.opened {
+		opened = append(opened, s.documents[id])
+	}
+	return opened, len(s.pages), slices.Clone(s.empty), s.searches
+}

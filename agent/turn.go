@@ -1,0 +1,261 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// How the model's failures are met.
+const (
+	maxRepairs    = 2 // turns in a row with calls that could not run
+	maxCuts       = 3 // turns cut at the token limit
+	fallbackTime  = 10 * time.Second
+	answerReserve = 6 // a sixth of the run's time is for the answer
+)
+
+// rateWaits is how long the run waits when the model's server asks to, unless that says how long.
+func rateWaits() []time.Duration {
+	return []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
+}
+
+// reply is what one turn of a model came to.
+type reply struct {
+	text      string
+	reasoning string
+	calls     []llm.Call
+	finish    llm.Finish
+	tokens    chat.Tokens
+}
+
+// late reports whether the rest of the time is needed for the answer.
+func (w *work) late() bool { return time.Since(w.begun) >= w.searchTime() }
+
+func (w *work) allTime() time.Duration    { return time.Duration(w.budget.Seconds) * time.Second }
+func (w *work) searchTime() time.Duration { return w.allTime() - w.allTime()/answerReserve }
+
+// turn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
+func (w *work) turn(ctx context.Context) (reply, error) {
+	waits := rateWaits()
+	for {
+		w.press()
+		r, err := w.stream(ctx)
+		if err == nil {
+			w.aside = nil
+			if w.stop == "" {
+				w.turns++
+			}
+			return r, nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return reply{}, cause
+		}
+		var e *llm.Error
+		switch {
+		case errors.Is(err, errAnswerNow), errors.Is(err, errLate):
+			w.stop = map[bool]chat.StopReason{true: chat.StopAnswerNow, false: chat.StopTimeout}[errors.Is(err, errAnswerNow)]
+			w.writer.reset()
+		case !errors.As(err, &e):
+			return reply{}, err // the store, not the model
+		case e.Kind == llm.KindRateLimited && !w.writer.shown() && len(waits) > 0 && !w.fell:
+			wait := waits[0]
+			waits = waits[1:]
+			if e.RetryAfter > 0 {
+				wait = e.RetryAfter
+			}
+			if time.Since(w.begun)+wait > w.searchTime() {
+				err = w.fallBack(ctx, e)
+			} else {
+				err = w.wait(ctx, wait)
+			}
+			if err != nil {
+				return reply{}, err
+			}
+		case e.Kind == llm.KindTooLong && !w.compacted && w.compact():
+		default:
+			if err := w.fallBack(ctx, e); err != nil {
+				return reply{}, err
+			}
+		}
+	}
+}
+
+// stream lets the model speak once. Its text is shown as it comes.
+func (w *work) stream(ctx context.Context) (r reply, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	left := w.allTime() - time.Since(w.begun)
+	if w.fell {
+		left = max(left, fallbackTime)
+	}
+	turn, free := context.WithTimeout(ctx, left)
+	defer free()
+	if w.stop == "" { // an answer that is being written is let be
+		hurry := func(why error) func() {
+			return func() {
+				if !w.writer.shown() {
+					cancel(why)
+				}
+			}
+		}
+		defer context.AfterFunc(w.now, hurry(errAnswerNow))()
+		late := time.AfterFunc(w.searchTime()-time.Since(w.begun), hurry(errLate))
+		defer late.Stop()
+	}
+	done, err := w.read(ctx, w.model.Stream(turn, w.request()), &r)
+	switch why := context.Cause(ctx); {
+	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
+		return r, why
+	case err != nil && turn.Err() != nil && ctx.Err() == nil:
+		return r, &llm.Error{Kind: llm.KindTimeout, Message: "the model did not answer in time", Err: err}
+	case err != nil:
+		return r, err
+	case done == nil:
+		return r, &llm.Error{Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: w.writer.shown()}
+	}
+	r.finish = done.Finish
+	r.tokens = w.count(done.Usage, r)
+	return r, nil
+}
+
+// read takes the parts of a reply.
+func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool), r *reply) (done *llm.Done, err error) {
+	var text, reasoning strings.Builder
+	thought := false
+	for part, err := range parts {
+		if err != nil {
+			return nil, err
+		}
+		switch p := part.(type) {
+		case llm.Text:
+			if !thought && reasoning.Len() > 0 {
+				thought = true
+				if err := w.emit(ctx, w.thinking(reasoning.String())); err != nil {
+					return nil, err
+				}
+			}
+			text.WriteString(string(p))
+			if err := w.writer.write(ctx, string(p)); err != nil {
+				return nil, err
+			}
+		case llm.Reasoning:
+			reasoning.WriteString(string(p))
+		case llm.Call:
+			r.calls = append(r.calls, p)
+		case llm.Done:
+			done = &p
+		}
+	}
+	r.text, r.reasoning = text.String(), reasoning.String()
+	return done, nil
+}
+
+func (w *work) thinking(thought string) chat.Step {
+	step := w.phase("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
+	step.Thought = cutText(strings.TrimSpace(thought), 4000)
+	return step
+}
+
+// request is the next turn as the model gets it.
+func (w *work) request() llm.Request {
+	req := llm.Request{Messages: w.history, NoTools: w.stop != "", Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
+	if len(w.aside) > 0 {
+		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
+	}
+	if req.Temperature == nil {
+		req.Temperature = w.cfg.Temperature
+	}
+	if !w.givenText() {
+		for _, t := range w.set.tools {
+			req.Tools = append(req.Tools, t.spec)
+		}
+	}
+	return req
+}
+
+// count adds a turn's tokens; a provider that does not count is counted for.
+func (w *work) count(u *llm.Usage, r reply) chat.Tokens {
+	used := chat.Tokens{}
+	if u != nil {
+		used = chat.Tokens{In: u.In, Out: u.Out}
+	} else {
+		for _, m := range w.history {
+			used.In += tokens(m.Text)
+		}
+		used.Out = tokens(r.text + r.reasoning)
+		for _, c := range r.calls {
+			used.Out += tokens(string(c.Arguments))
+		}
+	}
+	w.used.In += used.In
+	w.used.Out += used.Out
+	return used
+}
+
+// wait lets a rate limit pass, visibly. A user who wants the answer now ends it.
+func (w *work) wait(ctx context.Context, d time.Duration) error {
+	step := w.phase("rate_limit", chat.ActionThinking, chat.StatusRunning,
+		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
+	if err := w.emit(ctx, w.track(step)); err != nil {
+		return err
+	}
+	begin := time.Now()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.now.Done():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(begin), stamp()
+	step.Message = fmt.Sprintf("Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()))
+	if w.now.Err() != nil { // no more waiting: the offline engine answers at once
+		if err := w.emit(ctx, w.track(step)); err != nil {
+			return err
+		}
+		w.stop = chat.StopAnswerNow
+		return w.fallBack(ctx, &llm.Error{Kind: llm.KindRateLimited, Message: "the model's server asked to wait"})
+	}
+	return w.emit(ctx, w.track(step))
+}
+
+// compact forgets the older results of tools, which take the most room. It reports whether there were any.
+func (w *work) compact() bool {
+	w.compacted = true
+	last := len(w.history)
+	for last > 0 && w.history[last-1].Role == llm.RoleTool {
+		last--
+	}
+	found := false
+	for i := range w.history[:max(0, last)] {
+		if m := &w.history[i]; m.Role == llm.RoleTool && len(m.Text) > 400 {
+			m.Text = `{"note":"This result was left out to save room. Call the tool again if you need it."}`
+			found = true
+		}
+	}
+	return found
+}
+
+// fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's failure.
+func (w *work) fallBack(ctx context.Context, e *llm.Error) error {
+	failed := &chat.Error{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s failed: %s. Try again, or check the model's settings.", w.model.Name(), shorten(e.Message, 200)), Err: e}
+	if w.fell {
+		return failed
+	}
+	w.cfg.Log.WarnContext(ctx, "model failed, falling back", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
+	step := w.phase("fallback", chat.ActionThinking, chat.StatusError,
+		fmt.Sprintf("The model %s failed: %s. Going on with %s instead", w.model.Name(), shorten(e.Message, 200), w.cfg.Fallback.Name()))
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: shorten(e.Message, 200), Retryable: e.Retryable()}
+	step.Details = map[string]any{"kind": e.Kind, "instead": w.cfg.Fallback.Name()}
+	w.model, w.fell, w.aside = w.cfg.Fallback, true, nil
+	if err := w.offerText(); err != nil {
+		return err
+	}
+	return w.takeBack(ctx, step)
+}

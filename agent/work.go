@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// Why a run's context may end.
+var (
+	errCancelled = errors.New("cancelled by the user")
+	errStopping  = errors.New("the server stops")
+	errLost      = errors.New("another server works on this run")
+)
+
+// Why a model's turn may end before the model has.
+var (
+	errAnswerNow = errors.New("answer now")
+	errLate      = errors.New("the time for searching is over")
+)
+
+// work is one run under way. Its goroutine alone touches it.
+type work struct {
+	*Runs
+	run     chat.Run
+	set     toolset
+	budget  chat.Budget
+	begun   time.Time
+	now     context.Context // ends when the user wants the answer now
+	tools   errgroup.Group  // calls under way
+	model   llm.Model
+	fell    bool // the fallback has taken over
+	desk    *desk
+	cite    *citer
+	writer  *writer
+	nonce   string
+	reach   int // documents in reach
+	asked   analysis
+	past    recollection
+	history []llm.Message
+	aside   []llm.Message         // for the next turn only: a reply and what was wrong with it
+	open    map[string]*chat.Step // steps that are running
+	calls   map[string]int        // how often each call was made
+
+	ids        int
+	turns      int // model turns that may call tools
+	retrievals int
+	bare       bool // a tool answered that shows no passages
+	badTurns   int  // turns in a row with calls that could not run
+	cutTurns   int
+	compacted  bool
+	nudged     map[string]bool
+	used       chat.Tokens
+	stop       chat.StopReason // why the answer is forced; empty while it is not
+}
+
+func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
+	w := &work{
+		Runs: r, run: run, set: set, budget: r.budgetOf(set, run.Request.Config), begun: time.Now(), now: now,
+		model: r.cfg.Model, fell: r.cfg.Fallback == nil || r.cfg.Model.Name() == r.cfg.Fallback.Name(), nonce: newNonce(),
+		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
+	}
+	w.tools.SetLimit(maxParallel)
+	top := maxShown
+	if k := run.Request.Config.RetrievalTopK; k != nil {
+		top = *k
+	}
+	w.desk = &desk{
+		library: r.cfg.Library, scope: chat.Scope{User: run.User}.In(run.Request.Namespace), only: run.Request.DocumentIDs,
+		runID: run.ID, top: top, sources: newSources(),
+	}
+	w.cite = newCiter(w.desk)
+	w.writer = newWriter(w.emit, w.cite, w.givenText())
+	return w
+}
+
+// givenText reports whether the answer comes from the text that came with the question, and from nothing else.
+func (w *work) givenText() bool { return w.run.Request.ContextText != "" }
+
+// emit stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A cancelled run
+// still stores what it has begun to store, so that one knows what is in the log.
+func (w *work) emit(ctx context.Context, ps ...chat.Payload) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	if err := w.cfg.Feed.Append(context.WithoutCancel(ctx), w.cfg.Owner, w.run.ID, ps...); err != nil {
+		return fmt.Errorf("store events: %w", err)
+	}
+	return nil
+}
+
+func (w *work) newID() string {
+	w.ids++
+	return "c" + strconv.Itoa(w.ids)
+}
+
+// phase makes a step that is no tool call.
+func (w *work) phase(name string, action chat.Action, status chat.Status, message string) chat.Step {
+	return chat.Step{
+		CallID: w.newID(), Step: name, ActionType: action, Message: message, Timestamp: stamp(), Status: status, ToolStatus: status,
+		Details: map[string]any{},
+	}
+}
+
+// track remembers a running step, so that it is closed whatever happens, and forgets one that ended.
+func (w *work) track(s chat.Step) chat.Step {
+	if s.Status == chat.StatusRunning {
+		w.open[s.CallID] = &s
+	} else {
+		delete(w.open, s.CallID)
+	}
+	return s
+}
+
+func stamp() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
+
+func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }
+
+// begin emits how the run starts and prepares the history.
+func (w *work) begin(ctx context.Context) error {
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	ps := []chat.Payload{w.started()}
+	if !w.givenText() {
+		ps = append(ps, w.asked.step(w.newID(), stamp()))
+	}
+	return w.emit(ctx, ps...)
+}
+
+// prepare reads what the run needs to know before its first turn.
+func (w *work) prepare(ctx context.Context) (err error) {
+	if w.past, err = recall(ctx, w.cfg.Store, w.run); err != nil {
+		return err
+	}
+	if !w.givenText() {
+		if w.reach = len(w.desk.only); w.reach == 0 {
+			counts, err := w.cfg.Library.Count(ctx, w.desk.scope)
+			if err != nil {
+				return fmt.Errorf("count documents: %w", err)
+			}
+			w.reach = counts.Ready
+		}
+	}
+	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
+	w.history = prompt(w.run, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
+	if w.fell {
+		return w.offerText()
+	}
+	return nil
+}
+
+// offerText gives the fallback, which knows documents only, the given text as one that was read.
+func (w *work) offerText() error {
+	if !w.givenText() {
+		return nil
+	}
+	out := readDocumentOutput{DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1}
+	for _, part := range strings.Split(w.run.Request.ContextText, "\n\n") {
+		if part = strings.TrimSpace(part); part != "" {
+			out.Passages = append(out.Passages, shown{N: len(out.Passages) + 1, Text: part})
+		}
+	}
+	result, err := toolMessage(w.nonce, "context", out)
+	if err != nil {
+		return err
+	}
+	call := llm.Call{ID: "context", Name: "read_document", Arguments: json.RawMessage(`{"doc_id":"context"}`)}
+	w.history = append(w.history, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, result)
+	return nil
+}
+
+func (w *work) started() chat.RunStarted {
+	mode := chat.ModeFullBook
+	if w.givenText() {
+		mode = chat.ModeContextConstrained
+	}
+	return chat.RunStarted{
+		SessionID: w.run.SessionID, Question: w.run.Request.Message, Model: w.model.Name(), Mode: mode, Toolset: w.set.name, Budget: w.budget,
+	}
+}

@@ -1,0 +1,305 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+// Refusal is how an answer begins when the documents do not hold one.
+const Refusal = "I couldn't find relevant information about that in your documents."
+
+// How text is merged before it is stored. Under load, when storing takes long, it is merged more.
+const (
+	mergeTime  = 40 * time.Millisecond
+	mergeMax   = 400 * time.Millisecond
+	mergeBytes = 256
+)
+
+// emitFunc stores payloads in order, all or none.
+type emitFunc func(ctx context.Context, ps ...chat.Payload) error
+
+// writer is the answer as it streams: it merges text, rewrites the model's markers to footnotes, and stores a citation
+// before the text that holds its "[". Its timer may call it while the model streams, so it is safe for concurrent use.
+type writer struct {
+	emit emitFunc
+	cite *citer
+
+	mu      sync.Mutex
+	raw     string          // not rewritten yet: it may be the beginning of a marker
+	text    strings.Builder // rewritten, since the last reset
+	stored  int             // bytes of text that are stored
+	queued  []chat.Payload  // citations that come before the rest of text
+	code    codeState
+	plain   bool // no footnotes: the answer comes from a given text
+	refusal bool // no footnotes either
+	last    time.Time
+	took    time.Duration // the last storing
+	timer   *time.Timer
+	err     error // of the timer's storing
+	started bool
+}
+
+// codeState says whether the text is inside code, where brackets are not markers.
+type codeState struct {
+	fence  bool
+	inline int // backticks that opened it
+	line   bool
+}
+
+func newWriter(emit emitFunc, cite *citer, plain bool) *writer {
+	return &writer{emit: emit, cite: cite, plain: plain}
+}
+
+// write adds what the model said next. The first text is stored at once, later text when it is worth it.
+func (w *writer) write(ctx context.Context, s string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	w.raw += s
+	if err := w.rewrite(ctx, false); err != nil {
+		return err
+	}
+	waiting := w.text.Len() - w.stored
+	if waiting == 0 {
+		return nil
+	}
+	if !w.started || waiting >= mergeBytes || time.Since(w.last) >= w.pause() {
+		return w.store(ctx)
+	}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.pause()-time.Since(w.last), func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.timer != nil && w.err == nil {
+				w.err = w.store(ctx)
+			}
+		})
+	}
+	return nil
+}
+
+// pause is how long text is merged: at least mergeTime, longer while the store is busy.
+func (w *writer) pause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
+
+func (w *writer) store(ctx context.Context) error {
+	w.stopTimer()
+	ps := w.take()
+	if len(ps) == 0 {
+		return nil
+	}
+	begin := time.Now()
+	err := w.emit(ctx, ps...)
+	w.last = time.Now()
+	w.took, w.started = w.last.Sub(begin), true
+	return err
+}
+
+func (w *writer) stopTimer() {
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+}
+
+func (w *writer) take() []chat.Payload {
+	ps := w.queued
+	if w.text.Len() > w.stored {
+		ps = append(ps, chat.AnswerDelta{Text: w.text.String()[w.stored:]})
+		w.stored = w.text.Len()
+	}
+	w.queued = nil
+	return ps
+}
+
+// finish takes what is held back as it is and returns the whole text. What is not stored yet is for rest.
+func (w *writer) finish(ctx context.Context) (text string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopTimer()
+	if w.err != nil {
+		return "", w.err
+	}
+	if err := w.rewrite(ctx, true); err != nil {
+		return "", err
+	}
+	return w.text.String(), nil
+}
+
+// rest returns what is left to store. The writer stores nothing on its own any more until the next write.
+func (w *writer) rest() []chat.Payload {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopTimer()
+	return w.take()
+}
+
+// reset forgets the text and frees its footnotes. It returns the text, and whether any of it was stored.
+func (w *writer) reset() (text string, wasStored bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopTimer()
+	text, wasStored = w.text.String()+w.raw, w.stored > 0
+	w.raw, w.stored, w.queued, w.code, w.started = "", 0, nil, codeState{}, false
+	w.refusal = false
+	w.text.Reset()
+	w.cite.reset()
+	return text, wasStored
+}
+
+// shown reports whether the reader has seen any of the text.
+func (w *writer) shown() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stored > 0
+}
+
+// rewrite moves raw text to text, but for what may still become a marker.
+func (w *writer) rewrite(ctx context.Context, final bool) error {
+	if w.text.Len() == 0 && w.holdsRefusal(final) {
+		return nil
+	}
+	for w.raw != "" {
+		i := strings.IndexAny(w.raw, "[【`\n")
+		if i < 0 {
+			w.put(len(w.raw), final)
+			return nil
+		}
+		if i > 0 {
+			w.code.line = strings.TrimSpace(w.raw[:i]) != "" || w.code.line
+		}
+		switch w.raw[i] {
+		case '\n':
+			w.code.inline, w.code.line = 0, false
+			w.move(i + 1)
+		case '`':
+			n := len(w.raw[i:]) - len(strings.TrimLeft(w.raw[i:], "`"))
+			if i+n == len(w.raw) && !final {
+				w.put(i, final)
+				return nil
+			}
+			w.code.ticks(n)
+			w.move(i + n)
+		default:
+			held, err := w.bracket(ctx, i, final)
+			if err != nil || held {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ticks notes a run of backticks.
+func (c *codeState) ticks(n int) {
+	switch {
+	case n >= 3 && !c.line:
+		c.fence = !c.fence
+	case c.fence:
+	case c.inline == n:
+		c.inline = 0
+	case c.inline == 0:
+		c.inline = n
+	}
+	c.line = true
+}
+
+// bracket deals with a "[" at i. held means that more text must come first.
+func (w *writer) bracket(ctx context.Context, i int, final bool) (held bool, err error) {
+	_, open := utf8.DecodeRuneInString(w.raw[i:])
+	w.code.line = true
+	if w.code.fence || w.code.inline > 0 {
+		w.move(i + open)
+		return false, nil
+	}
+	m := readMarker(w.raw[i:])
+	end := i + m.size
+	if !final && (m.partial || m.size > 0 && end == len(w.raw)) {
+		w.put(i, final)
+		return true, nil
+	}
+	if m.size == 0 || end < len(w.raw) && w.raw[end] == '(' {
+		w.move(i + open)
+		return false, nil
+	}
+	w.move(i)
+	w.raw = w.raw[m.size:]
+	return false, w.mark(ctx, m.numbers)
+}
+
+// mark writes the footnotes of one marker. Numbers without a passage are dropped, and the space before them.
+func (w *writer) mark(ctx context.Context, numbers []int) error {
+	claim, seen, written := "", map[int]bool{}, false
+	for _, n := range numbers {
+		if w.plain || w.refusal {
+			break
+		}
+		if claim == "" {
+			claim = claimBefore(w.text.String())
+		}
+		number, fresh, err := w.cite.cite(ctx, n, claim)
+		if err != nil {
+			return fmt.Errorf("cite passage %d: %w", n, err)
+		}
+		if number == 0 || seen[number] {
+			continue
+		}
+		if fresh != nil {
+			w.queued = append(w.queued, *fresh)
+		}
+		seen[number], written = true, true
+		w.text.WriteString("[" + strconv.Itoa(number) + "]")
+	}
+	if text := w.text.String(); !written && strings.HasSuffix(text, " ") && w.stored < len(text) {
+		w.text.Reset()
+		w.text.WriteString(text[:len(text)-1])
+		if w.raw != "" && !strings.ContainsRune(" .,;:!?)\n", rune(w.raw[0])) {
+			w.text.WriteByte(' ')
+		}
+	}
+	return nil
+}
+
+// move takes n bytes over as they are.
+func (w *writer) move(n int) {
+	w.text.WriteString(w.raw[:n])
+	w.raw = w.raw[n:]
+}
+
+// put takes n bytes over, but for a space at their end, which a dropped marker would take with it.
+func (w *writer) put(n int, final bool) {
+	if !final && n > 0 && w.raw[n-1] == ' ' {
+		n--
+	}
+	if strings.TrimSpace(w.raw[:n]) != "" {
+		w.code.line = true
+	}
+	w.move(n)
+}
+
+// holdsRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A refusal has no footnotes.
+func (w *writer) holdsRefusal(final bool) bool {
+	trimmed := strings.TrimLeft(w.raw, " \n")
+	plain := strings.ReplaceAll(trimmed, "’", "'")
+	switch {
+	case strings.HasPrefix(plain, Refusal):
+		w.raw = Refusal + strings.TrimPrefix(plain, Refusal)
+		w.refusal = true
+		return false
+	case final || plain == "":
+		return false
+	default:
+		return strings.HasPrefix(Refusal, plain)
+	}
+}
+
+// refused reports whether the text is a refusal.
+func refused(text string) bool { return strings.HasPrefix(text, Refusal) }
