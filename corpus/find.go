@@ -67,17 +67,17 @@ func stemOf(name string) string { return text.Fold(strings.TrimSuffix(name, path
 
 // nearest returns the one document whose name is most like name, or says which are near.
 func nearest(docs []Document, name string) (Document, error) {
-	type candidate struct {
+	type named struct {
 		Document
 		alike float64
 	}
-	list := make([]candidate, 0, len(docs))
+	list := make([]named, 0, len(docs))
 	wanted := shape(name)
 	for _, d := range docs {
 		alike := max(likeness(wanted, shape(d.Title)), likeness(wanted, shape(d.Filename)))
-		list = append(list, candidate{d, alike})
+		list = append(list, named{d, alike})
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.alike, a.alike) })
+	slices.SortStableFunc(list, func(a, b named) int { return cmp.Compare(b.alike, a.alike) })
 	if list[0].alike >= sureEnough && (len(list) == 1 || list[0].alike-list[1].alike >= clearLead) {
 		return list[0].Document, nil
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	lease         = time.Minute      // of a job; it is extended while the work goes on
+	lease         = 20 * time.Second // of a job; it is extended while the work goes on
 	poll          = 5 * time.Second  // how often a worker looks for what other processes or a retry left
 	lastWord      = 10 * time.Second // to record how a job ended after it was stopped
 	progressEvery = 250 * time.Millisecond

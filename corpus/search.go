@@ -121,6 +121,7 @@ type search struct {
 	langs   []string
 	words   []text.Word
 	phrases []string
+	extra   []string // terms that correct words
 	notes   []string
 }
 
@@ -142,7 +143,7 @@ func (se *search) run(ctx context.Context) (Results, error) {
 	var lists [][]Hit
 	var corrected map[string]string
 	if byWords {
-		hits, err := se.lexical(ctx, nil, depth)
+		hits, err := se.lexical(ctx, depth)
 		if err != nil {
 			return Results{}, err
 		}
@@ -150,7 +151,7 @@ func (se *search) run(ctx context.Context) (Results, error) {
 			return Results{}, err
 		}
 		if len(corrected) > 0 {
-			if hits, err = se.lexical(ctx, corrected, depth); err != nil {
+			if hits, err = se.lexical(ctx, depth); err != nil {
 				return Results{}, err
 			}
 		}

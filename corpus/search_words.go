@@ -10,18 +10,14 @@ import (
 	"footnote/corpus/text"
 )
 
-// lexical finds passages by the query's words and those that correct them. A phrase is looked for as documents of each language
+// lexical finds passages by the query's words and the terms that correct them. A phrase is looked for as documents of each language
 // would hold it.
-func (se *search) lexical(ctx context.Context, corrected map[string]string, depth int) ([]Hit, error) {
+func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
 	q := LexicalQuery{Documents: se.query.Documents}
 	for _, w := range se.words {
 		q.Terms = appendNew(q.Terms, w.Terms...)
 	}
-	for _, w := range se.words { // in the order of the words, which a map has not
-		if used, ok := corrected[w.Text]; ok {
-			q.Terms = appendNew(q.Terms, used)
-		}
-	}
+	q.Terms = appendNew(q.Terms, se.extra...)
 	if len(q.Terms) == 0 {
 		return nil, nil
 	}
@@ -97,16 +93,17 @@ func (se *search) correct(ctx context.Context, hits []Hit) (map[string]string, e
 		if len(known) > 0 {
 			continue
 		}
-		used, err := se.similar(ctx, w)
+		meant, err := se.meant(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		if used != "" {
+		if meant.word != "" {
 			if out == nil {
 				out = make(map[string]string)
 			}
-			out[w.Text] = used
-			se.note("No document has “" + w.Text + "”: “" + used + "” was looked for as well.")
+			out[w.Text] = meant.word
+			se.extra = appendNew(se.extra, meant.term)
+			se.note("No document has “" + w.Text + "”: “" + meant.word + "” was looked for as well.")
 		}
 	}
 	return out, nil
@@ -115,54 +112,4 @@ func (se *search) correct(ctx context.Context, hits []Hit) (map[string]string, e
 // correctable reports whether a word can be a typing error of another: long enough, and of letters only.
 func correctable(w string) bool {
 	return utf8.RuneCountInString(w) >= 4 && !strings.ContainsAny(w, "0123456789_.")
-}
-
-// similar returns the indexed term that is fewest typing errors away from a word, if they are few for its length.
-func (se *search) similar(ctx context.Context, w text.Word) (string, error) {
-	best, bestEdits := "", 3
-	for _, typed := range w.Terms {
-		n := utf8.RuneCountInString(typed)
-		allowed := 1
-		if n >= 7 {
-			allowed = 2
-		}
-		found, err := se.library.cfg.Lexical.Similar(ctx, se.scope, typed, 8)
-		if err != nil {
-			return "", fmt.Errorf("similar words: %w", err)
-		}
-		for _, term := range found {
-			if d := typos(typed, term, allowed); d <= allowed && d < bestEdits {
-				best, bestEdits = term, d
-			}
-		}
-	}
-	return best, nil
-}
-
-// typos counts the letters added, left out, replaced or swapped between two words; it gives up beyond limit.
-func typos(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
-	if len(x)-len(y) > limit || len(y)-len(x) > limit {
-		return limit + 1
-	}
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range x {
-		row[0] = i + 1
-		for j := range y {
-			d := last[j]
-			if x[i] != y[j] {
-				d++
-			}
-			d = min(d, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
-				d = min(d, before[j-1]+1)
-			}
-			row[j+1] = d
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
 }

@@ -1,0 +1,399 @@
+package corpus_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/embed/embedtest"
+	"footnote/corpus/extract"
+	"footnote/sql/sqlite"
+)
+
+// shelf is a library on a real database, with what tests look into.
+type shelf struct {
+	*corpus.Library
+	db    *sqlite.DB
+	blobs folder
+}
+
+// openShelf opens a library in dir; Run is the test's to start. change may adjust the wiring.
+func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *shelf {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	sh := &shelf{db: db, blobs: folder(filepath.Join(dir, "blobs"))}
+	if err := os.MkdirAll(string(sh.blobs), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	reader := extract.New(nil)
+	cfg := corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Blobs: sh.blobs, Queue: db.Queue(), Extractor: reader, Renderer: reader}
+	if change != nil {
+		change(&cfg, db)
+	}
+	if sh.Library, err = corpus.NewLibrary(cfg); err != nil {
+		t.Fatal(err)
+	}
+	return sh
+}
+
+// start runs the background work until the test ends.
+func (sh *shelf) start(t testing.TB) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := sh.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
+
+func (sh *shelf) add(t testing.TB, name, body string) corpus.Document {
+	t.Helper()
+	d, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)})
+	if err != nil {
+		t.Fatalf("Add(%q): %v", name, err)
+	}
+	return d
+}
+
+func (sh *shelf) wait(t testing.TB) {
+	t.Helper()
+	if err := sh.Wait(t.Context(), chat.Local, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settled waits until a document is in a state.
+func (sh *shelf) settled(t testing.TB, id string, state corpus.State) corpus.Document {
+	t.Helper()
+	for {
+		d, changed, err := sh.Watch(t.Context(), chat.Local, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.State == state {
+			return d
+		}
+		select {
+		case <-changed:
+		case <-t.Context().Done():
+			t.Fatalf("%s stayed %s", d.Filename, d.State)
+		}
+	}
+}
+
+// folder keeps originals as files named by their hash.
+type folder string
+
+func (f folder) Put(_ context.Context, r io.Reader, limit int64) (string, int64, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return "", 0, err
+	}
+	if int64(len(b)) > limit {
+		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: "too large"}
+	}
+	sum := sha256.Sum256(b)
+	name := hex.EncodeToString(sum[:])
+	return name, int64(len(b)), os.WriteFile(filepath.Join(string(f), name), b, 0o600)
+}
+
+func (f folder) Open(_ context.Context, sha string) (io.ReadSeekCloser, error) {
+	file, err := os.Open(filepath.Join(string(f), sha))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &chat.Error{Code: chat.CodeNotFound, Message: "no such blob"}
+	}
+	return file, err
+}
+
+func (f folder) Delete(_ context.Context, sha string) error {
+	return os.Remove(filepath.Join(string(f), sha))
+}
+
+func TestAddReadsAFileIn(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	d := sh.add(t, "survey.md", "# Roof survey\n\nThe slates are sound.\n")
+	if d.State != corpus.StateQueued || d.MIME != "text/markdown" || d.Filename != "survey.md" {
+		t.Errorf("added as %s %s %q", d.State, d.MIME, d.Filename)
+	}
+	sh.start(t)
+	d = sh.settled(t, d.ID, corpus.StateReady)
+	if d.Title != "Roof survey" || d.Passages != 1 {
+		t.Errorf("ready with title %q and %d passages", d.Title, d.Passages)
+	}
+	again, duplicate, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: "copy.md",
+		Body: strings.NewReader("# Roof survey\n\nThe slates are sound.\n")})
+	if err != nil || !duplicate || again.ID != d.ID {
+		t.Errorf("the same bytes: %s duplicate %v, %v; want %s", again.ID, duplicate, err, d.ID)
+	}
+	changed := sh.add(t, "survey.md", "# Roof survey\n\nThe slates are broken.\n")
+	if changed.ID != d.ID {
+		t.Errorf("a changed file is %s, want %s", changed.ID, d.ID)
+	}
+	sh.wait(t)
+	text, err := sh.Text(t.Context(), chat.Local, d.ID)
+	if err != nil || !strings.Contains(text, "broken") {
+		t.Errorf("after the change the text is %q, %v", text, err)
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.MaxBytes = 5 << 10 })
+	for _, tt := range []struct {
+		name, file, body string
+		code             chat.Code
+		says             string
+	}{
+		{"an empty file", "a.txt", "", chat.CodeInvalid, "empty"},
+		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest of the archive", chat.CodeUnsupported, "not a PDF"},
+		{"a picture", "a.md", "\x89PNG\r\n\x1a\n\x00\x00", chat.CodeUnsupported, "can't be read yet"},
+		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported, "can't be read yet"},
+		{"a file over the limit", "a.txt", strings.Repeat("long ", 2000), chat.CodeTooLarge, "5 KiB"},
+		{"a file without a name", "..", "text", chat.CodeInvalid, "name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body)})
+			if err == nil || chat.CodeOf(err) != tt.code || !strings.Contains(chat.MessageOf(err), tt.says) {
+				t.Errorf("Add = %v, want %s with %q", err, tt.code, tt.says)
+			}
+		})
+	}
+	if n, err := sh.Count(t.Context(), chat.Local); err != nil || n.Documents != 0 {
+		t.Errorf("%d documents after refusals, %v", n.Documents, err)
+	}
+}
+
+func TestAddTellsKindsApartByTheirBytes(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	for _, tt := range []struct{ file, body, want string }{
+		{"a.txt", "%PDF-1.7\nnot much of one", "application/pdf"},
+		{"a", "plain words", "text/plain"},
+		{"b.txt", "<!DOCTYPE html><p>x", "text/html"},
+		{"c.MD", "# x", "text/markdown"},
+		{"utf16.txt", "h\x00e\x00l\x00l\x00o\x00 \x00y\x00o\x00u\x00", "text/plain"},
+		{"latin1.txt", "caf\xe9 cr\xe8me", "text/plain"},
+		{"sjis.txt", "\x93\x8c\x8b\x9e", "text/plain"},
+	} {
+		if d := sh.add(t, tt.file, tt.body); d.MIME != tt.want {
+			t.Errorf("%s is %s, want %s", tt.file, d.MIME, tt.want)
+		}
+	}
+}
+
+func TestNamesStayNames(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	for i, tt := range []struct{ filename, path, wantName, wantPath string }{
+		{"../../etc/passwd", "", "passwd", "passwd"},
+		{`C:\Users\me\plan.txt`, "", "plan.txt", "plan.txt"},
+		{"a.txt", "../up/./there/a.txt", "a.txt", "up/there/a.txt"},
+		{"a.txt", `/abs/C:/b\c.txt`, "a.txt", "abs/b/c.txt"},
+		{"evil\u202etxt.exe\x00\r\n.md", "", "eviltxt.exe.md", "eviltxt.exe.md"},
+		{strings.Repeat("é", 300) + ".md", "", strings.Repeat("é", 197) + ".md", strings.Repeat("é", 197) + ".md"},
+		{" spaced . ", "", "spaced", "spaced"},
+	} {
+		d, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: tt.filename, Path: tt.path,
+			Body: strings.NewReader(strings.Repeat("x", i+1))})
+		if err != nil || d.Filename != tt.wantName || d.Path != tt.wantPath {
+			t.Errorf("Add(%q, %q) = %q at %q, %v; want %q at %q", tt.filename, tt.path, d.Filename, d.Path, err, tt.wantName, tt.wantPath)
+		}
+	}
+}
+
+// slow is an extractor that works until it is stopped, or until its gate opens.
+type slow struct {
+	corpus.Extractor
+	begun chan string
+	gate  chan struct{}
+}
+
+func (s slow) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
+	s.begun <- f.Filename
+	select {
+	case <-s.gate:
+		return s.Extractor.Extract(ctx, f, report)
+	case <-ctx.Done():
+		return corpus.Extracted{}, ctx.Err()
+	}
+}
+
+func newSlow() slow {
+	return slow{Extractor: extract.New(nil), begun: make(chan string, 8), gate: make(chan struct{})}
+}
+
+func TestCancelStopsTheWork(t *testing.T) {
+	s := newSlow()
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Workers = s, 1 })
+	sh.start(t)
+	d := sh.add(t, "a.txt", "one")
+	<-s.begun
+	if err := sh.Cancel(t.Context(), chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	sh.settled(t, d.ID, corpus.StateCancelled)
+	sh.wait(t) // the job is gone
+	close(s.gate)
+	if err := sh.Retry(t.Context(), chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	sh.settled(t, d.ID, corpus.StateReady)
+	if err := sh.Retry(t.Context(), chat.Local, d.ID); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("Retry of a ready document = %v, want a conflict", err)
+	}
+}
+
+func TestWorkCutShortIsTakenUpAgain(t *testing.T) {
+	dir := t.TempDir()
+	s := newSlow()
+	first := openShelf(t, dir, func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = s })
+	stop := first.start(t)
+	d := first.add(t, "a.txt", "one two")
+	<-s.begun
+	stop()
+	second := openShelf(t, dir, nil)
+	second.start(t)
+	second.settled(t, d.ID, corpus.StateReady)
+}
+
+// failing is an extractor that can't read anything, or panics.
+type failing struct{ err error }
+
+func (f failing) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
+	if f.err == nil {
+		panic("index out of range")
+	}
+	return corpus.Extracted{}, f.err
+}
+
+func TestAFailureKeepsItsReason(t *testing.T) {
+	broken := &corpus.Failure{Code: "encrypted", Detail: "This PDF needs a password. Remove it and add the file again."}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = failing{broken} })
+	sh.start(t)
+	d := sh.settled(t, sh.add(t, "a.pdf", "%PDF-1.4 x").ID, corpus.StateFailed)
+	if d.Error == nil || *d.Error != *broken {
+		t.Errorf("failed with %+v, want %+v", d.Error, broken)
+	}
+	_, err := sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID})
+	if chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(chat.MessageOf(err), broken.Detail) {
+		t.Errorf("Read = %v, want a conflict that says why", err)
+	}
+}
+
+func TestADeletedDocumentGoesForGood(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	sh.start(t)
+	d := sh.add(t, "a.txt", "The quick zebra jumps.")
+	sh.settled(t, d.ID, corpus.StateReady)
+	other, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Namespace: "other", Filename: "b.txt",
+		Body: strings.NewReader("The quick zebra jumps.")})
+	if err != nil || other.ID == d.ID {
+		t.Fatalf("the same bytes in another namespace: %s, %v", other.ID, err)
+	}
+	sh.wait(t)
+	if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := sh.Restore(t.Context(), chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if found := titles(sh.search(t, corpus.Query{Text: "zebra"})); len(found) == 0 {
+		t.Error("a restored document is not found")
+	}
+	gone := func(d corpus.Document) bool {
+		if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := sh.PurgeBefore(t.Context(), time.Now().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := sh.blobs.Open(t.Context(), d.SHA256)
+		return chat.CodeOf(err) == chat.CodeNotFound && err != nil
+	}
+	if gone(d) {
+		t.Error("the original went while another document has its bytes")
+	}
+	if !gone(other) {
+		t.Error("the original stayed after the last document with its bytes went")
+	}
+}
+
+func TestVectorsAreMade(t *testing.T) {
+	sh := openSemantic(t)
+	d := sh.add(t, "a.md", "# Zebras\n\nZebras have stripes.")
+	sh.wait(t)
+	d, err := sh.Document(t.Context(), chat.Local, d.ID)
+	if err != nil || d.Semantic != corpus.SemanticReady || d.State != corpus.StateReady {
+		t.Fatalf("%s, vectors %s, %v", d.State, d.Semantic, err)
+	}
+	found := sh.search(t, corpus.Query{Text: "striped zebra", Mode: corpus.ModeSemantic})
+	if len(found.Results) != 1 || found.Results[0].Score <= 0 || found.Results[0].Score > 1 {
+		t.Errorf("semantic search found %+v", found.Results)
+	}
+}
+
+// openSemantic opens a running library with vectors.
+func openSemantic(t testing.TB) *shelf {
+	t.Helper()
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		c.Embedder, c.Vectors = embedtest.Hashing{}, db.Vectors()
+	})
+	sh.start(t)
+	return sh
+}
+
+func (sh *shelf) search(t testing.TB, q corpus.Query) corpus.Results {
+	t.Helper()
+	found, err := sh.Search(t.Context(), chat.Local, q)
+	if err != nil {
+		t.Fatalf("Search(%+v): %v", q, err)
+	}
+	return found
+}
+
+func titles(r corpus.Results) []string {
+	var out []string
+	for _, res := range r.Results {
+		if !slices.Contains(out, res.Document.Filename) {
+			out = append(out, res.Document.Filename)
+		}
+	}
+	return out
+}
+
+func TestOriginalIsTheFile(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	d := sh.add(t, "a.txt", "caf\xe9")
+	_, body, err := sh.Original(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if b, err := io.ReadAll(body); err != nil || !bytes.Equal(b, []byte("caf\xe9")) {
+		t.Errorf("original = %q, %v", b, err)
+	}
+}

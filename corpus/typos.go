@@ -1,0 +1,131 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// maxSimilar is how many indexed terms are compared with a word that no document has.
+const maxSimilar = 8
+
+// candidate is an indexed term and a word of a document that it was made from.
+type candidate struct{ term, word string }
+
+// meant returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as documents have
+// them are compared, by the typing errors between them and the word typed.
+func (se *search) meant(ctx context.Context, w text.Word) (candidate, error) {
+	typed := text.Fold(w.Text)
+	allowed := 1
+	if utf8.RuneCountInString(typed) >= 7 {
+		allowed = 2
+	}
+	var terms []string
+	for _, t := range w.Terms {
+		found, err := se.library.cfg.Lexical.Similar(ctx, se.scope, t, maxSimilar)
+		if err != nil {
+			return candidate{}, fmt.Errorf("similar words: %w", err)
+		}
+		terms = appendNew(terms, found...)
+	}
+	words, err := se.wordsOf(ctx, terms[:min(len(terms), 2*maxSimilar)])
+	if err != nil {
+		return candidate{}, err
+	}
+	var best candidate
+	for _, c := range words {
+		for _, word := range forms(text.Fold(c.word)) {
+			if d := typos(typed, word, allowed); d <= allowed {
+				best, allowed = c, d-1
+			}
+		}
+	}
+	return best, nil
+}
+
+// forms returns a word with and without the last letters, which may be another ending than the typed word's.
+func forms(word string) []string {
+	out := []string{word}
+	for r := []rune(word); len(r) > 5 && len(out) < 3; {
+		r = r[:len(r)-1]
+		out = append(out, string(r))
+	}
+	return out
+}
+
+// wordsOf finds for each term a word of a document that has it.
+func (se *search) wordsOf(ctx context.Context, terms []string) ([]candidate, error) {
+	var ids []string
+	of := make(map[string][]string) // passage → terms to find in it
+	for _, t := range terms {
+		hits, err := se.ask(ctx, LexicalQuery{Terms: []string{t}}, 1)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			ids = appendNew(ids, h.PassageID)
+			of[h.PassageID] = append(of[h.PassageID], t)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	passages, err := se.library.cfg.Documents.PassagesByID(ctx, se.scope, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look passages up: %w", err)
+	}
+	var out []candidate
+	for _, p := range passages {
+		for _, t := range of[p.ID] {
+			if word := se.wordOf(p, t); word != "" {
+				out = append(out, candidate{t, word})
+			}
+		}
+	}
+	return out, nil
+}
+
+// wordOf returns the first word of a passage or its section that has a term, whatever language it was analysed in.
+func (se *search) wordOf(p Passage, term string) string {
+	for _, s := range []string{p.Text, p.Section} {
+		runes := []rune(s)
+		for _, lang := range append([]string{""}, se.langs...) {
+			for _, span := range text.NewAnalyser(lang).Spans(s) {
+				if span.Term == term {
+					return string(runes[span.Start:span.End])
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// typos counts the letters added, left out, replaced or swapped between two words; it gives up beyond limit.
+func typos(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if len(x)-len(y) > limit || len(y)-len(x) > limit {
+		return limit + 1
+	}
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range x {
+		row[0] = i + 1
+		for j := range y {
+			d := last[j]
+			if x[i] != y[j] {
+				d++
+			}
+			d = min(d, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				d = min(d, before[j-1]+1)
+			}
+			row[j+1] = d
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}
