@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -29,11 +28,14 @@ type pageReader interface {
 	corpus.Renderer
 }
 
-// format reads files of one kind, decoded to UTF-8 with line feeds. A new format is one more entry in formats.
+// reader reads a text that is UTF-8 with line feeds by now.
+type reader func(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error)
+
+// format says which files a reader is for. A new format is one more entry in New.
 type format struct {
 	mimes      []string
 	extensions []string
-	read       func(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error)
+	read       reader
 }
 
 // Extractor reads files by their MIME type, their name and their first bytes. It is safe for concurrent use.
@@ -47,7 +49,7 @@ func New(pdf pageReader) *Extractor {
 	return &Extractor{pdf: pdf, formats: []format{
 		{[]string{"text/markdown", "text/x-markdown"}, []string{".md", ".markdown", ".mdown", ".mkd"}, markdown},
 		{[]string{"text/html", "application/xhtml+xml"}, []string{".html", ".htm", ".xhtml"}, page},
-		{[]string{"text/"}, []string{".txt", ".text", ".log", ".csv", ".tsv"}, plainText},
+		{nil, []string{".txt", ".text", ".log", ".csv", ".tsv"}, plainText},
 	}}
 }
 
@@ -63,12 +65,12 @@ func (e *Extractor) Extract(ctx context.Context, f corpus.File, report func(done
 	if failure := refusal(f, head); failure != nil {
 		return corpus.Extracted{}, failure
 	}
-	read := e.reader(f, head)
+	read := e.choose(f, head)
 	src, err := readText(f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x, err := read(ctx, src, f)
+	x, err := guarded(ctx, read, src, f)
 	if err != nil {
 		return corpus.Extracted{}, fmt.Errorf("read %s: %w", f.Filename, err)
 	}
@@ -81,13 +83,24 @@ func (e *Extractor) Extract(ctx context.Context, f corpus.File, report func(done
 	return x, ctx.Err()
 }
 
+// guarded runs a reader so that a panic in a parser, all of which are other people's code, fails only this file.
+func guarded(ctx context.Context, read reader, src string, f corpus.File) (x corpus.Extracted, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{Code: "broken",
+				Detail: "This file's markup can't be understood. Save it as plain text or PDF and add that."}, fmt.Errorf("panic: %v", r))
+		}
+	}()
+	return read(ctx, src, f)
+}
+
 // Render implements corpus.Renderer.
 func (e *Extractor) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	return e.pdf.Render(ctx, f, n, width)
 }
 
-// reader finds the format: a sniffed type that says something counts, "text/plain" leaves it to the name.
-func (e *Extractor) reader(f corpus.File, head []byte) func(context.Context, string, corpus.File) (corpus.Extracted, error) {
+// choose finds the format: a sniffed type that says something counts, "text/plain" leaves it to the name.
+func (e *Extractor) choose(f corpus.File, head []byte) reader {
 	mime, _, _ := strings.Cut(strings.ToLower(f.MIME), ";")
 	ext := strings.ToLower(path.Ext(f.Filename))
 	for _, format := range e.formats {
@@ -134,9 +147,6 @@ func readText(name string) (string, error) {
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, data); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return "", fs.ErrNotExist
-		}
 		return "", fmt.Errorf("read the original: %w", err)
 	}
 	return decode(data, declaredCharset(data))

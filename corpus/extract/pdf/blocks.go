@@ -28,7 +28,7 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 	body, lead := bodySize(pages), leading(pages)
 	grouped := make([][]part, len(pages))
 	for i := range pages {
-		grouped[i] = parts(pages[i], lead)
+		grouped[i] = parts(pages[i], lead, body)
 	}
 	heads := headingSizes(grouped, body)
 	named := map[int][]string{} // bookmarks' titles by page

@@ -96,11 +96,11 @@ func merged(lines []line) []line {
 }
 
 // parts groups a page's lines into paragraphs, list items, code and tables.
-func parts(p page, lead float32) []part {
+func parts(p page, lead, body float32) []part {
 	lines := unweave(merged(p.lines))
 	var out []part
 	for i := 0; i < len(lines); {
-		if t, ok := findTable(lines[i:]); ok {
+		if t, ok := findTable(lines[i:]); ok && !justified(lines, i, t.size) {
 			out = append(out, part{lines: t.rows, table: &t})
 			i += t.size
 			continue
@@ -108,7 +108,7 @@ func parts(p page, lead float32) []part {
 		l := lines[i]
 		i++
 		mark := listMark(l)
-		if n := len(out); n > 0 && mark == nil && out[n-1].table == nil && out[n-1].takes(l, lead) {
+		if n := len(out); n > 0 && mark == nil && out[n-1].table == nil && out[n-1].takes(l, lead, body) {
 			out[n-1].lines = append(out[n-1].lines, l)
 			continue
 		}
@@ -118,13 +118,17 @@ func parts(p page, lead float32) []part {
 }
 
 // takes reports whether l goes on with the paragraph.
-func (p *part) takes(l line, lead float32) bool {
+func (p *part) takes(l line, lead, body float32) bool {
 	last := p.lines[len(p.lines)-1]
 	step := l.y1 - last.y1
 	if step < 0.3*l.size || !overlap(last.x0-l.size, last.x1+l.size, l.x0, l.x1) {
 		return false // another column, or beside it
 	}
-	if math.Abs(float64(l.size-last.size)) > 0.08*float64(last.size) || l.bold != last.bold || l.mono != last.mono {
+	tolerance := float32(0.08)
+	if max(l.size, last.size) < 1.1*body {
+		tolerance = 0.2 // a line of inline code in the middle of a paragraph is often set smaller
+	}
+	if max(l.size, last.size)-min(l.size, last.size) > tolerance*last.size || l.bold != last.bold || l.mono != last.mono {
 		return false
 	}
 	usual := lead * l.size

@@ -54,6 +54,23 @@ func findTable(lines []line) (t table, ok bool) {
 	return t, t.size >= 2 && wide >= 2 && !t.prose()
 }
 
+// justified reports whether the few lines [from, from+n) have wide gaps only because a paragraph in a narrow column is
+// stretched to both margins: the line before or behind them has the same ones.
+func justified(lines []line, from, n int) bool {
+	same := func(a, b line) bool {
+		return a.x0-b.x0 < 1 && b.x0-a.x0 < 1 && a.x1-b.x1 < 1.5 && b.x1-a.x1 < 1.5
+	}
+	if n > 3 {
+		return false
+	}
+	for _, l := range lines[from+1 : from+n] {
+		if !same(lines[from], l) {
+			return false
+		}
+	}
+	return from > 0 && same(lines[from-1], lines[from]) || from+n < len(lines) && same(lines[from], lines[from+n])
+}
+
 // crosses reports whether a line has words on both sides of some gap.
 func crosses(l line, columns []float32) bool {
 	for _, x := range columns {
