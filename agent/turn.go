@@ -245,7 +245,7 @@ func (w *work) compact() bool {
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's failure.
 func (w *work) fallBack(ctx context.Context, e *llm.Error) error {
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s failed: %s. Try again, or check the model's settings.", w.model.Name(), shorten(e.Message, 200)), Err: e}
-	if w.fell {
+	if w.fell || w.cfg.Fallback == nil {
 		return failed
 	}
 	w.cfg.Log.WarnContext(ctx, "model failed, falling back", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)

@@ -28,9 +28,13 @@ var (
 	errLate      = errors.New("the time for searching is over")
 )
 
+// offlineName is the name of the model made of rules. It needs no advice: what it says is what it can.
+const offlineName = "offline"
+
 // work is one run under way. Its goroutine alone touches it.
 type work struct {
 	*Runs
+	store   emitFunc // appends to the run's log
 	run     chat.Run
 	set     toolset
 	budget  chat.Budget
@@ -38,7 +42,7 @@ type work struct {
 	now     context.Context // ends when the user wants the answer now
 	tools   errgroup.Group  // calls under way
 	model   llm.Model
-	fell    bool // the fallback has taken over
+	fell    bool // the model is the one made of rules: from the start, or because the other failed
 	desk    *desk
 	cite    *citer
 	writer  *writer
@@ -66,9 +70,10 @@ type work struct {
 func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 	w := &work{
 		Runs: r, run: run, set: set, budget: r.budgetOf(set, run.Request.Config), begun: time.Now(), now: now,
-		model: r.cfg.Model, fell: r.cfg.Fallback == nil || r.cfg.Model.Name() == r.cfg.Fallback.Name(), nonce: newNonce(),
+		model: r.cfg.Model, fell: r.cfg.Model.Name() == offlineName, nonce: newNonce(),
 		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
 	}
+	w.store = func(ctx context.Context, ps ...chat.Payload) error { return r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...) }
 	w.tools.SetLimit(maxParallel)
 	top := maxShown
 	if k := run.Request.Config.RetrievalTopK; k != nil {
@@ -92,7 +97,7 @@ func (w *work) emit(ctx context.Context, ps ...chat.Payload) error {
 	if len(ps) == 0 {
 		return nil
 	}
-	if err := w.cfg.Feed.Append(context.WithoutCancel(ctx), w.cfg.Owner, w.run.ID, ps...); err != nil {
+	if err := w.store(context.WithoutCancel(ctx), ps...); err != nil {
 		return fmt.Errorf("store events: %w", err)
 	}
 	return nil

@@ -1,0 +1,289 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/offline"
+	"footnote/llm/scripted"
+)
+
+const goodAnswer = "There are 28 days of paid holiday a year [1]."
+
+func search(query string) llm.Call { return call("search_documents", `{"query":"`+query+`"}`) }
+
+func fails(kind llm.ErrorKind) scripted.Reply {
+	return scripted.Reply{Err: &llm.Error{Kind: kind, Message: "connection refused"}}
+}
+
+func TestAModelThatFailsIsReplacedVisibly(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		replies []scripted.Reply
+	}{
+		{"at its first word", []scripted.Reply{fails(llm.KindUnreachable)}},
+		{"after a search", []scripted.Reply{calls(search("holiday")), fails(llm.KindServer)}},
+		{"after text was shown", []scripted.Reply{calls(search("holiday")), {Text: "There are some days of", Err: &llm.Error{Kind: llm.KindIncomplete, Message: "cut", Shown: true}}}},
+		{"by saying nothing twice", []scripted.Reply{calls(search("holiday")), says(""), says(" ")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, scripted.New(tt.replies...), withFallback)
+			got := h.answer(question("How many days of paid holiday does an employee get?"))
+			if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 || strings.Contains(got.text(), "some days") {
+				t.Errorf("answer = %+v", a)
+			}
+			if s := got.step("fallback"); s.Error == nil || s.Status != chat.StatusError || !strings.Contains(s.Message, "offline") {
+				t.Errorf("fallback step = %+v", s)
+			}
+		})
+	}
+}
+
+func TestWithoutAFallbackARunFailsWithAReason(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(fails(llm.KindAuth)))
+	got := h.answer(question("How many days of holiday?"))
+	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed || !strings.Contains(d.Error.Message, "connection refused") {
+		t.Errorf("done = %+v", d)
+	}
+}
+
+func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		bad  llm.Call
+		want string
+	}{
+		{"an unknown tool", call("delete_everything", `{}`), "There is no tool"},
+		{"a token of the model's format in the name", call("searchh<|channel|>commentary", `{}`), `There is no tool \"searchh\"`},
+		{"an argument out of range", call("search_documents", `{"query":"holiday","max_results":500}`), "maximum"},
+		{"an unknown argument", call("search_documents", `{"query":"holiday","colour":"red"}`), "colour"},
+		{"a missing argument", call("search_documents", `{}`), "query"},
+		{"an argument of the wrong kind", call("search_documents", `{"query":7}`), "type"},
+		{"malformed arguments", llm.Call{Name: "search_documents", Arguments: []byte(`{"query":`), Malformed: "unexpected end"}, "unexpected end"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			model := scripted.New(calls(tt.bad), calls(search("holiday")), says(goodAnswer))
+			h := newHouse(t, model)
+			got := h.answer(question("How many days of holiday are there?"))
+			got.answer()
+			bad := got.ended()[1]
+			if bad.Status != chat.StatusError || !strings.Contains(string(bad.ToolOutput), tt.want) {
+				t.Errorf("step = %+v, output %s", bad, bad.ToolOutput)
+			}
+			msgs := model.Requests()[1].Messages
+			if told := msgs[len(msgs)-1]; told.Role != llm.RoleTool || !strings.Contains(told.Text, tt.want) {
+				t.Errorf("the model was told %q", told.Text)
+			}
+		})
+	}
+	t.Run("a third time in a row", func(t *testing.T) {
+		t.Parallel()
+		bad := calls(call("search_documents", `{}`))
+		model := scripted.New(calls(search("holiday")), bad, bad, bad, says(goodAnswer))
+		h := newHouse(t, model)
+		h.answer(question("How many days of holiday are there?")).answer()
+		if last := model.Requests()[4]; !last.NoTools {
+			t.Error("the model could call tools for ever")
+		}
+	})
+}
+
+func TestTheSameCallIsCachedThenRefused(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(calls(search("holiday")), calls(call("search_documents", `{"query":" holiday ","max_results":10}`)), calls(search("holiday")), says(goodAnswer))
+	h := newHouse(t, model)
+	steps := h.answer(question("How many days of holiday are there?")).ended()
+	if steps[1].Cached || !steps[2].Cached || steps[2].Status != chat.StatusComplete {
+		t.Errorf("first cached = %v, second = %+v", steps[1].Cached, steps[2])
+	}
+	if steps[3].Status != chat.StatusSkipped || !strings.Contains(string(steps[3].ToolOutput), "twice already") {
+		t.Errorf("third = %+v", steps[3])
+	}
+}
+
+func TestASpentBudgetForcesAnAnswer(t *testing.T) {
+	t.Parallel()
+	one, two := 1, 2
+	for _, tt := range []struct {
+		name   string
+		config chat.RunConfig
+		want   chat.StopReason
+	}{
+		{"of steps", chat.RunConfig{MaxSteps: &two}, chat.StopMaxSteps},
+		{"of retrieval calls", chat.RunConfig{MaxRetrievalCalls: &one}, chat.StopMaxRetrievalCalls},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+				if r.NoTools {
+					return says(goodAnswer)
+				}
+				return calls(search("holiday " + strings.Repeat("x", r.N)))
+			})
+			h := newHouse(t, model)
+			a := h.answer(chat.RunRequest{Message: "How many days of holiday?", Config: tt.config}).answer()
+			if a.StopReason != tt.want || len(a.Citations) != 1 || a.StepsUsed != 2 {
+				t.Errorf("stop = %s after %d steps, %d citations", a.StopReason, a.StepsUsed, len(a.Citations))
+			}
+		})
+	}
+}
+
+func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)))
+	got := h.answer(question("How many days of holiday are there?"))
+	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || got.text() != goodAnswer {
+		t.Errorf("answer = %q, shown %q", a.Markdown, got.text())
+	}
+	h.hire(scripted.New(calls(search("holiday")), says("There are 28 days."), says("There are still 28 days.")))
+	a := h.answer(question("How many days of holiday are there?")).answer()
+	if len(a.Unsupported) != 1 || a.Unsupported[0] != "There are still 28 days." || a.Confidence > 0.2 {
+		t.Errorf("unsupported = %q, confidence %v", a.Unsupported, a.Confidence)
+	}
+}
+
+func TestAClaimThatItsPassageDoesNotHoldIsUnsupported(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of paid holiday a year [1]. The canteen serves 400 lunches on Fridays [1].")))
+	a := h.answer(question("How many days of holiday are there?")).answer()
+	if len(a.Unsupported) != 1 || !strings.HasPrefix(a.Unsupported[0], "The canteen") {
+		t.Errorf("unsupported = %q", a.Unsupported)
+	}
+}
+
+func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
+	got := h.answer(question("What is the capital of France?"))
+	a := got.answer()
+	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 1 {
+		t.Errorf("answer = %+v, shown %q", a, got.text())
+	}
+}
+
+func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("holiday")), says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")))
+	a := h.answer(question("What is for lunch?")).answer()
+	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 || a.Markdown != Refusal+" I looked for lunches." {
+		t.Errorf("answer = %+v", a)
+	}
+}
+
+func TestAnAnswerFromGivenTextNeedsNoSearch(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says("The code is 4711 [1]."))
+	h := newHouse(t, model)
+	req := chat.RunRequest{Message: "What is the code?", ContextText: "The door code is 4711.\n\nThe alarm is off."}
+	got := h.answer(req)
+	if a := got.answer(); a.Markdown != "The code is 4711." || len(a.Citations) != 0 || len(model.Requests()[0].Tools) != 0 {
+		t.Errorf("answer = %+v", a)
+	}
+	if s := all[chat.RunStarted](got)[0]; s.Mode != chat.ModeContextConstrained {
+		t.Errorf("mode = %s", s.Mode)
+	}
+	h.hire(offline.New())
+	if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "4711") || strings.Contains(a.Markdown, "[") {
+		t.Errorf("offline answer = %q", a.Markdown)
+	}
+}
+
+func TestCutTurnsRunNoCall(t *testing.T) {
+	t.Parallel()
+	cut := calls(search("holiday"))
+	cut.Finish = llm.FinishLength
+	h := newHouse(t, scripted.New(cut, calls(search("holiday")), says(goodAnswer)))
+	got := h.answer(question("How many days of holiday are there?"))
+	got.answer()
+	tools := 0
+	for _, s := range got.ended() {
+		if s.ToolName != "" {
+			tools++
+		}
+	}
+	if tools != 1 {
+		t.Errorf("%d calls ran", tools)
+	}
+}
+
+func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
+	if d := h.answer(question("How?")).done(); d.Status != chat.RunGuardrailTriggered || d.Error.Code != chat.CodeGuardrail {
+		t.Errorf("done = %+v", d)
+	}
+}
+
+func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New(), func(c *Config) { c.MaxRuns = 1 })
+	hot, none := 3.0, 0
+	for _, tt := range []struct {
+		name string
+		req  chat.RunRequest
+	}{
+		{"an empty question", question(" \n")},
+		{"a question of a mebibyte", question(strings.Repeat("a", 1<<20))},
+		{"an unknown toolset", chat.RunRequest{Message: "Hi", Toolset: "hammers"}},
+		{"an unknown tool", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{EnabledTools: []string{"hammer"}}}},
+		{"no steps", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxSteps: &none}}},
+		{"a temperature over 2", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: &hot}}},
+		{"a session id with a slash", chat.RunRequest{Message: "Hi", SessionID: "../etc"}},
+	} {
+		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, tt.req)
+		if chat.CodeOf(orNone(err)) != chat.CodeInvalid || !strings.HasSuffix(chat.MessageOf(orNone(err)), ".") {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+func TestTooManyRunsAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
+	run := h.ask(question("Wait"))
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, question("Me too")); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
+		t.Errorf("err = %v", err)
+	}
+	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(run.ID)
+}
+
+// rated is a model whose server is busy twice.
+func TestARateLimitIsWaitedForVisibly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests"}}
+		told := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests", RetryAfter: 7 * time.Second}}
+		w := &work{
+			Runs:   &Runs{cfg: Config{Model: scripted.New(busy, busy, told, says("Done."))}},
+			budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(), now: t.Context(), open: map[string]*chat.Step{},
+		}
+		w.model = w.cfg.Model
+		var stored []chat.Payload
+		w.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
+		w.writer = newWriter(w.emit, newCiter(&desk{sources: newSources()}), true)
+		begin := time.Now()
+		r, err := w.turn(t.Context())
+		if err != nil || r.text != "Done." {
+			t.Fatalf("turn = %+v, %v", r, err)
+		}
+		if took := time.Since(begin); took != 22*time.Second {
+			t.Errorf("waited %v, want 5 + 10 + 7 s", took)
+		}
+		if first := stored[0].(chat.Step); first.Step != "rate_limit" || first.Message != "The model's server is busy: trying again in 5 s" {
+			t.Errorf("step = %+v", first)
+		}
+	})
+}
