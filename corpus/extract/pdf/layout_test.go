@@ -56,10 +56,10 @@ func TestLayout(t *testing.T) {
 			at(50, 684, 12, "F", "Roof tile") + at(200, 684, 12, "F", "2.40") + at(300, 684, 12, "F", "1200") +
 			at(50, 668, 12, "F", "Nail") + at(300, 668, 12, "F", "9")}},
 			[]string{"paragraph: Prices of the parts that we sell in our shop:", "table: Part | Price | Stock\nRoof tile | 2.40 | 1200\nNail |  | 9"}},
-		{"a stretched paragraph is no table", []sheet{{content: at(50, 700, 12, "F", "The gaps here") + at(150, 700, 12, "F", "are usual") +
-			at(50, 686, 12, "F", "yet") + at(110, 686, 12, "F", "below") + at(177, 686, 12, "F", "they") +
-			at(50, 672, 12, "F", "are") + at(110, 672, 12, "F", "quite") + at(175, 672, 12, "F", "wide")}},
-			[]string{"paragraph: The gaps here are usual yet below they are quite wide"}},
+		{"a stretched paragraph is no table", []sheet{{content: at(50, 700, 12, "F", "The gaps are usually so wide") +
+			at(50, 686, 12, "F", "yet") + at(110, 686, 12, "F", "below") + at(183, 686, 12, "F", "they") +
+			at(50, 672, 12, "F", "are") + at(110, 672, 12, "F", "quite") + at(181, 672, 12, "F", "wide")}},
+			[]string{"paragraph: The gaps are usually so wide yet below they are quite wide"}},
 		{"list items are told apart", []sheet{{content: para(50, 740, "The surveyor looked at these parts of the house:") +
 			at(60, 716, 12, "F", "1. The roof, which is new and") + at(75, 702, 12, "F", "has no holes") +
 			at(60, 688, 12, "F", "2. The cellar")}},
