@@ -73,7 +73,9 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 		model: r.cfg.Model, fell: r.cfg.Model.Name() == offlineName, nonce: newNonce(),
 		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
 	}
-	w.store = func(ctx context.Context, ps ...chat.Payload) error { return r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...) }
+	w.store = func(ctx context.Context, ps ...chat.Payload) error {
+		return r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...)
+	}
 	w.tools.SetLimit(maxParallel)
 	top := maxShown
 	if k := run.Request.Config.RetrievalTopK; k != nil {

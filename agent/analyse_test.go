@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAnalyse(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		question string
+		follows  bool
+		want     questionType
+	}{
+		{"What is the value of Highlands?", false, typeFactual},
+		{"Explain how damp gets into walls", false, typeExploratory},
+		{"What does Survey.pdf say about the roof?", false, typeSpecific},
+		{"Which documents were written by Ada Brown?", false, typeMetadata},
+		{"Compare the valuations of 2023 and 2024", false, typeComparison},
+		{"12.5 * (3 + 4)", false, typeCalculation},
+		{"What is 15% of 200?", false, typeFactual}, // the model decides
+		{"what is 3 + 4?", false, typeCalculation},
+		{"Hello there!", false, typeGeneral},
+		{"Thanks a lot", true, typeGeneral},
+		{"Translate that into German", true, typeGeneral},
+		{"Translate that into German", false, typeFactual},
+		{"And when was it renewed?", true, typeFollowUp},
+		{"Tell me more", true, typeFollowUp},
+	} {
+		if got := analyse(tt.question, tt.follows); got.Type != tt.want {
+			t.Errorf("analyse(%q, %v) = %s, want %s", tt.question, tt.follows, got.Type, tt.want)
+		}
+	}
+	a := analyse(`What did Ada Brown write about "lead flashing" in Survey.pdf on 2024-03-03?`, false)
+	for _, want := range []string{"lead flashing", "Survey.pdf", "2024-03-03", "Ada Brown"} {
+		if !slices.Contains(a.Entities, want) {
+			t.Errorf("entities = %q, want %q among them", a.Entities, want)
+		}
+	}
+	if !slices.Contains(a.Keywords, "flashing") || slices.Contains(a.Keywords, "what") {
+		t.Errorf("keywords = %q", a.Keywords)
+	}
+	if s := a.step("c1", 1); s.Message == "" || s.Details["complexity"] != "simple" {
+		t.Errorf("step = %+v", s)
+	}
+}
+
+func BenchmarkAnalyse(b *testing.B) {
+	q := strings.Repeat("Which of the documents that Ada Brown wrote about roofs compares slate with lead? ", 30)
+	for b.Loop() {
+		analyse(q, true)
+	}
+}

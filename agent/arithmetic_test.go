@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEvaluate(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, want string }{
+		{"1+2*3", "7"},
+		{"0.1 + 0.2", "0.3"},
+		{"9223372036854775807+1", "9223372036854775808"},
+		{"1,000 * 2", "2000"},
+		{"£1,234,567.50 / 2", "617283.75"},
+		{"max(100,200)", "200"},
+		{"sum(1, 2, 3.5)", "6.5"},
+		{"min(4, 2, 8)", "2"},
+		{"15% of 200", "30"},
+		{"200 * 15%", "30"},
+		{"10 % 3", "1"},
+		{"50% + 1", "1.5"},
+		{"2^10", "1024"},
+		{"2**3**2", "512"},
+		{"-2^2", "-4"},
+		{"(-2)^2", "4"},
+		{"2^-2", "0.25"},
+		{"7 ÷ 2 × 4 − 1", "13"},
+		{"sqrt(16)", "4"},
+		{"sqrt(0.25)", "0.5"},
+		{"sqrt(2)", "1.4142135623731"},
+		{"pow(2, 0.5)", "1.4142135623731"},
+		{"log10(1000)", "3"},
+		{"log(e)", "1"},
+		{"sin(0) + cos(0) + tan(0)", "1"},
+		{"abs(-3.5)", "3.5"},
+		{"round(2.5)", "3"},
+		{"round(10/3, 2)", "3.33"},
+		{"1/3", "0.333333333333333"},
+		{"2*pi", "6.28318530717959"},
+		{"(1250*1.19-300)/12", "98.9583333333333"},
+		{"1e3", "1000"},
+	} {
+		v, err := evaluate(tt.in)
+		if err != nil {
+			t.Errorf("%s: %v", tt.in, err)
+			continue
+		}
+		if got, _ := v.decimal(); !strings.HasPrefix(got, tt.want) || strings.Contains(tt.want, ".") == false && got != tt.want {
+			t.Errorf("%s = %s, want %s", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestEvaluateRefusesWithASentence(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"9**9**9", "9^9999999999999999999", "1e999999999", strings.Repeat("(", 100<<10), strings.Repeat("(", 400) + "1" + strings.Repeat(")", 400),
+		strings.Repeat("-", 900) + "1", "1/0", "5 % 0", "0^-1", "sqrt(-1)", "log(0)", "log(-1)", "1 +", "(1", "1)", "2 2", "import os", "foo(1)", "sqrt(1, 2)", "max()",
+		"__import__('os')", "x = 3", "round(1, 99)", "tan(1e300)^1e300", "2^0.5^99999", "((2^4000)^4000)", "",
+	} {
+		v, err := evaluate(in)
+		if err == nil {
+			got, _ := v.decimal()
+			t.Errorf("%s = %s, want an error", shorten(in, 30), got)
+		} else if !strings.HasSuffix(err.Error(), ".") {
+			t.Errorf("%s: %q is no sentence", shorten(in, 30), err)
+		}
+	}
+}
+
+func FuzzEvaluate(f *testing.F) {
+	for _, in := range []string{"1+2", "9**9**9", "max(1,2)%3", "15% of 2e9", "-(-(1))^2"} {
+		f.Add(in)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		if v, err := evaluate(in); err == nil {
+			if s, _ := v.decimal(); s == "" {
+				t.Errorf("%q has no value", in)
+			}
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/llm/scripted"
+)
+
+// BenchmarkRun is a whole run with a model that takes no time: two tool calls, then 200 tokens, every event stored.
+func BenchmarkRun(b *testing.B) {
+	h := benchHouse(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		h.one(b)
+	}
+}
+
+// BenchmarkRunsAtOnce is the same with eight clients.
+func BenchmarkRunsAtOnce(b *testing.B) {
+	h := benchHouse(b)
+	b.SetParallelism(4)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			h.one(b)
+		}
+	})
+}
+
+// BenchmarkRunNothingStored is the agent's own share: the same run with a log that forgets.
+func BenchmarkRunNothingStored(b *testing.B) {
+	h := benchHouse(b)
+	set := h.runs.sets[DefaultToolset]
+	b.ReportAllocs()
+	for b.Loop() {
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: question("How many days of paid holiday are there?")}, set, b.Context())
+		w.store = func(context.Context, ...chat.Payload) error { return nil }
+		if _, err := w.do(b.Context(), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type benched struct{ *house }
+
+func benchHouse(b *testing.B) benched {
+	answer := scripted.Words(strings.Repeat("Every employee is entitled to 28 days of paid holiday a year [1]. ", 16))[:200]
+	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		switch r.Turn() {
+		case 0:
+			return calls(search("paid holiday"))
+		case 1:
+			return calls(call("read_document", `{"doc_id":"Handbook.md"}`))
+		default:
+			return scripted.Reply{Chunks: answer}
+		}
+	})
+	h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
+	h.furnish()
+	h.hire(model)
+	return benched{h}
+}
+
+func (h benched) one(b *testing.B) {
+	run, _, err := h.runs.Start(b.Context(), chat.LocalUser, question("How many days of paid holiday are there?"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	wake, stop := h.feed.Watch(run.ID)
+	defer stop()
+	for after := int64(0); ; {
+		news := wake()
+		page, err := h.feed.Read(b.Context(), chat.Local, run.ID, after)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n := len(page.Entries); n > 0 {
+			after = page.Entries[n-1].Seq
+		}
+		if page.Over {
+			return
+		}
+		<-news
+	}
+}
+
+var _ Library = (*corpus.Library)(nil)

@@ -1,0 +1,229 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func TestReadMarker(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text    string
+		numbers []int
+		size    int
+		partial bool
+	}{
+		{"[3]", []int{3}, 3, false},
+		{"[1, 2]x", []int{1, 2}, 6, false},
+		{"[4-6]", []int{4, 5, 6}, 5, false},
+		{"【2】", []int{2}, len("【2】"), false},
+		{"【2†source】", []int{2}, len("【2†source】"), false},
+		{"[Source 3]", []int{3}, 10, false},
+		{"[^7]", []int{7}, 4, false},
+		{"[", nil, 0, true},
+		{"[1", nil, 0, true},
+		{"[1, ", nil, 0, true},
+		{"[4-", nil, 0, true},
+		{"[sou", nil, 0, true},
+		{"[2019]", nil, 0, false},
+		{"[link](x)", nil, 0, false},
+		{"[ ]", nil, 0, false},
+		{"[]", nil, 0, false},
+		{"[1a]", nil, 0, false},
+		{"[9-1]", nil, 0, false},
+		{"[" + strings.Repeat("1,", 40), nil, 0, false},
+	} {
+		m := readMarker(tt.text)
+		if !slices.Equal(m.numbers, tt.numbers) || m.size != tt.size || m.partial != tt.partial {
+			t.Errorf("readMarker(%q) = %+v, want %v %d %v", tt.text, m, tt.numbers, tt.size, tt.partial)
+		}
+	}
+}
+
+// noBoxes is a library of documents without pages.
+type noBoxes struct{ Library }
+
+func (noBoxes) Boxes(context.Context, chat.Scope, string, int, int) ([]chat.Box, error) {
+	return nil, nil
+}
+
+// roofs are sources 1 to 3.
+func roofs() *citer {
+	d := &desk{library: noBoxes{}, runID: "r", sources: newSources()}
+	doc := corpus.Document{ID: "d", Title: "Survey"}
+	for i, text := range []string{"The roof leaks. It is old.", "The wall is damp.", "The boiler was made in 2016."} {
+		d.sources.number(corpus.Passage{ID: string(rune('p' + i)), DocumentID: "d", Start: 100 * i, Text: text}, doc)
+	}
+	return newCiter(d)
+}
+
+// spoken runs chunks through a writer and returns what was stored.
+func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) {
+	t.Helper()
+	w := newWriter(func(_ context.Context, ps ...chat.Payload) error {
+		for _, p := range ps {
+			switch p := p.(type) {
+			case chat.Citation:
+				cites = append(cites, p)
+			case chat.AnswerDelta:
+				text += p.Text
+				for _, m := range footnote.FindAllString(p.Text, -1) {
+					if n := int(m[1] - '0'); n > len(cites) && !strings.ContainsAny(text, "`(") {
+						t.Errorf("%q came before citation %d", p.Text, n)
+					}
+				}
+			}
+		}
+		return nil
+	}, roofs(), false)
+	for _, c := range chunks {
+		if err := w.write(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := w.finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range w.rest() {
+		if d, ok := p.(chat.AnswerDelta); ok {
+			text += d.Text
+		} else if c, ok := p.(chat.Citation); ok {
+			cites = append(cites, c)
+		}
+	}
+	if whole != text {
+		t.Errorf("the whole is %q, stored was %q", whole, text)
+	}
+	return text, cites
+}
+
+func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, in, want string
+		quotes         []string
+	}{
+		{"in order of first appearance", "The wall is damp [2]. The roof leaks [1].", "The wall is damp [1]. The roof leaks [2].", []string{"The wall is damp.", "The roof leaks."}},
+		{"the same words keep their number", "It leaks: the roof leaks [1]. Yes, the roof leaks [1].", "It leaks: the roof leaks [1]. Yes, the roof leaks [1].", []string{"The roof leaks."}},
+		{"another sentence of the same passage is another footnote", "The roof leaks [1]. It is old [1].", "The roof leaks [1]. It is old [2].", []string{"The roof leaks.", "It is old."}},
+		{"several in one", "Damp walls [2, 1]", "Damp walls [1][2]", []string{"The wall is damp.", "The roof leaks."}},
+		{"other brackets", "The wall is damp【2】.", "The wall is damp[1].", []string{"The wall is damp."}},
+		{"unknown numbers go with their space", "A claim [9]. Another [8] one.", "A claim. Another one.", nil},
+		{"links are no markers", "See [1](http://x) and [text].", "See [1](http://x) and [text].", nil},
+		{"years are no markers", "In [2019] it was.", "In [2019] it was.", nil},
+		{"code is left alone", "Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [2].", "Use `a[1]` or\n```\nb[2]\n```\nThe wall is damp [1].", []string{"The wall is damp."}},
+		{"after the full stop", "The wall is damp. [2] The roof leaks. [1]", "The wall is damp. [1] The roof leaks. [2]", []string{"The wall is damp.", "The roof leaks."}},
+		{"an open bracket at the end stays", "Odd [1", "Odd [1", nil},
+		{"a refusal has no footnotes", "I couldn’t find relevant information about that in your documents. [1] Sorry.", Refusal + " Sorry.", nil},
+		{"not quite a refusal", "I couldn't find much, but the wall is damp [2].", "I couldn't find much, but the wall is damp [1].", []string{"The wall is damp."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, chunks := range [][]string{{tt.in}, strings.Split(tt.in, "")} {
+				text, cites := spoken(t, chunks)
+				var quotes []string
+				for i, c := range cites {
+					quotes = append(quotes, c.Quote)
+					if c.Number != i+1 || c.Check != chat.CheckVerified {
+						t.Errorf("citation %d = %+v", i, c)
+					}
+				}
+				if text != tt.want {
+					t.Errorf("%d chunks: text = %q, want %q", len(chunks), text, tt.want)
+				}
+				if d := cmp.Diff(tt.quotes, quotes); d != "" {
+					t.Errorf("%d chunks: quotes (-want +got):\n%s", len(chunks), d)
+				}
+			}
+		})
+	}
+}
+
+func FuzzMarkersDoNotDependOnTheChunks(f *testing.F) {
+	for _, s := range []string{"The wall [2]. `a[1]` 【3】", "[1, 2][3]\n```\n[1]\n```", "I couldn’t find", " [9] [8", "[Sources 1-3] é[2]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		s = strings.ToValidUTF8(s, "")
+		whole, _ := spoken(t, []string{s})
+		pieces, _ := spoken(t, strings.Split(s, ""))
+		if whole != pieces {
+			t.Errorf("at once %q, in pieces %q", whole, pieces)
+		}
+	})
+}
+
+func TestDeltasAreMergedButTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stored []string
+		var at []time.Duration
+		begin := time.Now()
+		w := newWriter(func(_ context.Context, ps ...chat.Payload) error {
+			stored, at = append(stored, ps[len(ps)-1].(chat.AnswerDelta).Text), append(at, time.Since(begin))
+			return nil
+		}, roofs(), false)
+		for _, s := range []string{"One", " two", " three"} {
+			if err := w.write(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond) // the timer stores what waits
+		if err := w.write(t.Context(), strings.Repeat(" long", 60)); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]string{"One", " two three", strings.Repeat(" long", 60)}, stored); d != "" {
+			t.Errorf("stored (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff([]time.Duration{0, 40 * time.Millisecond, 130 * time.Millisecond}, at); d != "" {
+			t.Errorf("at (-want +got):\n%s", d)
+		}
+	})
+}
+
+func TestAFailedStoreOfTheTimerEndsTheWriting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := errors.New("disk full")
+		n := 0
+		w := newWriter(func(context.Context, ...chat.Payload) error {
+			if n++; n > 1 {
+				return full
+			}
+			return nil
+		}, roofs(), false)
+		_ = w.write(t.Context(), "One")
+		_ = w.write(t.Context(), " two")
+		time.Sleep(time.Second)
+		if err := w.write(t.Context(), " three"); !errors.Is(err, full) {
+			t.Errorf("err = %v", err)
+		}
+	})
+}
+
+func TestClaimBefore(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want string }{
+		{"First one. The roof leaks ", "The roof leaks"},
+		{"First one. The roof leaks. ", "The roof leaks."},
+		{"It cost 3.5 million in 2019 ", "It cost 3.5 million in 2019"},
+		{"- a point\n- **the roof** leaks", "the roof** leaks"},
+		{"A claim [1]. Another [2], and more ", "Another, and more"},
+		{"See p. 4 of it", "See p. 4 of it"},
+		{"", ""},
+	} {
+		if got := claimBefore(tt.text); got != tt.want {
+			t.Errorf("claimBefore(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
