@@ -94,12 +94,14 @@ func TestRenderRefusesWhatItCannotDraw(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		n, width int
+		code     chat.Code
 	}{
-		{"page 0", 0, 800}, {"a page behind the last", 2, 800}, {"a narrow picture", 1, 99}, {"a wide picture", 1, 4001},
+		{"page 0", 0, 800, chat.CodeInvalid}, {"a page behind the last", 2, 800, chat.CodeNotFound},
+		{"a narrow picture", 1, 99, chat.CodeInvalid}, {"a wide picture", 1, 4001, chat.CodeInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := reader.Render(t.Context(), file, tt.n, tt.width); err == nil {
-				t.Error("no error")
+			if _, err := reader.Render(t.Context(), file, tt.n, tt.width); err == nil || chat.CodeOf(err) != tt.code {
+				t.Errorf("error = %v, want %s", err, tt.code)
 			}
 		})
 	}

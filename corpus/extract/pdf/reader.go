@@ -67,13 +67,17 @@ func (r *Reader) Extract(ctx context.Context, f corpus.File, report func(done, t
 	return x, nil
 }
 
-// Render implements corpus.Renderer. A page so long that the picture would have more than 32 million pixels is drawn
+// Render implements corpus.Renderer. It fails with chat.CodeInvalid for a page or a width that can't be, and with
+// chat.CodeNotFound for a page behind the last. A page so long that the picture would have more than 32 million pixels is drawn
 // narrower.
 func (r *Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	if n < 1 || width < 100 || width > 4000 {
 		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Ask for a page from 1 and a width of 100 to 4000 pixels."}
 	}
 	rep, err := r.do(ctx, r.drawing, request{Path: f.Path, Page: n, Width: width}, nil)
+	if failure, ok := errors.AsType[*corpus.Failure](err); ok && failure.Code == noPage {
+		err = &chat.Error{Code: chat.CodeNotFound, Message: failure.Detail}
+	}
 	return rep.PNG, err
 }
 

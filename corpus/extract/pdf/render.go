@@ -12,7 +12,10 @@ import (
 	"footnote/corpus"
 )
 
-const maxPixels = 32 << 20 // of a picture; an extremely long page is drawn narrower than asked
+const (
+	maxPixels = 32 << 20  // of a picture; an extremely long page is drawn narrower than asked
+	noPage    = "no_page" // between worker and Reader only
+)
 
 // The flags of FPDF_RenderPageBitmap.
 const (
@@ -48,7 +51,7 @@ func (m *module) render(doc uint64, n, width int) ([]byte, error) {
 		return nil, err
 	}
 	if n > total {
-		return nil, &corpus.Failure{Code: "broken", Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total)}
+		return nil, &corpus.Failure{Code: noPage, Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total)}
 	}
 	pg, err := m.call("FPDF_LoadPage", doc, uint64(n-1))
 	if err != nil {
