@@ -1,12 +1,9 @@
 package sqlite
 
 import (
-	"errors"
 	"log/slog"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"footnote/chat"
@@ -69,54 +66,6 @@ func TestANewerFileIsRefusedWithASentence(t *testing.T) {
 	_, err = Open(t.Context(), path, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(chat.MessageOf(err), "newer Footnote (version 4711)") {
 		t.Errorf("Open of a newer file = %v, want a sentence that names version 4711", err)
-	}
-}
-
-func TestOneWriteOfABatchFailsAlone(t *testing.T) {
-	t.Parallel()
-	db := openNew(t)
-	entered, proceed := make(chan struct{}), make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { // holds the writer, so that the others gather
-		_ = db.write(t.Context(), false, func(*tx) error { close(entered); <-proceed; return nil })
-	})
-	<-entered
-	insert := func(id int) func(*tx) error {
-		return func(tx *tx) error {
-			if _, err := tx.exec(`INSERT INTO events VALUES (?, 0, 'x', x'7b7d')`, id); err != nil {
-				return err
-			}
-			switch id {
-			case 3:
-				return errors.New("no")
-			case 4:
-				panic("no")
-			}
-			return nil
-		}
-	}
-	errs := make([]error, 6)
-	jobs := make([]*job, len(errs))
-	for i := range errs {
-		jobs[i] = &job{fn: insert(i), answer: make(chan error, 1)}
-		wg.Go(func() { errs[i] = db.writer.submit(t.Context(), jobs[i], false) })
-	}
-	for queued := 0; queued < len(jobs); {
-		db.writer.mu.Lock()
-		queued = len(db.writer.small)
-		db.writer.mu.Unlock()
-		runtime.Gosched()
-	}
-	close(proceed)
-	wg.Wait()
-	for i, err := range errs {
-		if (err != nil) != (i == 3 || i == 4) {
-			t.Errorf("write %d: %v", i, err)
-		}
-	}
-	var n, sum int
-	if err := db.queryRow(t.Context(), `SELECT count(*), sum(id) FROM events`, nil, &n, &sum); err != nil || n != 4 || sum != 0+1+2+5 {
-		t.Errorf("stored %d rows with sum %d, %v; want all but 3 and 4", n, sum, err)
 	}
 }
 

@@ -118,13 +118,17 @@ func (w *writer) signal() {
 	}
 }
 
-// close lets the accepted writes finish and ends the goroutine.
+// close lets the accepted writes finish and ends the goroutine. Only the first call does anything.
 func (w *writer) close() error {
 	w.mu.Lock()
+	again := w.closed
 	w.closed = true
 	w.mu.Unlock()
 	w.signal()
 	<-w.finished
+	if again {
+		return nil
+	}
 	return w.tx.close()
 }
 
