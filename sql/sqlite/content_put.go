@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -111,12 +112,12 @@ func textCut(text string) int {
 }
 
 func (w *contentWrite) planWords() {
-	var words []corpus.WordBox
+	var all []corpus.WordBox
+	for _, block := range w.c.Extracted.Blocks {
+		all = append(all, block.Words...)
+	}
 	piece := 0
-	flush := func() {
-		if len(words) == 0 {
-			return
-		}
+	for words := range slices.Chunk(all, wordsPerPiece) {
 		body, n, start, end := encodeWords(words), piece, words[0].Start, words[0].End
 		for _, word := range words {
 			start, end = min(start, word.Start), max(end, word.End)
@@ -125,15 +126,8 @@ func (w *contentWrite) planWords() {
 			_, err := t.exec(`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, n, start, end, body)
 			return err
 		})
-		words, piece = words[:0], piece+1
+		piece++
 	}
-	for _, block := range w.c.Extracted.Blocks {
-		words = append(words, block.Words...)
-		if len(words) >= wordsPerPiece {
-			flush()
-		}
-	}
-	flush()
 }
 
 // run writes the steps and makes the content the document's. A content of one transaction's size takes just one.

@@ -18,7 +18,7 @@ const (
 	maxQueryTerms   = 64
 	frequentShare   = 8     // a term in more than one of 8 passages is frequent …
 	frequentAtLeast = 1500  // … unless that is fewer than this
-	maxPostings     = 40000 // of one search, rarest terms first
+	maxPostings     = 20000 // of one search, and a tenth of all passages more; rarest terms first
 	maxTies         = 1000  // passages as good as the last one, of which the first by id are taken
 )
 
@@ -146,7 +146,7 @@ func (l *Lexical) choose(ctx context.Context, dir *directorySnapshot, terms []st
 	var chosen []string
 	total := 0
 	for _, c := range all {
-		if total += c.found; len(chosen) > 0 && (c.found > frequent || total > maxPostings) {
+		if total += c.found; len(chosen) > 0 && (c.found > frequent || total > maxPostings+dir.passages/10) {
 			break
 		}
 		chosen = append(chosen, c.term)

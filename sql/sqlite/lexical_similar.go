@@ -67,6 +67,7 @@ type similarTerms struct {
 	terms  []string
 	sizes  []uint8             // distinct trigrams of each term
 	byGram map[uint64][]uint32 // places in terms
+	shared []uint8             // of each term, all 0 between searches
 }
 
 // trigrams returns the distinct trigrams of a term between two spaces and one, so that its start counts most.
@@ -119,15 +120,20 @@ func (st *similarTerms) candidates(ctx context.Context, db *DB, term string, n i
 		return nil, err
 	}
 	grams := trigrams(term)
-	shared := make(map[uint32]int)
+	st.shared = append(st.shared, make([]uint8, len(st.terms)-len(st.shared))...)
+	var touched []uint32
 	for _, gram := range grams {
 		for _, place := range st.byGram[gram] {
-			shared[place]++
+			if st.shared[place]++; st.shared[place] == 1 {
+				touched = append(touched, place)
+			}
 		}
 	}
 	var list []candidate
 	least := 0.0 // of the list when it was last cut
-	for place, both := range shared {
+	for _, place := range touched {
+		both := int(st.shared[place])
+		st.shared[place] = 0
 		alike := float64(both) / float64(len(grams)+int(st.sizes[place])-both)
 		if alike < least {
 			continue
@@ -149,7 +155,7 @@ func sortCandidates(list []candidate) {
 
 // Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first.
 func (l *Lexical) Similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error) {
-	if term = foldTerm(term); term == "" || k <= 0 {
+	if term = foldTerm(term); k <= 0 || !correctable(term) {
 		return nil, nil
 	}
 	dir, err := l.directory.current(ctx, l.db)
