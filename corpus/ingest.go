@@ -145,9 +145,7 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	if e.Language == "" {
-		e.Language = text.Detect(e.Text)
-	}
+	e.Language = languageOf(e)
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{Code: "no_text", Detail: "There is no text in this file. If it is a scan, run it through text recognition (OCR) and add it again."}
@@ -169,6 +167,15 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 		return fmt.Errorf("mark vectors as pending: %w", err)
 	}
 	return l.enqueueEmbed(ctx, d.ID, d.SHA256)
+}
+
+// languageOf returns what a file says its language is, if that is a language's code, else what its text looks like.
+func languageOf(e Extracted) string {
+	code, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(e.Language, "_", "-")), "-")
+	if len(code) == 2 && code[0] >= 'a' && code[0] <= 'z' && code[1] >= 'a' && code[1] <= 'z' {
+		return code
+	}
+	return text.Detect(e.Text)
 }
 
 // extract reads the original with progress about four times a second.

@@ -37,6 +37,7 @@ type Library struct {
 	working   working
 	languages languages
 	images    images
+	analysers analysers
 	ingestNow chan struct{} // a token for each worker to wake
 	embedNow  chan struct{}
 	purgeNow  chan struct{} // something was deleted

@@ -12,6 +12,7 @@ import (
 // passage that repeats another one's text, and one without a quoted phrase.
 func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error) {
 	analysers := make(map[string]*text.Analyser)
+	defer func() { se.library.analysers.put(analysers) }()
 	seen := make(map[string]bool)
 	var out []Result
 	for from := 0; from < len(ranked) && len(out) < se.query.Limit; {
@@ -32,10 +33,10 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 			seen[p.Text] = true
 			a := analysers[d.Language]
 			if a == nil {
-				a = text.NewAnalyser(d.Language)
+				a = se.library.analysers.get(d.Language)
 				analysers[d.Language] = a
 			}
-			out = append(out, Result{Passage: p, Document: d, Score: f.score, Snippet: snippet(a, p.Text, se.words)})
+			out = append(out, Result{Passage: p, Document: d, Score: f.score, Snippet: snippet(a, p.Text, se.words, se.seen)})
 		}
 		from = to
 	}

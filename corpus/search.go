@@ -26,7 +26,7 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	if err != nil {
 		return Results{}, err
 	}
-	se := &search{library: l, scope: s, query: q}
+	se := &search{library: l, scope: s, query: q, seen: make(map[string]bool)}
 	if q.Filter != nil {
 		if q.Documents, err = l.selected(ctx, s, q); err != nil {
 			return Results{}, err
@@ -121,7 +121,8 @@ type search struct {
 	langs   []string
 	words   []text.Word
 	phrases []string
-	extra   []string // terms that correct words
+	extra   []string        // terms that correct words
+	seen    map[string]bool // words that a result holds
 	notes   []string
 }
 
@@ -140,25 +141,16 @@ func (se *search) run(ctx context.Context) (Results, error) {
 		vectors = make(chan vectorHits, 1) // buffered: the sender never waits, and ends by its own timer at the latest
 		go func() { vectors <- se.vector(ctx, depth) }()
 	}
-	var lists [][]Hit
-	var corrected map[string]string
+	var byWord, byVector []Hit
+	var err error
 	if byWords {
-		hits, err := se.lexical(ctx, depth)
-		if err != nil {
+		if byWord, err = se.lexical(ctx, depth); err != nil {
 			return Results{}, err
 		}
-		if corrected, err = se.correct(ctx, hits); err != nil {
-			return Results{}, err
-		}
-		if len(corrected) > 0 {
-			if hits, err = se.lexical(ctx, depth); err != nil {
-				return Results{}, err
-			}
-		}
-		lists = append(lists, hits)
 	}
 	if byMeaning {
 		found := <-vectors
+		byVector = found.hits
 		switch {
 		case found.err != nil && ctx.Err() != nil:
 			return Results{}, ctx.Err()
@@ -168,18 +160,42 @@ func (se *search) run(ctx context.Context) (Results, error) {
 			byMeaning = false
 			se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", found.err)
 			se.note("Semantic search did not answer: these results are found by words.")
-		default:
-			lists = append(lists, found.hits)
 		}
 	}
-	ranked := fuse(lists...)
-	if byMeaning {
-		ranked = se.threshold(ranked)
-	} else if se.query.MinScore > 0 {
+	if !byMeaning && se.query.MinScore > 0 {
 		se.note("The minimum score was ignored: it needs semantic search, which is off.")
 	}
-	results, err := se.results(ctx, ranked)
-	return Results{Results: results, Notes: se.notes, Corrected: corrected}, err
+	out := Results{}
+	if out.Results, err = se.results(ctx, se.rank(byWord, byVector, byWords, byMeaning)); err != nil {
+		return Results{}, err
+	}
+	if byWords {
+		if out.Corrected, err = se.correct(ctx); err != nil {
+			return Results{}, err
+		}
+	}
+	if len(out.Corrected) > 0 {
+		if byWord, err = se.lexical(ctx, depth); err != nil {
+			return Results{}, err
+		}
+		if out.Results, err = se.results(ctx, se.rank(byWord, byVector, byWords, byMeaning)); err != nil {
+			return Results{}, err
+		}
+	}
+	out.Notes = se.notes
+	return out, nil
+}
+
+// rank fuses what the indexes found.
+func (se *search) rank(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
+	switch {
+	case byWords && byMeaning:
+		return se.threshold(fuse(byWord, byVector))
+	case byMeaning:
+		return se.threshold(fuse(byVector))
+	default:
+		return fuse(byWord)
+	}
 }
 
 func (se *search) note(s string) { se.notes = append(se.notes, s) }

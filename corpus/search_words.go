@@ -72,15 +72,16 @@ func appendNew(list []string, more ...string) []string {
 // maxCorrected bounds the words of a query that are looked up as possible typing errors.
 const maxCorrected = 6
 
-// correct returns the words of the query that no document has, with the indexed words that were likely meant.
-func (se *search) correct(ctx context.Context, hits []Hit) (map[string]string, error) {
+// correct returns the words of the query that no document has, with the indexed words that were likely meant. A word that was
+// seen in a result needs no look.
+func (se *search) correct(ctx context.Context) (map[string]string, error) {
 	if len(se.phrases) > 0 {
 		return nil, nil // what is quoted is meant
 	}
 	var out map[string]string
 	looked := 0
 	for _, w := range se.words {
-		if w.Gram || !correctable(w.Text) || len(se.words) == 1 && len(hits) > 0 {
+		if w.Gram || se.seen[w.Text] || !correctable(w.Text) {
 			continue
 		}
 		if looked++; looked > maxCorrected {

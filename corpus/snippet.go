@@ -10,8 +10,8 @@ import (
 
 const snippetRunes = 260
 
-// snippet returns the part of a passage that holds most of the words looked for.
-func snippet(a *text.Analyser, passage string, words []text.Word) Snippet {
+// snippet returns the part of a passage that holds most of the words looked for, and marks in seen all that the passage holds.
+func snippet(a *text.Analyser, passage string, words []text.Word, seen map[string]bool) Snippet {
 	of := make(map[string]int) // term → word
 	for i, w := range words {
 		for _, t := range w.Terms {
@@ -23,6 +23,7 @@ func snippet(a *text.Analyser, passage string, words []text.Word) Snippet {
 	for _, s := range a.Spans(passage) {
 		if w, ok := of[s.Term]; ok {
 			found = append(found, match{s.Start, s.End, w})
+			seen[words[w].Text] = true
 		}
 	}
 	// The window that starts at a match and holds most different words, the first of equals.

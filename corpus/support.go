@@ -85,10 +85,54 @@ func namesOf(s string) []string {
 // termSet holds the terms of a passage, analysed in its language and plainly.
 type termSet map[string]struct{}
 
-func termsOf(s, lang string) termSet {
+// Judge compares claims with passages as BestSentence and Supports do, and remembers the words and passages it met: an answer
+// cites few passages, each several times. It is not safe for concurrent use; make one for each answer.
+type Judge struct {
+	analysers map[string]*text.Analyser
+	passages  map[string]*judged
+}
+
+// judged is a passage as a Judge remembers it.
+type judged struct {
+	lang      string
+	ranges    [][2]int
+	sentences []termSet
+}
+
+// NewJudge returns a Judge that has met nothing yet.
+func NewJudge() *Judge {
+	return &Judge{analysers: map[string]*text.Analyser{}, passages: map[string]*judged{}}
+}
+
+func (j *Judge) passage(s string) *judged {
+	if known, ok := j.passages[s]; ok {
+		return known
+	}
+	p := &judged{lang: text.Detect(s), ranges: text.Sentences(s)}
+	runes := []rune(s)
+	for _, r := range p.ranges {
+		p.sentences = append(p.sentences, j.termsOf(string(runes[r[0]:r[1]]), p.lang))
+	}
+	j.passages[s] = p
+	return p
+}
+
+func (p *judged) has(c claimed) bool {
+	return slices.ContainsFunc(p.sentences, func(s termSet) bool { return s.has(c) })
+}
+
+func (j *Judge) termsOf(s, lang string) termSet {
 	set := make(termSet)
-	for _, l := range []string{lang, "en", ""} {
-		for _, t := range text.Terms(s, l) {
+	for i, l := range []string{lang, "en", ""} {
+		if i == 1 && lang == "en" {
+			continue
+		}
+		a, ok := j.analysers[l]
+		if !ok {
+			a = text.NewAnalyser(l)
+			j.analysers[l] = a
+		}
+		for _, t := range a.Terms(s) {
 			set[t] = struct{}{}
 			if n, ok := numerals[t]; ok {
 				set[n] = struct{}{}
@@ -114,17 +158,20 @@ func (s termSet) has(c claimed) bool {
 // passage, and the share of the claim's weight that it holds, 0–1. A passage with none that does yields its first sentence with
 // score 0; a blank one yields 0, 0, 0.
 func BestSentence(passage, claim string) (start, end int, score float64) {
-	ranges := text.Sentences(passage)
+	return NewJudge().BestSentence(passage, claim)
+}
+
+// BestSentence is the function of that name, with a memory.
+func (j *Judge) BestSentence(passage, claim string) (start, end int, score float64) {
+	p := j.passage(passage)
+	ranges := p.ranges
 	if len(ranges) == 0 {
 		return 0, 0, 0
 	}
-	lang := text.Detect(passage)
-	words := claimWords(claim, lang)
-	sentences := make([]termSet, len(ranges))
-	runes := []rune(passage)
+	words := claimWords(claim, p.lang)
+	sentences := p.sentences
 	found := make([]int, len(words)) // how many sentences hold a word
-	for i, r := range ranges {
-		sentences[i] = termsOf(string(runes[r[0]:r[1]]), lang)
+	for i := range ranges {
 		for j, w := range words {
 			if sentences[i].has(w) {
 				found[j]++
@@ -154,13 +201,16 @@ func BestSentence(passage, claim string) (start, end int, score float64) {
 
 // Supports reports whether a passage holds a claim's words to a sufficient degree: all its numbers, half of its names, a third of
 // the whole. A claim without content words is supported. Words can't be compared across languages: then numbers and names decide.
-func Supports(claim, passage string) bool {
-	lang := text.Detect(passage)
+func Supports(claim, passage string) bool { return NewJudge().Supports(claim, passage) }
+
+// Supports is the function of that name, with a memory.
+func (j *Judge) Supports(claim, passage string) bool {
+	has := j.passage(passage)
+	lang := has.lang
 	words := claimWords(claim, lang)
 	if len(words) == 0 {
 		return true
 	}
-	has := termsOf(passage, lang)
 	var total, held, names, namesHeld float64
 	for _, w := range words {
 		ok := has.has(w)

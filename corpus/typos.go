@@ -1,8 +1,11 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"footnote/corpus/text"
@@ -10,6 +13,9 @@ import (
 
 // maxSimilar is how many indexed terms are compared with a word that no document has.
 const maxSimilar = 8
+
+// maxLooked is how many of them are looked up in documents.
+const maxLooked = 5
 
 // candidate is an indexed term and a word of a document that it was made from.
 type candidate struct{ term, word string }
@@ -22,15 +28,22 @@ func (se *search) meant(ctx context.Context, w text.Word) (candidate, error) {
 	if utf8.RuneCountInString(typed) >= 7 {
 		allowed = 2
 	}
-	var terms []string
+	edits := make(map[string]int) // of the indexed terms that are near
 	for _, t := range w.Terms {
 		found, err := se.library.cfg.Lexical.Similar(ctx, se.scope, t, maxSimilar)
 		if err != nil {
 			return candidate{}, fmt.Errorf("similar words: %w", err)
 		}
-		terms = appendNew(terms, found...)
+		for _, f := range found {
+			if d := typos(t, f, allowed+1); d <= allowed+1 {
+				edits[f] = min(d, cmp.Or(edits[f], d))
+			}
+		}
 	}
-	words, err := se.wordsOf(ctx, terms[:min(len(terms), 2*maxSimilar)])
+	terms := slices.SortedFunc(maps.Keys(edits), func(a, b string) int {
+		return cmp.Or(cmp.Compare(edits[a], edits[b]), cmp.Compare(a, b))
+	})
+	words, err := se.wordsOf(ctx, terms[:min(len(terms), maxLooked)])
 	if err != nil {
 		return candidate{}, err
 	}
@@ -89,12 +102,14 @@ func (se *search) wordsOf(ctx context.Context, terms []string) ([]candidate, err
 
 // wordOf returns the first word of a passage or its section that has a term, whatever language it was analysed in.
 func (se *search) wordOf(p Passage, term string) string {
-	for _, s := range []string{p.Text, p.Section} {
-		runes := []rune(s)
-		for _, lang := range append([]string{""}, se.langs...) {
-			for _, span := range text.NewAnalyser(lang).Spans(s) {
+	used := make(map[string]*text.Analyser)
+	defer func() { se.library.analysers.put(used) }()
+	for _, lang := range append([]string{""}, se.langs...) {
+		used[lang] = se.library.analysers.get(lang)
+		for _, s := range []string{p.Text, p.Section} {
+			for _, span := range used[lang].Spans(s) {
 				if span.Term == term {
-					return string(runes[span.Start:span.End])
+					return string([]rune(s)[span.Start:span.End])
 				}
 			}
 		}

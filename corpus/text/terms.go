@@ -13,7 +13,7 @@ type Analyser struct {
 }
 
 // maxStems bounds an Analyser's memory to a few megabytes.
-const maxStems = 1 << 16
+const maxStems = 1 << 15
 
 // NewAnalyser returns an analyser for a language (ISO 639-1). Words of a language without a stemmer are only folded.
 func NewAnalyser(lang string) *Analyser {
@@ -93,7 +93,7 @@ func (a *Analyser) term(raw string) string {
 		clear(a.stems)
 	}
 	t := a.lang.term(clean(raw))
-	a.stems[raw] = t
+	a.stems[strings.Clone(raw)] = t // not a part of s, which may be large
 	return t
 }
 
