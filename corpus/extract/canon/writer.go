@@ -17,6 +17,7 @@ type Writer struct {
 	text    strings.Builder
 	runes   int
 	blocks  []corpus.Block
+	taken   int // blocks that Take has given away
 	path    []heading
 	open    bool
 	block   corpus.Block
@@ -183,12 +184,12 @@ func (w *Writer) End() {
 	if from >= to || !w.hasContent() {
 		return
 	}
-	if len(w.blocks) > 0 {
+	if w.runes > 0 {
 		w.text.WriteString("\n\n")
 		w.runes += 2
 	}
 	b := w.block
-	b.ID = "b" + strconv.Itoa(len(w.blocks)+1)
+	b.ID = "b" + strconv.Itoa(w.taken+len(w.blocks)+1)
 	b.Start, b.End = w.runes, w.runes+to-from
 	shift := func(i int) int { return w.runes + min(max(i, from), to) - from }
 	b.Marks, b.Words = nil, nil
@@ -286,14 +287,13 @@ func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
 	}
 }
 
-// Blocks returns how many blocks are finished.
-func (w *Writer) Blocks() int { return len(w.blocks) }
-
-// Block returns finished block i, from 0.
-func (w *Writer) Block(i int) corpus.Block { return w.blocks[i] }
-
-// Runes returns the length of the text so far.
-func (w *Writer) Runes() int { return w.runes }
+// Take gives away the finished blocks, so that a long document's need not all be kept. Result has only the rest.
+func (w *Writer) Take() []corpus.Block {
+	blocks := w.blocks
+	w.taken += len(blocks)
+	w.blocks = nil
+	return blocks
+}
 
 // Result ends the last block and returns the text and its blocks.
 func (w *Writer) Result() corpus.Extracted {

@@ -18,8 +18,8 @@ type outlineEntry struct {
 	depth int // from 1
 }
 
-// assemble makes the canonical text of pages.
-func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
+// assemble makes the canonical text of pages. The blocks go to emit, those of a few pages at a time; the pages are used up.
+func assemble(pages []page, outline []outlineEntry, emit func([]corpus.Block) error) (corpus.Extracted, error) {
 	sizes := make([][2]float64, len(pages))
 	for i, p := range pages {
 		sizes[i] = [2]float64{float64(p.width), float64(p.height)}
@@ -41,10 +41,16 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 		for j := range grouped[i] {
 			b.part(&grouped[i][j], heads, body, named[i])
 		}
+		pages[i].lines, grouped[i] = nil, nil
+		if (i+1)%batchPages == 0 || i+1 == len(pages) {
+			if err := emit(w.Take()); err != nil {
+				return corpus.Extracted{}, err
+			}
+		}
 	}
 	x := w.Result()
 	x.Pages, x.Sizes = len(pages), sizes
-	return x
+	return x, nil
 }
 
 // squeezed is a text without anything but letters and digits, for comparing titles.
@@ -177,9 +183,9 @@ func (b *builder) code(lines []line) {
 	}
 }
 
-// box is r as a share of the page, in steps of 1/16384, which is finer than a pixel and short on the wire.
+// box is r as a share of the page.
 func (b *builder) box(r rect) chat.Box {
-	const steps = 16384
+	const steps = boxSteps
 	share := func(v, side float32) float64 {
 		return min(max(math.Round(float64(v/side)*steps), 0), steps)
 	}

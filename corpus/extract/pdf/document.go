@@ -17,8 +17,8 @@ const (
 	maxDepth   = 8
 )
 
-// extract reads a whole document. report is called after every few pages.
-func (m *module) extract(path string, report func(done, total int) error) (corpus.Extracted, error) {
+// extract reads a whole document. report is called after every few pages; emit takes the blocks, which the result is without.
+func (m *module) extract(path string, report func(done, total int) error, emit func([]corpus.Block) error) (corpus.Extracted, error) {
 	doc, err := m.open(path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -55,7 +55,10 @@ func (m *module) extract(path string, report func(done, total int) error) (corpu
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x := assemble(pages, outline)
+	x, err := assemble(pages, outline, emit)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
 	if x.Text == "" {
 		return corpus.Extracted{}, noText
 	}
@@ -151,9 +154,6 @@ func (m *module) about(doc uint64, x *corpus.Extracted) error {
 		default:
 			x.Meta[entry.key] = value
 		}
-	}
-	if x.Title == "" {
-		x.Title = firstHeading(*x)
 	}
 	return nil
 }

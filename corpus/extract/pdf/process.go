@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"footnote/corpus"
 )
 
 const (
@@ -129,6 +131,7 @@ func (p *process) ask(ctx context.Context, req request, limit time.Duration, rep
 	if err := p.enc.Encode(req); err != nil {
 		return failed(false, err)
 	}
+	var blocks []corpus.Block
 	for started, batch := false, 0; ; {
 		var r reply
 		if err := p.dec.Decode(&r); err != nil {
@@ -137,6 +140,9 @@ func (p *process) ask(ctx context.Context, req request, limit time.Duration, rep
 		switch {
 		case r.final():
 			p.used = true
+			if r.Extracted != nil {
+				r.Extracted.Blocks = blocks
+			}
 			return r, nil
 		case r.Started:
 			started = true
@@ -148,6 +154,15 @@ func (p *process) ask(ctx context.Context, req request, limit time.Duration, rep
 			}
 			if report != nil {
 				report(r.Done, r.Total)
+			}
+		case len(r.Blocks) > 0:
+			watchdog.Reset(limit)
+			for _, packed := range r.Blocks {
+				b, err := packed.unpack()
+				if err != nil {
+					return failed(started, err)
+				}
+				blocks = append(blocks, b)
 			}
 		default:
 			return failed(started, errors.New("an empty answer"))

@@ -64,6 +64,9 @@ func (r *Reader) Extract(ctx context.Context, f corpus.File, report func(done, t
 	if err := json.Unmarshal(rep.Meta, &x.Meta); err != nil {
 		return corpus.Extracted{}, fmt.Errorf("decode what the file says about itself: %w", err)
 	}
+	if x.Title == "" {
+		x.Title = firstHeading(x)
+	}
 	return x, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"footnote/corpus"
 )
@@ -20,13 +21,14 @@ type request struct {
 	Width    int
 }
 
-// reply is one message of a worker. A request is answered by one with Started, any number with Done and Total, and one
-// with anything else.
+// reply is one message of a worker. A request is answered by one with Started, any number with Done and Total or with
+// Blocks, and one with anything else.
 type reply struct {
 	Started     bool // PDFium is loaded; from here on a death is the file's doing
 	Done, Total int
-	Extracted   *corpus.Extracted
-	Meta        []byte // of Extracted, as JSON
+	Blocks      []packed
+	Extracted   *corpus.Extracted // without its blocks, which came before
+	Meta        []byte            // of Extracted, as JSON
 	PNG         []byte
 	Failure     *corpus.Failure
 	Internal    string // what went wrong, for the log, when it was not the file
@@ -135,10 +137,11 @@ func (s *session) answer(ctx context.Context, req request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	defer m.close() // its memory is dropped whatever state it is in
+	defer debug.FreeOSMemory() // a long document leaves hundreds of megabytes, and the worker may wait for a minute
+	defer m.close()            // its memory is dropped whatever state it is in
 	x, err := m.extract(req.Path, func(done, total int) error {
 		return s.enc.Encode(reply{Done: done, Total: total})
-	})
+	}, s.sendBlocks)
 	if err != nil {
 		return reply{}, err
 	}
@@ -148,6 +151,17 @@ func (s *session) answer(ctx context.Context, req request) (reply, error) {
 	}
 	x.Meta = nil
 	return reply{Extracted: &x, Meta: meta}, nil
+}
+
+func (s *session) sendBlocks(blocks []corpus.Block) error {
+	var r reply
+	for _, b := range blocks {
+		r.Blocks = append(r.Blocks, pack(b))
+	}
+	if len(r.Blocks) == 0 {
+		return nil
+	}
+	return s.enc.Encode(r)
 }
 
 func (s *session) draw(ctx context.Context, req request) (reply, error) {
