@@ -25,12 +25,15 @@ type place struct {
 // the stored text. One goroutine uses it at a time.
 type citer struct {
 	desk    *desk
+	judge   *corpus.Judge
 	numbers map[[3]int]int // source, start, end → number
 	list    []chat.Citation
 	from    []int // the source of each citation
 }
 
-func newCiter(d *desk) *citer { return &citer{desk: d, numbers: map[[3]int]int{}} }
+func newCiter(d *desk) *citer {
+	return &citer{desk: d, judge: corpus.NewJudge(), numbers: map[[3]int]int{}}
+}
 
 // reset frees all numbers.
 func (c *citer) reset() {
@@ -52,15 +55,15 @@ func (c *citer) cite(ctx context.Context, n int, claim string) (number int, fres
 	if number, ok := c.numbers[key]; ok {
 		return number, nil, nil
 	}
-	boxes, err := c.desk.library.Boxes(ctx, c.desk.scope, src.document.ID, found.start, found.end)
+	boxes, err := c.desk.boxes(ctx, src.document, found)
 	if err != nil {
-		return 0, nil, fmt.Errorf("boxes of citation: %w", err)
+		return 0, nil, err
 	}
 	number = len(c.list) + 1
 	c.list = append(c.list, chat.Citation{
 		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: src.passage.FirstBlock,
 		Title: title(src.document), Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
-		Start: found.start, End: found.end, Boxes: append([]chat.Box{}, boxes...),
+		Start: found.start, End: found.end, Boxes: boxes,
 		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.desk.runID + "." + strconv.Itoa(number),
 		Check: found.check, Score: found.score, SHA256: src.document.SHA256,
 	})
@@ -80,7 +83,7 @@ func pageOf(boxes []chat.Box, passage int) int {
 // quote finds the words of a source that back a claim: those the model gave, else the passage's best-matching sentence.
 func (c *citer) quote(ctx context.Context, src source, claim string) (found place, claimed string, err error) {
 	for i, given := range src.quotes {
-		if last := i == len(src.quotes)-1; !last && !corpus.Supports(claim, given) {
+		if last := i == len(src.quotes)-1; !last && !c.judge.Supports(claim, given) {
 			continue
 		}
 		if found, err = c.desk.locate(ctx, src, given); err != nil {
@@ -93,7 +96,7 @@ func (c *citer) quote(ctx context.Context, src source, claim string) (found plac
 			return found, claimed, nil
 		}
 	}
-	start, end, score := corpus.BestSentence(src.passage.Text, claim)
+	start, end, score := c.judge.BestSentence(src.passage.Text, claim)
 	runes := []rune(src.passage.Text)
 	if start < 0 || end > len(runes) || start >= end {
 		start, end = 0, len(runes)
@@ -127,6 +130,18 @@ func (d *desk) locate(ctx context.Context, src source, quote string) (place, err
 		score = 0.85
 	}
 	return place{start: offset + start, end: offset + end, quote: string(runes[start:end]), check: check, score: score}, nil
+}
+
+// boxes returns where words stand on the pages of a document that has pages.
+func (d *desk) boxes(ctx context.Context, doc corpus.Document, found place) ([]chat.Box, error) {
+	if doc.Pages == 0 {
+		return []chat.Box{}, nil
+	}
+	boxes, err := d.library.Boxes(ctx, d.scope, doc.ID, found.start, found.end)
+	if err != nil {
+		return nil, fmt.Errorf("boxes of quote: %w", err)
+	}
+	return append([]chat.Box{}, boxes...), nil
 }
 
 // claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended.

@@ -66,9 +66,9 @@ func citeSource() (*tool, error) {
 			if found.check == chat.CheckNotFound {
 				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, filename(src.document))
 			}
-			boxes, err := d.library.Boxes(ctx, d.scope, src.document.ID, found.start, found.end)
+			boxes, err := d.boxes(ctx, src.document, found)
 			if err != nil {
-				return result{}, fmt.Errorf("boxes of quote: %w", err)
+				return result{}, err
 			}
 			message := "Quote found word for word in " + filename(src.document)
 			if found.check == chat.CheckApproximate {
@@ -80,7 +80,7 @@ func citeSource() (*tool, error) {
 					return citeSourceOutput{
 						CitationNumber: src.n, DocID: src.document.ID, Filename: filename(src.document), BlockID: src.passage.FirstBlock,
 						Page: src.passage.Page, Quote: found.quote, Check: found.check, Start: found.start, End: found.end,
-						Boxes: append([]chat.Box{}, boxes...), ChunkID: src.passage.ID,
+						Boxes: boxes, ChunkID: src.passage.ID,
 					}
 				},
 				effect: func(d *desk) { d.sources.quote(src.n, in.CitedText) },

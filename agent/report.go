@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
-	"footnote/corpus"
 	"footnote/corpus/text"
 	"footnote/llm"
 )
@@ -158,7 +157,7 @@ func (w *work) backed(c claim) bool {
 		if n < 1 || n > len(w.cite.from) {
 			continue
 		}
-		if src, ok := w.desk.sources.at(w.cite.from[n-1]); ok && corpus.Supports(c.text, src.passage.Text) {
+		if src, ok := w.desk.sources.at(w.cite.from[n-1]); ok && w.cite.judge.Supports(c.text, src.passage.Text) {
 			return true
 		}
 	}
