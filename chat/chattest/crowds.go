@@ -55,18 +55,18 @@ func (d desk) tell(r *rand.Rand, runID string, n int) {
 
 func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "1,000 readers that drop out and rejoin at random lose nothing", func(t *testing.T, d desk) {
-		const inFlight = 16
+		const inFlight, runs, readers = 4, 100, 10
 		seeds := make(chan uint64)
 		var wg sync.WaitGroup
 		for range inFlight {
 			wg.Go(func() {
 				for seed := range seeds {
-					d.dropAndRejoin(seed)
+					d.dropAndRejoin(seed, readers)
 				}
 			})
 		}
-		for seed := range uint64(1000) {
-			seeds <- seed
+		for run := range uint64(runs) {
+			seeds <- run * readers
 		}
 		close(seeds)
 		wg.Wait()
@@ -172,20 +172,33 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// dropAndRejoin runs one short log and one reader whose connection breaks at random, mid-page too.
-func (d desk) dropAndRejoin(seed uint64) {
-	random := rand.New(rand.NewPCG(seed, 0))
+// dropAndRejoin runs one short log and readers whose connections break at random, mid-page too, each with a seed of its own.
+func (d desk) dropAndRejoin(seed, readers uint64) {
 	run, _, err := d.StartRun(d.t.Context(), anna.User, chat.RunRequest{Message: "q"}, lease())
 	if err != nil {
 		d.t.Errorf("seed %d: StartRun: %v", seed, err)
 		return
 	}
-	producer := rand.New(rand.NewPCG(seed, 1))
+	transcripts := make([][]byte, readers)
 	var wg sync.WaitGroup
-	wg.Go(func() { d.tell(producer, run.ID, 1+producer.IntN(12)) })
-	var all []byte
+	for i := range readers {
+		wg.Go(func() { transcripts[i] = d.followBadly(rand.New(rand.NewPCG(seed+i, 0)), run.ID) })
+	}
+	producer := rand.New(rand.NewPCG(seed, 1))
+	d.tell(producer, run.ID, 1+producer.IntN(30))
+	wg.Wait()
+	want := d.stored(run.ID, 0)
+	for i, got := range transcripts {
+		if !bytes.Equal(got, want) {
+			d.t.Errorf("seed %d: the reader got\n%s\nwant\n%s", seed+uint64(i), got, want)
+		}
+	}
+}
+
+// followBadly reads a run to its end, dropping out on every third page or so with only some of it received.
+func (d desk) followBadly(random *rand.Rand, runID string) (all []byte) {
 	for at, over := int64(0), false; !over; {
-		at, over = d.follow(d.t.Context(), run.ID, at, func(entries []*chat.Entry) (int, bool) {
+		at, over = d.follow(d.t.Context(), runID, at, func(entries []*chat.Entry) (int, bool) {
 			if random.IntN(3) > 0 {
 				all = transcript(all, entries)
 				return len(entries), true
@@ -195,8 +208,5 @@ func (d desk) dropAndRejoin(seed uint64) {
 			return n, false
 		})
 	}
-	wg.Wait()
-	if want := d.stored(run.ID, 0); !bytes.Equal(all, want) {
-		d.t.Errorf("seed %d: the reader got\n%s\nwant\n%s", seed, all, want)
-	}
+	return all
 }

@@ -35,10 +35,10 @@ func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
 	}
 	const frame = 4096 + 24 // what one page takes in the log
 	n := 0
-	for failAt(t, func(db *DB) { checkpointOften(t, db); limit(uint64(n) * frame / 2) }, func(*DB) { limit(unlimited.Cur) }) {
+	for failAt(t, func(db *DB) { checkpointOften(t, db); limit(uint64(n) * frame) }, func(*DB) { limit(unlimited.Cur) }) {
 		n++
 	}
-	if n < 20 {
+	if n < 10 {
 		t.Errorf("only %d limits made a write fail", n)
 	}
 	t.Logf("%d limits made a write fail", n)

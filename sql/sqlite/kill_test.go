@@ -64,7 +64,7 @@ func TestKilledProcessKeepsWhatItAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	acknowledged := make(map[string]int64) // over all lives of the file
 	random := rand.New(rand.NewPCG(4, 2))
-	for range 12 {
+	for range 8 {
 		killAfter(t, path, 1+random.IntN(400), acknowledged)
 		checkLogs(t, path, acknowledged)
 	}
