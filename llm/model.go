@@ -37,6 +37,7 @@ type Message struct {
 	Calls     []Call // of an assistant
 	CallID    string // of a tool's result: the call it answers
 	Reasoning string // of an assistant, raw; sent back only where the provider wants it
+	Aside     bool   // of a user message: the program says it, not the user, so that it is no question; the reply before it was taken back
 }
 
 // Call is a tool call. Arguments is a JSON object, or Malformed says why it is not and the call must not run.

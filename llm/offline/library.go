@@ -28,6 +28,9 @@ func summary(t turn, about string) ([]step, string) {
 	if !t.has("get_document_summary") {
 		return documents(t)
 	}
+	if d, ok := t.pastMeant(); ok && len(t.of("get_document_summary")) == 0 && (about == "" || refersToItem(t.question)) {
+		return []step{{"get_document_summary", map[string]any{"doc_id": d.DocID}}}, ""
+	}
 	q := about
 	if q == "" && len(t.earlier) > 0 { // "summarise it"
 		q = understand(t).text

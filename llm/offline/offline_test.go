@@ -160,3 +160,22 @@ func TestAnEndedContextIsCancelled(t *testing.T) {
 		}
 	}
 }
+
+func TestPointsBackToTheDocumentsOfTheLastAnswer(t *testing.T) {
+	system := llm.Message{Role: llm.RoleSystem, Text: "The last answer rested on:\n1. Building survey (doc_id d1)\n2. Staff handbook (doc_id d2)\n"}
+	for question, want := range map[string]string{"Summarise it": `{"doc_id":"d1"}`, "Summarise the second document": `{"doc_id":"d2"}`} {
+		msg := oneReply(t, []llm.Message{system, {Role: llm.RoleUser, Text: "Who?"}, {Role: llm.RoleAssistant, Text: "Two."}, {Role: llm.RoleUser, Text: question}})
+		if len(msg.Calls) != 1 || msg.Calls[0].Name != "get_document_summary" || string(msg.Calls[0].Arguments) != want {
+			t.Errorf("%s: %+v", question, msg.Calls)
+		}
+	}
+}
+
+func TestAnAsideOfTheProgramIsNoQuestion(t *testing.T) {
+	msg := oneReply(t, []llm.Message{
+		{Role: llm.RoleUser, Text: "What is the rent?"}, {Role: llm.RoleAssistant, Text: "980."}, {Role: llm.RoleUser, Text: "Search first.", Aside: true},
+	})
+	if len(msg.Calls) != 1 || string(msg.Calls[0].Arguments) != `{"query":"rent"}` {
+		t.Errorf("got %+v", msg)
+	}
+}

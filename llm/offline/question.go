@@ -86,12 +86,13 @@ func subject(s string) string {
 }
 
 var (
-	pointsBack = regexp.MustCompile(`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|there|one|ones|same|both|former|latter|more|else|also|davon|dazu|darüber|mehr|es|sie|diese[rs]?|elle|ils?|celui|ello|eso)\b`)
-	onward     = regexp.MustCompile(`(?i)^(and|what about|how about|why|how so|tell me more|more|go on|continue|explain|und|et|y|warum|pourquoi)\b`)
-	ordinal    = regexp.MustCompile(`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: (?:one|document|file|point|item|option|result|step|answer|sentence|part|of (?:them|these|those))\b|\s*[?.!]*$)`)
-	ordinals   = map[string]int{"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1}
-	marker     = regexp.MustCompile(`\s*\[(?:Source )?\d+\]`)
-	itemStart  = regexp.MustCompile(`(?m)^\s*(?:[-*•]|\d+[.)])\s+`)
+	pointsBack    = regexp.MustCompile(`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|there|one|ones|same|both|former|latter|more|else|also|davon|dazu|darüber|mehr|es|sie|diese[rs]?|elle|ils?|celui|ello|eso)\b`)
+	onward        = regexp.MustCompile(`(?i)^(and|what about|how about|why|how so|tell me more|more|go on|continue|explain|und|et|y|warum|pourquoi)\b`)
+	ordinal       = regexp.MustCompile(`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: (?:one|document|file|point|item|option|result|step|answer|sentence|part|of (?:them|these|those))\b|\s*[?.!]*$)`)
+	ordinals      = map[string]int{"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1}
+	namesDocument = regexp.MustCompile(`(?i)\b(document|file|report|paper)\b`)
+	marker        = regexp.MustCompile(`\s*\[(?:Source )?\d+\]`)
+	itemStart     = regexp.MustCompile(`(?m)^\s*(?:[-*•]|\d+[.)])\s+`)
 )
 
 // query is what is searched for.
@@ -131,7 +132,11 @@ func borrow(t turn, own []text.Word) []text.Word {
 	var before strings.Builder
 	last := t.earlier[len(t.earlier)-1]
 	if m := ordinal.FindStringSubmatch(t.question); refersToItem(t.question) {
-		before.WriteString(item(last.answer, ordinals[strings.ToLower(m[1])]) + " ")
+		meant := item(last.answer, ordinals[strings.ToLower(m[1])])
+		if d, ok := t.pastMeant(); ok && namesDocument.MatchString(t.question) {
+			meant = d.Title
+		}
+		before.WriteString(meant + " ")
 	}
 	for i := len(t.earlier) - 1; i >= 0 && before.Len() < 400; i-- {
 		question := t.earlier[i].question

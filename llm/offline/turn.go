@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ type turn struct {
 	tools    []llm.ToolSpec
 	noTools  bool
 	results  []result
+	past     []document // that the last answer rested on, as the system message lists them
 }
 
 // exchange is an earlier question with its answer.
@@ -66,9 +68,16 @@ type passage struct {
 func newTurn(req llm.Request) turn {
 	t := turn{tools: req.Tools, noTools: req.NoTools}
 	calls := map[string]llm.Call{}
-	for _, msg := range req.Messages {
+	for i, msg := range req.Messages {
 		switch msg.Role {
+		case llm.RoleSystem:
+			for _, m := range pastDocument.FindAllStringSubmatch(msg.Text, -1) {
+				t.past = append(t.past, document{Title: m[1], DocID: m[2]})
+			}
 		case llm.RoleUser:
+			if msg.Aside {
+				continue
+			}
 			if t.question != "" {
 				t.earlier = append(t.earlier, exchange{question: t.question})
 			}
@@ -77,7 +86,7 @@ func newTurn(req llm.Request) turn {
 			for _, call := range msg.Calls {
 				calls[call.ID] = call
 			}
-			if len(msg.Calls) == 0 && t.question != "" { // the answer of a turn that is over
+			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) { // the answer of a turn that is over
 				t.earlier = append(t.earlier, exchange{t.question, msg.Text})
 				t.question, t.results = "", nil
 			}
@@ -90,6 +99,26 @@ func newTurn(req llm.Request) turn {
 		t.question, t.earlier = last.question, t.earlier[:len(t.earlier)-1]
 	}
 	return t
+}
+
+// pastDocument is a line of the system message that names a document of the last answer.
+var pastDocument = regexp.MustCompile(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
+
+// pastMeant returns the document of the last answer that a question points back to.
+func (t turn) pastMeant() (document, bool) {
+	n := 0
+	if m := ordinal.FindStringSubmatch(t.question); refersToItem(t.question) {
+		n = ordinals[strings.ToLower(m[1])]
+	} else if !pointsBack.MatchString(t.question) {
+		return document{}, false
+	}
+	if n < 0 {
+		n = len(t.past) - 1
+	}
+	if n < 0 || n >= len(t.past) {
+		return document{}, false
+	}
+	return t.past[n], true
 }
 
 // readResult reads the first JSON object of a tool's text; lines around it are a fence.
