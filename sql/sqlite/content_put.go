@@ -56,8 +56,10 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 		return err
 	}
 	ds.known.add(maps.Values(w.learned))
-	if old > 0 { // what is left if this stops half-way goes with the next Purge
-		return ds.removeContent(context.WithoutCancel(ctx), old)
+	if old > 0 {
+		if err := ds.removeContent(context.WithoutCancel(ctx), old); err != nil { // the new content serves all the same
+			ds.db.log.WarnContext(ctx, "old content stays until the next purge", "document", id, "error", err)
+		}
 	}
 	return nil
 }

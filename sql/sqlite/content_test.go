@@ -179,6 +179,28 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	s.check(t, "old", 100)
 }
 
+func TestOldContentThatCannotBeRemovedIsUnseenAndPurgedLater(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
+	s.version(t, "new")
+	s.exec(t, `CREATE TRIGGER stuck BEFORE DELETE ON passages BEGIN SELECT raise(ABORT, 'stuck'); END`)
+	if err := s.put(t, "new", 200); err != nil {
+		t.Fatalf("PutContent: %v", err)
+	}
+	s.check(t, "new", 200)
+	if found, err := s.ds.PassagesByID(t.Context(), chat.Local, []string{"old-0"}); err != nil || len(found) > 0 {
+		t.Errorf("PassagesByID = %v, %v", found, err)
+	}
+	s.exec(t, `DROP TRIGGER stuck`)
+	if _, err := s.ds.Purge(t.Context(), time.Now()); err != nil {
+		t.Fatalf("Purge: %v", err)
+	}
+	if contents, passages := s.count(t, "contents"), s.count(t, "passages"); contents != 1 || passages != 200 {
+		t.Errorf("%d contents and %d passages are left", contents, passages)
+	}
+	s.check(t, "new", 200)
+}
+
 func TestAFullDatabaseKeepsTheOldContent(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
