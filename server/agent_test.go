@@ -83,6 +83,11 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	all := script()
 	b.append(run.ID, all[:3]...)
 	b.append(run.ID, chat.AnswerDelta{Text: "A thought"}, chat.AnswerReset{CallID: "c0"})
+	var early trace
+	b.send("GET", "/agent/runs/"+run.ID, "").decode(t, &early)
+	if early.Text != "" || early.Status != chat.RunRunning || early.Answer != nil || early.EndedAt != nil {
+		t.Errorf("after the reset: %+v", early)
+	}
 	b.append(run.ID, all[3:]...)
 	got := b.send("GET", "/agent/runs/"+run.ID, "")
 	var tr trace

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -20,7 +21,7 @@ func (s *Server) documentEvents(c echo.Context) error {
 	}
 	if isHead(c.Request()) {
 		setStreamHeaders(c.Response().Header())
-		return c.NoContent(200)
+		return c.NoContent(http.StatusOK)
 	}
 	if err := s.openStream(); err != nil {
 		return err

@@ -93,17 +93,18 @@ func TestErrorsTakeTheFormTheClientReads(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct {
 		name    string
+		path    string
 		headers []string
 		kind    string
 		empty   bool
 	}{
-		{"a program gets problem+json", nil, "application/problem+json", false},
-		{"a browser gets a page", []string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, "text/html", false},
-		{"htmx gets a fragment", []string{"HX-Request", "true"}, "text/html", false},
-		{"an htmx stream gets no body, which would be swapped in", []string{"HX-Request", "true", "Accept", "text/event-stream"}, "", true},
+		{"a program gets problem+json", "/nothing/here", nil, "application/problem+json", false},
+		{"a browser gets a page", "/nothing/here", []string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, "text/html", false},
+		{"htmx gets a fragment", "/nothing/here", []string{"HX-Request", "true"}, "text/html", false},
+		{"an htmx stream gets no body, which would be swapped in", "/runs/" + chat.NewID() + "/stream", []string{"HX-Request", "true", "Accept", "text/event-stream"}, "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := b.send("GET", "/nothing/here", "", tt.headers...)
+			got := b.send("GET", tt.path, "", tt.headers...)
 			if got.status != 404 || !strings.HasPrefix(got.header.Get("Content-Type"), tt.kind) || (got.body == "") != tt.empty {
 				t.Errorf("got %d %q %q", got.status, got.header.Get("Content-Type"), got.body)
 			}
@@ -116,10 +117,12 @@ func TestUnknownPathsDoNotFillTheMetrics(t *testing.T) {
 	b.send("GET", "/nothing/a", "")
 	b.send("GET", "/nothing/b", "")
 	b.send("GET", "/agent/runs/x", "")
+	b.send("MADEUP", "/nothing/c", "")
 	got := b.send("GET", "/metrics", "").body
 	for _, want := range []string{
 		`footnote_http_requests_total{method="GET",route="none",status="404"} 2`,
 		`footnote_http_requests_total{method="GET",route="/agent/runs/:id",status="404"} 1`,
+		`footnote_http_requests_total{method="other",route="none",status="404"} 1`,
 		`footnote_streams_open 0`,
 	} {
 		if !strings.Contains(got, want) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -79,7 +80,8 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// pacedBody gives each read its own deadline and takes it away at the end: net/http goes on reading to notice that the client left.
+// pacedBody gives each read its own deadline and takes it away at the end of the body, when net/http goes on reading to notice
+// that the client left. After a read that failed the deadline stays: net/http would wait for the rest of the body before it answers.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -89,7 +91,7 @@ type pacedBody struct {
 func (b *pacedBody) Read(p []byte) (int, error) {
 	_ = b.control.SetReadDeadline(time.Now().Add(b.timeout))
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
+	if errors.Is(err, io.EOF) {
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	return n, err
@@ -100,7 +102,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !s.hostAllowed(c.Request().Host) {
-			return &chat.Error{Code: chat.CodeForbidden, Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_HOSTS."}
+			return &chat.Error{Code: chat.CodeForbidden, Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_ALLOWED_HOSTS."}
 		}
 		return next(c)
 	}

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -63,9 +65,15 @@ func (m *metrics) watch(s *Server) {
 	)
 }
 
+// knownMethods keeps what clients make up out of the labels.
+var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
 func (m *metrics) observe(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
+	}
+	if !slices.Contains(knownMethods, method) {
+		method = "other"
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.latency.WithLabelValues(route).Observe(took.Seconds())

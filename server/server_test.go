@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/corpus"
 	"footnote/sql/sqlite"
 )
 
@@ -64,7 +63,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	store := db.Chats()
 	feed := chat.NewFeed(store)
 	runs := &stage{store: store, feed: feed}
-	cfg := Config{Store: store, Feed: feed, Library: new(corpus.Library), Runs: runs, Version: "test"}
+	cfg := Config{Store: store, Feed: feed, Library: newLibrary(t, db), Runs: runs, Version: "test"}
 	for _, change := range adjust {
 		change(&cfg)
 	}

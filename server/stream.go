@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -110,7 +111,7 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 	defer heartbeat.Stop()
 	for {
 		if err := s.sendEntries(out, page.Entries, f); err != nil || page.Over {
-			return s.streamEnd(c, err)
+			return streamEnd(err)
 		}
 		if n := len(page.Entries); n > 0 {
 			after = page.Entries[n-1].Seq
@@ -140,9 +141,9 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 }
 
 // streamEnd hides that a reader left; a failure of ours goes to the log.
-func (s *Server) streamEnd(c echo.Context, err error) error {
-	if _, ours := err.(frameError); ours {
-		return err
+func streamEnd(err error) error {
+	if ours, ok := errors.AsType[frameError](err); ok {
+		return ours
 	}
 	return nil
 }

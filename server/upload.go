@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -121,22 +120,19 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message})
 		s.log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
 	}
-	name, ok := uploadPath(part)
-	if !ok {
-		reject(name, invalid("This file has no usable name. Rename it and send it again."))
-		return nil
-	}
-	body := &limitedFile{r: part, left: s.limits.Upload, limit: s.limits.Upload, name: path.Base(name)}
-	settings.Path, settings.Filename, settings.Body = name, path.Base(name), body
+	whole := partPath(part)
+	name := path.Base(strings.ReplaceAll(whole, "\\", "/"))
+	body := &limitedFile{r: part, left: s.limits.Upload, limit: s.limits.Upload, name: name}
+	settings.Path, settings.Filename, settings.Body = whole, name, body
 	d, duplicate, err := s.library.Add(c.Request().Context(), settings)
 	if body.broken != nil {
 		return s.uploadBroken(body.broken)
 	}
 	if err != nil {
-		reject(path.Base(name), err)
+		reject(name, err)
 		return nil
 	}
-	doc := uploadedDocument{ID: d.ID, Filename: path.Base(name), State: d.State}
+	doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
 	result := "added"
 	if duplicate {
 		doc.DuplicateOf, result = d.ID, "duplicate"
@@ -168,7 +164,7 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	}
 	n, err := f.r.Read(p)
 	if int64(n) > f.left {
-		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + sizeText(f.limit) + ", the limit for one file. Split it, or raise the limit in the settings."}
+		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + sizeText(f.limit) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
 	}
 	f.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -177,60 +173,13 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// uploadPath is the relative path a part names, cleaned: "/" between its elements, none of them "." or "..", no control
-// characters, at most 255 bytes an element. Browsers send such paths when a folder is dropped.
-func uploadPath(part *multipart.Part) (string, bool) {
+// partPath is the whole path a part names, as the client wrote it: browsers send one when a folder is dropped. The library cleans it.
+func partPath(part *multipart.Part) string {
 	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 	if err != nil {
-		return "", false
+		return ""
 	}
-	return cleanPath(params["filename"])
-}
-
-func cleanPath(raw string) (string, bool) {
-	raw = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u202e' || r == '\u202d' { // overrides turn "fdp.exe" around
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(strings.ToValidUTF8(raw, "_"), "\\", "/"))
-	var elements []string
-	for element := range strings.SplitSeq(raw, "/") {
-		element = cutBytes(strings.TrimSpace(element), 255)
-		if element != "" && element != "." && element != ".." && !strings.HasSuffix(element, ":") {
-			elements = append(elements, element)
-		}
-	}
-	if len(elements) == 0 || strings.HasSuffix(raw, "/") {
-		return "", false
-	}
-	return cutPath(elements, 1024), true
-}
-
-// cutPath joins elements, leaving out the first ones when the whole is too long.
-func cutPath(elements []string, limit int) string {
-	joined := strings.Join(elements, "/")
-	for len(joined) > limit && len(elements) > 1 {
-		elements = elements[1:]
-		joined = strings.Join(elements, "/")
-	}
-	return joined
-}
-
-// cutBytes shortens text to at most limit bytes of whole runes, keeping its file extension.
-func cutBytes(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	ext := path.Ext(text)
-	if len(ext) > 16 {
-		ext = ""
-	}
-	end := limit - len(ext)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + ext
+	return strings.ToValidUTF8(params["filename"], "")
 }
 
 // checkNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default.

@@ -1,0 +1,284 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// form builds an upload: fields and files in the order given, "name=value" or "@path=content".
+func form(t testing.TB, parts ...string) (body, contentType string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		var err error
+		if file, ok := strings.CutPrefix(name, "@"); ok {
+			out, createErr := w.CreatePart(map[string][]string{
+				"Content-Disposition": {fmt.Sprintf(`form-data; name="files"; filename=%q`, file)}, "Content-Type": {"application/octet-stream"},
+			})
+			if createErr != nil {
+				t.Fatal(createErr)
+			}
+			_, err = out.Write([]byte(value))
+		} else {
+			err = w.WriteField(name, value)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), w.FormDataContentType()
+}
+
+func (b *bench) uploadFiles(parts ...string) (reply, uploaded) {
+	b.t.Helper()
+	body, kind := form(b.t, parts...)
+	got := b.send("POST", "/documents", body, "Content-Type", kind)
+	var res uploaded
+	if got.status == http.StatusAccepted {
+		got.decode(b.t, &res)
+	}
+	return got, res
+}
+
+// settled follows a document's own stream to its end.
+func (b *bench) settled(id string) documentInfo {
+	b.t.Helper()
+	got := b.send("GET", "/documents/"+id+"/events", "")
+	events := newSSEReader(strings.NewReader(got.body)).all(b.t)
+	if len(events) == 0 || events[len(events)-1].Name != "document_done" {
+		b.t.Fatalf("the document's stream: %d %q", got.status, events)
+	}
+	var info documentInfo
+	reply{body: events[len(events)-1].Data}.decode(b.t, &info)
+	return info
+}
+
+const survey = "# Roof survey\n\nThe roof is sound. The gutters leak at the north side.\n"
+
+func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
+	b := newBench(t)
+	got, res := b.uploadFiles("namespace=house", `meta={"author":"Ann"}`, "@reports/survey.md="+survey, "@broken.pdf=%PDF-1.7 but nothing else", "@copy.md="+survey)
+	if got.status != 202 || len(res.Documents)+len(res.Rejected) != 3 {
+		t.Fatalf("upload: %d %s", got.status, got.body)
+	}
+	first := res.Documents[0]
+	if first.Filename != "survey.md" || first.DuplicateOf != "" {
+		t.Errorf("first = %+v", first)
+	}
+	if last := res.Documents[len(res.Documents)-1]; last.DuplicateOf != first.ID || last.ID != first.ID {
+		t.Errorf("the same bytes again = %+v", last)
+	}
+	info := b.settled(first.ID)
+	if info.State != corpus.StateReady || info.Path != "reports/survey.md" || info.Namespace != "house" || info.Meta["author"] != "Ann" {
+		t.Fatalf("document = %+v", info)
+	}
+
+	var list struct{ Documents []documentInfo }
+	b.send("GET", "/documents?namespace=house&state=ready&q=survey", "").decode(t, &list)
+	if len(list.Documents) != 1 || list.Documents[0].ID != first.ID {
+		t.Errorf("list = %+v", list.Documents)
+	}
+	if text := b.send("GET", "/documents/"+first.ID+"/text", ""); !strings.Contains(text.body, "The gutters leak") ||
+		text.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("text = %q", text.body)
+	}
+	file := b.send("GET", "/documents/"+first.ID+"/file", "")
+	if file.body != survey || file.header.Get("Content-Security-Policy") != inert || !strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("file = %v %q", file.header, file.body)
+	}
+	if part := b.send("GET", "/documents/"+first.ID+"/file", "", "Range", "bytes=0-5"); part.status != 206 || part.body != survey[:6] {
+		t.Errorf("range = %d %q", part.status, part.body)
+	}
+
+	var found struct {
+		Query        string         `json:"query"`
+		TotalResults int            `json:"total_results"`
+		Results      []searchResult `json:"results"`
+	}
+	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"house"}`).decode(t, &found)
+	if found.TotalResults != 1 || found.Results[0].Metadata.DocumentID != first.ID || found.Results[0].Rank != 1 || found.Results[0].Score <= 0 {
+		t.Errorf("search = %+v", found)
+	}
+	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"elsewhere"}`).decode(t, &found)
+	if found.TotalResults != 0 || found.Results == nil {
+		t.Errorf("search elsewhere = %+v", found)
+	}
+	var retrieved struct {
+		Chunks     []searchResult
+		Strategy   string
+		AgentTrace []chat.Step `json:"agent_trace"`
+	}
+	b.send("POST", "/agent/retrieve", `{"query":"gutters","top_k":3,"filters":{"document_ids":["`+first.ID+`"]}}`).decode(t, &retrieved)
+	if len(retrieved.Chunks) != 1 || retrieved.Strategy != "lexical" || len(retrieved.AgentTrace) != 1 {
+		t.Errorf("retrieve = %+v", retrieved)
+	}
+}
+
+func TestADeletedDocumentIsGoneUntilItIsRestored(t *testing.T) {
+	b := newBench(t)
+	_, res := b.uploadFiles("@survey.md=" + survey)
+	id := res.Documents[0].ID
+	b.settled(id)
+	for _, tt := range []struct {
+		method, path string
+		want         int
+	}{
+		{"DELETE", "/documents/" + id, 204}, {"GET", "/documents/" + id, 404}, {"GET", "/documents/" + id + "/text", 404},
+		{"GET", "/documents/" + id + "/file", 404}, {"GET", "/documents/" + id + "/events", 404}, {"DELETE", "/documents/" + id, 404},
+		{"POST", "/documents/" + id + "/restore", 200}, {"GET", "/documents/" + id, 200}, {"GET", "/documents/none", 404},
+		{"GET", "/documents/" + id + "/pages/1.png", 404}, {"GET", "/documents/" + id + "/pages/x.png", 404}, {"POST", "/documents/none/cancel", 404},
+		{"POST", "/documents/none/retry", 404}, {"GET", "/documents?state=lost", 400}, {"GET", "/documents?limit=0", 400},
+	} {
+		if got := b.send(tt.method, tt.path, ""); got.status != tt.want {
+			t.Errorf("%s %s = %d %s, want %d", tt.method, tt.path, got.status, got.body, tt.want)
+		}
+	}
+}
+
+func TestUploadsThatCantBeTaken(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Limits.Upload, c.Limits.UploadTotal, c.Limits.UploadFiles = 1000, 10_000, 3 })
+	for _, tt := range []struct {
+		name   string
+		parts  []string
+		status int
+		part   string // of the answer
+	}{
+		{"a file over the limit goes, the others stay", []string{"@big.md=" + strings.Repeat("x ", 600), "@ok.md=" + survey}, 202, "the limit for one file"},
+		{"no file", []string{"namespace=a"}, 400, "no file"},
+		{"an unknown field", []string{"folder=a", "@a.md=x"}, 400, `"folder`},
+		{"a field after its files", []string{"@late.md=late text", "namespace=a"}, 400, "before the files"},
+		{"meta that is no object", []string{"meta=[1]", "@a.md=x"}, 400, "JSON object"},
+		{"a namespace that can't be", []string{"namespace=../etc", "@a.md=x"}, 400, "namespace"},
+		{"more than one request may hold", []string{"@a.md=" + strings.Repeat("x", 11_000)}, 413, "MiB|KiB"},
+		{"too many files", []string{"@1.md=one", "@2.md=two", "@3.md=three", "@4.md=four"}, 413, "at most 3"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := b.uploadFiles(tt.parts...)
+			ok := false
+			for part := range strings.SplitSeq(tt.part, "|") {
+				ok = ok || strings.Contains(got.body, part) || strings.Contains(got.body, strings.ReplaceAll(part, `"`, `\"`))
+			}
+			if got.status != tt.status || !ok {
+				t.Errorf("got %d %s, want %d with %q", got.status, got.body, tt.status, tt.part)
+			}
+		})
+	}
+	if got := b.send("POST", "/documents", `{"files":[]}`); got.status != 415 {
+		t.Errorf("JSON instead of a form: %d", got.status)
+	}
+	if got := b.send("POST", "/documents", "--x\r\nContent-Disp", "Content-Type", "multipart/form-data; boundary=x"); got.status != 400 {
+		t.Errorf("a form that breaks off: %d %s", got.status, got.body)
+	}
+}
+
+func TestHostileNamesStayNames(t *testing.T) {
+	b := newBench(t)
+	for i, name := range []string{
+		"../../etc/passwd.md", `C:\Users\x\..\a.md`, "/abs/olute.md", "a/./b//c.md", "x\u202egpj.md", "CON.md", strings.Repeat("n", 300) + ".md",
+		"semi;colon.md", "<script>.md", "…/ü/日本.md",
+	} {
+		got, res := b.uploadFiles(fmt.Sprintf("@%s=text number %d", name, i))
+		if got.status != 202 || len(res.Documents) != 1 {
+			t.Errorf("%q: %d %s", name, got.status, got.body)
+			continue
+		}
+		info := b.settled(res.Documents[0].ID)
+		if strings.HasPrefix(info.Path, "/") || strings.Contains(info.Path, "..") || strings.ContainsAny(info.Path, "\\\u202e") || len(info.Filename) > 255 {
+			t.Errorf("%q became %q", name, info.Path)
+		}
+		file := b.send("GET", "/documents/"+info.ID+"/file", "")
+		if file.status != 200 || !strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
+			t.Errorf("%q is sent as %q", name, file.header.Get("Content-Disposition"))
+		}
+	}
+}
+
+// onePage is a PDF of one page with a line of text.
+func onePage() string {
+	var b strings.Builder
+	var offsets []int
+	b.WriteString("%PDF-1.4\n")
+	content := "BT /F1 24 Tf 72 700 Td (The roof is sound) Tj ET"
+	for i, object := range []string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content), "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+	} {
+		offsets = append(offsets, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, start)
+	return b.String()
+}
+
+func TestAPageOfAPDFIsAPictureOfTheWidthAskedFor(t *testing.T) {
+	b := newBench(t)
+	_, res := b.uploadFiles("@roof.pdf=" + onePage())
+	info := b.settled(res.Documents[0].ID)
+	if info.State != corpus.StateReady || info.Pages != 1 {
+		t.Fatalf("document = %+v, %+v", info, info.Error)
+	}
+	path := "/documents/" + info.ID + "/pages/1.png"
+	for _, tt := range []struct {
+		query       string
+		status      int
+		width       int
+		cachePrefix string
+	}{
+		{"?width=300", 200, 300, "private, no-cache"},
+		{"?width=300&dpr=2", 200, 600, "private, no-cache"},
+		{"?width=300&v=" + info.SHA256[:12], 200, 300, "private, max-age="},
+		{"?width=300&v=00000000", 200, 300, "private, no-cache"},
+		{"?width=99", 400, 0, ""}, {"?width=4001", 400, 0, ""}, {"?dpr=9", 400, 0, ""}, {"?dpr=NaN", 400, 0, ""},
+	} {
+		got := b.send("GET", path+tt.query, "")
+		if got.status != tt.status {
+			t.Errorf("%s = %d %s", tt.query, got.status, got.body)
+			continue
+		}
+		if tt.status != 200 {
+			continue
+		}
+		img, err := png.DecodeConfig(strings.NewReader(got.body))
+		if err != nil || img.Width != tt.width || !strings.HasPrefix(got.header.Get("Cache-Control"), tt.cachePrefix) {
+			t.Errorf("%s: width %d, %q, %v", tt.query, img.Width, got.header.Get("Cache-Control"), err)
+		}
+		if again := b.send("GET", path+tt.query, "", "If-None-Match", got.header.Get("ETag")); again.status != 304 {
+			t.Errorf("%s again = %d, want 304", tt.query, again.status)
+		}
+	}
+	if got := b.send("GET", "/documents/"+info.ID+"/pages/2.png", ""); got.status != 404 {
+		t.Errorf("page 2 of 1 = %d", got.status)
+	}
+}
+
+func TestAFileThatCantBeReadSaysWhyOnItsStream(t *testing.T) {
+	b := newBench(t)
+	_, res := b.uploadFiles("@broken.pdf=%PDF-1.7 but nothing else")
+	info := b.settled(res.Documents[0].ID)
+	if info.State != corpus.StateFailed || info.Error == nil || info.Error.Detail == "" {
+		t.Errorf("document = %+v", info)
+	}
+	if got := b.send("POST", "/documents/"+info.ID+"/retry", ""); got.status != 200 {
+		t.Errorf("retry = %d %s", got.status, got.body)
+	}
+	b.settled(info.ID)
+}
