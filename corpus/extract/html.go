@@ -2,7 +2,6 @@ package extract
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -245,9 +244,4 @@ func writeFragment(w *canon.Writer, src string, at place) {
 		walk.node(n, at)
 	}
 	w.End()
-}
-
-func tooLarge(bytes, limit int64) error {
-	return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20, limit>>20)}
 }

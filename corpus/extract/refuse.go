@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"strings"
 
@@ -56,4 +57,9 @@ func refusal(f corpus.File, head []byte) *corpus.Failure {
 		return &corpus.Failure{Code: "broken", Detail: "This file is not a PDF, whatever its name says. Open it in a PDF viewer, save it again and add the new file."}
 	}
 	return nil
+}
+
+func tooLarge(bytes, limit int64) error {
+	return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
+		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20, limit>>20)}
 }
