@@ -14,7 +14,7 @@ run: build
 	exec bin/footnote serve
 
 build: vendor
-	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/footnote ./cmd/footnote
+	$(GO) build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/footnote ./cmd/footnote
 
 vendor: node_modules/.package-lock.json
 	@npm run --silent vendor

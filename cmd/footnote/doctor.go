@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/pdf"
+	"footnote/docs"
+	"footnote/llm/openai"
+	"footnote/sql/sqlite"
+)
+
+type doctorCommand struct{}
+
+// finding is what one check found: what is fine, or what is wrong and what to do.
+type finding struct {
+	what string
+	fine string
+	err  error
+}
+
+// Run checks everything that a question needs and prints a line for each. A failed check is an error.
+func (doctorCommand) Run(p *program) error {
+	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
+	defer cancel()
+	findings := []finding{{what: "settings", fine: "understood"}}
+	findings = append(findings, storage(ctx, p.settings)...)
+	findings = append(findings, reader(ctx, p.settings))
+	findings = append(findings, model(ctx, p.settings)...)
+	wrong := 0
+	for _, f := range findings {
+		if f.err != nil {
+			wrong++
+			fmt.Fprintf(p.stdout, "✕ %-15s %s\n", f.what, message(f.err))
+			continue
+		}
+		fmt.Fprintf(p.stdout, "✓ %-15s %s\n", f.what, f.fine)
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d checks failed", wrong, len(findings))
+	}
+	return nil
+}
+
+func storage(ctx context.Context, set *settings) []finding {
+	dir, err := claim(set.Data)
+	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
+		return []finding{{what: "data directory", fine: fmt.Sprintf("%s, in use by the Footnote at %s", set.Data, busy.URL)}}
+	}
+	if err != nil {
+		return []finding{{what: "data directory", err: err}}
+	}
+	found := []finding{{what: "data directory", fine: set.Data + " can be written"}}
+	if free, err := freeSpace(set.Data); err != nil {
+		found = append(found, finding{what: "disk", err: err})
+	} else if free < 200<<20 {
+		found = append(found, finding{what: "disk", err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data)})
+	} else {
+		found = append(found, finding{what: "disk", fine: fmt.Sprintf("%d MiB free", free>>20)})
+	}
+	db, err := sqlite.Open(ctx, dir.file("footnote.db"), quiet(io.Discard))
+	if err == nil {
+		err = db.Close()
+	}
+	found = append(found, finding{what: "database", fine: "opens, its version fits", err: err})
+	if err := dir.release(); err != nil {
+		found = append(found, finding{what: "data directory", err: err})
+	}
+	return found
+}
+
+// reader has the PDF worker read the handbook.
+func reader(ctx context.Context, set *settings) finding {
+	f := finding{what: "PDF reader"}
+	f.err = func() error {
+		raw, err := fs.ReadFile(docs.Handbook, "handbook/footnote-handbook.pdf")
+		if err != nil {
+			return err
+		}
+		file, err := os.CreateTemp("", "footnote-doctor-*.pdf")
+		if err != nil {
+			return err
+		}
+		defer os.Remove(file.Name())
+		if _, err = file.Write(raw); err != nil {
+			return errors.Join(err, file.Close())
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		worker, err := pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: (&directory{path: set.Data}).file("cache", "pdf")})
+		if err != nil {
+			return err
+		}
+		read, err := worker.Extract(ctx, corpus.File{Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw))}, func(int, int) {})
+		f.fine = fmt.Sprintf("read %d pages", read.Pages)
+		return errors.Join(err, worker.Close())
+	}()
+	return f
+}
+
+func model(ctx context.Context, set *settings) []finding {
+	if !set.withModel() {
+		return []finding{{what: "model", fine: "none is set: offline mode answers, word for word from the documents"}, {what: "semantic search", fine: "off: no embedding model is set"}}
+	}
+	remote, err := openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel})
+	if err != nil {
+		return []finding{{what: "model", err: err}}
+	}
+	defer remote.Close()
+	health := remote.Probe(ctx)
+	found := []finding{{what: "model", fine: fmt.Sprintf("%s answers (%.1f s)", set.OpenAIModel, health.Took.Seconds()), err: health.Err}}
+	if health.Err == nil {
+		tools := finding{what: "tool calls", fine: "work"}
+		if !health.Tools {
+			tools.err = fmt.Errorf("%s did not call the tool it was told to call; choose a model that supports tools with OPENAI_MODEL", set.OpenAIModel)
+		}
+		found = append(found, tools)
+	}
+	semantic := finding{what: "semantic search", fine: "off: OPENAI_EMBEDDING_MODEL is not set"}
+	if set.OpenAIEmbeddingModel != "" {
+		semantic = finding{what: "semantic search", fine: set.OpenAIEmbeddingModel + " works", err: health.EmbedErr}
+	}
+	return append(found, semantic)
+}

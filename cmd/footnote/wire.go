@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+
+	"footnote/agent"
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/blobs"
+	"footnote/corpus/extract"
+	"footnote/corpus/extract/pdf"
+	"footnote/docs"
+	"footnote/llm"
+	"footnote/llm/offline"
+	"footnote/llm/openai"
+	"footnote/server"
+	"footnote/sql/sqlite"
+)
+
+// app is a whole Footnote: every part, wired. It is the only place that knows all packages.
+type app struct {
+	model   string
+	db      *sqlite.DB
+	pdf     *pdf.Reader
+	remote  *openai.Model // nil in offline mode
+	library *corpus.Library
+	runs    *agent.Runs
+	server  *server.Server
+}
+
+// wire builds all parts on a claimed directory. Nothing runs yet but the store's writer.
+func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (_ *app, err error) {
+	a := &app{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if a.db, err = sqlite.Open(ctx, dir.file("footnote.db"), log); err != nil {
+		return nil, err
+	}
+	if err = a.wireLibrary(set, dir, log); err != nil {
+		return nil, err
+	}
+	chats := a.db.Chats()
+	feed := chat.NewFeed(chats)
+	model, fallback := llm.Model(offline.New()), llm.Model(nil)
+	if a.remote != nil && set.withModel() {
+		model, fallback = a.remote, model
+	}
+	a.model = model.Name()
+	budget := chat.Budget{Seconds: int(set.RunTimeout.Seconds())}
+	a.runs, err = agent.NewRuns(agent.Config{
+		Store: chats, Feed: feed, Library: a.library, Model: model, Fallback: fallback, Log: log,
+		MaxRuns: set.MaxRuns, Budget: budget, Exclusive: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	samples, err := fs.Sub(docs.Handbook, "handbook")
+	if err != nil {
+		return nil, err
+	}
+	a.server, err = server.New(server.Config{
+		Store: chats, Feed: feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model,
+		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(),
+		Limits: server.Limits{Upload: int64(set.MaxUploadMiB) << 20},
+	})
+	return a, err
+}
+
+func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program, to start the PDF reader: %w", err)
+	}
+	if a.pdf, err = pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: dir.file("cache", "pdf"), Log: log}); err != nil {
+		return err
+	}
+	originals, err := blobs.Open(dir.file("blobs"))
+	if err != nil {
+		return err
+	}
+	files := extract.New(a.pdf)
+	cfg := corpus.Config{
+		Documents: a.db.Documents(), Lexical: a.db.Lexical(), Blobs: originals, Queue: a.db.Queue(),
+		Extractor: files, Renderer: files, MaxBytes: int64(set.MaxUploadMiB) << 20, Log: log,
+	}
+	if set.OpenAIAPIKey != "" || set.OpenAIBaseURL != "" {
+		a.remote, err = openai.New(openai.Config{
+			APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel,
+			EmbeddingModel: set.OpenAIEmbeddingModel, Log: log,
+		})
+		if err != nil {
+			return err
+		}
+		if set.OpenAIEmbeddingModel != "" {
+			cfg.Vectors, cfg.Embedder = a.db.Vectors(), a.remote
+		}
+	}
+	a.library, err = corpus.NewLibrary(cfg)
+	return err
+}
+
+// checks are the dependencies whose failure leaves the rest working.
+func (a *app) checks() []server.Check {
+	if a.remote == nil {
+		return nil
+	}
+	return []server.Check{{Name: "model", Probe: func(ctx context.Context) error {
+		err := a.remote.Reach(ctx)
+		if e, ok := errors.AsType[*llm.Error](err); ok {
+			return &chat.Error{Code: chat.CodeModelFailed, Message: e.Message, Err: e.Err}
+		}
+		return err
+	}}}
+}
+
+// serve answers requests and does the background work until ctx ends, then stops in order: streams, runs, library, stores.
+func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
+	defer func() { err = errors.Join(err, a.close()) }()
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	g, failed := errgroup.WithContext(work)
+	g.Go(func() error { return a.server.Serve(listener) })
+	g.Go(func() error { return a.runs.Run(work) })
+	g.Go(func() error { return a.library.Run(work) })
+	g.Go(func() error {
+		select {
+		case <-ctx.Done(): // a signal
+		case <-failed.Done():
+		}
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+		defer cancel()
+		err := errors.Join(a.runs.Stop(drain), a.server.Shutdown(drain))
+		stopWork()
+		return err
+	})
+	return g.Wait()
+}
+
+// close gives up what wire opened.
+func (a *app) close() error {
+	var errs []error
+	if a.remote != nil {
+		a.remote.Close()
+	}
+	if a.pdf != nil {
+		errs = append(errs, a.pdf.Close())
+	}
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
+	}
+	return errors.Join(errs...)
+}
