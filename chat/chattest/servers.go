@@ -51,6 +51,16 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.Wake(run.ID)
 		d.wantFrom("after the end", run.ID, 6, true)
 	})
+	withFeed(t, open, "Wake alone shows that another server took a run over", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		_, stop := d.Watch(run.ID)
+		defer stop()
+		d.say(run.ID, deltas(3)...)
+		takeOver(d, other)
+		appendBy(d, other, run.ID, deltas(2)...)
+		d.Wake(run.ID)
+		d.wantFrom("after Wake", run.ID, 5, false)
+	})
 	withFeed(t, open, "a run that came back shows what happened elsewhere", func(t *testing.T, d desk) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)
