@@ -260,7 +260,7 @@ func TestKeysFromTheEnvironmentAreNotSent(t *testing.T) {
 
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	var connections atomic.Int32
-	web := httptest.NewUnstartedServer(scripted.NewServer(scripted.Config{}))
+	web := httptest.NewUnstartedServer(scripted.NewServer(scripted.Config{Delay: time.Millisecond}))
 	web.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			connections.Add(1)

@@ -124,6 +124,7 @@ var streams = []struct {
 	{name: "row 9: all three mixed", wire: "data: " + text("Hel") + "\r\n\rdata: " + text("lo") + "\n\r\n" + data(fin("stop"), done), want: helloStop},
 	{name: "row 10: no space after the colon", wire: strings.ReplaceAll(data(text("Hello"), fin("stop"), done), "data: ", "data:"), want: helloStop},
 	{name: "row 10: data of many lines", wire: "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"Hello\"}}]}\n\n" + data(fin("stop"), done), want: helloStop},
+	{name: "row 10: data of many lines with CRLF", wire: "data: {\"choices\":[{\"delta\":\r\ndata: {\"content\":\"Hello\"}}]}\r\n\r\n" + data(fin("stop"), done), want: helloStop},
 	{name: "row 11: runes of several bytes", wire: data(text("日本"), text("語 é 👍"), fin("stop"), done), want: played{Text: "日本語 é 👍", Finish: llm.FinishStop}},
 	{name: "row 11: a rune split over two chunks", wire: data("{\"choices\":[{\"delta\":{\"content\":\"a\xf0\x9f\"}}]}", "{\"choices\":[{\"delta\":{\"content\":\"\x91\x8db\"}}]}", fin("stop"), done),
 		want: played{Text: "a👍b", Finish: llm.FinishStop}},
