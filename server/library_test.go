@@ -2,18 +2,14 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/blobs"
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/pdf"
 	"footnote/sql/sqlite"
@@ -38,8 +34,12 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	if err != nil {
 		t.Fatal(err)
 	}
+	originals, err := blobs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	library, err := corpus.NewLibrary(corpus.Config{
-		Documents: db.Documents(), Lexical: db.Lexical(), Queue: db.Queue(), Blobs: folder(t.TempDir()),
+		Documents: db.Documents(), Lexical: db.Lexical(), Queue: db.Queue(), Blobs: originals,
 		Extractor: extract.New(reader), Renderer: reader,
 	})
 	if err != nil {
@@ -55,32 +55,4 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 		}
 	})
 	return library
-}
-
-// folder keeps originals as files under their hash.
-type folder string
-
-func (f folder) Put(_ context.Context, r io.Reader, limit int64) (string, int64, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
-		return "", 0, err
-	}
-	if int64(len(data)) > limit {
-		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: "too large"}
-	}
-	sum := sha256.Sum256(data)
-	name := hex.EncodeToString(sum[:])
-	return name, int64(len(data)), os.WriteFile(filepath.Join(string(f), name), data, 0o600)
-}
-
-func (f folder) Open(_ context.Context, sha256 string) (io.ReadSeekCloser, error) {
-	file, err := os.Open(filepath.Join(string(f), sha256))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &chat.Error{Code: chat.CodeNotFound, Message: "gone"}
-	}
-	return file, err
-}
-
-func (f folder) Delete(_ context.Context, sha256 string) error {
-	return os.Remove(filepath.Join(string(f), sha256))
 }
