@@ -3,13 +3,8 @@ package corpus_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/blobs"
 	"footnote/corpus/embed/embedtest"
 	"footnote/corpus/extract"
 	"footnote/sql/sqlite"
@@ -27,7 +23,7 @@ import (
 type shelf struct {
 	*corpus.Library
 	db    *sqlite.DB
-	blobs folder
+	blobs corpus.Blobs
 }
 
 // openShelf opens a library in dir; Run is the test's to start. change may adjust the wiring.
@@ -42,8 +38,8 @@ func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)
 			t.Error(err)
 		}
 	})
-	sh := &shelf{db: db, blobs: folder(filepath.Join(dir, "blobs"))}
-	if err := os.MkdirAll(string(sh.blobs), 0o700); err != nil {
+	sh := &shelf{db: db}
+	if sh.blobs, err = blobs.Open(filepath.Join(dir, "blobs")); err != nil {
 		t.Fatal(err)
 	}
 	reader := extract.New(nil)
@@ -106,34 +102,6 @@ func (sh *shelf) settled(t testing.TB, id string, state corpus.State) corpus.Doc
 			t.Fatalf("%s stayed %s", d.Filename, d.State)
 		}
 	}
-}
-
-// folder keeps originals as files named by their hash.
-type folder string
-
-func (f folder) Put(_ context.Context, r io.Reader, limit int64) (string, int64, error) {
-	b, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
-		return "", 0, err
-	}
-	if int64(len(b)) > limit {
-		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: "too large"}
-	}
-	sum := sha256.Sum256(b)
-	name := hex.EncodeToString(sum[:])
-	return name, int64(len(b)), os.WriteFile(filepath.Join(string(f), name), b, 0o600)
-}
-
-func (f folder) Open(_ context.Context, sha string) (io.ReadSeekCloser, error) {
-	file, err := os.Open(filepath.Join(string(f), sha))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &chat.Error{Code: chat.CodeNotFound, Message: "no such blob"}
-	}
-	return file, err
-}
-
-func (f folder) Delete(_ context.Context, sha string) error {
-	return os.Remove(filepath.Join(string(f), sha))
 }
 
 func TestAddReadsAFileIn(t *testing.T) {
@@ -331,8 +299,12 @@ func TestADeletedDocumentGoesForGood(t *testing.T) {
 		if err := sh.PurgeBefore(t.Context(), time.Now().Add(time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := sh.blobs.Open(t.Context(), d.SHA256)
-		return chat.CodeOf(err) == chat.CodeNotFound && err != nil
+		body, err := sh.blobs.Open(t.Context(), d.SHA256)
+		if err == nil {
+			body.Close()
+			return false
+		}
+		return chat.CodeOf(err) == chat.CodeNotFound
 	}
 	if gone(d) {
 		t.Error("the original went while another document has its bytes")
