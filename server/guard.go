@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -80,8 +79,8 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// pacedBody gives each read its own deadline and takes it away at the end of the body, when net/http goes on reading to notice
-// that the client left. After a read that failed the deadline stays: net/http would wait for the rest of the body before it answers.
+// pacedBody gives each read its own deadline. It stays after a read that failed: net/http would wait for the rest of the body before
+// it answers. After the end of the body net/http takes it away itself.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -90,11 +89,7 @@ type pacedBody struct {
 
 func (b *pacedBody) Read(p []byte) (int, error) {
 	_ = b.control.SetReadDeadline(time.Now().Add(b.timeout))
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		_ = b.control.SetReadDeadline(time.Time{})
-	}
-	return n, err
+	return b.ReadCloser.Read(p)
 }
 
 // checkHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
