@@ -106,7 +106,7 @@ func (o searchDocumentsOutput) clip(limit int) any {
 		all += len(doc.Passages)
 	}
 	for i, doc := range o.Documents {
-		doc.Snippet = cutText(doc.Snippet, 200)
+		doc.Snippet = cutText(doc.Snippet, 300)
 		doc.Passages = cutPassages(doc.Passages, (limit*8/10-len(docs)*400)*len(doc.Passages)/max(1, all))
 		docs[i] = doc
 	}

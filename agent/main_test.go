@@ -111,23 +111,27 @@ func newHouse(t *testing.T, model llm.Model, change ...func(*Config)) *house {
 
 // furnish opens the store and puts the documents in.
 func (h *house) furnish() {
-	t := h.tb
-	t.Helper()
+	h.Helper()
 	h.open()
-	ctx, stop := context.WithCancel(t.Context())
+	h.add("Survey.md", survey)
+	h.add("Handbook.md", handbook)
+}
+
+// add puts a document in and waits until it is ready.
+func (h *house) add(name, body string) {
+	h.Helper()
+	ctx, stop := context.WithCancel(h.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := h.library.Run(ctx); err != nil && ctx.Err() == nil {
-			t.Errorf("library: %v", err)
+			h.Errorf("library: %v", err)
 		}
 	})
-	for name, body := range map[string]string{"Survey.md": survey, "Handbook.md": handbook} {
-		if _, _, err := h.library.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)}); err != nil {
-			t.Fatal(err)
-		}
+	if _, _, err := h.library.Add(h.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)}); err != nil {
+		h.Fatal(err)
 	}
-	if err := h.library.Wait(t.Context(), chat.Local, func(corpus.Counts) {}); err != nil {
-		t.Fatal(err)
+	if err := h.library.Wait(h.Context(), chat.Local, func(corpus.Counts) {}); err != nil {
+		h.Fatal(err)
 	}
 	stop()
 	wg.Wait()

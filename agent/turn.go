@@ -211,7 +211,9 @@ func (w *work) wait(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 	case <-w.now.Done():
 	case <-ctx.Done():
-		return context.Cause(ctx)
+	}
+	if cause := context.Cause(ctx); cause != nil { // before w.now, which ends with ctx
+		return cause
 	}
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(begin), stamp()
 	step.Message = fmt.Sprintf("Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()))
