@@ -40,7 +40,7 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n := b.times(9_000) // with as many sockets on each side, below a common limit of 20,000 files
+	n := b.times(10_000)
 	rest, err := settled(ctx, server)
 	if err != nil {
 		return nil, err
@@ -162,9 +162,9 @@ func (u *usage) read(ctx context.Context, server *process) error {
 		x, err := strconv.ParseFloat(value, 64)
 		switch {
 		case err != nil:
-		case name == "go_goroutines":
+		case name == "footnote_go_goroutines":
 			u.goroutines = int(x)
-		case name == "go_memstats_heap_inuse_bytes":
+		case name == "footnote_go_memstats_heap_inuse_bytes":
 			u.heap = x / (1 << 20)
 		}
 	}
