@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/llm/scripted"
+)
+
+// faulty is a library whose searches do as they are told.
+type faulty struct {
+	Library
+	search func(context.Context) error
+}
+
+func (f faulty) Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpus.Results, error) {
+	if err := f.search(ctx); err != nil {
+		return corpus.Results{}, err
+	}
+	return f.Library.Search(ctx, s, q)
+}
+
+func withSearch(h *house, f func(context.Context) error) func(*Config) {
+	return func(c *Config) { c.Library, c.ToolTimeout = faulty{h.library, f}, 200*time.Millisecond }
+}
+
+func untilStopped(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestAToolThatFailsIsAnObservation(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	for _, tt := range []struct {
+		name   string
+		search func(context.Context) error
+		code   chat.Code
+		says   string
+	}{
+		{"by an error", func(context.Context) error { return errors.New("secret: disk on fire") }, chat.CodeInternal, "Something went wrong"},
+		{"by taking too long", untilStopped, chat.CodeTimeout, "longer than"},
+		{"by a panic", func(context.Context) error { panic("a bug") }, chat.CodeInternal, "Go on without it"},
+	} {
+		h.hire(scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)), says(goodAnswer)), withSearch(h, tt.search))
+		got := h.answer(question("How many days of holiday are there?"))
+		if a := got.answer(); len(a.Citations) != 1 {
+			t.Errorf("%s: answer = %+v", tt.name, a)
+		}
+		s := got.step("search_documents")
+		if s.Status != chat.StatusError || s.Error.Code != tt.code || !strings.Contains(string(s.ToolOutput), tt.says) || strings.Contains(dump(got.log), "secret") {
+			t.Errorf("%s: step = %+v, %s", tt.name, s, s.ToolOutput)
+		}
+	}
+}
+
+func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	isRunning := func(p chat.Payload) bool {
+		s, ok := p.(chat.Step)
+		return ok && s.ToolName == "search_documents" && s.Status == chat.StatusRunning
+	}
+	var stopped sync.WaitGroup
+	slow := func(c *Config) {
+		c.Library = faulty{h.library, func(ctx context.Context) error { defer stopped.Done(); return untilStopped(ctx) }}
+	}
+	stopped.Add(2)
+	h.hire(scripted.New(calls(search("holiday"), search("leave"))), slow)
+	run := h.ask(question("How many days of holiday are there?"))
+	h.follow(run.ID, isRunning)
+	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	got := h.wait(run.ID)
+	stopped.Wait()
+	if got.done().Status != chat.RunCancelled {
+		t.Errorf("done = %+v", got.done())
+	}
+	for _, s := range got.ended() {
+		if s.Status == chat.StatusRunning || s.ToolName != "" && s.Status != chat.StatusCancelled {
+			t.Errorf("step %s was left %s", s.Step, s.Status)
+		}
+	}
+	stopped.Add(1)
+	h.hire(scripted.New(calls(search("holiday")), says("I could not look it up.")), slow)
+	run = h.ask(question("How many days of holiday are there?"))
+	h.follow(run.ID, isRunning)
+	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	got = h.wait(run.ID)
+	if s := got.step("search_documents"); s.Status != chat.StatusCancelled || got.answer().StopReason != chat.StopRefused {
+		t.Errorf("step = %+v, answer = %+v", s, got.answer())
+	}
+}
+
+func TestParallelCallsOverlap(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	var both sync.WaitGroup
+	both.Add(2)
+	meet := func(ctx context.Context) error { // each waits until the other has begun
+		both.Done()
+		met := make(chan struct{})
+		go func() { both.Wait(); close(met) }()
+		select {
+		case <-met:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	h.hire(scripted.New(calls(search("holiday"), search("leave")), says(goodAnswer)), func(c *Config) { c.Library = faulty{h.library, meet} })
+	for _, s := range h.answer(question("How many days of holiday are there?")).ended() {
+		if s.ToolName != "" && s.Status != chat.StatusComplete {
+			t.Errorf("step = %+v", s)
+		}
+	}
+}
+
+func TestARunWhoseLeaseWasLostSaysNothingMore(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	h.hire(hanging{text: "There"}, func(c *Config) { c.Exclusive, c.Lease = false, 300*time.Millisecond })
+	run := h.ask(question("Wait"))
+	h.follow(run.ID, isDelta)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	other := chat.Lease{Owner: "other", Until: time.Now().Add(time.Hour)}
+	if taken, err := h.store.TakeOver(ctx, other, time.Now().Add(time.Hour)); err != nil || len(taken) != 1 {
+		t.Fatalf("TakeOver = %v, %v", taken, err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := h.runs.Run(ctx); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	for held := true; held; {
+		h.runs.mu.Lock()
+		_, held = h.runs.active[run.ID]
+		h.runs.mu.Unlock()
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			t.Fatal("the run was never let go")
+		}
+	}
+	stop()
+	wg.Wait()
+	for _, p := range h.log(run.ID) {
+		if isDone(p) {
+			t.Errorf("run_done by a server that has lost the run:%s", dump(h.log(run.ID)))
+		}
+	}
+}
