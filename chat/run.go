@@ -32,16 +32,16 @@ type Run struct {
 
 // RunRequest is all that a run is made from. It is stored with the run, so that a run can be carried on or repeated.
 type RunRequest struct {
-	SessionID      string    `json:"session_id"`
-	Message        string    `json:"message"`
-	ContextText    string    `json:"context_text,omitempty"`
-	Namespace      string    `json:"namespace,omitempty"`
-	DocumentIDs    []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
-	Toolset        string    `json:"toolset,omitempty"`
-	Config         RunConfig `json:"config"`
+	SessionID   string    `json:"session_id"`
+	Message     string    `json:"message"`
+	ContextText string    `json:"context_text,omitempty"`
+	Namespace   string    `json:"namespace,omitempty"`
+	DocumentIDs []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
+	Toolset     string    `json:"toolset,omitempty"`
+	Config      RunConfig `json:"config"`
 	// History holds turns from outside, as [question, answer], oldest first. They come before the session's own.
-	History [][2]string `json:"history,omitempty"`
-	IdempotencyKey string    `json:"-"` // 1–255 bytes, per user; empty for none
+	History        [][2]string `json:"history,omitempty"`
+	IdempotencyKey string      `json:"-"` // 1–255 bytes, per user; empty for none
 	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows the head.
 	Sibling string `json:"sibling,omitempty"`
 }
