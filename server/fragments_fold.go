@@ -25,7 +25,7 @@ type fold struct {
 type change struct {
 	step   *views.Step
 	parent *views.Step // of step
-	fresh  bool        // parent is new
+	whole  bool        // all of parent changed, not only its line
 	blocks []views.Block
 	head   bool // the timeline's head changed with the blocks
 	ended  []*views.Step
@@ -95,7 +95,7 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 	var c change
 	if !known {
 		s = f.newStep(p.CallID, at)
-		c.parent, c.fresh = f.adopt(s, p, at)
+		c.parent, c.whole = f.adopt(s, p, at)
 	} else if s.Made { // children came before it
 		s.Started = at
 	}
@@ -110,7 +110,9 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 	if c.parent == nil {
 		c.parent = f.calls[f.kids[p.CallID]]
 	}
-	f.group(c.parent)
+	if f.group(c.parent) {
+		c.whole = true
+	}
 	c.step = s
 	return c
 }
@@ -140,22 +142,23 @@ func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.St
 	return parent, !known
 }
 
-// group gives a made-up parent the state of its children.
-func (f *fold) group(parent *views.Step) {
+// group gives a made-up parent the state of its children and reports whether that changed it.
+func (f *fold) group(parent *views.Step) bool {
 	if parent == nil || !parent.Made {
-		return
+		return false
 	}
+	before := parent.Status
 	parent.Status = chat.StatusError
 	for _, c := range parent.Children {
-		switch c.Status {
-		case chat.StatusRunning, chat.StatusPending:
+		if c.Status == chat.StatusRunning || c.Status == chat.StatusPending {
 			parent.Status = chat.StatusRunning
-			return
-		case chat.StatusError:
-		default:
+			break
+		}
+		if c.Status != chat.StatusError {
 			parent.Status = chat.StatusComplete
 		}
 	}
+	return parent.Status != before
 }
 
 func (f *fold) delta(p chat.AnswerDelta) change {

@@ -67,7 +67,7 @@ func (s *Step) activity() activity {
 	return a
 }
 
-// plainActivity splits a phase's own words: the first is the verb.
+// plainActivity splits a phase's own words where the first is a verb.
 func (s *Step) plainActivity() activity {
 	words := s.Message
 	if s.Title != "" {
@@ -80,7 +80,10 @@ func (s *Step) plainActivity() activity {
 		return activity{Verb: "Failed:", Object: words}
 	}
 	verb, rest, _ := strings.Cut(words, " ")
-	return activity{Verb: verb, Object: rest}
+	if verb == "Read" || strings.HasSuffix(verb, "ing") || strings.HasSuffix(verb, "ed") {
+		return activity{Verb: verb, Object: rest}
+	}
+	return activity{Object: words}
 }
 
 func groupTitle(s *Step) string {

@@ -47,8 +47,9 @@ func StartedFragment(t *Turn) templ.Component {
 	})
 }
 
-// StepFragment answers reasoning_step. parent is nil at the top level; fresh says that parent has no row yet.
-func StepFragment(t *Turn, s *Step, parent *Step, fresh bool) templ.Component {
+// StepFragment answers reasoning_step. parent is nil at the top level; whole says that all of parent's row is
+// to be drawn, not only its line.
+func StepFragment(t *Turn, s *Step, parent *Step, whole bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -69,7 +70,7 @@ func StepFragment(t *Turn, s *Step, parent *Step, fresh bool) templ.Component {
 			templ_7745c5c3_Var2 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if parent != nil && fresh {
+		if parent != nil && whole {
 			templ_7745c5c3_Err = StepRow(parent, nil).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -249,6 +250,10 @@ func AnswerFragment(t *Turn) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = timelineHead(t).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = timelineFoot(t).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

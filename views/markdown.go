@@ -40,7 +40,7 @@ type Markdown struct {
 // NewMarkdown returns the one renderer a server needs.
 func NewMarkdown() *Markdown {
 	md := goldmark.New(
-		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify, extension.CJK),
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.TaskList, extension.Linkify, extension.CJK),
 		goldmark.WithParserOptions(
 			parser.WithInlineParsers(util.Prioritized(chipParser{}, 150)), // before links (200), so that [1] is a chip
 			parser.WithASTTransformers(util.Prioritized(safeTree{}, 500)),

@@ -110,7 +110,7 @@ const (
 	txtConfidence    = "Confidence"
 	txtAllDocuments  = "All documents"
 	txtBudget        = "What this run has used"
-	txtSteps         = "Steps"
+	txtSteps         = "Rounds"
 	txtTime          = "Time"
 	txtCopied        = "Copied"
 	txtCollapse      = "Collapse all"

@@ -79,7 +79,7 @@ func (t *Turn) spent() string {
 	if t.Final != nil && t.Final.StepsUsed > 0 {
 		steps = t.Final.StepsUsed
 	}
-	parts = append(parts, outOf(steps, t.Budget.Steps, "steps"))
+	parts = append(parts, outOf(steps, t.Budget.Steps, "rounds"))
 	parts = append(parts, fmt.Sprintf("%.1f of %d s", t.Elapsed.Seconds(), t.Budget.Seconds))
 	if t.Final != nil {
 		if n := t.Final.Tokens.In + t.Final.Tokens.Out; n > 0 {

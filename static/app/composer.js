@@ -55,6 +55,7 @@ document.addEventListener('htmx:after:swap', event => {
   if (ctx.response.status < 400) {
     box.value = ''
     box.style.blockSize = ''
+    if (running()) box.placeholder = box.dataset.busy
     window.scrollTo(0, document.documentElement.scrollHeight)
   } else {
     $('#thread')?.setAttribute('aria-busy', 'false')
@@ -89,6 +90,7 @@ document.addEventListener('footnote:idle', () => {
   if (!bar) return
   const focused = bar.contains(document.activeElement)
   bar.dataset.running = ''
+  box.placeholder = box.dataset.idle
   for (const button of bar.querySelectorAll('button')) button.remove()
   bar.append(piece('send'))
   if (focused) box.focus()

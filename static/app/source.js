@@ -74,7 +74,9 @@ export async function openSource(link) {
   if (html === null) at.replaceChildren(piece('panel-failed'))
   else at.innerHTML = html
   window.htmx?.process(at)
+  const place = link.getBoundingClientRect().top
   document.body.dataset.source = 'open'
+  if (link.isConnected && !panel.contains(link)) window.scrollBy(0, link.getBoundingClientRect().top - place) // the text keeps its place
   const quote = $('.quote', at) ?? $('.passage', at)
   const pages = $('.pages', at)
   if (quote && pages) {

