@@ -37,9 +37,18 @@ var vocabulary = func() []string {
 	return words
 }()
 
+// functionWords is how many of the most frequent words say nothing by themselves, as "the" and "of" do in English.
+const functionWords = 100
+
 // word draws a word: rank r comes up in proportion to 1/r.
 func word(random *rand.Rand) string {
 	return vocabulary[int(math.Pow(float64(len(vocabulary)), random.Float64()))-1]
+}
+
+// contentWord draws a word that is no function word, in the same proportion.
+func contentWord(random *rand.Rand) string {
+	most := float64(len(vocabulary)) / functionWords
+	return vocabulary[int(functionWords*math.Pow(most, random.Float64()))-1]
 }
 
 // markdown makes a document of about so many passages.
@@ -226,18 +235,18 @@ func embedded(ctx context.Context, server *process) error {
 	}
 }
 
-// queries runs searches of 2–6 content words, and every third time a whole question.
+// queries runs searches of 2–6 content words, and every third time a whole question, with function words between them.
 func queries(ctx context.Context, server *process, mode string, n int) ([]time.Duration, error) {
 	random := rand.New(rand.NewPCG(3, 5)) //nolint:gosec // repeatable, not secret
 	var took []time.Duration
 	for i := range n + 20 {
 		words := make([]string, 2+random.IntN(5))
 		for j := range words {
-			words[j] = word(random)
+			words[j] = contentWord(random)
 		}
 		query := strings.Join(words, " ")
 		if i%3 == 2 {
-			query = "What does the document say about the " + strings.Join(words, " and the ") + "?"
+			query = "What does the " + strings.Join(words, " "+vocabulary[random.IntN(functionWords)]+" and the ") + "?"
 		}
 		body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "top_k": 10})
 		if err != nil {
