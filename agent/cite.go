@@ -61,7 +61,7 @@ func (c *citer) cite(ctx context.Context, n int, claim string) (number int, fres
 	}
 	number = len(c.list) + 1
 	c.list = append(c.list, chat.Citation{
-		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: src.passage.FirstBlock,
+		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: blockOf(src.passage, found.start),
 		Title: title(src.document), Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
 		Start: found.start, End: found.end, Boxes: boxes,
 		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.desk.runID + "." + strconv.Itoa(number),
@@ -70,6 +70,19 @@ func (c *citer) cite(ctx context.Context, n int, claim string) (number int, fres
 	c.from = append(c.from, n)
 	c.numbers[key] = number
 	return number, &c.list[number-1], nil
+}
+
+// blockOf is the block of a passage that holds a place of its document's text. Blocks are numbered in order and stand apart by a blank
+// line; where a block holds blank lines itself, the passage's first one has to do.
+func blockOf(p corpus.Passage, start int) string {
+	first, err1 := strconv.Atoi(strings.TrimPrefix(p.FirstBlock, "b"))
+	last, err2 := strconv.Atoi(strings.TrimPrefix(p.LastBlock, "b"))
+	runes := []rune(p.Text)
+	at := start - p.Start
+	if err1 != nil || err2 != nil || at < 0 || at > len(runes) || strings.Count(p.Text, "\n\n") != last-first {
+		return p.FirstBlock
+	}
+	return "b" + strconv.Itoa(first+strings.Count(string(runes[:at]), "\n\n"))
 }
 
 // pageOf is the page that the words stand on; a passage may begin on the one before.

@@ -78,7 +78,7 @@ func citeSource() (*tool, error) {
 				message: message, summary: string(found.check),
 				output: func(numberer) any {
 					return citeSourceOutput{
-						CitationNumber: src.n, DocID: src.document.ID, Filename: filename(src.document), BlockID: src.passage.FirstBlock,
+						CitationNumber: src.n, DocID: src.document.ID, Filename: filename(src.document), BlockID: blockOf(src.passage, found.start),
 						Page: src.passage.Page, Quote: found.quote, Check: found.check, Start: found.start, End: found.end,
 						Boxes: boxes, ChunkID: src.passage.ID,
 					}

@@ -37,6 +37,15 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 	if stored := string([]rune(whole)[c.Start:c.End]); stored != c.Quote {
 		t.Errorf("stored text[start:end] = %q, quote = %q", stored, c.Quote)
 	}
+	blocks, err := h.library.Blocks(t.Context(), chat.Local, c.DocumentID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range blocks {
+		if b.Start <= c.Start && c.End <= b.End && b.ID != c.BlockID {
+			t.Errorf("block = %s, want %s", c.BlockID, b.ID)
+		}
+	}
 	if want := "The roof covering is in poor condition [1]. It was last renewed in 1987 by Harper & Sons."; a.Markdown != want || got.text() != want {
 		t.Errorf("answer = %q, deltas = %q, want %q", a.Markdown, got.text(), want)
 	}
