@@ -236,7 +236,7 @@ func failure(text string) any { return map[string]string{"error": text} }
 func (w *work) cutShort(ctx context.Context, r reply) error {
 	w.cutTurns++
 	step := w.phase("review", chat.ActionThinking, chat.StatusError, "The model's reply was cut at its length limit: asking for a shorter one")
-	w.aside = []llm.Message{{Role: llm.RoleUser, Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter."}}
+	w.aside = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter."}}
 	return w.takeBack(ctx, step)
 }
 

@@ -110,7 +110,7 @@ func (w *work) nudge(ctx context.Context, what, message string, r reply) error {
 	if said := strings.TrimSpace(r.text); said != "" {
 		w.aside = append(w.aside, llm.Message{Role: llm.RoleAssistant, Text: said})
 	}
-	w.aside = append(w.aside, llm.Message{Role: llm.RoleUser, Text: what})
+	w.aside = append(w.aside, llm.Message{Role: llm.RoleUser, Aside: true, Text: what})
 	return w.takeBack(ctx, step)
 }
 

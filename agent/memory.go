@@ -22,8 +22,25 @@ type recollection struct {
 	documents []chat.Source // behind the last answer, in order
 }
 
-// recall reads the shown branch that a run continues.
+// recall reads the shown branch that a run continues, after the turns that came with the request.
 func recall(ctx context.Context, store chat.Store, run chat.Run) (recollection, error) {
+	out, err := recallBranch(ctx, store, run)
+	out.messages = append(outside(run.Request.History), out.messages...)
+	return out, err
+}
+
+// outside makes messages of the last turns that a request brought along.
+func outside(turns [][2]string) []llm.Message {
+	var messages []llm.Message
+	for _, turn := range turns[max(0, len(turns)-memoryTurns):] {
+		for i, role := range []llm.Role{llm.RoleUser, llm.RoleAssistant} {
+			messages = append(messages, llm.Message{Role: role, Text: clipTokens(turn[i], memoryTokens/memoryTurns)})
+		}
+	}
+	return messages
+}
+
+func recallBranch(ctx context.Context, store chat.Store, run chat.Run) (recollection, error) {
 	if run.ParentID == "" {
 		return recollection{}, nil
 	}

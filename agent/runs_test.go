@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,6 +174,25 @@ func TestAFollowUpQuestionKnowsWhatWasSaid(t *testing.T) {
 	}
 	if !strings.Contains(msgs[0].Text, "1. Building survey of 12 Mill Lane") {
 		t.Errorf("the system prompt does not name the last sources: %s", msgs[0].Text)
+	}
+}
+
+func TestTurnsFromOutsideComeBeforeTheQuestion(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says("The roof was last renewed in 1987."))
+	h := newHouse(t, model)
+	req := question("And when was that?")
+	req.History = [][2]string{{"Who renewed the roof?", "Harper & Sons did."}}
+	h.answer(req)
+	var said []string
+	for _, m := range model.Requests()[0].Messages {
+		if m.Role != llm.RoleSystem {
+			said = append(said, string(m.Role)+": "+m.Text)
+		}
+	}
+	want := []string{"user: Who renewed the roof?", "assistant: Harper & Sons did.", "user: And when was that?"}
+	if !slices.Equal(said, want) {
+		t.Errorf("the model was told %q, want %q", said, want)
 	}
 }
 
