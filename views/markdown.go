@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
@@ -112,7 +113,14 @@ func lineStart(src string, at int) int {
 
 var unfinished = regexp.MustCompile("(\\s*\\[\\d{0,3}|[*_`~]+|!?\\[[^\\]\\n]{0,80}\\]\\([^)\\s]*|\\s)$")
 
-func holdBack(src string) string { return unfinished.ReplaceAllString(src, "") }
+// holdBack cuts an unfinished mark off the end. It looks at the last bytes only: it runs for every delta.
+func holdBack(src string) string {
+	from := max(0, len(src)-160)
+	for from < len(src) && !utf8.RuneStart(src[from]) {
+		from++
+	}
+	return src[:from] + unfinished.ReplaceAllString(src[from:], "")
+}
 
 var (
 	chipMark = regexp.MustCompile(`[ \t]*` + chipOpen + `(\d{1,3})` + chipClose)
