@@ -1,0 +1,222 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/views"
+)
+
+const (
+	blocksShown = 1200 // of a document without pages, on its own page
+	blocksAside = 60   // in the panel
+	sheetsWhole = 24   // pages of a document on its own page; a document of up to wholePages is shown whole
+	wholePages  = 30
+	sheetsAside = 4
+	maxOutline  = 200
+)
+
+// viewDocument answers GET /d/{id}: a document drawn from its blocks or pages. ?c={run}.{number} marks a citation, ?p={passage} a
+// passage; ?page= and ?at={block} say which part of a long document to show. The page's script gets the source panel.
+func (s *Server) viewDocument(c echo.Context) error {
+	ctx, scope := c.Request().Context(), s.scope(c)
+	d, err := s.library.Document(ctx, scope, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	p := viewing{Server: s, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
+	if err := p.load(c.QueryParam("c"), c.QueryParam("p")); err != nil {
+		return err
+	}
+	at, err := p.place(c)
+	if err != nil {
+		return err
+	}
+	if err := p.cut(at); err != nil {
+		return err
+	}
+	if p.v.Panel {
+		return s.show(c, http.StatusOK, views.SourcePanel(p.v))
+	}
+	page, err := s.frame(c, name(d))
+	if err != nil {
+		return err
+	}
+	page.Place = "documents"
+	return s.showPage(c, http.StatusOK, page, views.DocumentPage(p.v), nil)
+}
+
+// aside reports whether a request is for the panel beside an answer.
+func aside(c echo.Context) bool {
+	return c.Request().Header.Get("HX-Request") == "true" || c.QueryParam("panel") == "1"
+}
+
+// viewing makes a Viewer for one request.
+type viewing struct {
+	*Server
+	ctx    context.Context
+	scope  chat.Scope
+	v      *views.Viewer
+	text   string
+	blocks []corpus.Block
+	sizes  [][2]float64
+	query  url.Values // what the addresses of neighbouring parts keep
+}
+
+// load reads the document's content and finds what is to be marked.
+func (p *viewing) load(citation, passage string) (err error) {
+	id := p.v.Document.ID
+	if p.text, err = p.library.Text(p.ctx, p.scope, id); err != nil {
+		return err
+	}
+	if p.blocks, err = p.library.Blocks(p.ctx, p.scope, id); err != nil {
+		return err
+	}
+	if p.v.Document.MIME == "application/pdf" {
+		if p.sizes, err = p.library.PageSizes(p.ctx, p.scope, id); err != nil {
+			return err
+		}
+	}
+	p.v.Notice = stateNotice(p.v.Document, len(p.blocks) == 0)
+	p.query = url.Values{}
+	switch {
+	case citation != "":
+		p.query.Set("c", citation)
+		return p.cite(citation)
+	case passage != "":
+		p.query.Set("p", passage)
+		return p.passage(passage)
+	}
+	return nil
+}
+
+// stateNotice says why a document shows nothing, or something old.
+func stateNotice(d corpus.Document, empty bool) string {
+	switch d.State {
+	case corpus.StateReady:
+		if empty {
+			return views.NoContent
+		}
+		return ""
+	case corpus.StateFailed:
+		if d.Error != nil {
+			return d.Error.Detail
+		}
+		return views.NoContent
+	case corpus.StateCancelled:
+		return views.CancelledNow
+	case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
+		if !empty {
+			return views.Replacing
+		}
+		if d.State == corpus.StateQueued {
+			return views.QueuedNow
+		}
+	}
+	return views.ReadingNow
+}
+
+// passage marks a passage of this document.
+func (p *viewing) passage(id string) error {
+	found, err := p.library.Passages(p.ctx, p.scope, []string{id})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 || found[0].DocumentID != p.v.Document.ID {
+		p.v.Notice = views.PassageGone
+		return nil
+	}
+	p.v.Passage = views.Span{Start: found[0].Start, End: found[0].End}
+	return nil
+}
+
+// place is the index of the block, and the page from 1, that a request is about: what is marked, else what it names.
+type place struct {
+	block, page int
+}
+
+func (p *viewing) place(c echo.Context) (at place, err error) {
+	last := max(len(p.sizes), 1)
+	page, err := queryInt(c, "page", 0, 1, last)
+	if err != nil {
+		return at, err
+	}
+	if name := c.QueryParam("at"); name != "" {
+		at.block = max(p.blockNamed(name), 0)
+	} else if anchor := p.anchor(); anchor >= 0 {
+		at.block = p.blockAt(anchor)
+	}
+	if at.block < len(p.blocks) {
+		at.page = p.blocks[at.block].Page
+	}
+	if page > 0 {
+		at.page = page
+	}
+	at.page = min(max(at.page, 1), last)
+	return at, nil
+}
+
+// anchor is where the marked words begin, -1 without any.
+func (p *viewing) anchor() int {
+	if q := p.v.Quote; q.End > q.Start {
+		return q.Start
+	}
+	if q := p.v.Passage; q.End > q.Start {
+		return q.Start
+	}
+	return -1
+}
+
+func (p *viewing) blockNamed(id string) int {
+	for i := range p.blocks {
+		if p.blocks[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// blockAt is the index of the last block that starts at or before a place.
+func (p *viewing) blockAt(at int) int {
+	low, high := 0, len(p.blocks)
+	for low < high {
+		if mid := (low + high) / 2; p.blocks[mid].Start <= at {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return max(low-1, 0)
+}
+
+// address leads to another part of this document with the same mark.
+func (p *viewing) address(key, value, fragment string) string {
+	query := url.Values{}
+	for name, values := range p.query {
+		query[name] = values
+	}
+	query.Set(key, value)
+	return "/d/" + url.PathEscape(p.v.Document.ID) + "?" + query.Encode() + "#" + fragment
+}
+
+// runes returns [start, end), rune offsets, of a text.
+func runes(text string, start, end int) []rune {
+	n, from, to := 0, len(text), len(text)
+	for i := range text {
+		if n == start {
+			from = i
+		}
+		if n == end {
+			to = i
+			break
+		}
+		n++
+	}
+	return []rune(strings.Clone(text[min(from, to):to]))
+}

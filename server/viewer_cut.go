@@ -1,0 +1,193 @@
+package server
+
+import (
+	"strconv"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/views"
+)
+
+// cut fills in the part of the document around a place.
+func (p *viewing) cut(at place) error {
+	if len(p.sizes) > 0 {
+		if err := p.sheets(at.page); err != nil {
+			return err
+		}
+	} else {
+		p.part(at.block)
+	}
+	p.outline(at)
+	return nil
+}
+
+// part shows the blocks around one.
+func (p *viewing) part(block int) {
+	size := blocksShown
+	if p.v.Panel {
+		size = blocksAside
+	}
+	from := 0
+	if len(p.blocks) > size {
+		from = min(max(block-size/3, 0), len(p.blocks)-size)
+	}
+	to := min(from+size, len(p.blocks))
+	if from == to {
+		return
+	}
+	p.v.Blocks, p.v.Offset = p.blocks[from:to], p.blocks[from].Start
+	end := p.blocks[to-1].End
+	if to < len(p.blocks) {
+		p.v.Next = p.blocks[to].Start
+		end = p.v.Next
+		p.v.Later = p.address("at", p.blocks[min(to+size/3, len(p.blocks)-1)].ID, p.blocks[to].ID)
+	}
+	if from > 0 {
+		p.v.Earlier = p.address("at", p.blocks[max(from-2*size/3, 0)].ID, p.blocks[from-1].ID)
+	}
+	p.v.Text = runes(p.text, p.v.Offset, end)
+}
+
+// sheets shows the pages around one.
+func (p *viewing) sheets(page int) error {
+	all := len(p.sizes)
+	size := sheetsWhole
+	switch {
+	case p.v.Panel:
+		size = sheetsAside
+	case all <= wholePages:
+		size = all
+	}
+	from := min(max(page-size/3, 1), max(all-size+1, 1))
+	to := min(from+size-1, all)
+	p.v.Pages = views.PageRange{From: from, To: to, All: all}
+	if from > 1 {
+		n := strconv.Itoa(from - 1)
+		p.v.Earlier = p.address("page", n, "p"+n)
+	}
+	if to < all {
+		n := strconv.Itoa(to + 1)
+		p.v.Later = p.address("page", n, "p"+n)
+	}
+	start, end := p.rangeOf(from, to)
+	lines, err := p.library.Lines(p.ctx, p.scope, p.v.Document.ID, start, end)
+	if err != nil {
+		return err
+	}
+	p.v.Offset, p.v.Text = start, runes(p.text, start, end)
+	for n := from; n <= to; n++ {
+		p.v.Sheets = append(p.v.Sheets, views.Sheet{
+			Page: n, Width: p.sizes[n-1][0], Height: p.sizes[n-1][1], Eager: n == page,
+		})
+	}
+	for i, line := range lines {
+		until := end
+		if i+1 < len(lines) {
+			until = max(lines[i+1].Start, line.End)
+		}
+		if n := int(line.Box[0]); n >= from && n <= to {
+			s := &p.v.Sheets[n-from]
+			s.Lines = append(s.Lines, views.SheetLine{Line: line, Until: until})
+		}
+	}
+	return p.markSheets(from, to)
+}
+
+// rangeOf is the text of some pages, rune offsets.
+func (p *viewing) rangeOf(from, to int) (start, end int) {
+	start = -1
+	for _, b := range p.blocks {
+		if b.Page >= from && b.Page <= to {
+			if start < 0 {
+				start = b.Start
+			}
+			end = b.End
+		}
+	}
+	return max(start, 0), end
+}
+
+// markSheets puts the boxes of passage and quote on the pages shown.
+func (p *viewing) markSheets(from, to int) error {
+	boxes := func(s views.Span) ([]chat.Box, error) {
+		return p.library.Boxes(p.ctx, p.scope, p.v.Document.ID, s.Start, s.End)
+	}
+	passage, err := boxes(p.v.Passage)
+	if err != nil {
+		return err
+	}
+	quote, err := boxes(p.v.Quote)
+	if err != nil {
+		return err
+	}
+	put := func(list []chat.Box, on func(*views.Sheet) *[]chat.Box) {
+		for _, box := range list {
+			if n := int(box[0]); n >= from && n <= to {
+				marked := on(&p.v.Sheets[n-from])
+				*marked = append(*marked, box)
+			}
+		}
+	}
+	put(passage, func(s *views.Sheet) *[]chat.Box { return &s.Passage })
+	put(quote, func(s *views.Sheet) *[]chat.Box { return &s.Quote })
+	first := quote
+	if len(first) == 0 {
+		first = passage
+	}
+	if len(first) > 0 {
+		if n := int(first[0][0]); n >= from && n <= to {
+			p.v.Sheets[n-from].Anchor = true
+		}
+	}
+	return nil
+}
+
+// outline lists the headings, the deepest left out when there are too many.
+func (p *viewing) outline(at place) {
+	if p.v.Panel {
+		return
+	}
+	deepest := 3
+	for ; deepest > 1 && p.headings(deepest) > maxOutline; deepest-- {
+	}
+	shown := map[string]bool{}
+	for _, b := range p.v.Blocks {
+		shown[b.ID] = true
+	}
+	mark := p.anchor()
+	for _, b := range p.blocks {
+		if b.Kind != corpus.BlockHeading || b.Level > deepest || len(p.v.Outline) == maxOutline {
+			continue
+		}
+		title := string(runes(p.text, b.Start, b.End))
+		p.v.Outline = append(p.v.Outline, views.OutlineEntry{ID: b.ID, Title: title, Level: b.Level, URL: p.headingURL(b, shown[b.ID])})
+		if mark >= 0 && b.Start <= mark {
+			p.v.Current = b.ID
+		}
+	}
+}
+
+func (p *viewing) headings(deepest int) int {
+	n := 0
+	for _, b := range p.blocks {
+		if b.Kind == corpus.BlockHeading && b.Level <= deepest {
+			n++
+		}
+	}
+	return n
+}
+
+// headingURL leads to a heading on this page, or to the part that it is in.
+func (p *viewing) headingURL(b corpus.Block, shown bool) string {
+	if len(p.sizes) > 0 {
+		n := strconv.Itoa(b.Page)
+		if b.Page >= p.v.Pages.From && b.Page <= p.v.Pages.To {
+			return "#p" + n
+		}
+		return p.address("page", n, "p"+n)
+	}
+	if shown {
+		return "#" + b.ID
+	}
+	return p.address("at", b.ID, b.ID)
+}

@@ -1,0 +1,239 @@
+package views
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Span is [Start, End), rune offsets in a document's text. The zero Span is none.
+type Span struct{ Start, End int }
+
+func (s Span) empty() bool { return s.End <= s.Start }
+
+// holds reports whether the span covers a place.
+func (s Span) holds(at int) bool { return s.Start <= at && at < s.End }
+
+// Viewer is a document, or a part of it around a place, with what is marked in it.
+type Viewer struct {
+	Document corpus.Document
+	Panel    bool // beside an answer, not as a page
+	Notice   string
+	Outline  []OutlineEntry
+	Current  string // id of the heading the marked place is under
+	Passage  Span
+	Quote    Span
+	Cited    *Cited // nil: no citation is shown
+	Map      []MapCell
+
+	Text   []rune         // of the blocks shown
+	Offset int            // of Text in the document's text
+	Blocks []corpus.Block // of a document without pages
+	Next   int            // where the block after the last shown one starts; 0 at the end
+	Sheets []Sheet        // of a document with pages
+	Pages  PageRange
+
+	Earlier, Later string // addresses of the parts before and behind the one shown; empty at the ends
+}
+
+// PageRange is which of a document's pages are shown, from 1.
+type PageRange struct{ From, To, All int }
+
+// OutlineEntry is a heading of a document.
+type OutlineEntry struct {
+	ID    string // of its block
+	Title string
+	Level int // from 1
+	URL   string
+}
+
+// MapCell is a piece of the strip that shows where in the document the citations lie.
+type MapCell struct{ Cited, Now bool }
+
+// Cited is a citation and its answer.
+type Cited struct {
+	chat.Citation
+	Question  string
+	SessionID string
+	RunID     string
+	Here      []chat.Citation // all of this answer in this document, this one included
+	Before    string          // address of the citation before it in the answer, empty at the beginning
+	After     string
+	Changed   bool // the document is not the version that was cited
+	Marked    bool // its words stand in the document as it is now
+}
+
+// answerURL leads back to the answer.
+func (c *Cited) answerURL() string {
+	return "/c/" + url.PathEscape(c.SessionID) + "#" + turnID(c.RunID)
+}
+
+// where says what was checked, and where the words are.
+func (c *Cited) where() string {
+	at := locator(c.Page, c.Section)
+	switch {
+	case c.Check == chat.CheckNotFound || c.Quote == "":
+		return txtQuoteMissing
+	case !c.Marked && c.Changed:
+		return txtChangedGone
+	case c.Changed:
+		return txtChangedSame
+	case !c.Marked:
+		return txtQuoteMissing
+	case c.Check == chat.CheckApproximate:
+		return joined(txtNearly, at)
+	default:
+		return joined(txtWordForWord, at)
+	}
+}
+
+func joined(what, where string) string {
+	if where == "" {
+		return what
+	}
+	return what + " · " + where
+}
+
+// check is the check to show: what was verified once counts only while its words are there.
+func (c *Cited) check() chat.Check {
+	if !c.Marked && !c.Changed {
+		return chat.CheckNotFound
+	}
+	return c.Check
+}
+
+// unmarked returns the words to show beside the document because they can't be marked in it.
+func (c *Cited) unmarked() string {
+	switch {
+	case c.Marked && c.Check == chat.CheckApproximate:
+		return c.Claimed
+	case c.Marked:
+		return ""
+	case c.Quote != "":
+		return c.Quote
+	default:
+		return c.Claimed
+	}
+}
+
+// stripLabel is a short name for where a citation is.
+func stripLabel(c chat.Citation) string {
+	if c.Page > 0 {
+		return "p. " + strconv.Itoa(c.Page)
+	}
+	section := c.Section
+	if i := strings.LastIndex(section, " › "); i >= 0 {
+		section = section[i+len(" › "):]
+	}
+	return clipped(section, 24)
+}
+
+// clipped is at most n runes of a text, with a sign that there was more.
+func clipped(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return strings.TrimSpace(string(runes[:n-1])) + "…"
+}
+
+// counts says how large the document is and how often it is cited, for the panel's head.
+func (v *Viewer) counts() string {
+	var parts []string
+	if v.Document.Pages > 0 {
+		parts = append(parts, plural(v.Document.Pages, "page"))
+	}
+	if v.Cited != nil && len(v.Cited.Here) > 0 {
+		parts = append(parts, thousands(len(v.Cited.Here))+" cited")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, v.Document.Filename)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// wholeURL is the page of this document at the same place.
+func (v *Viewer) wholeURL() string {
+	address := "/d/" + url.PathEscape(v.Document.ID)
+	if v.Cited != nil {
+		return citeURL(v.Cited.Citation) + "#cited"
+	}
+	if len(v.Sheets) > 0 {
+		return address + "?page=" + strconv.Itoa(v.Pages.From) + "#p" + strconv.Itoa(v.Pages.From)
+	}
+	if !v.Passage.empty() && len(v.Blocks) > 0 {
+		return address + "?at=" + v.Blocks[0].ID
+	}
+	return address
+}
+
+// askURL opens a new question about the document.
+func (v *Viewer) askURL() string {
+	return "/?q=" + url.QueryEscape("About “"+documentTitle(v.Document)+"”: ")
+}
+
+func fileURL(d corpus.Document) string { return "/documents/" + url.PathEscape(d.ID) + "/file" }
+
+// text returns a range of the document's text, as far as it is shown.
+func (v *Viewer) text(start, end int) string {
+	start, end = max(start-v.Offset, 0), min(end-v.Offset, len(v.Text))
+	if start >= end {
+		return ""
+	}
+	return string(v.Text[start:end])
+}
+
+// group is a run of blocks that belong in one element: a list's items, else a single block.
+type group struct {
+	list    bool
+	ordered bool
+	blocks  []numberedBlock
+}
+
+// numberedBlock knows where the next block begins.
+type numberedBlock struct {
+	corpus.Block
+	next int
+}
+
+// groups puts the items of one list together.
+func (v *Viewer) groups() []group {
+	var out []group
+	for i, b := range v.Blocks {
+		next := v.Next
+		if i+1 < len(v.Blocks) {
+			next = v.Blocks[i+1].Start
+		}
+		nb := numberedBlock{b, next}
+		if b.Kind != corpus.BlockList {
+			out = append(out, group{blocks: []numberedBlock{nb}})
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].list && (b.Level > 1 || out[n-1].ordered == (b.Ordinal > 0)) {
+			out[n-1].blocks = append(out[n-1].blocks, nb)
+			continue
+		}
+		out = append(out, group{list: true, ordered: b.Ordinal > 0, blocks: []numberedBlock{nb}})
+	}
+	return out
+}
+
+// marked reports whether a block holds some of the quote.
+func (v *Viewer) marked(b corpus.Block) bool {
+	return !v.Quote.empty() && b.Start < v.Quote.End && v.Quote.Start < b.End
+}
+
+// levels are how deep the outline's entries are indented, by the levels that occur.
+func (v *Viewer) indent(level int) string {
+	seen := []int{}
+	for _, e := range v.Outline {
+		if !slices.Contains(seen, e.Level) && e.Level < level {
+			seen = append(seen, e.Level)
+		}
+	}
+	return "level-" + strconv.Itoa(min(len(seen)+1, 4))
+}

@@ -1,0 +1,148 @@
+package views
+
+import (
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Sheet is a page of a document: its image, the words over it, and what is marked.
+type Sheet struct {
+	Page          int
+	Width, Height float64 // in points
+	Lines         []SheetLine
+	Passage       []chat.Box
+	Quote         []chat.Box
+	Eager         bool // load its image at once
+	Anchor        bool // the marked words begin here
+}
+
+// SheetLine is a line of words with the text that follows it up to the next line.
+type SheetLine struct {
+	corpus.Line
+	Until int // where the next line starts
+}
+
+// imageWidths are the widths in pixels that page images come in.
+var imageWidths = []int{640, 1000, 1500}
+
+func imageURL(d corpus.Document, page, width int) string {
+	version := d.SHA256[:min(len(d.SHA256), 12)]
+	return "/documents/" + url.PathEscape(d.ID) + "/pages/" + strconv.Itoa(page) + ".png?width=" + strconv.Itoa(width) + "&v=" + version
+}
+
+func imageSet(d corpus.Document, page int) string {
+	var parts []string
+	for _, w := range imageWidths {
+		parts = append(parts, imageURL(d, page, w)+" "+strconv.Itoa(w)+"w")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// imageSizes says how wide a page is shown, so that the browser takes an image of fitting density.
+func imageSizes(panel bool) string {
+	if panel {
+		return "(max-width: 48rem) 92vw, min(38vw, 46rem)"
+	}
+	return "(max-width: 48rem) 92vw, 46rem"
+}
+
+func sheetID(page int) string { return "p" + strconv.Itoa(page) }
+
+// drawMarks draws the marked rectangles; the page is 1 by 1.
+func (s Sheet) drawMarks() templ.Component {
+	var b strings.Builder
+	rects(&b, "passage", s.Passage, "")
+	id := ""
+	if s.Anchor {
+		id = "cited"
+	}
+	rects(&b, "quote", s.Quote, id)
+	return templ.Raw(b.String())
+}
+
+// rects draws boxes a little larger than the words.
+func rects(b *strings.Builder, class string, boxes []chat.Box, id string) {
+	for i, box := range boxes {
+		pad := (box[4] - box[2]) * 0.12
+		b.WriteString(`<rect class="` + class + `"`)
+		if i == 0 && id != "" {
+			b.WriteString(` id="` + id + `"`)
+		}
+		attr(b, "x", box[1]-pad)
+		attr(b, "y", box[2]-pad)
+		attr(b, "width", box[3]-box[1]+2*pad)
+		attr(b, "height", box[4]-box[2]+2*pad)
+		b.WriteString(`/>`)
+	}
+}
+
+func attr(b *strings.Builder, name string, value float64) {
+	b.WriteString(` ` + name + `="` + strconv.FormatFloat(value, 'f', 4, 64) + `"`)
+}
+
+// drawLines draws the words of a page where they stand, invisible, to be selected, searched and read aloud. The marked words
+// are in elements of class quote.
+func (v *Viewer) drawLines(s Sheet) templ.Component {
+	var b strings.Builder
+	for _, l := range s.Lines {
+		height := (l.Box[4] - l.Box[2]) * s.Height
+		b.WriteString(`<text`)
+		attr(&b, "x", l.Box[1]*s.Width)
+		attr(&b, "y", l.Box[4]*s.Height-height*0.2)
+		attr(&b, "font-size", height*0.92)
+		attr(&b, "textLength", (l.Box[3]-l.Box[1])*s.Width)
+		b.WriteString(` lengthAdjust="spacingAndGlyphs">`)
+		from := l.Start
+		for _, at := range []int{v.Quote.Start, v.Quote.End, l.Until} {
+			at = min(max(at, from), l.Until)
+			v.writeRun(&b, from, at)
+			from = at
+		}
+		b.WriteString(`</text>`)
+	}
+	return templ.Raw(b.String())
+}
+
+func (v *Viewer) writeRun(b *strings.Builder, from, to int) {
+	if from >= to {
+		return
+	}
+	text := html.EscapeString(v.text(from, to))
+	if v.Quote.holds(from) {
+		text = `<tspan class="quote">` + text + `</tspan>`
+	}
+	b.WriteString(text)
+}
+
+func (s Sheet) pageBox() string {
+	return "0 0 " + strconv.FormatFloat(s.Width, 'f', 2, 64) + " " + strconv.FormatFloat(s.Height, 'f', 2, 64)
+}
+
+// pixels is a side of the image for the browser to keep its place before it is loaded.
+func pixels(points float64) string { return strconv.Itoa(max(int(points+0.5), 1)) }
+
+// mapBox is the drawing area of the map's strip: 10 units for each cell.
+func mapBox(cells int) string { return "0 0 " + strconv.Itoa(cells*10-1) + " 4" }
+
+// drawMap draws the strip of a document's pages, the cited ones dark.
+func drawMap(cells []MapCell) templ.Component {
+	var b strings.Builder
+	for i, cell := range cells {
+		class := ""
+		switch {
+		case cell.Now:
+			class = ` class="now"`
+		case cell.Cited:
+			class = ` class="cited"`
+		}
+		b.WriteString(`<rect x="` + strconv.Itoa(i*10) + `" y="0" width="9" height="4"` + class + `/>`)
+	}
+	return templ.Raw(b.String())
+}

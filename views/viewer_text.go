@@ -1,0 +1,177 @@
+package views
+
+import (
+	"context"
+	"html"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"footnote/corpus"
+)
+
+// tone is how a piece of text is marked.
+type tone int
+
+const (
+	toneNone tone = iota
+	tonePassage
+	toneQuote
+)
+
+func (v *Viewer) tone(at int) tone {
+	switch {
+	case v.Quote.holds(at):
+		return toneQuote
+	case v.Passage.holds(at):
+		return tonePassage
+	default:
+		return toneNone
+	}
+}
+
+// inline draws [start, end) of the text: what is marked outside, the document's own formatting inside, so that the marked
+// elements hold exactly the marked words.
+func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
+	cuts := []int{start, end}
+	cut := func(at int) {
+		if at > start && at < end {
+			cuts = append(cuts, at)
+		}
+	}
+	for _, m := range marks {
+		cut(m.Start)
+		cut(m.End)
+	}
+	for _, s := range []Span{v.Passage, v.Quote} {
+		cut(s.Start)
+		cut(s.End)
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var b strings.Builder
+	open := toneNone
+	for i := 0; i+1 < len(cuts); i++ {
+		if now := v.tone(cuts[i]); now != open {
+			closeTone(&b, open)
+			v.openTone(&b, now, cuts[i])
+			open = now
+		}
+		writeFormatted(&b, marks, cuts[i], v.text(cuts[i], cuts[i+1]))
+	}
+	closeTone(&b, open)
+	return templ.Raw(b.String())
+}
+
+func (v *Viewer) openTone(b *strings.Builder, t tone, at int) {
+	if t == toneNone {
+		return
+	}
+	b.WriteString(`<mark class="`)
+	if t == toneQuote {
+		b.WriteString("quote")
+	} else {
+		b.WriteString("passage")
+	}
+	b.WriteString(`"`)
+	if v.anchor() == at {
+		b.WriteString(` id="cited"`)
+	}
+	b.WriteString(`>`)
+}
+
+func closeTone(b *strings.Builder, t tone) {
+	if t != toneNone {
+		b.WriteString(`</mark>`)
+	}
+}
+
+// anchor is where the marked words begin, -1 when nothing is marked.
+func (v *Viewer) anchor() int {
+	switch {
+	case !v.Quote.empty():
+		return v.Quote.Start
+	case !v.Passage.empty():
+		return v.Passage.Start
+	default:
+		return -1
+	}
+}
+
+// writeFormatted writes a text that begins at a place inside the elements of the marks that cover the place.
+func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string) {
+	var closing []string
+	linked := false
+	for _, m := range marks {
+		if at < m.Start || at >= m.End {
+			continue
+		}
+		switch m.Kind {
+		case "strong", "em", "code":
+			b.WriteString("<" + m.Kind + ">")
+			closing = append(closing, "</"+m.Kind+">")
+		case "link":
+			if linked || !safeLink(m.URL) {
+				continue
+			}
+			linked = true
+			b.WriteString(`<a href="` + html.EscapeString(m.URL) + `" target="_blank" rel="noopener noreferrer nofollow">`)
+			closing = append(closing, "</a>")
+		}
+	}
+	b.WriteString(html.EscapeString(text))
+	for _, end := range slices.Backward(closing) {
+		b.WriteString(end)
+	}
+}
+
+// safeLink reports whether a document's link may be followed from here: http, https and mailto only.
+func safeLink(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return u.Host != ""
+	case "mailto":
+		return u.Opaque != ""
+	}
+	return false
+}
+
+// gap holds what stands between two pieces of the text, such as the blank line between blocks, when the quote goes on over it.
+func (v *Viewer) gap(from, to int) templ.Component {
+	if !v.Quote.holds(from) || to <= from {
+		return templ.NopComponent
+	}
+	return templ.Raw(`<mark class="quote vh">` + html.EscapeString(v.text(from, min(to, v.Quote.End))) + `</mark>`)
+}
+
+// code draws a block whose white space counts.
+func (v *Viewer) code(b numberedBlock) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		if _, err := io.WriteString(w, `<pre class="doc-code" tabindex="0"><code>`); err != nil {
+			return err
+		}
+		if err := templ.Join(v.inline(nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, `</code></pre>`)
+		return err
+	})
+}
+
+// cellGap is where the cell after (row, column) of a table begins, or the next block.
+func cellGap(b numberedBlock, row, column int) int {
+	if column+1 < len(b.Cells[row]) {
+		return b.Cells[row][column+1][0]
+	}
+	if row+1 < len(b.Cells) && len(b.Cells[row+1]) > 0 {
+		return b.Cells[row+1][0][0]
+	}
+	return b.next
+}

@@ -1,0 +1,88 @@
+package views
+
+import (
+	"strconv"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+const defaultNamespace = chat.DefaultNamespace
+
+// documentFacts are a document's size, date, author and the like, for a line under its title.
+func documentFacts(d corpus.Document) []string {
+	var facts []string
+	if d.Pages > 0 {
+		facts = append(facts, plural(d.Pages, "page"))
+	}
+	facts = append(facts, size(int(d.Bytes)), "added "+d.CreatedAt.Format("2 January 2006"))
+	for _, key := range []string{"author", "date"} {
+		if text, ok := d.Meta[key].(string); ok && text != "" {
+			facts = append(facts, clipped(text, 80))
+		}
+	}
+	return append(facts, d.Path)
+}
+
+func trueWord(is bool) string {
+	if is {
+		return "true"
+	}
+	return "false"
+}
+
+func regionWord(v *Viewer) string {
+	if len(v.Sheets) > 0 {
+		return txtPagesRegion
+	}
+	return txtTextRegion
+}
+
+func earlierWord(v *Viewer) string {
+	if len(v.Sheets) > 0 {
+		return txtEarlierPages
+	}
+	return txtEarlier
+}
+
+func laterWord(v *Viewer) string {
+	if len(v.Sheets) > 0 {
+		return txtLaterPages
+	}
+	return txtLater
+}
+
+// stripURL leads to another citation of the same answer: in the panel the link itself, on the page at the words.
+func stripURL(v *Viewer, c chat.Citation) string {
+	if v.Panel {
+		return citeURL(c)
+	}
+	return citeURL(c) + "#cited"
+}
+
+func itemClass(b numberedBlock) string {
+	class := "level-" + strconv.Itoa(min(max(b.Level, 1), 6))
+	if b.Ordinal == 0 {
+		class += " bullet"
+	}
+	return class
+}
+
+// added is when a document came, for people: "now", "5 min ago", "Today", "12 March".
+func added(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch ago := now.Sub(t); {
+	case ago < time.Minute:
+		return "now"
+	case ago < time.Hour:
+		return strconv.Itoa(int(ago.Minutes())) + " min ago"
+	}
+	if day := dayName(t, now); day == "Today" || day == "Yesterday" {
+		return day
+	}
+	if t.Year() == now.Year() {
+		return t.Format("2 January")
+	}
+	return t.Format("2 Jan 2006")
+}
