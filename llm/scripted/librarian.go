@@ -19,10 +19,12 @@ func Librarian(r Request) Reply {
 	if reply, ok := trouble(r, question); ok {
 		return reply
 	}
-	hits, passages, searched := results(r.Messages)
+	hits, found, read, searched := results(r.Messages)
 	switch {
-	case len(passages) > 0:
-		return Reply{Text: answer(passages, question)}
+	case len(read) > 0:
+		return Reply{Text: answer(read, question)}
+	case len(found) > 0 && r.NoTools: // it has to answer before it has read anything
+		return Reply{Text: answer(found, question)}
 	case len(hits) > 0 && !r.NoTools && has(r, "read_document"):
 		var reply Reply
 		for _, id := range hits[:min(2, len(hits))] {
@@ -76,8 +78,9 @@ type passage struct {
 	Text string `json:"text"`
 }
 
-// results gathers what the tools returned since the last question: hits of searches, and passages that were read.
-func results(history []llm.Message) (hits []string, read []passage, searched bool) {
+// results gathers what the tools returned since the last question: hits of searches with the passages they showed, and
+// passages that were read.
+func results(history []llm.Message) (hits []string, found, read []passage, searched bool) {
 	for _, msg := range slices.Backward(history) {
 		if msg.Role == llm.RoleUser {
 			break
@@ -105,10 +108,11 @@ func results(history []llm.Message) (hits []string, read []passage, searched boo
 				read = append(read, doc.Passages...)
 			} else if doc.DocID != "" {
 				hits = append(hits, doc.DocID)
+				found = append(found, doc.Passages...)
 			}
 		}
 	}
-	return hits, read, searched
+	return hits, found, read, searched
 }
 
 // answer copies the sentences that share most words with the question, each with its passage's number.

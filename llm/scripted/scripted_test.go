@@ -50,6 +50,11 @@ func TestLibrarianSearchesReadsAndAnswers(t *testing.T) {
 	if want := "The roof is in poor condition. [3] It rains in. [3] The garden is large. [4]"; text != want {
 		t.Errorf("the answer is %q, want %q", text, want)
 	}
+	hurry := llm.Message{Role: llm.RoleTool, CallID: "a", Text: `{"documents":[{"doc_id":"d1","passages":[{"n":2,"text":"The roof leaks badly."}]}],"total_found":1}`}
+	reply := scripted.Librarian(scripted.Request{Request: llm.Request{Messages: []llm.Message{question, called, hurry}, NoTools: true}})
+	if want := "The roof leaks badly. [2]"; reply.Text != want {
+		t.Errorf("before it has read anything the answer is %q, want %q", reply.Text, want)
+	}
 	none := llm.Message{Role: llm.RoleTool, CallID: "a", Text: `{"documents":[],"total_found":0}`}
 	if _, text := librarian(question, called, none); !strings.HasPrefix(text, "I couldn't find relevant information about that in your documents.") {
 		t.Errorf("with nothing found it says %q", text)
