@@ -122,21 +122,21 @@ func (s *Server) restoreDocument(c echo.Context) error {
 	if err := s.library.Restore(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return s.getDocument(c)
+	return s.changed(c)
 }
 
 func (s *Server) cancelDocument(c echo.Context) error {
 	if err := s.library.Cancel(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return s.getDocument(c)
+	return s.changed(c)
 }
 
 func (s *Server) retryDocument(c echo.Context) error {
 	if err := s.library.Retry(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return s.getDocument(c)
+	return s.changed(c)
 }
 
 // inert keeps anything in a file from running, should a browser show it after all.

@@ -48,6 +48,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.POST("/c/:id/head", s.headForm)
 	e.GET("/find", s.findPage)
 	e.GET("/d/:id", s.viewDocument)
+	e.POST("/documents/:id/delete", s.deleteDocumentForm)
 	e.GET("/runs/:id/stream", s.streamPage)
 	e.GET("/static/:version/*", s.staticFile)
 	e.GET("/favicon.ico", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, s.pages.assets.Path("icon.svg")) })

@@ -1,5 +1,6 @@
-// Files may be dropped anywhere. They go to the server in one request, then the documents page shows how they are doing.
-import { $, word } from './page.js'
+// Files and folders may be dropped anywhere.
+import { word } from './page.js'
+import { upload } from './uploads.js'
 
 let depth = 0
 const carriesFiles = event => event.dataTransfer?.types.includes('Files')
@@ -20,9 +21,8 @@ addEventListener('drop', async event => {
   event.preventDefault()
   depth = 0
   document.body.classList.remove('dropping')
-  if (document.dispatchEvent(new CustomEvent('footnote:files', { detail: event.dataTransfer, cancelable: true }))) send(await gather(event.dataTransfer))
+  upload(await gather(event.dataTransfer))
 })
-$('[data-drop] input[type=file]')?.addEventListener('change', event => { if (event.target.files.length) send([...event.target.files].map(file => ({ file, path: file.name }))) })
 
 /** All files of a drop, folders included. */
 export async function gather(transfer) {
@@ -41,20 +41,4 @@ export async function gather(transfer) {
   }
   for (const entry of entries) await visit(entry)
   return found.length > 0 ? found : [...transfer.files].map(file => ({ file, path: file.name }))
-}
-
-async function send(files) {
-  if (files.length === 0) return
-  const body = new FormData()
-  for (const { file, path } of files) body.append('files', file, path)
-  const state = $('.upload-state')
-  if (state) state.textContent = '…'
-  const response = await fetch('/documents', { method: 'POST', body, headers: { Accept: 'application/json' } }).catch(() => null)
-  const answer = await response?.json().catch(() => null)
-  if (response?.ok) {
-    location.href = '/documents'
-    return
-  }
-  const detail = answer?.detail ?? answer?.rejected?.[0]?.detail ?? word('failed')
-  if (state) state.textContent = detail
 }

@@ -54,10 +54,12 @@ export function closeSource() {
   for (const chip of $$('a.cite[aria-current]')) chip.removeAttribute('aria-current')
   if (panel.contains(document.activeElement) || document.activeElement === document.body) opener?.focus?.({ preventScroll: true })
 }
-export async function openSource(link) {
+export async function openSource(link, enter = true) {
   const mine = ++wanted
   const url = new URL(link.href, location.href)
-  if (!panel.contains(link)) opener = link
+  const inside = panel.contains(link)
+  const { step } = link.dataset
+  if (!inside) opener = link
   hide()
   const citation = url.searchParams.get('c')
   for (const chip of $$('a.cite')) {
@@ -70,6 +72,7 @@ export async function openSource(link) {
     html = await load(url.pathname + url.search, { 'HX-Request': 'true', 'HX-Target': 'source', Accept: 'text/html' })
   } catch { /* said below */ }
   if (mine !== wanted) return
+  if (inside) opener = $('.answer a.cite[aria-current]') ?? opener
   const at = $('#source')
   if (html === null) at.replaceChildren(piece('panel-failed'))
   else at.innerHTML = html
@@ -77,13 +80,16 @@ export async function openSource(link) {
   const place = link.getBoundingClientRect().top
   document.body.dataset.source = 'open'
   if (link.isConnected && !panel.contains(link)) window.scrollBy(0, link.getBoundingClientRect().top - place) // the text keeps its place
-  const quote = $('.quote', at) ?? $('.passage', at)
   const pages = $('.pages', at)
-  if (quote && pages) {
+  const part = url.searchParams.has('page') || url.searchParams.has('at') ? url.hash && $(`#${CSS.escape(url.hash.slice(1))}`, at) : null
+  const quote = part ?? $('.quote', at) ?? $('.passage', at)
+  if (part) pages.scrollTop += part.getBoundingClientRect().top - pages.getBoundingClientRect().top - 24
+  else if (quote && pages) {
     pages.scrollTop += quote.getBoundingClientRect().top - pages.getBoundingClientRect().top - pages.clientHeight / 3
     for (const mark of $$('.quote', at)) mark.classList.add('flash')
   }
-  if (!wide.matches) link.scrollIntoView({ block: 'nearest' })
+  if (enter) ((step && $(`[data-step="${step}"]`, at)) || pages)?.focus({ preventScroll: true })
+  if (!wide.matches && !inside) link.scrollIntoView({ block: 'nearest' })
   document.dispatchEvent(new CustomEvent('footnote:source', { detail: { url: url.href } }))
 }
 
@@ -128,9 +134,10 @@ export function walk(step) {
   const at = chips.indexOf(document.activeElement)
   const current = at >= 0 ? at : chips.findIndex(chip => chip.hasAttribute('aria-current'))
   const next = chips[(current + step + chips.length) % chips.length] ?? chips[0]
-  next.focus()
+  const inside = panel.contains(document.activeElement)
+  if (!inside) next.focus()
   next.scrollIntoView({ block: 'nearest' })
-  if (sourceOpen()) openSource(next)
+  if (sourceOpen()) openSource(next, inside)
 }
 
 export const hideCard = () => { const card = $('.card'); hide(); return Boolean(card) }

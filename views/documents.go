@@ -1,0 +1,173 @@
+package views
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"footnote/corpus"
+)
+
+// DocumentsPage is the list of documents as it was asked for.
+type DocumentsPage struct {
+	Documents []corpus.Document
+	Counts    corpus.Counts
+	More      bool // there are documents behind those listed
+	Query     DocumentsQuery
+	Samples   bool
+	Deleted   string // id of a document that was just deleted and can come back
+	Now       time.Time
+}
+
+// DocumentsQuery is what a list of documents was asked for.
+type DocumentsQuery struct {
+	Text      string
+	Kind      string // one of Kinds, or empty
+	State     string // "ready", "working", "failed" or empty
+	Namespace string
+	Sort      string // "", "oldest" or "title"
+	Limit     int
+}
+
+// Kind is a format that the list can be narrowed to.
+type Kind struct{ Name, Word, MIME string }
+
+// Kinds are the formats that are read.
+var Kinds = []Kind{
+	{"pdf", "PDF", "application/pdf"}, {"md", "Markdown", "text/markdown"}, {"html", "HTML", "text/html"}, {"txt", "Text", "text/plain"},
+}
+
+// DocumentsStep is how many documents the list begins with, and how many more it shows each time.
+const DocumentsStep = 50
+
+// Encode returns the query as an address's query, with one part changed; empty values are left out.
+func (q DocumentsQuery) Encode(changes ...string) string {
+	v := url.Values{}
+	set := func(name, value string) {
+		v.Del(name)
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	set("q", q.Text)
+	set("kind", q.Kind)
+	set("state", q.State)
+	set("namespace", q.Namespace)
+	set("sort", q.Sort)
+	if q.Limit > DocumentsStep {
+		set("limit", strconv.Itoa(q.Limit))
+	}
+	for i := 0; i+1 < len(changes); i += 2 {
+		set(changes[i], changes[i+1])
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return "?" + v.Encode()
+}
+
+func (q DocumentsQuery) url(changes ...string) string { return "/documents" + q.Encode(changes...) }
+
+func (q DocumentsQuery) narrowed() bool {
+	return q.Text != "" || q.Kind != "" || q.State != "" || q.Namespace != ""
+}
+
+// action is the address of what can be done to a document; the list comes back as it was.
+func (q DocumentsQuery) action(d corpus.Document, what string) string {
+	return "/documents/" + url.PathEscape(d.ID) + "/" + what + q.Encode()
+}
+
+func rowID(d corpus.Document) string { return "doc-" + d.ID }
+
+func working(d corpus.Document) bool {
+	return d.State == corpus.StateQueued || d.State == corpus.StateParsing || d.State == corpus.StateIndexing
+}
+
+// stateText says how far a document is: "Reading page 12 of 80".
+func stateText(d corpus.Document) string {
+	p := d.Progress
+	switch d.State {
+	case corpus.StateQueued:
+		return txtQueued
+	case corpus.StateParsing:
+		if p.Total > 1 {
+			return txtParsing + " page " + thousands(p.Done) + " of " + thousands(p.Total)
+		}
+		return txtParsing
+	case corpus.StateIndexing:
+		if p.Total > 1 {
+			return txtIndexing + " " + thousands(p.Done) + " of " + plural(p.Total, "passage")
+		}
+		return txtIndexing
+	case corpus.StateReady:
+		return txtReady
+	case corpus.StateFailed:
+		return txtFailed
+	case corpus.StateCancelled:
+		return txtCancelled
+	}
+	return string(d.State)
+}
+
+func measured(d corpus.Document) bool { return working(d) && d.Progress.Total > 1 }
+
+// tags are a document's own tags, at most three.
+func tags3(d corpus.Document) []string {
+	var out []string
+	switch list := d.Meta["tags"].(type) {
+	case []any:
+		for _, tag := range list {
+			if text, ok := tag.(string); ok && text != "" && len(out) < 3 {
+				out = append(out, clipped(text, 24))
+			}
+		}
+	case string:
+		if list != "" {
+			out = append(out, clipped(list, 24))
+		}
+	}
+	return out
+}
+
+// named is the line under a document's title: where the file is, unless that says the same.
+func named(d corpus.Document) string {
+	if d.Path == documentTitle(d) {
+		return ""
+	}
+	return d.Path
+}
+
+// sorted says for a screen reader which column the list is ordered by.
+func (q DocumentsQuery) sorted(column string) string {
+	switch {
+	case column == "title" && q.Sort == "title", column == "added" && q.Sort == "oldest":
+		return "ascending"
+	case column == "added" && q.Sort == "":
+		return "descending"
+	}
+	return "none"
+}
+
+func (q DocumentsQuery) dateOrder() (next, arrow string) {
+	switch q.Sort {
+	case "":
+		return "oldest", " ↓"
+	case "oldest":
+		return "", " ↑"
+	}
+	return "", ""
+}
+
+func (p DocumentsPage) summary() string {
+	if p.Counts.Documents == 0 {
+		return ""
+	}
+	s := thousands(p.Counts.Documents)
+	if p.Counts.Pages > 0 {
+		s += " · " + plural(p.Counts.Pages, "page")
+	}
+	if p.Counts.Passages > 0 {
+		s += " · " + plural(p.Counts.Passages, "passage")
+	}
+	return s
+}
