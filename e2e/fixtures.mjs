@@ -28,8 +28,9 @@ const surveyHTML = `<!doctype html><html lang="en"><title>Damp survey, March 202
 <p>We recommend raking out and repointing with a hydraulic lime mortar before the winter. Cement mortar must not be used.</p>
 </html>`
 
-export async function survey(chromium) {
-  const page = await chromium.newPage()
+/** A damp survey of two pages as a PDF. */
+export async function survey(browser) {
+  const page = await browser.newPage()
   await page.setContent(surveyHTML)
   const pdf = await page.pdf({ preferCSSPageSize: true })
   await page.close()

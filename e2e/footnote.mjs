@@ -1,16 +1,28 @@
-// Starts the real binary for a test: its own data directory, a free port, Chromium beside it.
+// Starts the real programs for the tests: Footnote on a data directory of its own, the scripted model's server, and a
+// proxy whose connections can be cut.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { chromium } from 'playwright-core'
 
 const root = resolve(import.meta.dirname, '..')
 const binary = process.env.FOOTNOTE_BIN ?? join(root, 'bin/footnote')
+const scripted = process.env.SCRIPTED_BIN ?? join(root, 'bin/scriptedserver')
+
+/** Resolves once check() gives something true; fails with what() after ms. */
+export async function until(check, what, ms = 20_000) {
+  const end = Date.now() + ms
+  for (;;) {
+    const got = await check()
+    if (got) return got
+    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${typeof what === 'function' ? what() : what}`)
+    await new Promise(r => setTimeout(r, 25))
+  }
+}
 
 /** A port of the loopback interface that nobody uses at the moment. */
-export function freePort() {
+function freePort() {
   return new Promise((done, fail) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address()
@@ -20,79 +32,73 @@ export function freePort() {
   })
 }
 
-/** Resolves once url answers with 200; fails after 20 s or when the process ends before. */
-async function healthy(url, child, log) {
-  const until = Date.now() + 20_000
-  while (Date.now() < until) {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${log.text}`)
-    const ok = await fetch(url).then(r => r.ok, () => false)
-    if (ok) return
-    await new Promise(r => setTimeout(r, 50))
-  }
-  throw new Error(`no answer from ${url} in 20 s:\n${log.text}`)
-}
-
 function start(command, args, env) {
   const log = { text: '' }
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr]) stream.on('data', d => { log.text += d })
-  const ended = new Promise(done => child.on('exit', done))
-  return { child, log, ended, async stop(signal = 'SIGTERM') { if (child.exitCode === null) child.kill(signal); await ended } }
+  let over = false
+  const ended = new Promise((done, fail) => { child.on('error', fail); child.on('exit', code => { over = true; done(code) }) })
+  return { log, ended, over: () => over, async stop(signal = 'SIGTERM') { if (!over) child.kill(signal); await ended } }
 }
 
-/** The fake model server: real HTTP, scripted answers. Options: delay per token in ms. */
+/** Resolves once url answers with 200; fails when the process ends before. */
+const healthy = (url, process_) => until(() => {
+  if (process_.over()) throw new Error(`the process ended:\n${process_.log.text}`)
+  return fetch(url).then(r => r.ok, () => false)
+}, () => `an answer from ${url}\n${process_.log.text}`)
+
+/** The model's server: real HTTP, scripted answers. delay: ms before each token; tokens: how many an answer has. */
 export async function modelServer({ delay = 0, tokens = 0 } = {}) {
   const port = await freePort()
-  const args = ['-addr', `127.0.0.1:${port}`, '-delay', `${delay}ms`]
-  if (tokens) args.push('-tokens', String(tokens))
-  const process_ = start(join(root, 'bin/scriptedserver'), args, {})
-  await healthy(`http://127.0.0.1:${port}/v1/models`, process_.child, process_.log)
-  return { url: `http://127.0.0.1:${port}/v1`, stop: process_.stop }
+  const process_ = start(scripted, ['-addr', `127.0.0.1:${port}`, '-delay', `${delay}ms`, '-tokens', String(tokens)], {})
+  await healthy(`http://127.0.0.1:${port}/v1/models`, process_)
+  return { env: { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: 'scripted' }, stop: process_.stop }
 }
 
 /** A Footnote server. restart() keeps data and port. */
 export async function footnote(env = {}) {
   const data = mkdtempSync(join(tmpdir(), 'footnote-e2e-'))
+  const cache = join(tmpdir(), 'footnote-e2e-cache') // the compiled PDF reader, which is the same for all of them
+  mkdirSync(cache, { recursive: true })
+  symlinkSync(cache, join(data, 'cache'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const settings = { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', FOOTNOTE_DATA: data, FOOTNOTE_ADDR: `127.0.0.1:${port}`, ...env }
+  const settings = { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', FOOTNOTE_DATA: data, FOOTNOTE_ADDR: `127.0.0.1:${port}`, FOOTNOTE_CONFIG: '', ...env }
   let process_
   const up = async () => {
     process_ = start(binary, ['serve'], settings)
-    await healthy(`${url}/health`, process_.child, process_.log)
+    await healthy(`${url}/health`, process_)
   }
   await up()
   return {
-    url, data, settings,
+    url, port, up,
     log: () => process_.log.text,
-    async restart(signal = 'SIGTERM', whileDown = async () => {}) { await process_.stop(signal); await whileDown(); await up() },
+    down: signal => process_.stop(signal),
+    async restart(signal) { await process_.stop(signal); await up() },
     async stop() { await process_.stop(); rmSync(data, { recursive: true, force: true }) },
-    run: (...args) => {
-      const p = start(binary, args, settings)
-      return p.ended.then(code => ({ code, text: p.log.text }))
-    },
+    json: async path => (await fetch(url + path, { headers: { Accept: 'application/json' } })).json(),
   }
 }
 
-/** Chromium with a list of everything the pages complained about. */
-export async function browser() {
-  const instance = await chromium.launch({
-    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+/** A way to a server that can be cut: connections break, new ones are refused, until it heals. */
+export async function proxy(port) {
+  const sockets = new Set()
+  let broken = false
+  const listener = createServer(from => {
+    if (broken) { from.destroy(); return }
+    const to = connect(port, '127.0.0.1')
+    for (const [socket, other] of [[from, to], [to, from]]) {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => { sockets.delete(socket); other.destroy() })
+      socket.pipe(other)
+    }
   })
+  await new Promise(done => listener.listen(0, '127.0.0.1', done))
   return {
-    instance,
-    async page(options = {}) {
-      const context = await instance.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-      const page = await context.newPage()
-      page.setDefaultTimeout(15_000)
-      const complaints = []
-      page.on('console', m => { if (m.type() === 'error' || m.type() === 'warning') complaints.push(`${m.type()}: ${m.text()} ${m.location().url}`) })
-      page.on('pageerror', e => complaints.push(`exception: ${e.message}`))
-      page.on('request', r => { if (!r.url().startsWith('http://127.0.0.1') && !r.url().startsWith('data:') && !r.url().startsWith('blob:')) complaints.push(`foreign request: ${r.url()}`) })
-      return { page, context, complaints }
-    },
-    close: () => instance.close(),
+    url: `http://127.0.0.1:${listener.address().port}`,
+    cut() { broken = true; for (const socket of sockets) socket.destroy() },
+    heal() { broken = false },
+    async stop() { for (const socket of sockets) socket.destroy(); await new Promise(done => listener.close(done)) },
   }
 }
 
@@ -102,17 +108,14 @@ export async function add(server, files) {
   for (const [name, content] of Object.entries(files)) form.append('files', new Blob([content]), name)
   const response = await fetch(`${server.url}/documents`, { method: 'POST', body: form, headers: { Accept: 'application/json' } })
   const answer = await response.json()
-  if (answer.rejected?.length) throw new Error(JSON.stringify(answer.rejected))
-  const ids = []
-  for (const { id } of answer.documents) {
-    const until = Date.now() + 30_000
-    for (;;) {
-      const doc = await (await fetch(`${server.url}/documents/${id}`)).json()
-      if (doc.state === 'ready') break
-      if (doc.state === 'failed' || Date.now() > until) throw new Error(JSON.stringify(doc))
-      await new Promise(r => setTimeout(r, 50))
-    }
-    ids.push(id)
-  }
-  return ids
+  if (!answer.documents || answer.rejected.length) throw new Error(JSON.stringify(answer))
+  for (const { id } of answer.documents) await ready(server, id)
+  return Object.fromEntries(answer.documents.map(d => [d.filename, d.id]))
 }
+
+/** Waits until a document can be searched. */
+export const ready = (server, id) => until(async () => {
+  const doc = await server.json(`/documents/${id}`)
+  if (doc.state === 'failed') throw new Error(JSON.stringify(doc))
+  return doc.state === 'ready'
+}, `document ${id} is ready`, 60_000)

@@ -1,0 +1,137 @@
+// A run belongs to the server: whatever happens to the page, the network or the server, the page ends with what the log says.
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { shot, unreachable } from './browser.mjs'
+import { proxy, until } from './footnote.mjs'
+import { house, inBothModes } from './house.mjs'
+import { ask, ended, over, runOf, sameAsAPI, shown } from './page.mjs'
+
+const question = 'What is the moisture at points G2 and G4 of the north gable?'
+const writing = turn => until(async () => (await shown(turn)).split(' ').length > 8, 'the answer is being written')
+const restarts = (turn, n) => until(() => turn.locator('.step').filter({ hasText: 'The server was restarted' }).count().then(found => found === n), `restart ${n} is shown`, 5000)
+
+/** Holds an interrupted turn to its promises: its text stays, also after a reload, and it can be continued. */
+async function interrupted(at, turn) {
+  const page = turn.page()
+  await turn.getByTestId('run-ending').waitFor({ timeout: 5000 })
+  await over(turn)
+  const run = await sameAsAPI(at.server, turn)
+  assert.equal(run.status, 'interrupted')
+  await shot(page, 'interrupted')
+  await page.reload()
+  await sameAsAPI(at.server, turn)
+  await turn.getByRole('button', { name: 'Continue' }).click()
+  const next = page.locator(`[data-testid=turn]:not([data-run="${run.run_id}"])`)
+  await next.waitFor()
+  await over(next)
+  assert.equal((await sameAsAPI(at.server, next)).status, 'completed')
+}
+const lost = turn => turn.locator('.lost')
+
+describe('an answer that takes a while', () => {
+  const at = house({ model: { delay: 30, tokens: 90 } })
+
+  it('goes on after a reload, in both tabs, without a gap or a double word', at.tab(async (page, { context }) => {
+    await page.goto('/')
+    const turn = await ask(page, question)
+    await writing(turn)
+    await shot(page, 'running')
+    await page.reload()
+    const other = await context.newPage()
+    await other.goto(page.url())
+    for (const tab of [page, other]) assert.equal(await tab.getByTestId('turn').getAttribute('data-status'), 'running', 'the page came back when the run was over')
+    for (const tab of [page, other]) {
+      const again = tab.getByTestId('turn')
+      await over(again)
+      await sameAsAPI(at.server, again)
+    }
+  }))
+
+  it('goes on within 5 s when the server is killed', at.tab(async (page, { expect }) => {
+    expect(unreachable)
+    await page.goto('/')
+    const turn = await ask(page, question)
+    await writing(turn)
+    await at.server.down('SIGKILL')
+    await lost(turn).waitFor()
+    await at.server.up()
+    await lost(turn).waitFor({ state: 'detached', timeout: 5000 })
+    await restarts(turn, 1)
+    await over(turn)
+    const run = await sameAsAPI(at.server, turn)
+    assert.equal(run.status, 'completed')
+    await page.reload()
+    await sameAsAPI(at.server, page.getByTestId('turn'))
+  }))
+
+  it('is interrupted when the server stops, and can be continued', at.tab(async (page, { expect }) => {
+    expect(unreachable)
+    await page.goto('/')
+    const turn = await ask(page, question)
+    await writing(turn)
+    await at.server.restart('SIGTERM')
+    await interrupted(at, turn)
+  }))
+
+  it('is interrupted when the server is killed again and again, and can be continued', at.tab(async (page, { expect }) => {
+    expect(unreachable)
+    await page.goto('/')
+    const turn = await ask(page, question)
+    await writing(turn)
+    for (const time of [1, 2, 3]) {
+      await at.server.restart('SIGKILL')
+      if (time < 3) await restarts(turn, time)
+    }
+    await interrupted(at, turn)
+  }))
+
+  it('comes back without a gap when the connection is cut', at.tab(async (page, { expect }) => {
+    expect(unreachable)
+    const way = await proxy(at.server.port)
+    await page.goto(way.url)
+    const turn = await ask(page, question)
+    for (const cut of [1, 2]) {
+      await writing(turn)
+      way.cut()
+      await lost(turn).waitFor()
+      way.heal()
+      await lost(turn).waitFor({ state: 'detached', timeout: 5000 })
+      assert.equal(await turn.getAttribute('data-status'), 'running', `cut ${cut} came after the run`)
+    }
+    await over(turn)
+    await sameAsAPI(at.server, turn)
+    await way.stop()
+  }))
+
+  it('shows the end when the connection comes back after the run', at.tab(async (page, { expect }) => {
+    expect(unreachable)
+    const way = await proxy(at.server.port)
+    await page.goto(way.url)
+    const turn = await ask(page, question)
+    await writing(turn)
+    way.cut()
+    await lost(turn).waitFor()
+    await shot(page, 'lost')
+    await ended(at.server, await runOf(turn))
+    way.heal()
+    await over(turn, 10_000)
+    await sameAsAPI(at.server, turn)
+    await way.stop()
+  }))
+})
+
+inBothModes({ delay: 30 }, {}, at => {
+  it('ends with a whole answer when the page is reloaded or the server killed right after the question', at.tab(async (page, { expect }) => {
+    expect(unreachable)
+    await page.goto('/')
+    await over(await ask(page, question))
+    const turn = await ask(page, 'How long is the guarantee on the slates?')
+    await at.server.restart('SIGKILL')
+    await over(turn)
+    await sameAsAPI(at.server, turn)
+    const last = await ask(page, 'Within how many days must a claim be made?')
+    await page.reload()
+    await over(last)
+    assert.equal((await sameAsAPI(at.server, last)).status, 'completed')
+  }))
+})
