@@ -1,0 +1,246 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary is the program under test, and compiled what its PDF reader compiles once: both are made by TestMain and only read after.
+var binary, compiled string
+
+// patience is how long a test waits for what a busy machine may take long for. Nothing is asserted by it.
+const patience = 2 * time.Minute
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "footnote-test-*")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary, compiled = filepath.Join(dir, "footnote"), filepath.Join(dir, "compiled")
+		build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build footnote:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// newDir returns an empty data directory that shares what the PDF reader compiled.
+func newDir(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	for _, d := range []string{filepath.Join(dir, "cache"), compiled} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(compiled, filepath.Join(dir, "cache", "pdf")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// environment is what a process under test sees: nothing of ours but what a program needs to run.
+func environment(extra []string) []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "TMPDIR=" + os.TempDir()}, extra...)
+}
+
+// output is what a process wrote so far.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// server is a running "footnote serve".
+type server struct {
+	t      testing.TB
+	url    string
+	dir    string
+	banner string
+	cmd    *exec.Cmd
+	log    *output
+	ended  chan struct{} // closed when the process has ended
+	env    []string
+}
+
+// serve starts the program on a data directory and waits until it answers. It is killed when the test ends.
+func serve(t testing.TB, dir string, env ...string) *server {
+	t.Helper()
+	s := &server{t: t, dir: dir, log: &output{}, ended: make(chan struct{}), env: env}
+	s.cmd = exec.Command(binary, "serve", "--addr=127.0.0.1:0", "--data="+dir)
+	s.cmd.Env, s.cmd.Dir, s.cmd.Stderr = environment(env), filepath.Dir(dir), s.log
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stdout)
+	s.banner, err = lines.ReadString('\n')
+	go func() {
+		defer close(s.ended)
+		_, _ = io.Copy(io.Discard, lines) // until the process ends
+		_ = s.cmd.Wait()                  // how it ended is in ProcessState
+	}()
+	t.Cleanup(s.kill)
+	url := regexp.MustCompile(`http://\S+`).FindString(s.banner)
+	if err != nil || url == "" {
+		<-s.ended
+		t.Fatalf("serve printed %q (%v) and logged:\n%s", s.banner, err, s.log)
+	}
+	s.url = url
+	return s
+}
+
+// restart serves the same directory again.
+func (s *server) restart() *server {
+	s.t.Helper()
+	return serve(s.t, s.dir, s.env...)
+}
+
+// kill ends the process as a power cut would.
+func (s *server) kill() {
+	_ = s.cmd.Process.Signal(syscall.SIGKILL) // it may have ended
+	<-s.ended
+}
+
+// end asks the process to end and returns its exit code.
+func (s *server) end(signal os.Signal) int {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+		s.t.Fatalf("it did not end after %v:\n%s", signal, s.log)
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// result is what a finished command left.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// command runs the program to its end. dir is where it runs; empty means an empty directory.
+func command(t testing.TB, dir string, env []string, args ...string) result {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment(env), dir, &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// eventually asks again and again until ok, or fails the test with what was wanted.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	late := time.After(patience)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// header is a pair for send.
+type header [2]string
+
+// reply is a whole answer.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send makes a request. body may be nil, a string or a reader.
+func (s *server) send(method, path string, body any, headers ...header) reply {
+	s.t.Helper()
+	r, err := s.try(method, path, body, headers...)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v\n%s", method, path, err, s.log)
+	}
+	return r
+}
+
+func (s *server) try(method, path string, body any, headers ...header) (reply, error) {
+	req, err := s.request(method, path, body, headers...)
+	if err != nil {
+		return reply{}, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	return reply{res.StatusCode, res.Header, string(raw)}, err
+}
+
+func (s *server) request(method, path string, body any, headers ...header) (*http.Request, error) {
+	var reader io.Reader
+	switch body := body.(type) {
+	case string:
+		reader = strings.NewReader(body)
+	case io.Reader:
+		reader = body
+	}
+	req, err := http.NewRequest(method, s.url+path, reader)
+	if err != nil {
+		return nil, err
+	}
+	if reader != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		if h[0] == "Host" {
+			req.Host = h[1]
+		}
+		req.Header.Set(h[0], h[1])
+	}
+	return req, nil
+}
