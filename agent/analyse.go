@@ -140,7 +140,7 @@ func entities(q string) []string {
 	for _, word := range append(strings.Fields(q), "") {
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		first, _ := utf8.DecodeRuneInString(bare)
-		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(bare), "en")) && !(begins && exploratory.MatchString(bare)) {
+		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(bare), "en")) && !(begins && exploratory.MatchString(bare)) && bare != "I" {
 			run = append(run, bare)
 		} else {
 			add(strings.Join(run, " "))

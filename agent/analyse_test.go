@@ -38,6 +38,9 @@ func TestAnalyse(t *testing.T) {
 			t.Errorf("entities = %q, want %q among them", a.Entities, want)
 		}
 	}
+	if got := analyse("Where do I sign?", false).Entities; len(got) > 0 {
+		t.Errorf("entities = %q, want none: the asker is no entity", got)
+	}
 	if !slices.Contains(a.Keywords, "flashing") || slices.Contains(a.Keywords, "what") {
 		t.Errorf("keywords = %q", a.Keywords)
 	}

@@ -62,7 +62,7 @@ func (c *citer) cite(ctx context.Context, n int, claim string) (number int, fres
 	number = len(c.list) + 1
 	c.list = append(c.list, chat.Citation{
 		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: blockOf(src.passage, found.start),
-		Title: title(src.document), Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
+		Title: title(src.document), Filename: src.document.Filename, Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
 		Start: found.start, End: found.end, Boxes: boxes,
 		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.desk.runID + "." + strconv.Itoa(number),
 		Check: found.check, Score: found.score, SHA256: src.document.SHA256,

@@ -39,7 +39,7 @@ func (d *desk) find(ctx context.Context, ref string) (corpus.Document, string, e
 	if err != nil {
 		switch chat.CodeOf(err) {
 		case chat.CodeNotFound, chat.CodeInvalid:
-			return corpus.Document{}, "There is no document “" + ref + "”. " + chat.MessageOf(err), nil
+			return corpus.Document{}, chat.MessageOf(err), nil
 		default:
 			return corpus.Document{}, "", err
 		}

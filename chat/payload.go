@@ -131,6 +131,7 @@ type Citation struct {
 	ChunkID    string  `json:"chunk_id"`
 	BlockID    string  `json:"block_id"`
 	Title      string  `json:"title"`
+	Filename   string  `json:"filename,omitempty"`
 	Section    string  `json:"section"` // heading path, joined by " › "
 	Page       int     `json:"page,omitempty"`
 	Quote      string  `json:"quote"`             // always the stored slice text[start:end]
@@ -149,6 +150,7 @@ type Source struct {
 	Number     int    `json:"number"` // of its first citation; 0 when not cited
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
+	Filename   string `json:"filename,omitempty"`
 	Section    string `json:"section"`
 	URL        string `json:"url"`
 	Cited      bool   `json:"cited"`

@@ -119,7 +119,7 @@ func fragment(t *views.Turn, kind chat.Kind, c change) templ.Component {
 	case chat.KindRunStarted:
 		return views.StartedFragment(t)
 	case chat.KindReasoningStep:
-		return views.StepFragment(t, c.step, c.parent, c.whole)
+		return views.StepFragment(t, c.step, c.parent, c.whole, c.moved)
 	case chat.KindAnswerDelta:
 		return views.DeltaFragment(t, c.blocks, c.head)
 	case chat.KindAnswerReset:

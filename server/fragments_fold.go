@@ -26,6 +26,7 @@ type change struct {
 	step   *views.Step
 	parent *views.Step // of step
 	whole  bool        // all of parent changed, not only its line
+	moved  []*views.Step
 	blocks []views.Block
 	head   bool // the timeline's head changed with the blocks
 	ended  []*views.Step
@@ -96,6 +97,10 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 	if !known {
 		s = f.newStep(p.CallID, at)
 		c.parent, c.whole = f.adopt(s, p, at)
+		if p.ParentID == "" {
+			c.parent, c.moved = f.repeat(s, p.ToolName)
+			c.whole = c.moved != nil
+		}
 	} else if s.Made { // children came before it
 		s.Started = at
 	}
@@ -110,7 +115,7 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 	if c.parent == nil {
 		c.parent = f.calls[f.kids[p.CallID]]
 	}
-	if f.group(c.parent) {
+	if f.group(c.parent, at) {
 		c.whole = true
 	}
 	c.step = s
@@ -143,11 +148,12 @@ func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.St
 }
 
 // group gives a made-up parent the state of its children and reports whether that changed it.
-func (f *fold) group(parent *views.Step) bool {
+func (f *fold) group(parent *views.Step, at time.Time) bool {
 	if parent == nil || !parent.Made {
 		return false
 	}
 	before := parent.Status
+	parent.Elapsed = max(0, at.Sub(parent.Started))
 	parent.Status = chat.StatusError
 	for _, c := range parent.Children {
 		if c.Status == chat.StatusRunning || c.Status == chat.StatusPending {

@@ -46,6 +46,11 @@ func wholeLog() []chat.Payload {
 		roofSearch("b", "p", chat.StatusRunning, ""),
 		roofSearch("a", "p", chat.StatusComplete, searchOutput),
 		roofSearch("b", "p", chat.StatusError, `{"error":"nothing there"}`),
+		roofSearch("r1", "", chat.StatusRunning, ""),
+		roofSearch("r1", "", chat.StatusComplete, searchOutput),
+		roofSearch("r2", "", chat.StatusComplete, searchOutput),
+		roofSearch("r3", "", chat.StatusRunning, ""),
+		roofSearch("r3", "", chat.StatusError, `{"error":"nothing there"}`),
 		roofSearch("c", "", chat.StatusRunning, ""),
 		cite,
 		chat.AnswerDelta{Text: "The roof is "},
@@ -103,6 +108,12 @@ func (l *live) apply(fragment string, first bool) {
 }
 
 func (l *live) put(node *html.Node, first bool) {
+	if drop := attr(node, "data-drop"); drop != "" {
+		if old := byID(l.root, drop); old != nil {
+			old.Parent.RemoveChild(old)
+		}
+		return
+	}
 	id := attr(node, "id")
 	if old := byID(l.root, id); old != nil && id != "" {
 		old.Parent.InsertBefore(node, old)
@@ -221,12 +232,13 @@ func TestTheFoldKnowsHowARunWent(t *testing.T) {
 	}
 	want := []row{
 		{"a", chat.StatusComplete, "Let me look.", 0}, {"p", chat.StatusComplete, "", 2},
-		{"b", chat.StatusError, "", 0}, {"c", chat.StatusCancelled, "", 0}, // the run ended while it was under way
+		{"b", chat.StatusError, "", 0}, {"r1", chat.StatusComplete, "", 0}, {"r2", chat.StatusComplete, "", 0}, {"r3", chat.StatusError, "", 0},
+		{"repeat:r1", chat.StatusComplete, "", 4}, {"c", chat.StatusCancelled, "", 0}, // the run ended while it was under way
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps differ (-want +got):\n%s", diff)
 	}
-	if turn.Status != chat.RunCompleted || turn.Question != "How is the roof?" || turn.Worked != 9*time.Second {
+	if turn.Status != chat.RunCompleted || turn.Question != "How is the roof?" || turn.Worked != 14*time.Second {
 		t.Errorf("status %q, question %q, worked %s", turn.Status, turn.Question, turn.Worked)
 	}
 }

@@ -39,8 +39,8 @@ var toolVerbs = map[string]verbs{
 }
 
 func (s *Step) activity() activity {
-	if s.Made {
-		return activity{Verb: groupTitle(s)}
+	if s.Made || len(s.Children) > 1 && s.Step.Step == "parallel" {
+		return groupActivity(s)
 	}
 	v, known := toolVerbs[s.ToolName]
 	if !known {
@@ -86,28 +86,6 @@ func (s *Step) plainActivity() activity {
 	return activity{Object: words}
 }
 
-func groupTitle(s *Step) string {
-	n, searches, reads := len(s.Children), 0, 0
-	for _, c := range s.Children {
-		switch c.ActionType {
-		case chat.ActionSearching:
-			searches++
-		case chat.ActionReading:
-			reads++
-		}
-	}
-	switch {
-	case searches == n:
-		return fmt.Sprintf("%d searches in parallel", n)
-	case reads == n && s.over():
-		return fmt.Sprintf("Read %d documents in parallel", n)
-	case reads == n:
-		return fmt.Sprintf("Reading %d documents in parallel", n)
-	default:
-		return fmt.Sprintf("%d steps in parallel", n)
-	}
-}
-
 // documentName is the title of the document a step works on: from its output, its message or its input.
 func (s *Step) documentName(input map[string]any) string {
 	if out := s.output(); out.Title != "" {
@@ -138,6 +116,9 @@ func (s *Step) result() string {
 	}
 	if s.Status == chat.StatusCancelled {
 		return statusWord[s.Status]
+	}
+	if len(s.Children) > 1 {
+		return groupResult(s)
 	}
 	text := s.Summary
 	if text == "" && toolVerbs[s.ToolName].field != "" {

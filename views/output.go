@@ -134,6 +134,8 @@ func drawOutput(raw json.RawMessage) *output {
 		case "key_sentences":
 			out.Text = strings.Join(rawList(value), "\n\n")
 		case "title", "filename", "page_count", "doc_id", "document_id", "mime", "url":
+		case "opened":
+			out.add(self, self)
 		default:
 			if text := rawText(value); text != "" && text != "0" && text != "false" {
 				numbers = append(numbers, pair{key, text})

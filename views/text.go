@@ -182,12 +182,18 @@ func duration(ms int64) string {
 	}
 }
 
-// seconds returns "6.2 s", "1 min 4 s".
+// seconds returns "<1 s", "6.2 s", "14 s", "1 min 4 s".
 func seconds(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1f s", d.Seconds())
+	switch {
+	case d < time.Second:
+		return "<1 s"
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", math.Floor(d.Seconds()*10)/10)
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	default:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
-	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // size returns "3.4 kB" in steps of 1,000.

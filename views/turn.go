@@ -47,6 +47,7 @@ type Step struct {
 	N        int // order of first appearance in the run, from 1: its element ids are made of it
 	Children []*Step
 	Made     bool // made up to group children whose parent has no event of its own
+	Repeat   bool // made up: its children are calls of one tool, one after the other
 	Started  time.Time
 	Elapsed  time.Duration // between its first and its last event
 
@@ -110,6 +111,17 @@ func (t *Turn) count() (all, over int) {
 func (s *Step) over() bool {
 	return s.Status != chat.StatusRunning && s.Status != chat.StatusPending
 }
+
+// counted reports whether the step stands for one of the run's rounds: calls made together are one.
+func (s *Step) counted(parent *Step) bool {
+	if parent == nil {
+		return !s.Repeat && (s.ToolName != "" || len(s.Children) > 0)
+	}
+	return parent.Repeat
+}
+
+// Row is the id of the step's row.
+func (s *Step) Row() string { return s.id("step") }
 
 // now returns the step that is under way, the latest if there are several; nil if none is.
 func (t *Turn) now() *Step {

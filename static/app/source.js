@@ -7,6 +7,7 @@ const wide = matchMedia('(min-width: 48rem)')
 
 // The card is a copy of the row in Sources, so that both always say the same.
 let timer = null
+let still = false // the page moved under a pointer that did not: what is under it now was not pointed at
 function hide() {
   clearTimeout(timer)
   $('.card')?.remove()
@@ -32,9 +33,11 @@ function show(chip) {
   card.style.insetInlineStart = `${Math.max(0, Math.min(at.left - around.left - 24, around.width - card.offsetWidth))}px`
 }
 if (matchMedia('(hover: hover)').matches) {
+  document.addEventListener('pointermove', () => { still = false }, { passive: true })
   document.addEventListener('mouseover', event => {
     const chip = event.target.closest?.('.answer a.cite')
     clearTimeout(timer)
+    if (still) return
     if (chip) timer = setTimeout(() => show(chip), $('.card') ? 0 : 80)
     else if (!event.target.closest?.('.card')) timer = setTimeout(hide, 120)
   })
@@ -51,6 +54,7 @@ let wanted = 0
 export const sourceOpen = () => document.body.dataset.source === 'open'
 export function closeSource() {
   document.body.dataset.source = 'closed'
+  for (const at of $$('[data-stream]')) at.closest('.turn').dataset.closed = '' // a run that goes on opens no more by itself
   for (const chip of $$('a.cite[aria-current]')) chip.removeAttribute('aria-current')
   if (panel.contains(document.activeElement) || document.activeElement === document.body) opener?.focus?.({ preventScroll: true })
 }
@@ -72,12 +76,14 @@ export async function openSource(link, enter = true) {
     html = await load(url.pathname + url.search, { 'HX-Request': 'true', 'HX-Target': 'source', Accept: 'text/html' })
   } catch { /* said below */ }
   if (mine !== wanted) return
-  if (inside) opener = $('.answer a.cite[aria-current]') ?? opener
+  if (inside) opener = $('.answer .md a.cite[aria-current]') ?? opener
   const at = $('#source')
   if (html === null) at.replaceChildren(piece('panel-failed'))
   else at.innerHTML = html
   window.htmx?.process(at)
   const place = link.getBoundingClientRect().top
+  still = true
+  hide()
   document.body.dataset.source = 'open'
   if (link.isConnected && !panel.contains(link)) window.scrollBy(0, link.getBoundingClientRect().top - place) // the text keeps its place
   const pages = $('.pages', at)
@@ -129,7 +135,7 @@ if (grip) {
 
 /** Goes to the next citation in the text, or the one before it. */
 export function walk(step) {
-  const chips = $$('.answer a.cite')
+  const chips = $$('.answer .md a.cite')
   if (chips.length === 0) return
   const at = chips.indexOf(document.activeElement)
   const current = at >= 0 ? at : chips.findIndex(chip => chip.hasAttribute('aria-current'))

@@ -1,6 +1,7 @@
 // The live stream. Each event brings a fragment under the event's name; its elements have ids, so it is morphed in place
 // or appended where its data-in says, and a replay changes nothing.
 import { $, $$, piece, say, word } from './page.js'
+import { openSource } from './source.js'
 
 const kinds = new Set(['run_started', 'reasoning_step', 'answer_delta', 'answer_reset', 'citation', 'answer', 'reset', 'run_done'])
 let morph = (old, fragment) => old.replaceWith(fragment)
@@ -22,7 +23,17 @@ document.addEventListener('htmx:sse:before:message', event => {
 function apply(html) {
   const template = document.createElement('template')
   template.innerHTML = html
+  const open = new Set()
+  let focus = null
   for (const node of [...template.content.children]) {
+    if (node.dataset.drop) { // its row comes again, inside another one
+      const gone = document.getElementById(node.dataset.drop)
+      if (!gone) continue
+      for (const box of $$('details[open]', gone)) open.add(box.id)
+      if (gone.contains(document.activeElement)) focus = document.activeElement.id
+      gone.remove()
+      continue
+    }
     const old = node.id && document.getElementById(node.id)
     if (!old) {
       document.getElementById(node.dataset.in)?.append(node)
@@ -32,6 +43,10 @@ function apply(html) {
     fragment.append(node)
     morph(old, fragment)
   }
+  for (const id of open) {
+    for (let box = document.getElementById(id); box; box = box.parentElement?.closest('.step > details')) box.open = true
+  }
+  if (focus) document.getElementById(focus)?.focus({ preventScroll: true })
   document.dispatchEvent(new CustomEvent('footnote:drawn'))
 }
 
@@ -40,6 +55,7 @@ const after = {
   reasoning_step(turn) {
     say($('.run-now', turn)?.textContent)
     use(turn)
+    show(turn)
   },
   answer_delta: turn => fold(turn, false),
   answer_reset: turn => fold(turn, true),
@@ -64,6 +80,16 @@ function fold(turn, open) {
   run.open = open
 }
 
+// A step that opens a document opens it for the reader too: once, while it happens, unless the reader has closed the panel in this run.
+const shown = new Set($$('.step[data-opens]').map(step => step.id))
+function show(turn) {
+  for (const step of $$('.step[data-opens]', turn)) {
+    if (shown.has(step.id)) continue
+    shown.add(step.id)
+    const link = $('a.hit', step)
+    if (link && !('closed' in turn.dataset)) openSource(link, false)
+  }
+}
 // The question box shows what the run has used.
 function use(turn) {
   meter($('[data-use="steps"]'), $$('.step[data-turn]', turn).length)

@@ -15,8 +15,8 @@ function tick() {
     if (time.dataset.style !== 'short') meter($('[data-use="time"]'), ms / 1000)
   }
 }
-const short = ms => (ms < 1000 ? '<1s' : ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : ms < 60_000 ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / 60_000)}m ${Math.floor(ms / 1000) % 60}s`)
-const long = ms => (ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.floor(ms / 1000) % 60} s`)
+const short = ms => (ms < 1000 ? '<1s' : ms < 10_000 ? `${(Math.floor(ms / 100) / 10).toFixed(1)}s` : ms < 60_000 ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / 60_000)}m ${Math.floor(ms / 1000) % 60}s`)
+const long = ms => (ms < 1000 ? '<1 s' : ms < 10_000 ? `${(Math.floor(ms / 100) / 10).toFixed(1)} s` : ms < 60_000 ? `${Math.floor(ms / 1000)} s` : `${Math.floor(ms / 60_000)} min ${Math.floor(ms / 1000) % 60} s`)
 setInterval(tick, 100)
 document.addEventListener('footnote:drawn', tick)
 tick()
