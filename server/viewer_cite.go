@@ -49,10 +49,10 @@ func findCitation(answer *trace, number int, document string) *views.Cited {
 		}
 		found = &views.Cited{Citation: c, Question: answer.Question, SessionID: answer.SessionID, RunID: answer.RunID}
 		if i > 0 {
-			found.Before = answer.Citations[i-1].URL
+			found.Before = &answer.Citations[i-1]
 		}
 		if i+1 < len(answer.Citations) {
-			found.After = answer.Citations[i+1].URL
+			found.After = &answer.Citations[i+1]
 		}
 		break
 	}

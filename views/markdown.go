@@ -3,6 +3,7 @@ package views
 import (
 	"bytes"
 	"html"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -165,11 +166,16 @@ func chip(c chat.Citation) string {
 	return b.String()
 }
 
+// citeURL leads to the marked words in the document; the fragment finds them without a script.
 func citeURL(c chat.Citation) string {
-	if strings.HasPrefix(c.URL, "/d/") {
-		return c.URL
+	address := c.URL
+	if !strings.HasPrefix(address, "/d/") {
+		address = "/d/" + url.PathEscape(c.DocumentID) + "?p=" + url.QueryEscape(c.ChunkID)
 	}
-	return "/d/" + c.DocumentID + "?p=" + c.ChunkID
+	if strings.Contains(address, "#") {
+		return address
+	}
+	return address + "#cited"
 }
 
 var tags = regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*>`)

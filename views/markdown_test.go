@@ -72,7 +72,7 @@ func TestHostileAnswersDoNothing(t *testing.T) {
 
 func TestMarkdownOfAnswers(t *testing.T) {
 	for _, tt := range []struct{ name, src, want string }{
-		{"a number becomes a chip that sticks to its word", "Sound [1].", `Sound` + "\u2060" + `<a class="cite" href="/d/d1?c=run.1"`},
+		{"a number becomes a chip that sticks to its word", "Sound [1].", `Sound` + "\u2060" + `<a class="cite" href="/d/d1?c=run.1#cited"`},
 		{"two numbers in a row are two chips", "Sound [1][2].", `data-n="2"`},
 		{"a chip names its place for screen readers, title and all", "x [1]", `aria-label="Source 1: A &#34;title&#34; &lt;img src=x onerror=alert(1)&gt;, page 4"`},
 		{"a number without a citation stays text", "See [7].", "See [7]."},

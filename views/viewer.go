@@ -61,10 +61,10 @@ type Cited struct {
 	SessionID string
 	RunID     string
 	Here      []chat.Citation // all of this answer in this document, this one included
-	Before    string          // address of the citation before it in the answer, empty at the beginning
-	After     string
-	Changed   bool // the document is not the version that was cited
-	Marked    bool // its words stand in the document as it is now
+	Before    *chat.Citation  // the one before it in the answer, nil at the beginning
+	After     *chat.Citation  // nil at the end
+	Changed   bool            // the document is not the version that was cited
+	Marked    bool            // its words stand in the document as it is now
 }
 
 // answerURL leads back to the answer.
@@ -160,7 +160,7 @@ func (v *Viewer) counts() string {
 func (v *Viewer) wholeURL() string {
 	address := "/d/" + url.PathEscape(v.Document.ID)
 	if v.Cited != nil {
-		return citeURL(v.Cited.Citation) + "#cited"
+		return citeURL(v.Cited.Citation)
 	}
 	if len(v.Sheets) > 0 {
 		return address + "?page=" + strconv.Itoa(v.Pages.From) + "#p" + strconv.Itoa(v.Pages.From)

@@ -53,14 +53,6 @@ func laterWord(v *Viewer) string {
 	return txtLater
 }
 
-// stripURL leads to another citation of the same answer: in the panel the link itself, on the page at the words.
-func stripURL(v *Viewer, c chat.Citation) string {
-	if v.Panel {
-		return citeURL(c)
-	}
-	return citeURL(c) + "#cited"
-}
-
 func itemClass(b numberedBlock) string {
 	class := "level-" + strconv.Itoa(min(max(b.Level, 1), 6))
 	if b.Ordinal == 0 {

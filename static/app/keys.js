@@ -69,7 +69,7 @@ const plain = {
   '[': () => walk(-1),
   ']': () => walk(1),
   o() {
-    const chip = document.activeElement?.closest?.('a.cite') ?? $('.answer a.cite')
+    const chip = document.activeElement?.closest?.('a.cite') ?? $('.answer .md a.cite[aria-current]') ?? $('.answer .md a.cite')
     if (chip) openSource(chip)
   },
 }

@@ -21,6 +21,22 @@ restore()
 grip?.addEventListener('pointerup', remember)
 grip?.addEventListener('keyup', remember)
 
+// The images around the wanted page wait until that is there.
+document.addEventListener('footnote:source', () => {
+  const rest = $$('#source img[data-src]')
+  if (rest.length === 0) return
+  const show = () => {
+    for (const image of rest) {
+      image.srcset = image.dataset.srcset
+      image.src = image.dataset.src
+    }
+  }
+  const wanted = $('#source img[fetchpriority]')
+  if (!wanted || wanted.complete) { show(); return }
+  wanted.addEventListener('load', show, { once: true })
+  wanted.addEventListener('error', show, { once: true })
+})
+
 // A document's page goes to the marked words, also when its address does not name them.
 const viewer = $('.viewer')
 if (viewer) {
@@ -40,7 +56,7 @@ if (viewer) {
       links.get(entry.target.id)?.setAttribute('aria-current', 'true')
     }
   }, { rootMargin: '-10% 0px -75% 0px' })
-  for (const id of links.keys()) {
+  for (const id of viewer.classList.contains('paged') ? [] : links.keys()) {
     const heading = document.getElementById(id)
     if (heading) seen.observe(heading)
   }
