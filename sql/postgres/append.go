@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"footnote/chat"
+)
+
+const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
+
+// An append is one statement. Changing the run's row numbers the events, keeps other appends to the run waiting until the
+// commit, and finds out whether the owner still has the lease, all at once: whoever took the run over changed the same
+// row. It commits without waiting for the disk: power loss on the server may cost the last half second of deltas and steps.
+const appendPlain = `
+	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
+	run AS (UPDATE runs SET last = last + cardinality($3::text[])
+		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7 RETURNING n, last - cardinality($3::text[]) AS base),
+	stored AS (INSERT INTO events (run, seq, at, type, body)
+		SELECT run.n, run.base + e.i, clock.now, e.type, e.body FROM run, clock, unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS e (type, body, i)),
+	told AS (SELECT pg_notify($5, $6) FROM run)
+	SELECT run.base, clock.now FROM run, clock, told`
+
+// appendFull also stores what some events change outside the log. With an answer or an end ($11) the commit waits until it survives power loss,
+// and nobody is told: the lock that notifications take would make all such commits wait for the disk one by one.
+const appendFull = `
+	WITH clock AS MATERIALIZED (SELECT now_micros() AS now,
+		set_config('synchronous_commit', CASE WHEN $11 THEN current_setting('synchronous_commit') ELSE 'off' END, true)),
+	run AS (UPDATE runs SET last = last + cardinality($3::text[]), tokens_in = coalesce($12, tokens_in), tokens_out = coalesce($13, tokens_out),
+		status = coalesce($14, status), ended_at = CASE WHEN $14::text IS NULL THEN ended_at ELSE (SELECT now FROM clock) END
+		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7
+		RETURNING n, session, last - cardinality($3::text[]) AS base),
+	stored AS (INSERT INTO events (run, seq, at, type, body)
+		SELECT run.n, run.base + e.i, clock.now, e.type, e.body FROM run, clock, unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS e (type, body, i)),
+	outputs AS (INSERT INTO step_outputs (run, call_id, body)
+		SELECT run.n, o.call_id, o.body FROM run, unnest($8::text[], $9::bytea[]) AS o (call_id, body)
+		ON CONFLICT (run, call_id) DO UPDATE SET body = excluded.body),
+	answered AS (UPDATE run_texts SET answer = $10 FROM run WHERE run_texts.run = run.n AND $10::bytea IS NOT NULL),
+	ended AS (UPDATE sessions SET updated_at = greatest(updated_at, clock.now) FROM run, clock WHERE sessions.n = run.session AND $14::text IS NOT NULL),
+	told AS (SELECT pg_notify($5, $6) FROM run WHERE NOT $11)
+	SELECT run.base, clock.now FROM run CROSS JOIN clock LEFT JOIN told ON true`
+
+// logged is what an append sends: events, and what they change outside the log.
+type logged struct {
+	kinds   []string
+	bodies  [][]byte
+	outputs map[string][]byte // whole outputs of steps by call id
+	answer  []byte            // nil: none
+	in, out *int              // tokens
+	status  *string           // of an end
+}
+
+func (l *logged) plain() bool   { return len(l.outputs) == 0 && !l.durable() }
+func (l *logged) durable() bool { return l.answer != nil || l.status != nil }
+
+func (l *logged) add(p chat.Payload, e chat.Event) {
+	l.kinds = append(l.kinds, string(e.Type))
+	l.bodies = append(l.bodies, e.Body)
+	switch p := p.(type) {
+	case chat.Step:
+		if p.Truncated && len(p.Full) > 0 {
+			if l.outputs == nil {
+				l.outputs = make(map[string][]byte)
+			}
+			l.outputs[legible(p.CallID)] = p.Full
+		}
+	case chat.Answer:
+		l.answer, l.in, l.out = []byte(p.Markdown), &p.Tokens.In, &p.Tokens.Out
+	case chat.RunDone:
+		status := string(p.Status)
+		l.status = &status
+	}
+}
+
+// Append implements chat.Store.
+func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...chat.Payload) ([]chat.Event, error) {
+	events := make([]chat.Event, len(payloads))
+	var l logged
+	for i, p := range payloads {
+		switch p.(type) {
+		case chat.Reset:
+			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "A reset is not part of a run's log."}
+		case chat.RunDone:
+			if i != len(payloads)-1 {
+				return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Nothing can follow the end of a run."}
+			}
+		}
+		var err error
+		if events[i], err = chat.NewEvent(runID, p); err != nil {
+			return nil, fmt.Errorf("append: %w", err)
+		}
+		l.add(p, events[i])
+	}
+	base, at, err := c.append(ctx, owner, runID, &l)
+	if err != nil {
+		return nil, fmt.Errorf("append: %w", err)
+	}
+	for i := range events {
+		events[i].Seq, events[i].At = base+int64(i)+1, timeOf(at)
+	}
+	return events, nil
+}
+
+func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
+	statement, args := appendPlain, []any{runID, owner, l.kinds, l.bodies, c.db.channel, c.db.message(runID), maxSeq}
+	if len(l.kinds) == 0 {
+		args[2], args[3] = []string{}, [][]byte{}
+	}
+	if !l.plain() {
+		calls, bodies := make([]string, 0, len(l.outputs)), make([][]byte, 0, len(l.outputs))
+		for call, body := range l.outputs {
+			calls, bodies = append(calls, call), append(bodies, body)
+		}
+		statement, args = appendFull, append(args, calls, bodies, l.answer, l.durable(), l.in, l.out, l.status)
+	}
+	err = c.db.queryRow(ctx, longTime, statement, args, &base, &at)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, c.refusal(ctx, owner, runID)
+	}
+	if err == nil && l.durable() {
+		c.db.tell(ctx, runID)
+	}
+	return base, at, err
+}
+
+// refusal says why an append found no run to change.
+func (c *Chats) refusal(ctx context.Context, owner, runID string) error {
+	var status, holder string
+	err := c.db.queryRow(ctx, shortTime, `SELECT status, owner FROM runs WHERE id = $1`, []any{runID}, &status, &holder)
+	switch {
+	case err != nil:
+		return notFound(err, "find run", "run")
+	case chat.RunStatus(status) != chat.RunRunning:
+		return &chat.Error{Code: chat.CodeConflict, Message: "This run is over. Ask again to start a new one."}
+	case holder != owner:
+		return &chat.Error{Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it."}
+	}
+	return &chat.Error{Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question."}
+}
+
+// message is what a notification says: who appended to which run.
+func (db *DB) message(runID string) string { return db.instance + " " + runID }
+
+// heard reads a message. own tells this process's.
+func (db *DB) heard(message string) (runID string, own bool) {
+	instance, runID, _ := strings.Cut(message, " ")
+	return runID, instance == db.instance
+}
+
+// tell notifies the other replicas of an append by itself. It is a wake-up only: when it fails, they look by themselves in a while.
+func (db *DB) tell(ctx context.Context, runID string) {
+	_, err := db.exec(context.WithoutCancel(ctx), shortTime, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, db.channel, db.message(runID))
+	if err != nil {
+		db.log.WarnContext(ctx, "the other replicas were not told of the end of a run; they see it a little later", "run", runID, "error", err)
+	}
+}

@@ -1,0 +1,45 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/chat/chattest"
+)
+
+func TestChats(t *testing.T) {
+	t.Parallel()
+	chattest.TestStore(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
+}
+
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	chattest.TestFeed(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
+}
+
+func TestPurgeForgetsOldKeys(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	chats, req := db.Chats(), chat.RunRequest{Message: "q", IdempotencyKey: "key"}
+	start := func() (fresh bool) {
+		_, fresh, err := chats.StartRun(t.Context(), chat.LocalUser, req, chat.Lease{Owner: "server"})
+		if err != nil {
+			t.Fatalf("StartRun: %v", err)
+		}
+		if _, err := chats.Purge(t.Context(), time.Time{}, time.Time{}); err != nil {
+			t.Fatalf("Purge: %v", err)
+		}
+		return fresh
+	}
+	if start(); start() {
+		t.Error("a key of today was forgotten")
+	}
+	if _, err := db.exec(t.Context(), longTime, `UPDATE idempotency_keys SET created_at = created_at - $1::bigint`, (keyLifetime + time.Minute).Microseconds()); err != nil {
+		t.Fatal(err)
+	}
+	start() // still finds it, and purges it
+	if !start() {
+		t.Error("a key of yesterday is still known")
+	}
+}

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"footnote/chat"
+)
+
+// failure gives an error of the driver the code and the sentence that people need. It leaves pgx.ErrNoRows, errors that
+// carry a code and the end of the caller's own ctx as they are.
+func (db *DB) failure(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	if _, ok := errors.AsType[*chat.Error](err); ok {
+		return err
+	}
+	if db.closed.Load() {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed. Start Footnote again.", Err: err}
+	}
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return serverFailure(e, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || isConnectionFailure(err) {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database does not answer. Try again in a moment.", Err: err}
+	}
+	return err
+}
+
+func isConnectionFailure(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
+}
+
+// serverFailure sorts out what the server itself reports, by the classes of its SQLSTATE.
+func serverFailure(e *pgconn.PgError, err error) error {
+	unavailable := func(message string) error {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: message, Err: err}
+	}
+	switch class := e.Code[:min(2, len(e.Code))]; {
+	case e.Code == "53100":
+		return &chat.Error{Code: chat.CodeDiskFull, Message: "The database's disk is full. Free some space and try again.", Err: err}
+	case e.Code == "53300":
+		return unavailable("The database takes no more connections. Raise its max_connections, or lower pool_max_conns in DATABASE_URL.")
+	case e.Code == "25006":
+		return unavailable("The database is read-only just now. Try again in a moment, or point DATABASE_URL at the primary server.")
+	case class == "28":
+		return unavailable("The database refuses the user or the password in DATABASE_URL. Correct it and start Footnote again.")
+	case e.Code == "3D000":
+		return unavailable("The database that DATABASE_URL names does not exist. Create it and start Footnote again.")
+	case e.Code == "42501":
+		return unavailable("The database's user lacks a right. Grant it CREATE and USAGE on the schema.")
+	case class == "08", class == "53", class == "57", class == "58", e.Code == "55P03":
+		return unavailable("The database is busy or restarting. Try again in a moment.")
+	}
+	return err
+}
+
+// again reports whether a statement that failed had no effect and may succeed now: it was never sent, or it lost a
+// deadlock and was undone.
+func again(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code == "40P01" || e.Code == "40001"
+	}
+	return pgconn.SafeToRetry(err)
+}
+
+// violates reports whether err is about a row that a constraint or unique index forbids.
+func violates(err error, constraint string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.ConstraintName == constraint && strings.HasPrefix(e.Code, "23")
+}
+
+// notFound turns pgx.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on others.
+func notFound(err error, op, thing string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no such %s. It may have been deleted.", thing)}
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// changedOne is notFound for a statement that must change a row.
+func changedOne(n int64, err error, op, thing string) error {
+	if err == nil && n == 0 {
+		err = pgx.ErrNoRows
+	}
+	return notFound(err, op, thing)
+}

@@ -1,0 +1,118 @@
+// Package postgres keeps sessions, runs and their logs (Chats), documents with their index of words, and the queue of
+// background work in PostgreSQL 15 or newer, for any number of replicas at once. What one commits, all see; LISTEN only wakes.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"footnote/chat"
+)
+
+const (
+	oldest       = 15                      // version of PostgreSQL
+	defaultConns = 10                      // unless the URL says pool_max_conns
+	connectTime  = 1500 * time.Millisecond // for a connection: a new one, one that is tested, or one that others give back
+	shortTime    = 2 * time.Second         // for what a person waits for
+	longTime     = 10 * time.Second        // for what a run or a document depends on
+)
+
+// DB is a pool of connections to a database. It is safe for concurrent use. Its ports are made from it: Chats and so on.
+type DB struct {
+	log      *slog.Logger
+	pool     *pgxpool.Pool
+	instance string // tells this process's notifications from others'
+	channel  string // of the notifications; one for each schema
+	closed   atomic.Bool
+}
+
+// CheckURL says whether url can be the address of a database, in a sentence that never shows its password.
+func CheckURL(url string) error {
+	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
+		return errBadURL
+	}
+	if _, err := pgxpool.ParseConfig(url); err != nil {
+		return errBadURL // the cause may quote the URL
+	}
+	return nil
+}
+
+var errBadURL = &chat.Error{Code: chat.CodeInvalid, Message: "DATABASE_URL is not a URL like postgres://user:password@host:5432/footnote"}
+
+// Open connects to the database at url and brings it up to this version's schema; replicas that start together take turns.
+// ctx bounds the opening only. A database that can't be reached, that lacks a right, that isn't UTF-8, or that a newer version wrote fails
+// with a *chat.Error that says so. The first schema of the connection's search path is used.
+func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
+	return open(ctx, url, log, nil)
+}
+
+func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (_ *DB, err error) {
+	if err := CheckURL(url); err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errBadURL
+	}
+	if !strings.Contains(url, "pool_max_conns=") {
+		config.MaxConns = defaultConns
+	}
+	config.ConnConfig.ConnectTimeout = connectTime
+	config.PingTimeout = connectTime
+	config.ConnConfig.Tracer = tracer
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "footnote"
+	}
+	db := &DB{log: log, instance: chat.NewID()}
+	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("open the database: %w", db.failure(ctx, err))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	var version int
+	var encoding, schema string
+	if err := db.queryRow(ctx, shortTime, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
+		coalesce(current_schema(), '')`, nil, &version, &encoding, &schema); err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if version < oldest*10000 {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The database is PostgreSQL %d; Footnote needs %d or newer.", version/10000, oldest)}
+	}
+	if encoding != "UTF8" {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
+			"The database's encoding is %s; make one with UTF-8: CREATE DATABASE footnote ENCODING 'UTF8' TEMPLATE template0", encoding)}
+	}
+	if schema == "" {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The database has no schema to use; create the schema public, or name one in search_path."}
+	}
+	db.channel = "footnote " + schema
+	if err := db.migrate(ctx); err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// Close gives all connections back once what is under way has ended. Whatever is asked later fails with chat.CodeUnavailable.
+func (db *DB) Close() error {
+	if !db.closed.Swap(true) {
+		db.pool.Close()
+	}
+	return nil
+}
+
+// Ping reports whether the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	var one int
+	return db.queryRow(ctx, shortTime, `SELECT 1`, nil, &one)
+}

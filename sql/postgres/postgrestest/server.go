@@ -1,0 +1,195 @@
+// Package postgrestest gives tests a real PostgreSQL: the one that FOOTNOTE_TEST_DATABASE_URL names, or one of its own that
+// it starts from the programs on this machine and stops again.
+package postgrestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// urlEnv names the server to use instead of an own one.
+const urlEnv = "FOOTNOTE_TEST_DATABASE_URL"
+
+// errMissing tells how to get the programs.
+var errMissing = errors.New("PostgreSQL is not on this machine: install it (apt-get install postgresql), or set " + urlEnv + " to a database that tests may write to")
+
+// A Server is a running PostgreSQL that tests share; each makes a schema of its own.
+type Server struct {
+	URL string // as its superuser, or as FOOTNOTE_TEST_DATABASE_URL says
+
+	dir   string // of an own server
+	own   *exec.Cmd
+	stdin io.Closer // it runs until this is closed, or until this process ends
+	made  atomic.Int64
+}
+
+// Main runs a package's tests with a server, which server points to meanwhile, and returns the exit code. Without any
+// PostgreSQL the tests are left out, with the reason; in CI they fail.
+func Main(m interface{ Run() int }, server **Server) int {
+	s, err := Start(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		if errors.Is(err, errMissing) && os.Getenv("CI") == "" {
+			return 0
+		}
+		return 1
+	}
+	*server = s
+	code := m.Run()
+	if err := s.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop PostgreSQL:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Start returns a running server.
+func Start(ctx context.Context) (_ *Server, err error) {
+	if url := os.Getenv(urlEnv); url != "" {
+		return &Server{URL: url}, nil
+	}
+	bin := programs()
+	if bin == "" {
+		return nil, errMissing
+	}
+	s := &Server{}
+	if s.dir, err = os.MkdirTemp("", "footnote-postgres-*"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Stop())
+		}
+	}()
+	as, err := unprivileged(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(s.dir, "data")
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	initdb.SysProcAttr, initdb.Dir = as, s.dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
+	s.own = exec.Command("/bin/sh", "-c", `"$@" </dev/null & server=$!; read -r _; kill -QUIT $server; wait $server`, "sh",
+		filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
+		"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "jit=off", "-c", "logging_collector=off", "-c", "log_min_messages=fatal")
+	s.own.SysProcAttr, s.own.Dir = as, s.dir
+	log, err := os.Create(filepath.Join(s.dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	s.own.Stdout, s.own.Stderr = log, log
+	if s.stdin, err = s.own.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := s.own.Start(); err != nil {
+		return nil, err
+	}
+	s.URL = "postgres://postgres@/postgres?host=" + url.QueryEscape(s.dir)
+	return s, s.wait(ctx)
+}
+
+// programs returns the directory of initdb and postgres, the newest if there are many.
+func programs() string {
+	var places []string
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil { // initdb looks for postgres beside itself
+			path = real
+		}
+		places = append(places, filepath.Dir(path))
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // only fails for a bad pattern
+	for i := range found {
+		places = append(places, found[len(found)-1-i])
+	}
+	for _, dir := range append(places, "/usr/local/bin") {
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// wait returns once the server answers.
+func (s *Server) wait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	for {
+		conn, err := pgx.Connect(ctx, s.URL)
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("PostgreSQL does not start: %w\n%s", err, log)
+		case <-every.C:
+		}
+	}
+}
+
+// Stop ends an own server and removes all it kept.
+func (s *Server) Stop() error {
+	if s.dir == "" {
+		return nil
+	}
+	var errs []error
+	if s.stdin != nil {
+		errs = append(errs, s.stdin.Close())
+		if err := s.own.Wait(); err != nil {
+			if _, ended := errors.AsType[*exec.ExitError](err); !ended {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
+}
+
+// Schema makes a schema for one test and returns the URL of a database whose search path begins with it.
+func (s *Server) Schema(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), s.made.Add(1))
+	s.Exec(t, `CREATE SCHEMA `+name)
+	if s.dir == "" { // an own server goes with all it has
+		t.Cleanup(func() { s.Exec(t, `DROP SCHEMA `+name+` CASCADE`) })
+	}
+	separator := "?"
+	if strings.Contains(s.URL, "?") {
+		separator = "&"
+	}
+	return s.URL + separator + "search_path=" + url.QueryEscape(name+",public")
+}
+
+// Exec runs statements on the server.
+func (s *Server) Exec(t testing.TB, statements string) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, statements); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	purgeBatch  = 50 // sessions in one transaction
+	keyLifetime = 24 * time.Hour
+)
+
+// Purge implements chat.Store. Replicas may purge at the same time: each leaves alone what another is at.
+func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) {
+	total := 0
+	for {
+		n := 0
+		err := c.db.inTx(ctx, longTime, func(t *tx) (err error) {
+			n, err = purgeSome(t, micros(hidden), micros(idle))
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("purge sessions: %w", err)
+		}
+		if total += n; n < purgeBatch {
+			break
+		}
+	}
+	if _, err := c.db.exec(ctx, longTime, `DELETE FROM idempotency_keys WHERE created_at < now_micros() - $1::bigint`, keyLifetime.Microseconds()); err != nil {
+		return total, fmt.Errorf("purge idempotency keys: %w", err)
+	}
+	return total, nil
+}
+
+// purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which have
+// none, by their run, whose row is locked first: so no append comes in between.
+func purgeSome(t *tx, hidden, idle int64) (int, error) {
+	gone, err := rowsOf(t.ctx, t.pgx, value[int64], `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < $1 OR deleted_at = 0 AND updated_at < $2
+		AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n LIMIT $3 FOR UPDATE SKIP LOCKED`,
+		[]any{hidden, idle, purgeBatch})
+	if err != nil || len(gone) == 0 {
+		return 0, err
+	}
+	runs, err := rowsOf(t.ctx, t.pgx, value[int64], `SELECT n FROM runs WHERE session = ANY($1) FOR UPDATE`, []any{gone})
+	if err != nil {
+		return 0, err
+	}
+	if _, err := t.exec(`DELETE FROM events WHERE run = ANY($1)`, runs); err != nil {
+		return 0, err
+	}
+	n, err := t.exec(`DELETE FROM sessions WHERE n = ANY($1)`, gone)
+	return int(n), err
+}

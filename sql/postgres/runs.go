@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"footnote/chat"
+)
+
+const maxKeyBytes = 255
+
+// runColumns are what scanRun reads of runs (r), sessions (s) and run_texts (t).
+const runColumns = ` r.id, s.id, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out `
+
+const selectRun = `SELECT` + runColumns + `FROM runs r JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
+
+func scanRun(row scanner) (chat.Run, error) {
+	var run chat.Run
+	var request, answer []byte
+	var status string
+	var created, ended int64
+	err := row.Scan(&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, &status, &answer, &created, &ended, &run.Tokens.In, &run.Tokens.Out)
+	if err != nil {
+		return chat.Run{}, err
+	}
+	run.Status, run.Answer, run.CreatedAt, run.EndedAt = chat.RunStatus(status), string(answer), timeOf(created), timeOf(ended)
+	if err := json.Unmarshal(request, &run.Request); err != nil {
+		return chat.Run{}, fmt.Errorf("decode the request of run %s: %w", run.ID, err)
+	}
+	return run, nil
+}
+
+// startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts in the
+// session waiting, and nothing comes back of it if the session is hidden or another user's or the sibling is not in it.
+const startRun = `
+	WITH clock AS MATERIALIZED (SELECT now_micros() AS now),
+	sibling AS (SELECT r.parent, r.depth, s.id AS session FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $8),
+	session AS (INSERT INTO sessions AS s (id, user_id, title, title_fold, head, turns, created_at, updated_at)
+		SELECT $1, $2, $3, $4, $5, 1, now, now FROM clock WHERE $8 = '' OR EXISTS (SELECT FROM sibling WHERE session = $1)
+		ON CONFLICT (id) DO UPDATE SET previous = s.head, head = excluded.head, updated_at = excluded.updated_at,
+			turns = coalesce((SELECT depth FROM sibling), s.turns + 1)
+		WHERE s.user_id = excluded.user_id AND s.deleted_at = 0
+		RETURNING n, turns, coalesce((SELECT parent FROM sibling), previous) AS parent),
+	run AS (INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at)
+		SELECT $5, session.n, session.parent, session.turns, 'running', $6, $7, clock.now FROM session, clock RETURNING n),
+	texts AS (INSERT INTO run_texts (run, request, question_fold) SELECT n, $9, $10 FROM run),
+	key AS (INSERT INTO idempotency_keys (user_id, key, request, run, created_at)
+		SELECT $2, $11::bytea, $12, run.n, clock.now FROM run, clock WHERE $11::bytea IS NOT NULL)
+	SELECT clock.now, session.parent FROM session, clock`
+
+// StartRun implements chat.Store.
+func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, lease chat.Lease) (run chat.Run, fresh bool, err error) {
+	var key []byte
+	if req.IdempotencyKey != "" {
+		key = []byte(req.IdempotencyKey)
+	}
+	if len(key) > maxKeyBytes {
+		return chat.Run{}, false, &chat.Error{Code: chat.CodeInvalid, Message: "An Idempotency-Key has 1 to 255 bytes."}
+	}
+	asked, err := json.Marshal(req)
+	if err != nil {
+		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
+	}
+	digest := sha256.Sum256(asked)
+	if req.SessionID == "" {
+		req.SessionID = chat.NewID()
+	} else if err := chat.CheckSessionID(req.SessionID); err != nil {
+		return chat.Run{}, false, err
+	}
+	req.IdempotencyKey = ""
+	run = chat.Run{ID: chat.NewID(), SessionID: req.SessionID, User: user, Request: req, Status: chat.RunRunning}
+	request, err := json.Marshal(req)
+	if err != nil {
+		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
+	}
+	title := chat.TitleOf(req.Message)
+	var now int64
+	err = c.db.queryRow(ctx, shortTime, startRun, []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
+		micros(lease.Until), req.Sibling, request, strings.ToLower(req.Message), key, digest[:]}, &now, &run.ParentID)
+	nowhere := errors.Is(err, pgx.ErrNoRows)
+	if key != nil && (nowhere || violates(err, "idempotency_keys_once")) {
+		if known, err := c.byKey(ctx, user, key, digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
+			return known, false, err
+		}
+	}
+	if nowhere {
+		return chat.Run{}, false, notFound(err, "start run", map[bool]string{true: "session", false: "run"}[req.Sibling == ""])
+	}
+	if err != nil {
+		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
+	}
+	run.CreatedAt = timeOf(now)
+	return run, true, nil
+}
+
+// byKey returns the run that an idempotency key started. It fails with pgx.ErrNoRows if there is none.
+func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (chat.Run, error) {
+	var n int64
+	var known []byte
+	err := c.db.queryRow(ctx, shortTime, `SELECT run, request FROM idempotency_keys WHERE user_id = $1 AND key = $2`, []any{user, key}, &n, &known)
+	if err != nil {
+		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %w", err)
+	}
+	if !bytes.Equal(known, digest) {
+		return chat.Run{}, &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
+	}
+	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.n = $1`, n)
+	if err != nil || len(runs) != 1 {
+		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %d found: %w", len(runs), err)
+	}
+	return runs[0], nil
+}
+
+// Run implements chat.Store.
+func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
+	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, runID, s.User)
+	if err == nil && len(runs) == 0 {
+		err = pgx.ErrNoRows
+	}
+	if err != nil {
+		return chat.Run{}, notFound(err, "read run", "run")
+	}
+	return runs[0], nil
+}
+
+// Runs implements chat.Store.
+func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
+	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE s.id = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
+	if err == nil && len(runs) == 0 {
+		_, err = c.Session(ctx, s, sessionID) // not there, or without runs
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	return runs, nil
+}

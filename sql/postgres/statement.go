@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const attempts = 3 // of a statement that had no effect
+
+// storable makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that can't be is
+// simply not found, and hostile text can't break a statement.
+func storable(args []any) []any {
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			args[i] = legible(v)
+		case []string:
+			list := make([]string, len(v))
+			for j, s := range v {
+				list[j] = legible(s)
+			}
+			args[i] = list
+		}
+	}
+	return args
+}
+
+func legible(s string) string {
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// conn lends a connection to fn, which may run again if it had no effect. patience bounds all of it.
+func (db *DB) conn(ctx context.Context, patience time.Duration, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var err error
+	for range attempts {
+		if err = db.borrow(limited, fn); err == nil || !again(err) || limited.Err() != nil {
+			break
+		}
+	}
+	return db.failure(ctx, err)
+}
+
+func (db *DB) borrow(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	waiting, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	c, err := db.pool.Acquire(waiting)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	return fn(ctx, c)
+}
+
+// exec runs one statement and returns the number of rows it changed.
+func (db *DB) exec(ctx context.Context, patience time.Duration, statement string, args ...any) (n int64, err error) {
+	args = storable(args)
+	err = db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+		tag, err := c.Exec(ctx, statement, args...)
+		n = tag.RowsAffected()
+		return err
+	})
+	return n, err
+}
+
+// queryRow reads one row into dest. It fails with pgx.ErrNoRows if there is none.
+func (db *DB) queryRow(ctx context.Context, patience time.Duration, statement string, args []any, dest ...any) error {
+	args = storable(args)
+	return db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+		return c.QueryRow(ctx, statement, args...).Scan(dest...)
+	})
+}
+
+// scanner is a row that can be read.
+type scanner interface{ Scan(dest ...any) error }
+
+// query makes a list of the rows that a statement returns.
+func query[T any](ctx context.Context, db *DB, patience time.Duration, read func(scanner) (T, error), statement string, args ...any) (list []T, err error) {
+	args = storable(args)
+	err = db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+		list, err = rowsOf(ctx, c, read, statement, args)
+		return err
+	})
+	return list, err
+}
+
+type querier interface {
+	Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
+}
+
+func rowsOf[T any](ctx context.Context, q querier, read func(scanner) (T, error), statement string, args []any) (list []T, err error) {
+	rows, err := q.Query(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		v, err := read(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, rows.Err()
+}
+
+// A tx is an open transaction. It must not be kept beyond the function it was given to.
+type tx struct {
+	ctx context.Context
+	pgx pgx.Tx
+}
+
+// inTx runs fn in a transaction, again if a deadlock undid it; what fn captured must bear that. An error of fn undoes
+// everything and is returned as it is.
+func (db *DB) inTx(ctx context.Context, patience time.Duration, fn func(*tx) error) error {
+	return db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
+		return pgx.BeginFunc(ctx, c, func(t pgx.Tx) error { return fn(&tx{ctx, t}) })
+	})
+}
+
+func (t *tx) exec(statement string, args ...any) (int64, error) {
+	tag, err := t.pgx.Exec(t.ctx, statement, storable(args)...)
+	return tag.RowsAffected(), err
+}
+
+func (t *tx) queryRow(statement string, args []any, dest ...any) error {
+	return t.pgx.QueryRow(t.ctx, statement, storable(args)...).Scan(dest...)
+}
+
+// value reads rows of one column.
+func value[T any](row scanner) (v T, err error) {
+	err = row.Scan(&v)
+	return v, err
+}
