@@ -1,39 +1,128 @@
 // The main job: drop documents, ask, watch the work, read the answer, open a footnote at its very words.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { audit } from './browser.mjs'
+import { audit, shot } from './browser.mjs'
 import { warranty } from './fixtures.mjs'
+import { ready, until } from './footnote.mjs'
 import { inBothModes } from './house.mjs'
-import { ask, over, sameAsAPI, trace } from './page.mjs'
+import { ask, drop, inPDF, marked, over, sameAsAPI } from './page.mjs'
 
-inBothModes({ delay: 60 }, {}, (at, withModel) => {
+const aboutPDF = 'What is the moisture at points G2 and G4 of the north gable?'
+const aboutText = 'How long is the guarantee on the slates?'
+
+inBothModes({ delay: 50 }, { empty: true }, (at, withModel) => {
+  const name = text => (withModel ? `${text}-model` : text)
+
+  it('takes a PDF and a Markdown file that are dropped anywhere', at.tab(async page => {
+    await page.goto('/')
+    await drop(page, { 'survey.pdf': at.survey, 'warranty.md': warranty })
+    await page.waitForURL('**/documents')
+    const { documents } = await at.server.json('/documents')
+    assert.deepEqual(documents.map(d => d.filename).sort(), ['survey.pdf', 'warranty.md'])
+    for (const d of documents) await ready(at.server, d.id)
+    at.documents = Object.fromEntries(documents.map(d => [d.filename, d.id]))
+    for (const d of documents) await page.locator('#main').getByText(d.filename).first().waitFor()
+  }))
+
+  it('takes files that are chosen, and knows the same bytes again', at.tab(async page => {
+    await page.goto('/documents')
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Add files' }).click()
+    await (await chooser).setFiles([
+      { name: 'warranty.md', mimeType: 'text/markdown', buffer: Buffer.from(warranty) },
+      { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('The gate code of the bin store is kept by the porter.') },
+    ])
+    await until(async () => (await at.server.json('/documents')).documents.some(d => d.filename === 'note.txt' && d.state === 'ready'), 'the chosen file is ready')
+    assert.equal((await at.server.json('/documents')).documents.length, 3)
+  }))
+
   it('shows the steps while it works, then the answer, the same as the API tells', at.tab(async page => {
     await page.goto('/')
-    const turn = await ask(page, 'What is the moisture at points G2 and G4 of the north gable?')
-    const steps = turn.getByTestId('reasoning-step')
+    const turn = await ask(page, aboutPDF)
     if (withModel) {
-      await turn.locator('.run[open] .step').filter({ hasText: 'Search' }).first().waitFor()
+      await turn.locator('.run[open] .step').filter({ hasText: 'Searched' }).waitFor()
       assert.equal(await turn.getAttribute('data-status'), 'running', 'the step came after the run')
       await turn.locator('.answer[aria-busy=true] .md').first().waitFor()
+      await turn.locator('.run:not([open])').waitFor()
     }
     await over(turn)
     const run = await sameAsAPI(at.server, turn)
     assert.equal(run.status, 'completed')
-    assert.equal(await steps.count(), run.steps.length)
+    assert.equal(await turn.getByTestId('reasoning-step').count(), run.steps.length)
+    assert.match(await turn.locator('.run-head').textContent(), /^\s*Worked for (<1|\d)/)
+    await page.reload()
+    await sameAsAPI(at.server, turn)
   }))
 
-  it('opens a step and shows its input and output', at.tab(async page => {
+  it('opens a step and shows what went in and what came out', at.tab(async page => {
     await page.goto('/')
-    const turn = await ask(page, 'How long is the guarantee on the slates?')
+    const turn = await ask(page, aboutText)
     await over(turn)
-    const run = await trace(at.server, turn)
+    const run = await sameAsAPI(at.server, turn)
     const search = run.steps.find(s => s.tool_name === 'search_documents')
-    await turn.locator('.run-head').click()
     const row = turn.locator(`.step[data-call="${search.call_id}"]`)
-    await row.locator('summary').first().click()
-    console.log(await row.innerText())
+    await turn.locator('.run-head').click()
+    await row.locator('.step-head').click()
+    const values = await row.locator('.io .kv').first().locator('dd').allTextContents()
+    assert.ok(values.includes(search.tool_input.query), `${search.tool_input.query} is not in ${values}`)
+    const [first] = search.tool_output.documents
+    const hit = row.locator('.hits .hit').first()
+    assert.ok((await hit.textContent()).includes(first.title))
+    assert.ok((await hit.locator('mark').count()) > 0, 'nothing is marked in the snippet')
     await row.getByText('Raw JSON').click()
-    console.log(await row.locator('.raw pre').innerText())
-    await audit(page, withModel ? 'answered-model' : 'answered')
+    assert.deepEqual(JSON.parse(await row.locator('.raw pre').textContent()), search.tool_output)
+    await shot(page, name('steps'))
   }))
+
+  it('shows the same in the card and in the sources', at.tab(async page => {
+    await page.goto('/')
+    const turn = await ask(page, aboutPDF)
+    await over(turn)
+    const { answer: { citations: [cited] } } = await sameAsAPI(at.server, turn)
+    const chip = turn.locator('.answer a.cite').first()
+    await chip.hover()
+    const card = page.locator('.card')
+    await card.waitFor()
+    await shot(page, name('card'))
+    const source = turn.locator('.sources .source').first()
+    for (const place of [card, source]) {
+      assert.equal(await place.locator('.source-title').textContent(), cited.title)
+      assert.equal(await place.locator('.source-quote').textContent(), cited.quote)
+      assert.equal(await place.locator('.loc').textContent(), `p. ${cited.page} · ${cited.section}`)
+      assert.equal((await place.locator('.check').textContent()).trim(), 'Verified')
+    }
+    assert.equal(await chip.getAttribute('aria-label'), `Source 1: ${cited.title}, page ${cited.page}`)
+    await page.mouse.move(5, 5)
+    await card.waitFor({ state: 'detached' })
+    await chip.focus()
+    await card.waitFor()
+    await page.keyboard.press('Escape')
+    await card.waitFor({ state: 'detached' })
+  }))
+
+  for (const [kind, question] of [['a text', aboutText], ['a PDF', aboutPDF]]) {
+    it(`opens a footnote of ${kind} at its very words, beside the answer and as a whole`, at.tab(async page => {
+      await page.goto('/')
+      const turn = await ask(page, question)
+      await over(turn)
+      const { answer: { citations } } = await sameAsAPI(at.server, turn)
+      const source = page.getByTestId('source')
+      for (const cited of citations) {
+        const chip = turn.locator(`.answer a.cite[data-n="${cited.number}"]`).first()
+        await chip.click()
+        await page.locator(`.answer a.cite[data-n="${cited.number}"][aria-current=true]`).first().waitFor()
+        await source.waitFor()
+        await until(async () => await marked(source) === cited.quote, `the panel marks “${cited.quote}”`)
+        if (cited.page) await inPDF(source, cited)
+      }
+      await shot(page, name(`source-${kind.split(' ')[1]}`))
+      await page.getByRole('link', { name: 'Open whole document' }).click()
+      const viewer = page.getByTestId('viewer')
+      await viewer.waitFor()
+      const last = citations.at(-1)
+      assert.equal(await marked(viewer), last.quote)
+      if (last.page) await inPDF(viewer, last)
+      await audit(page, name(`viewer-${kind.split(' ')[1]}`))
+    }))
+  }
 })

@@ -16,7 +16,7 @@ export const launch = () => chromium.launch({
 /** Runs body in a tab of its own and then holds the page to its promises. options are those of a browser context. */
 export async function inTab(browser, options, body) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(10_000)
   const complaints = []
   const expected = []
   const complain = text => { if (!expected.some(pattern => pattern.test(text))) complaints.push(text) }

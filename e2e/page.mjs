@@ -55,3 +55,51 @@ export async function sameAsAPI(server, turn) {
   }
   return run
 }
+
+/** Drops files on the page, as a person does: the events carry a DataTransfer with the real bytes. */
+export async function drop(page, files) {
+  const list = Object.entries(files).map(([name, content]) => [name, Buffer.from(content).toString('base64')])
+  const transfer = await page.evaluateHandle(all => {
+    const carried = new DataTransfer()
+    for (const [name, content] of all) carried.items.add(new File([Uint8Array.from(atob(content), c => c.charCodeAt(0))], name))
+    return carried
+  }, list)
+  for (const type of ['dragenter', 'dragover', 'drop']) await page.dispatchEvent('main', type, { dataTransfer: transfer })
+}
+
+/** The words that are marked as the quote. */
+export const marked = async place => (await place.locator('mark.quote, tspan.quote').allTextContents()).join('').replace(/\s+/g, ' ').trim()
+
+/** On a page of a PDF the marks lie over the very words, and there the picture that a person sees shows ink on yellow. */
+export async function inPDF(place, cited) {
+  const sheet = place.locator(`.sheet[data-page="${cited.page}"]`)
+  const page = place.page()
+  await until(() => sheet.locator('img').evaluate(img => img.complete && img.naturalWidth > 0), 'the page is drawn')
+  const rects = selector => sheet.locator(selector).evaluateAll(all => all.flatMap(e => [...e.getClientRects()]).map(({ left, top, right, bottom, width, height }) => ({ left, top, right, bottom, width, height })))
+  const [marks, words] = [await rects('rect.quote'), await rects('tspan.quote')]
+  assert.equal(marks.length, cited.boxes.length)
+  for (const w of words) {
+    const y = (w.top + w.bottom) / 2
+    assert.ok(marks.some(m => m.left - 2 <= w.left && w.right <= m.right + 2 && m.top <= y && y <= m.bottom), `no mark over the words at ${w.left}, ${y}`)
+  }
+  await until(() => sheet.evaluate(e => e.getAnimations({ subtree: true }).length === 0), 'the flash is over')
+  for (const m of marks) {
+    const picture = await page.screenshot({ clip: { x: m.left, y: m.top, width: m.width, height: m.height } })
+    const { ink, yellow } = await page.evaluate(colours, picture.toString('base64'))
+    assert.ok(ink > 0.03 && yellow > 0.5, `a mark is ${ink} ink and ${yellow} yellow`)
+  }
+}
+
+/** Runs in the page: how much of a picture is dark, and how much yellow. */
+async function colours(png) {
+  const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(png), c => c.charCodeAt(0))]))
+  const pen = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')
+  pen.drawImage(bitmap, 0, 0)
+  const { data } = pen.getImageData(0, 0, bitmap.width, bitmap.height)
+  let [ink, yellow] = [0, 0]
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i] + data[i + 1] + data[i + 2] < 300) ink++
+    else if (data[i] > data[i + 2] + 40 && data[i + 1] > data[i + 2] + 40) yellow++
+  }
+  return { ink: ink * 4 / data.length, yellow: yellow * 4 / data.length }
+}
