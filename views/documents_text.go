@@ -22,7 +22,7 @@ const (
 	txtToAnswer      = "Back to the answer"
 	txtCitedFor      = "Cited for"
 	txtEarlier       = "Earlier part"
-	txtLater         = "Later part"
+	LaterPart        = "Later part"
 	txtEarlierPages  = "Earlier pages"
 	txtLaterPages    = "Later pages"
 	txtPage          = "Page"

@@ -50,7 +50,7 @@ func laterWord(v *Viewer) string {
 	if len(v.Sheets) > 0 {
 		return txtLaterPages
 	}
-	return txtLater
+	return LaterPart
 }
 
 func itemClass(b numberedBlock) string {

@@ -1,0 +1,310 @@
+package server
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/views"
+)
+
+// parsed is the HTML of a page or fragment.
+func parsed(t testing.TB, body string) *html.Node {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// elements returns the elements for which a condition holds, in order.
+func elements(root *html.Node, is func(*html.Node) bool) []*html.Node {
+	var out []*html.Node
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && is(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasClass(n *html.Node, class string) bool {
+	return slices.Contains(strings.Fields(attribute(n, "class")), class)
+}
+
+// marked is the text of all elements of a tag and class, one after the other.
+func marked(root *html.Node, tag, class string) string {
+	var b strings.Builder
+	for _, n := range elements(root, func(n *html.Node) bool { return n.Data == tag && hasClass(n, class) }) {
+		for d := range n.Descendants() {
+			if d.Type == html.TextNode {
+				b.WriteString(d.Data)
+			}
+		}
+	}
+	return b.String()
+}
+
+// added uploads one file and waits until it is read in.
+func (b *bench) added(path, content string) documentInfo {
+	b.t.Helper()
+	_, res := b.uploadFiles("@" + path + "=" + content)
+	if len(res.Documents) != 1 {
+		b.t.Fatalf("uploading %s: %+v", path, res)
+	}
+	d := b.settled(res.Documents[0].ID)
+	if d.State != corpus.StateReady {
+		b.t.Fatalf("%s is %s: %+v", path, d.State, d.Error)
+	}
+	return d
+}
+
+// cited stores an answer that cites quote in a document, and returns the citation.
+func (b *bench) cited(d documentInfo, quote string, change func(*chat.Citation)) chat.Citation {
+	b.t.Helper()
+	text, err := b.library.Text(b.t.Context(), chat.Local, d.ID)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	at := strings.Index(text, quote)
+	if at < 0 {
+		b.t.Fatalf("%q is not in %q", quote, text)
+	}
+	start := len([]rune(text[:at]))
+	run := b.begin("What does it say?")
+	c := chat.Citation{
+		Number: 1, DocumentID: d.ID, Title: d.Title, Quote: quote, Start: start, End: start + len([]rune(quote)), Check: chat.CheckVerified,
+		URL: "/d/" + d.ID + "?c=" + run.ID + ".1", SHA256: d.SHA256,
+	}
+	if change != nil {
+		change(&c)
+	}
+	b.append(run.ID, c, chat.Answer{Markdown: "So it says [1].", Citations: []chat.Citation{c}, StopReason: chat.StopAnswered}, chat.RunDone{Status: chat.RunCompleted})
+	return c
+}
+
+// panel opens an address as the page's script does.
+func (b *bench) panel(address string) *html.Node {
+	b.t.Helper()
+	got := b.send("GET", address, "", "Accept", "text/html", "HX-Request", "true")
+	if got.status != 200 {
+		b.t.Fatalf("GET %s = %d %s", address, got.status, got.body)
+	}
+	return parsed(b.t, got.body)
+}
+
+const hostileNotes = `# Notes <img src=x onerror=alert(1)>
+
+The **north gable** is [wet to
+the eaves](https://example.org/"onmouseover="alert(1)) and *open to [rain](javascript:alert(1))* in ` + "`winter`" + `.
+
+- first item
+- second <script>alert(1)</script> item
+
+| point | value |
+|-------|-------|
+| G1    | 15 %  |
+| G2    | 22 %  |
+
+` + "```html\n<script>alert(2)</script>\n```\n"
+
+func TestMarksHoldExactlyTheQuoteWhateverItCrosses(t *testing.T) {
+	b := newBench(t)
+	d := b.added("notes.md", hostileNotes)
+	text, err := b.library.Text(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	between := func(from, to string) string {
+		i := strings.Index(text, from)
+		return text[i : i+strings.Index(text[i:], to)+len(to)]
+	}
+	for name, quote := range map[string]string{
+		"from the middle of bold text into a link":   between("gable", "wet"),
+		"a whole sentence with code":                 between("The north", "winter."),
+		"over two blocks":                            between("winter.", "first item"),
+		"a row of a table":                           between("G1", "15 %"),
+		"two rows of a table":                        between("G1", "22 %"),
+		"code that looks like HTML":                  between("<script>alert(2)", "</script>"),
+		"from a list into a table over its headings": between("item", "value"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := b.cited(d, quote, nil)
+			for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+				if got := marked(root, "mark", "quote"); got != quote {
+					t.Errorf("the marks hold %q, want %q", got, quote)
+				}
+				if n := len(elements(root, func(n *html.Node) bool { return attribute(n, "id") == "cited" })); n != 1 {
+					t.Errorf("%d elements have the id that the address names, want 1", n)
+				}
+			}
+		})
+	}
+}
+
+func TestADocumentsContentCanNotAct(t *testing.T) {
+	b := newBench(t)
+	d := b.added(`folder/x"><script>alert(3)</script>.md`, hostileNotes)
+	for _, address := range []string{"/d/" + d.ID, "/documents"} {
+		got := b.send("GET", address, "", "Accept", "text/html")
+		root := parsed(t, got.body)
+		for _, n := range elements(root, func(*html.Node) bool { return true }) {
+			if n.Data == "script" && !strings.HasPrefix(attribute(n, "src"), "/static/") {
+				t.Errorf("%s has a script of its own: %v", address, n.Attr)
+			}
+			for _, a := range n.Attr {
+				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || strings.HasPrefix(strings.ToLower(a.Val), "javascript:") {
+					t.Errorf("%s: <%s %s=%q>", address, n.Data, a.Key, a.Val)
+				}
+			}
+			if n.Data == "img" && !strings.HasPrefix(attribute(n, "src"), "/documents/") {
+				t.Errorf("%s shows an image of somebody else: %v", address, n.Attr)
+			}
+		}
+	}
+}
+
+func TestWordsThatAreNotThereAreShownBesideTheDocumentAndNothingIsMarked(t *testing.T) {
+	b := newBench(t)
+	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
+	for _, tt := range []struct {
+		name   string
+		change func(*chat.Citation)
+		shown  string
+	}{
+		{"the check said so", func(c *chat.Citation) {
+			c.Check, c.Quote, c.Claimed, c.Start, c.End = chat.CheckNotFound, "", "The gable is dry.", 0, 0
+		}, "The gable is dry."},
+		{"the stored range holds other words", func(c *chat.Citation) { c.Quote = "The cellar is wet." }, "The cellar is wet."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := b.panel(b.cited(d, "The gable is wet.", tt.change).URL)
+			if got := marked(root, "mark", "quote") + marked(root, "mark", "passage"); got != "" {
+				t.Errorf("%q is marked, want nothing", got)
+			}
+			if got := marked(root, "q", "source-quote"); got != tt.shown {
+				t.Errorf("shown beside = %q, want %q", got, tt.shown)
+			}
+			if n := elements(root, func(n *html.Node) bool { return attribute(n, "data-check") == string(chat.CheckNotFound) }); len(n) == 0 {
+				t.Error("it is not said that the words were not found")
+			}
+		})
+	}
+}
+
+func TestADocumentThatChangedSinceSaysSo(t *testing.T) {
+	b := newBench(t)
+	old := b.added("notes.md", "# Notes\n\nThe gable is wet. The roof is new.\n")
+	gone, kept := b.cited(old, "The gable is wet.", nil), b.cited(old, "The roof is new.", nil)
+	if now := b.added("notes.md", "# Notes\n\nAll is well by now. The roof is new.\n"); now.ID != old.ID {
+		t.Fatalf("the new version has another id: %s, want %s", now.ID, old.ID)
+	}
+	for _, tt := range []struct {
+		cite   chat.Citation
+		marked string
+		beside string
+	}{{gone, "", "The gable is wet."}, {kept, "The roof is new.", ""}} {
+		got := b.send("GET", tt.cite.URL, "", "Accept", "text/html").body
+		root := parsed(t, got)
+		if !strings.Contains(got, "Changed since") {
+			t.Errorf("%q: the page does not say that the document changed", tt.cite.Quote)
+		}
+		if text := marked(root, "mark", "quote"); text != tt.marked {
+			t.Errorf("marked = %q, want %q", text, tt.marked)
+		}
+		if text := marked(root, "q", "source-quote"); text != tt.beside {
+			t.Errorf("shown beside = %q, want %q", text, tt.beside)
+		}
+	}
+}
+
+func TestAPageOfAPDFHasTheQuoteInItsTextAndInItsMarks(t *testing.T) {
+	b := newBench(t)
+	file, err := os.ReadFile("../docs/handbook/footnote-handbook.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := b.added("handbook.pdf", string(file))
+	text, err := b.library.Text(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runes := []rune(text)
+	for _, quote := range []string{string(runes[400:900]), "password", string(runes[3000:3007])} {
+		quote = strings.TrimSpace(quote)
+		c := b.cited(d, quote, nil)
+		for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+			if got := marked(root, "tspan", "quote"); got != quote {
+				t.Errorf("the words of class quote are %q, want %q", got, quote)
+			}
+			if n := elements(root, func(n *html.Node) bool { return n.Data == "rect" && hasClass(n, "quote") }); len(n) == 0 {
+				t.Errorf("%q: nothing is marked on the page", quote)
+			}
+		}
+	}
+	for _, n := range elements(b.panel("/d/"+d.ID+"?page=4"), func(n *html.Node) bool { return n.Data == "img" }) {
+		address := attribute(n, "src") + attribute(n, "data-src")
+		if got := b.send("GET", address, ""); got.status != 200 || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
+			t.Errorf("GET %s = %d, Cache-Control %q", address, got.status, got.header.Get("Cache-Control"))
+		}
+	}
+}
+
+func TestCitationsThatAreGoneOpenTheDocumentWithoutMarks(t *testing.T) {
+	b := newBench(t)
+	d, other := b.added("notes.md", "# Notes\n\nThe gable is wet.\n"), b.added("other.md", "# Other\n\nIt is dry.\n")
+	c := b.cited(other, "It is dry.", nil)
+	_, foreign, _ := strings.Cut(c.URL, "?")
+	for _, query := range []string{"c=nothing", "c=01a1fd38-0000-7000-8000-000000000000.1", "c=.", "c=x.99999999999999999999", "p=unknown", foreign} {
+		body := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html")
+		if body.status != 200 || !strings.Contains(body.body, "Nothing is marked.") || strings.Contains(body.body, "<mark") {
+			t.Errorf("?%s: %d, no word of it or something marked", query, body.status)
+		}
+	}
+	if got := b.send("GET", "/d/none", "", "Accept", "text/html"); got.status != 404 || !strings.Contains(got.body, "<html") {
+		t.Errorf("an unknown document: %d %.80s", got.status, got.body)
+	}
+}
+
+func TestALongDocumentIsShownInPartsThatLeadToEachOther(t *testing.T) {
+	b := newBench(t)
+	var long strings.Builder
+	for i := range 3000 {
+		long.WriteString("Paragraph number " + groupDigits(i) + ".\n\n")
+	}
+	d := b.added("long.md", long.String())
+	seen, address := map[string]bool{}, "/d/"+d.ID
+	for steps := 0; address != ""; steps++ {
+		if steps > 10 {
+			t.Fatal("the parts do not end")
+		}
+		root := parsed(t, b.send("GET", address, "", "Accept", "text/html").body)
+		address = ""
+		for _, n := range elements(root, func(n *html.Node) bool { return hasClass(n, "block") }) {
+			seen[attribute(n, "id")] = true
+		}
+		for _, n := range elements(root, func(n *html.Node) bool {
+			return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == views.LaterPart
+		}) {
+			address, _, _ = strings.Cut(attribute(n, "href"), "#")
+		}
+	}
+	if len(seen) != 3000 {
+		t.Errorf("the parts show %d blocks, want 3000", len(seen))
+	}
+}
