@@ -46,7 +46,7 @@ palette?.addEventListener('keydown', event => {
 
 // Steps: j and k walk, Enter opens (it is a summary), e opens one, E all.
 function step(by) {
-  const rows = $$('.turn .step > details > summary').filter(row => row.offsetParent)
+  const rows = $$('.turn .step > details > summary').filter(row => row.checkVisibility())
   if (rows.length === 0) {
     const head = $$('.run-head').at(-1)
     if (head) { head.click(); head.focus() }
