@@ -47,6 +47,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.POST("/c/:id/restore", s.restoreForm)
 	e.POST("/c/:id/head", s.headForm)
 	e.GET("/find", s.findPage)
+	e.GET("/choose", s.chooseList)
 	e.GET("/d/:id", s.viewDocument)
 	e.POST("/documents/:id/delete", s.deleteDocumentForm)
 	e.GET("/runs/:id/stream", s.streamPage)

@@ -36,7 +36,18 @@ func (s *Server) sessionPage(c echo.Context) error {
 		return err
 	}
 	page.Session = id
+	counts, err := s.library.Count(ctx, scope)
+	if err != nil {
+		return err
+	}
 	box := views.Composer{SessionID: id, Key: chat.NewID(), Documents: page.Documents}
+	var chosen []string
+	if branch := branchTo(runs, session.HeadID); len(branch) > 0 {
+		chosen = branch[len(branch)-1].Request.DocumentIDs
+	}
+	if box.Choose, err = s.chooser(ctx, scope, counts, chosen); err != nil {
+		return err
+	}
 	if n := len(turns); n > 0 && turns[n-1].Running() {
 		page.Running, box.RunID, box.Budget = true, turns[n-1].RunID, turns[n-1].Budget
 	}

@@ -31,6 +31,9 @@ func (s *Server) startPage(c echo.Context) error {
 	if counts.Documents == 0 {
 		return s.showPage(c, http.StatusOK, page, views.Empty(page, start), nil)
 	}
+	if start.Composer.Choose, err = s.chooser(ctx, scope, counts, nil); err != nil {
+		return err
+	}
 	if start.Starters, err = s.starters(ctx, scope); err != nil {
 		return err
 	}

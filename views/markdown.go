@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
@@ -98,12 +99,16 @@ func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.
 	for _, sentence := range unsupported {
 		sentence = strings.TrimLeft(strings.TrimSpace(Clean(sentence)), "-*#>0123456789. ")
 		if at := strings.Index(src, sentence); sentence != "" && at >= 0 && !strings.Contains(sentence, "\n\n") {
-			src = src[:at] + noteOpen + sentence + noteClose + src[at+len(sentence):]
+			end := at + len(sentence)
+			end += len(chipsAfter.FindString(src[end:])) // the flag stands behind the sentence's own chips
+			src = src[:at] + noteOpen + src[at:end] + noteClose + src[end:]
 		}
 	}
 	blocks, _ := m.Tail(src, 1, false, cite)
 	return blocks
 }
+
+var chipsAfter = regexp.MustCompile(`^(?:[ \t]*\[\d{1,3}\])+[.!?]?`)
 
 // Clean removes the characters that Markdown keeps for itself.
 func Clean(s string) string { return privateChars.Replace(s) }
@@ -120,7 +125,24 @@ func holdBack(src string) string {
 	for from < len(src) && !utf8.RuneStart(src[from]) {
 		from++
 	}
-	return src[:from] + unfinished.ReplaceAllString(src[from:], "")
+	return withoutTableHead(src[:from] + unfinished.ReplaceAllString(src[from:], ""))
+}
+
+var tableRule = regexp.MustCompile(`(?m)^[ \t]*\|?[ \t]*:?-{1,}:?[ \t]*\|[ \t|:-]*\n`)
+
+// withoutTableHead cuts off a table whose rule is not there yet: until then its first row would be shown as text.
+func withoutTableHead(src string) string {
+	start := strings.LastIndex(src, "\n\n") + len("\n\n")
+	if start < len("\n\n") {
+		start = 0
+	}
+	for strings.HasPrefix(src[start:], "\n") {
+		start++
+	}
+	if last := src[start:]; strings.HasPrefix(last, "|") && len(last) < 1000 && !tableRule.MatchString(last) {
+		return src[:start]
+	}
+	return src
 }
 
 var (
@@ -182,13 +204,17 @@ var tags = regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*>`)
 
 // markUnsupported underlines a sentence and flags it. Where the sentence and the tags around it cross, only the flag is set.
 func markUnsupported(s string) string {
-	flag := `<span class="flag">` + txtNoSource + `</span>`
+	flag := ""
 	for {
 		from, to := strings.Index(s, noteOpen), strings.Index(s, noteClose)
 		if from < 0 || to < from {
 			return strings.NewReplacer(noteOpen, "", noteClose, flag).Replace(s)
 		}
 		inner := s[from+len(noteOpen) : to]
+		flag = `<span class="flag">` + txtNoSource + `</span>`
+		if strings.Contains(inner, `class="cite"`) {
+			flag = `<span class="flag">` + txtNotInSource + `</span>`
+		}
 		if balanced(inner) {
 			inner = `<span class="unsupported">` + inner + `</span>`
 		}
@@ -258,6 +284,16 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 			_, _ = w.WriteString(chipOpen + strconv.Itoa(node.(*chipNode).n) + chipClose)
 		}
 		return ast.WalkSkipChildren, nil
+	})
+	r.Register(extast.KindTaskCheckBox, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		box := "\u2610\ufe0e " // as a letter, not as a picture
+		if node.(*extast.TaskCheckBox).IsChecked {
+			box = "\u2611\ufe0e "
+		}
+		if entering {
+			_, _ = w.WriteString(box)
+		}
+		return ast.WalkContinue, nil
 	})
 }
 

@@ -83,6 +83,7 @@ func TestMarkdownOfAnswers(t *testing.T) {
 		{"tables scroll by themselves and keep their alignment", "|a|b|\n|-|-:|\n|1|2|", `<td align="right">2</td>`},
 		{"code has its language and a copy button", "```go\nx := 1\n```", `<span>go</span><button class="btn bare small" type="button" data-do="copy">`},
 		{"maths stays readable", `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`, `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`},
+		{"a list of tasks says what is done", "- [ ] open\n- [x] done", "\u2611\ufe0e done"},
 		{"private characters can't fake a chip", "\uE0001\uE001", "<p>1</p>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,6 +99,7 @@ func TestUnsupportedSentencesAreMarked(t *testing.T) {
 		{"a plain sentence is underlined and flagged", "One. Two is here.", "Two is here.", `<span class="unsupported">Two is here.</span><span class="flag">`},
 		{"a list item is found without its dash", "- One\n- Two is here.", "- Two is here.", `<li><span class="unsupported">Two is here.</span><span class="flag">`},
 		{"marks that cross only get the flag", "**One. Two** is here.", "Two** is here.", `One. Two</strong> is here.<span class="flag">`},
+		{"the flag stands behind the sentence's chips", "Two is here [1]. Three.", "Two is here", `</a>.</span><span class="flag">` + txtNotInSource},
 		{"a sentence with a chip keeps it", "Two is here [1].", "Two is here [1].", `</a>.</span><span class="flag">`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,6 +107,22 @@ func TestUnsupportedSentencesAreMarked(t *testing.T) {
 				t.Errorf("Whole(%q) = %s\nwant it to hold %s", tt.src, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestATableIsShownWhenItIsOne(t *testing.T) {
+	m := NewMarkdown()
+	for _, tt := range []struct{ src, want string }{
+		{"Before.\n\n| Work | Pr", ""},
+		{"Before.\n\n| Work | Price |\n|--", ""},
+		{"Before.\n\n| Work | Price |\n|---|---:|\n| Ro", "<td>Ro</td>"},
+		{"Before.\n\nThis | that", "This | that"},
+	} {
+		blocks, _ := m.Tail(tt.src, 1, true, citeOne)
+		got := blocks[len(blocks)-1].HTML
+		if tt.want == "" && (len(blocks) != 1 || strings.Contains(got, "|")) || !strings.Contains(got, tt.want) {
+			t.Errorf("the open end %q is drawn as %q", tt.src, got)
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ type Composer struct {
 	RunID     string // of the run under way; empty: a question can be sent
 	Budget    chat.Budget
 	Documents int
+	Choose    Chooser
 	Start     bool // the box of the first page
 }
 

@@ -77,6 +77,7 @@ const (
 	txtNotCited      = "read, not cited"
 	txtTable         = "Table"
 	txtNoSource      = "no source"
+	txtNotInSource   = "not in its source"
 	txtStarting      = "Starting"
 	txtWriting       = "Writing the answer"
 	txtFailedWord    = "failed"
@@ -109,6 +110,9 @@ const (
 	txtPanelFailed   = "The source could not be opened. Try again."
 	txtConfidence    = "Confidence"
 	txtAllDocuments  = "All documents"
+	txtLookIn        = "Look in: "
+	txtFindDocument  = "Find a document"
+	txtManage        = "Manage documents"
 	txtBudget        = "What this run has used"
 	txtSteps         = "Rounds"
 	txtTime          = "Time"
@@ -218,6 +222,16 @@ func locator(page int, section string) string {
 	default:
 		return section
 	}
+}
+
+// sourcePlace is a locator beside a title: a section that begins with the same words leaves them out.
+func sourcePlace(title string, page int, section string) string {
+	if rest, ok := strings.CutPrefix(section, title); ok && title != "" {
+		if rest == "" || strings.HasPrefix(rest, " › ") {
+			section = strings.TrimPrefix(rest, " › ")
+		}
+	}
+	return locator(page, section)
 }
 
 // citeLabel is what a screen reader says of a chip.

@@ -1,5 +1,6 @@
 // The question box: Enter sends, Stop and Answer now are requests of their own, a question asked meanwhile waits its turn.
-import { $, onClick, piece } from './page.js'
+import { $, onClick, piece, pieces } from './page.js'
+import { chosen } from './choose.js'
 
 const form = $('#composer')
 const box = $('#q')
@@ -40,6 +41,9 @@ document.addEventListener('submit', event => {
     key.type = 'hidden'
     key.name = 'idempotency_key'
     sent.append(key)
+  }
+  if (!sent.elements.sibling && !sent.elements.document_ids) { // a question of its own looks where the box looks
+    for (const id of chosen()) sent.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'document_ids', value: id }))
   }
   if (!key.value) key.value = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`
 })
@@ -91,8 +95,7 @@ document.addEventListener('footnote:idle', () => {
   const focused = bar.contains(document.activeElement)
   bar.dataset.running = ''
   box.placeholder = box.dataset.idle
-  for (const button of bar.querySelectorAll('button')) button.remove()
-  bar.append(piece('send'))
+  bar.replaceChildren(...pieces('send'))
   if (focused) box.focus()
   $('#composer-use').replaceChildren()
   $('#thread').setAttribute('aria-busy', 'false')

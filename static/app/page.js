@@ -4,6 +4,7 @@ export const $$ = (selector, at = document) => [...at.querySelectorAll(selector)
 
 /** A copy of one of the page's hidden pieces; their words come from the server. */
 export const piece = name => document.getElementById(`piece-${name}`).content.firstElementChild.cloneNode(true)
+export const pieces = name => [...document.getElementById(`piece-${name}`).content.cloneNode(true).children]
 export const word = name => $(`[data-word="${name}"]`, document.getElementById('piece-words').content).textContent
 
 /** Runs what on clicks on elements that match, now and later. */

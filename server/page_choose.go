@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/views"
+)
+
+// offered is how many documents the question box offers at once, maxOffered how many chosen ones it shows.
+const (
+	offered    = 20
+	maxOffered = 200
+)
+
+// chooseList answers GET /choose?q=: documents by name, for the question box.
+func (s *Server) chooseList(c echo.Context) error {
+	docs, _, err := s.library.List(c.Request().Context(), s.scope(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered})
+	if err != nil {
+		return err
+	}
+	return s.show(c, http.StatusOK, views.Choices(views.Chooser{Documents: docs}))
+}
+
+var ready = []corpus.State{corpus.StateReady}
+
+// chooser offers the newest documents beside those that the last question was narrowed to.
+func (s *Server) chooser(ctx context.Context, scope chat.Scope, counts corpus.Counts, chosen []string) (views.Chooser, error) {
+	c := views.Chooser{Ready: counts.Ready}
+	if counts.Ready == 0 {
+		return c, nil
+	}
+	var err error
+	if c.Documents, _, err = s.library.List(ctx, scope, corpus.Filter{States: ready, Limit: offered}); err != nil {
+		return c, err
+	}
+	if len(chosen) > 0 {
+		c.Chosen, _, err = s.library.List(ctx, scope, corpus.Filter{IDs: chosen[:min(len(chosen), maxOffered)], States: ready, Limit: maxOffered})
+	}
+	return c, err
+}
