@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"corpus/text":   {},
 	"corpus":        {"chat", "corpus/text"},
 	"corpus/":       {"chat", "corpus", "corpus/"},
-	"sql/":          {"chat", "corpus", "corpus/text"},
+	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/wordbox"},
 	"agent":         {"chat", "llm", "corpus", "corpus/text"},
 	"views":         {"chat", "corpus"},
 	"static":        {},

@@ -47,6 +47,13 @@ func TestMain(m *testing.M) {
 func newDir(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
+	shareCompiled(t, dir)
+	return dir
+}
+
+// shareCompiled lets a data directory use what the PDF reader compiled before.
+func shareCompiled(t testing.TB, dir string) {
+	t.Helper()
 	for _, d := range []string{filepath.Join(dir, "cache"), compiled} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -55,7 +62,6 @@ func newDir(t testing.TB) string {
 	if err := os.Symlink(compiled, filepath.Join(dir, "cache", "pdf")); err != nil {
 		t.Fatal(err)
 	}
-	return dir
 }
 
 // environment is what a process under test sees: nothing of ours but what a program needs to run.

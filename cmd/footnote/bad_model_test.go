@@ -1,0 +1,129 @@
+package main_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/llm/scripted"
+)
+
+// What a model's server does wrong is a step with its name, and the offline model takes over, visibly.
+func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
+	t.Parallel()
+	fault := func(f scripted.Fault) func(scripted.Request) scripted.Reply {
+		return func(scripted.Request) scripted.Reply {
+			return scripted.Reply{Text: "The roof of the mill is made of gold, silver and other things", Fault: f}
+		}
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := "http://" + closed.Addr().String() + "/v1"
+	closed.Close()
+	for _, row := range []struct {
+		name   string
+		script scripted.Script
+		url    string
+		says   string
+	}{
+		{"a wrong key", fault(scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: test-key","code":"invalid_api_key"}}`}), "", "OPENAI_API_KEY"},
+		{"an unknown model", fault(scripted.Fault{Status: 404}), "", "OPENAI_MODEL"},
+		{"a spent quota", fault(scripted.Fault{Status: 429, Body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}), "", "quota"},
+		{"a server that is not there", nil, gone, "OPENAI_BASE_URL"},
+		{"an answer that is cut off", fault(scripted.Fault{CutAfter: 6}), "", ""},
+		{"a connection that is cut before the first word", fault(scripted.Fault{CutAfter: -1}), "", ""},
+		{"an error in the stream", fault(scripted.Fault{Error: "boom"}), "", ""},
+		{"a page of HTML", fault(scripted.Fault{Raw: []byte("<html>hello</html>"), RawType: "text/html"}), "", ""},
+		{"nothing at all", func(scripted.Request) scripted.Reply { return scripted.Reply{Chunks: []string{}} }, "", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			url := row.url
+			if url == "" {
+				url = newModel(t, scripted.Config{Script: row.script}).url
+			}
+			s := serve(t, newDir(t), "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=test-key", "OPENAI_MODEL=scripted")
+			s.add(books...)
+			log := s.run("What is the condition of the roof?")
+			if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 {
+				t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
+			}
+			if strings.Contains(log.answer.Markdown, "gold") || !strings.Contains(log.answer.Markdown, "poor condition") {
+				t.Errorf("answer %q", log.answer.Markdown)
+			}
+			named := false
+			for _, step := range log.steps {
+				if step.Step == "fallback" {
+					named = step.Error != nil && plainSentence(step.Error.Message) && strings.Contains(step.Error.Message, row.says)
+					if !named {
+						t.Errorf("the step %+v with the error %+v does not say %q", step, step.Error, row.says)
+					}
+				}
+			}
+			if !named {
+				t.Errorf("no step names the failure: %+v", log.steps)
+			}
+			for _, ev := range log.raw {
+				if strings.Contains(ev.data, "test-key") {
+					t.Errorf("the key is in %s", ev.data)
+				}
+			}
+		})
+	}
+}
+
+func TestADeadModelLeavesTheRestWorking(t *testing.T) {
+	t.Parallel()
+	model := newModel(t, scripted.Config{})
+	s := serve(t, newDir(t), model.env()...)
+	s.add(books...)
+	before := s.run("What is the rent?")
+	if got := s.send("GET", "/health", nil); got.status != http.StatusOK || !strings.Contains(got.body, `"status":"ok"`) {
+		t.Errorf("/health = %d %s", got.status, got.body)
+	}
+	model.web.CloseClientConnections()
+	model.web.Listener.Close()
+	s.end(os.Interrupt) // the check remembers a good answer for a while
+	s = s.restart()
+	health := s.send("GET", "/health", nil)
+	if health.status != http.StatusOK || !strings.Contains(health.body, `"degraded"`) {
+		t.Errorf("/health = %d %s", health.status, health.body)
+	}
+	if got := s.search("slates"); got.TotalResults == 0 {
+		t.Error("search does not work")
+	}
+	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
+		t.Errorf("history: %d %s", got.status, got.body)
+	}
+}
+
+// A model that hangs holds up its own run only, and that can be stopped.
+func TestAHangingModelCanBeStopped(t *testing.T) {
+	t.Parallel()
+	model := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
+		if strings.Contains(r.Question(), "hang") {
+			return scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: -1}}
+		}
+		return scripted.Librarian(r)
+	}})
+	s := serve(t, newDir(t), model.env()...)
+	s.add(books...)
+	hanging := s.begin("Please hang.").RunID
+	if log := s.run("What is the rent?"); log.done.Status != chat.RunCompleted || !strings.Contains(log.answer.Markdown, "900 pounds") {
+		t.Errorf("the run beside it: %+v", log.answer)
+	}
+	if got := s.send("POST", "/agent/runs/"+hanging+"/cancel", nil); got.status != http.StatusAccepted {
+		t.Errorf("cancel = %d %s", got.status, got.body)
+	}
+	if log := s.follow(hanging); log.done.Status != chat.RunCancelled {
+		t.Errorf("it ended as %+v", log.done)
+	}
+	if code := s.end(os.Interrupt); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}

@@ -1,0 +1,90 @@
+package main_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"footnote/chat"
+)
+
+// limitFiles makes the process's writes beyond so many bytes of a file fail, as those on a full disk do.
+func (s *server) limitFiles(bytes uint64) {
+	s.t.Helper()
+	var now unix.Rlimit
+	if err := unix.Prlimit(s.cmd.Process.Pid, unix.RLIMIT_FSIZE, nil, &now); err != nil {
+		s.t.Fatal(err)
+	}
+	now.Cur = min(bytes, now.Max)
+	if err := unix.Prlimit(s.cmd.Process.Pid, unix.RLIMIT_FSIZE, &now, nil); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestAFullDiskRefusesWhatIsNewKeepsTheRestAndHeals(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	s.add(books...)
+	before := s.run("What is the rent?")
+
+	s.limitFiles(1)
+	r := s.upload(file{"new.md", "# New\n\nThis file comes while the disk is full.\n"})
+	refused := r.body
+	if r.status == http.StatusAccepted {
+		answer := decode[uploadAnswer](t, r.body)
+		if len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" || !strings.Contains(answer.Rejected[0].Detail, "Free some space") {
+			t.Errorf("upload: %s", refused)
+		}
+	} else if p := loose[problem](t, r.body); r.status != http.StatusInsufficientStorage || p.Code != "disk_full" || !strings.Contains(p.Detail, "Free some space") {
+		t.Errorf("upload: %d %s", r.status, refused)
+	}
+	r = s.send("POST", "/chat", ask("What is the condition of the roof?"))
+	if p := loose[problem](t, r.body); r.status != http.StatusInsufficientStorage || p.Code != "disk_full" || !plainSentence(p.Detail) || r.header.Get("Retry-After") == "" {
+		t.Errorf("question: %d %s", r.status, r.body)
+	}
+	if s.search("slates").TotalResults == 0 {
+		t.Error("search does not work")
+	}
+	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
+		t.Errorf("history: %d %s", got.status, got.body)
+	}
+
+	s.limitFiles(^uint64(0))
+	eventually(t, "questions are taken again", func() bool {
+		r, err := s.try("POST", "/chat", ask("What is the condition of the roof?"))
+		if err != nil || r.status != http.StatusAccepted {
+			return false
+		}
+		log := s.follow(decode[started](t, r.body).RunID)
+		return log.done.Status == chat.RunCompleted && len(log.answer.Citations) > 0
+	})
+	s.add(file{"new.md", "# New\n\nThis file comes while the disk has room again.\n"})
+}
+
+// A disk that runs full in the middle of a run ends it with its reason, or lets it end once there is room.
+func TestADiskThatFillsDuringARun(t *testing.T) {
+	t.Parallel()
+	model := slow(t)
+	s := serve(t, newDir(t), model.env()...)
+	s.add(books...)
+	run := s.begin("Tell me about the roof.")
+	st, err := s.open("GET", run.Events, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.close()
+	for range 3 {
+		if _, err := st.next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.limitFiles(1)
+	eventually(t, "a write has failed", func() bool { return strings.Contains(s.log.String(), "disk is full") })
+	s.limitFiles(^uint64(0))
+	log := s.follow(run.RunID)
+	if log.done.Status == chat.RunFailed && (log.done.Error == nil || log.done.Error.Code != chat.CodeDiskFull) {
+		t.Errorf("it ended as %+v with %+v", log.done, log.done.Error)
+	}
+}
