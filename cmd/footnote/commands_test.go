@@ -113,7 +113,7 @@ func TestIngestAndAsk(t *testing.T) {
 				}
 			}
 
-			events := run("ask", "--json", "Who drew the plan of the weir?")
+			events := run("ask", "--json", "By whom is the plan of the weir drawn?")
 			var list []event
 			for lines := bufio.NewScanner(strings.NewReader(events.stdout)); lines.Scan(); {
 				head := loose[struct {

@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// binary is the program under test, and compiled what its PDF reader compiles once: both are made by TestMain and only read after.
+// binary is the program under test, and compiled the directory of what its PDF reader compiles: both are set by TestMain and only
+// read after.
 var binary, compiled string
 
 // patience is how long a test waits for what a busy machine may take long for. Nothing is asserted by it.
@@ -51,13 +52,34 @@ func newDir(t testing.TB) string {
 	return dir
 }
 
+// warm has the PDF reader compiled once, and not by every process that reads its first PDF.
+var warm = sync.OnceValue(func() error {
+	data := filepath.Join(filepath.Dir(compiled), "warm")
+	if err := os.MkdirAll(filepath.Join(data, "cache"), 0o700); err != nil {
+		return err
+	}
+	if err := os.Symlink(compiled, filepath.Join(data, "cache", "pdf")); err != nil {
+		return err
+	}
+	cmd := exec.Command(binary, "doctor", "--data="+data)
+	cmd.Env = environment(nil)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("doctor: %w\n%s", err, out)
+	}
+	return nil
+})
+
 // shareCompiled lets a data directory use what the PDF reader compiled before.
 func shareCompiled(t testing.TB, dir string) {
 	t.Helper()
-	for _, d := range []string{filepath.Join(dir, "cache"), compiled} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.MkdirAll(compiled, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := warm(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "cache"), 0o700); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Symlink(compiled, filepath.Join(dir, "cache", "pdf")); err != nil {
 		t.Fatal(err)
