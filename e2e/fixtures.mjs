@@ -29,9 +29,14 @@ const surveyHTML = `<!doctype html><html lang="en"><title>Damp survey, March 202
 </html>`
 
 /** A damp survey of two pages as a PDF. */
-export async function survey(browser) {
+export const survey = browser => print(browser, surveyHTML)
+
+/** A page with a drawing and no text, like a scan. */
+export const drawing = browser => print(browser, '<!doctype html><svg width="300" height="300"><circle cx="150" cy="150" r="90"/></svg>')
+
+async function print(browser, html) {
   const page = await browser.newPage()
-  await page.setContent(surveyHTML)
+  await page.setContent(html)
   const pdf = await page.pdf({ preferCSSPageSize: true })
   await page.close()
   return pdf
