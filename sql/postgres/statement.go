@@ -140,3 +140,9 @@ func value[T any](row scanner) (v T, err error) {
 	err = row.Scan(&v)
 	return v, err
 }
+
+// lock keeps other transactions that lock the same name waiting until this one ends.
+func (t *tx) lock(kind, name string) error {
+	_, err := t.exec(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name)
+	return err
+}

@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/wordbox"
 )
 
 // Sizes of the pieces that content is written in. A transaction holds about one, so that a big document doesn't keep
@@ -120,7 +121,7 @@ func (w *contentWrite) planWords() {
 	}
 	piece := 0
 	for words := range slices.Chunk(all, wordsPerPiece) {
-		body, n, start, end := encodeWords(words), piece, words[0].Start, words[0].End
+		body, n, start, end := wordbox.Encode(words), piece, words[0].Start, words[0].End
 		for _, word := range words {
 			start, end = min(start, word.Start), max(end, word.End)
 		}

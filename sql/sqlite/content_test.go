@@ -3,9 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -244,26 +242,5 @@ func TestACancelledPutContentLeavesNothing(t *testing.T) {
 	s.check(t, "old", 100)
 	if n := s.count(t, "contents"); n != 1 {
 		t.Errorf("%d contents", n)
-	}
-}
-
-func TestWordBoxesSurviveTheirPacking(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 2))
-	var words []corpus.WordBox
-	for i := range 1000 {
-		box := chat.Box{float64(1 + i/100)}
-		for j := 1; j < 5; j++ {
-			box[j] = float64(random.IntN(boxUnits+1)) / boxUnits
-		}
-		start := random.IntN(1 << 20) // not even in order
-		words = append(words, corpus.WordBox{Start: start, End: start + random.IntN(20), Box: box})
-	}
-	packed := encodeWords(words)
-	if got, err := decodeWords(packed); err != nil || !slices.Equal(got, words) {
-		t.Errorf("%d words came back, %v", len(got), err)
-	}
-	if _, err := decodeWords(packed[:len(packed)-1]); err == nil {
-		t.Error("half a word was read")
 	}
 }

@@ -1,4 +1,5 @@
-package sqlite
+// Package wordbox packs where the words of a document stand on its pages, for the stores.
+package wordbox
 
 import (
 	"encoding/binary"
@@ -12,8 +13,8 @@ import (
 // boxUnits is how finely a word's coordinates are kept: 1/65535 of a page, less than a hundredth of a point on A4.
 const boxUnits = 65535
 
-// encodeWords packs word boxes as varints, each value but the first relative to the word before: about 10 bytes a word.
-func encodeWords(words []corpus.WordBox) []byte {
+// Encode packs word boxes as varints, each value but the first relative to the word before: about 10 bytes a word.
+func Encode(words []corpus.WordBox) []byte {
 	b := make([]byte, 0, 12*len(words))
 	var last corpus.WordBox
 	var at [4]int64
@@ -33,7 +34,8 @@ func encodeWords(words []corpus.WordBox) []byte {
 
 var errBadWords = errors.New("word boxes are damaged")
 
-func decodeWords(b []byte) ([]corpus.WordBox, error) {
+// Decode is the reverse of Encode, to within boxUnits. It fails for anything that Encode did not make.
+func Decode(b []byte) ([]corpus.WordBox, error) {
 	words := make([]corpus.WordBox, 0, len(b)/8)
 	var start, page int64
 	var at [4]int64

@@ -1,0 +1,209 @@
+package bm25
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"footnote/corpus"
+)
+
+// BM25's constants, and what a term in the title counts more than one in the body.
+const (
+	k1          = 1.2
+	b           = 0.75
+	TitleWeight = 2
+)
+
+// Limits of one search. Work grows with the passages that hold the query's terms, so frequent terms don't choose passages as
+// long as rarer ones can.
+const (
+	MaxTerms        = 64    // of one query
+	frequentShare   = 8     // a term in more than one of 8 passages is frequent …
+	frequentAtLeast = 1500  // … unless that is fewer than this
+	maxPostings     = 20000 // of one search, and a tenth of all passages more; rarest terms first
+	maxTies         = 1000  // passages as good as the last one, of which the first by id are taken
+)
+
+// A Scored is a passage by its row in the index, with its score so far.
+type Scored struct {
+	Row   uint32
+	Score float32
+}
+
+// Frequent returns in how many passages a term may be before it is frequent.
+func (d Directory) Frequent() int { return max(frequentAtLeast, d.Passages/frequentShare) }
+
+// A Counted is a term with the number of passages that hold it.
+type Counted struct {
+	Term  string
+	Found int
+}
+
+// Choose returns the terms that take part in a search, rarest first, without those that nothing holds.
+func (d Directory) Choose(terms []Counted) []string {
+	all := slices.DeleteFunc(slices.Clone(terms), func(c Counted) bool { return c.Found == 0 })
+	slices.SortFunc(all, func(a, b Counted) int { return cmp.Or(cmp.Compare(a.Found, b.Found), cmp.Compare(a.Term, b.Term)) })
+	var chosen []string
+	total := 0
+	for _, c := range all {
+		if total += c.Found; len(chosen) > 0 && (c.Found > d.Frequent() || total > maxPostings+d.Passages/10) {
+			break
+		}
+		chosen = append(chosen, c.Term)
+	}
+	return chosen
+}
+
+// Weigh makes scores, but for the term's rarity, of the weights that a term has in rows: how often it occurs, TitleWeight for
+// each time in the title. Rows come ascending; those that are not visible are left out. The result lies in list.
+func (d Directory) Weigh(list []Scored) []Scored {
+	out, spans := list[:0], d.Spans
+	for _, found := range list {
+		for len(spans) > 0 && found.Row >= spans[0].End() {
+			spans = spans[1:]
+		}
+		if len(spans) == 0 {
+			break
+		}
+		if found.Row >= spans[0].First {
+			weight, length := float64(found.Score), float64(spans[0].length(found.Row))/d.averageLength
+			out = append(out, Scored{found.Row, float32(weight * (k1 + 1) / (weight + k1*(1-b+b*length)))})
+		}
+	}
+	return out
+}
+
+// Sum adds up what Weigh returned for each term, times the term's rarity. Rows come ascending.
+func (d Directory) Sum(lists [][]Scored) []Scored {
+	var sum, next []Scored
+	for _, list := range lists {
+		n, found := float64(d.Passages), float64(len(list))
+		idf := float32(math.Log(1 + (n-found+0.5)/(found+0.5)))
+		sum, next = add(next[:0], sum, list, idf), sum
+	}
+	return sum
+}
+
+// add merges list, times idf, into sum; the result is appended to out.
+func add(out, sum, list []Scored, idf float32) []Scored {
+	for len(sum) > 0 && len(list) > 0 {
+		switch a, b := sum[0], list[0]; {
+		case a.Row < b.Row:
+			out, sum = append(out, a), sum[1:]
+		case a.Row > b.Row:
+			out, list = append(out, Scored{b.Row, b.Score * idf}), list[1:]
+		default:
+			out, sum, list = append(out, Scored{a.Row, a.Score + b.Score*idf}), sum[1:], list[1:]
+		}
+	}
+	out = append(out, sum...)
+	for _, b := range list {
+		out = append(out, Scored{b.Row, b.Score * idf})
+	}
+	return out
+}
+
+// Only keeps to rows, which come ascending as list does; those without a score have 0.
+func Only(list []Scored, rows []uint32) []Scored {
+	out := make([]Scored, 0, len(rows))
+	for _, row := range rows {
+		for len(list) > 0 && list[0].Row < row {
+			list = list[1:]
+		}
+		if len(list) > 0 && list[0].Row == row {
+			out = append(out, list[0])
+		} else {
+			out = append(out, Scored{Row: row})
+		}
+	}
+	return out
+}
+
+// Within keeps what lies in the spans. The result lies in list.
+func Within(list []Scored, spans []Span) []Scored {
+	out := list[:0]
+	for _, found := range list {
+		for len(spans) > 0 && found.Row >= spans[0].End() {
+			spans = spans[1:]
+		}
+		if len(spans) == 0 {
+			break
+		}
+		if found.Row >= spans[0].First {
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+// Best returns the k best of list, and those as good as the last of them, in list's order.
+func Best(list []Scored, k int) []Scored {
+	if len(list) <= k {
+		return list
+	}
+	top := make([]float32, 0, k) // a heap, the least on top
+	for _, found := range list {
+		if len(top) < k {
+			top = append(top, found.Score)
+			for i := len(top) - 1; i > 0 && top[i] < top[(i-1)/2]; i = (i - 1) / 2 {
+				top[i], top[(i-1)/2] = top[(i-1)/2], top[i]
+			}
+		} else if found.Score > top[0] {
+			top[0] = found.Score
+			sink(top)
+		}
+	}
+	var out []Scored
+	ties := 0
+	for _, found := range list {
+		if found.Score == top[0] {
+			ties++
+		}
+		if found.Score > top[0] || found.Score == top[0] && ties <= k+maxTies {
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+func sink(heap []float32) {
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
+			if heap[child] < heap[least] {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		heap[i], heap[least] = heap[least], heap[i]
+		i = least
+	}
+}
+
+// Hits names what Best returned, best first, ties by passage id, at most k. ids gives a row's passage; rows without one and
+// rows outside the spans are left out.
+func Hits(list []Scored, spans []Span, ids map[uint32]string, k int) []corpus.Hit {
+	type named struct {
+		corpus.Hit
+		score float32
+	}
+	var all []named
+	for _, found := range list {
+		i, inside := slices.BinarySearchFunc(spans, found.Row, Span.position)
+		id, known := ids[found.Row]
+		if inside && known {
+			all = append(all, named{corpus.Hit{PassageID: id, DocumentID: spans[i].Document.ID}, found.Score})
+		}
+	}
+	slices.SortFunc(all, func(a, b named) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.PassageID, b.PassageID))
+	})
+	hits := make([]corpus.Hit, 0, min(k, len(all)))
+	for _, hit := range all[:min(k, len(all))] {
+		hits = append(hits, hit.Hit)
+	}
+	return hits
+}

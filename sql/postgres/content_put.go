@@ -1,0 +1,210 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/wordbox"
+)
+
+const (
+	wordsPerPiece = 4000
+	contentTime   = 10 * time.Minute // for storing or removing content
+)
+
+// contentWrite is one PutContent under way.
+type contentWrite struct {
+	id       string
+	c        corpus.Content
+	firstRow int64
+	lengths  []byte
+	sizes    string
+	blocks   string
+}
+
+// PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old. The document
+// is locked at its end only, so that it can be cancelled meanwhile.
+func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
+	if len(c.Terms) != len(c.Passages) {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
+			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
+	}
+	w := &contentWrite{id: id, c: c}
+	err := w.plan()
+	if err == nil {
+		err = ds.db.inTx(ctx, longTime, w.check) // no use going on if it is no longer wanted
+	}
+	if err == nil {
+		err = ds.learn(ctx, c.Terms)
+	}
+	if err == nil {
+		err = ds.db.queryRow(ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`, []any{len(c.Passages)}, &w.firstRow)
+	}
+	if err == nil {
+		err = ds.db.inTx(ctx, contentTime, w.write)
+	}
+	if err != nil {
+		return fmt.Errorf("put content of document %s: %w", id, err)
+	}
+	return nil
+}
+
+// plan encodes what is not stored as it is.
+func (w *contentWrite) plan() (err error) {
+	if w.sizes, err = toJSON(w.c.Extracted.Sizes); err != nil {
+		return err
+	}
+	if w.blocks, err = toJSON(w.c.Extracted.Blocks); err != nil {
+		return err
+	}
+	w.lengths = make([]byte, 0, 2*len(w.c.Terms))
+	for _, terms := range w.c.Terms {
+		n := len(strings.Fields(terms.Title)) + len(strings.Fields(terms.Body))
+		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(n, 1<<16-1)))
+	}
+	return nil
+}
+
+// check fails unless the document still wants this version.
+func (w *contentWrite) check(t *tx) error {
+	_, _, err := presentState(t, w.id, w.c.SHA256)
+	if !errors.Is(err, errNoDocument) {
+		return err
+	}
+	var hidden bool
+	if err := t.queryRow(`SELECT EXISTS (SELECT FROM documents WHERE id = $1)`, []any{w.id}, &hidden); err != nil {
+		return err
+	}
+	if hidden {
+		return errOtherVersion
+	}
+	return errNoDocument
+}
+
+func (w *contentWrite) write(t *tx) error {
+	var content int64
+	err := t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256, filename, mime, bytes)
+		SELECT n, $2, $3, $4, $5, $6, $7, sha256, filename, mime, bytes FROM documents WHERE id = $1 RETURNING n`,
+		[]any{w.id, w.firstRow, len(w.c.Passages), w.lengths, w.sizes, w.c.Extracted.Text, w.blocks}, &content)
+	if err != nil {
+		return notFound(err, "store content", "document")
+	}
+	if err := w.copyWords(t, content); err != nil {
+		return err
+	}
+	if err := t.copyFrom("passages", []string{"row", "id", "content", "ordinal", "start_off", "end_off", "first_block", "last_block", "page", "section",
+		"tokens", "body"}, len(w.c.Passages), func(i int) []any {
+		p := &w.c.Passages[i]
+		return []any{w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, p.Text}
+	}); err != nil {
+		return err
+	}
+	if err := t.copyFrom("lexical", []string{"row", "marks", "words"}, len(w.c.Terms), func(i int) []any {
+		terms := &w.c.Terms[i]
+		return []any{w.firstRow + int64(i), marksOf(*terms), indexedWords(*terms)}
+	}); err != nil {
+		return err
+	}
+	if err := w.check(t); err != nil {
+		return err
+	}
+	return w.publish(t, content)
+}
+
+func (w *contentWrite) copyWords(t *tx, content int64) error {
+	var all []corpus.WordBox
+	for _, block := range w.c.Extracted.Blocks {
+		all = append(all, block.Words...)
+	}
+	pieces := slices.Collect(slices.Chunk(all, wordsPerPiece))
+	return t.copyFrom("content_words", []string{"content", "piece", "start_off", "end_off", "body"}, len(pieces), func(i int) []any {
+		words := pieces[i]
+		start, end := words[0].Start, words[0].End
+		for _, word := range words {
+			start, end = min(start, word.Start), max(end, word.End)
+		}
+		return []any{content, i, start, end, wordbox.Encode(words)}
+	})
+}
+
+// copyFrom adds n rows to a table.
+func (t *tx) copyFrom(table string, columns []string, n int, values func(int) []any) error {
+	if n == 0 {
+		return nil
+	}
+	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) { return storable(values(i)), nil }))
+	return err
+}
+
+// publish makes the content the locked document's and removes the one it replaces.
+func (w *contentWrite) publish(t *tx, content int64) error {
+	var n, old int64
+	var user, filename, given string
+	if err := t.queryRow(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{w.id},
+		&n, &user, &filename, &given, &old); err != nil {
+		return err
+	}
+	meta, err := mergeMeta(w.c.Extracted.Meta, given)
+	if err != nil {
+		return err
+	}
+	if err := removeContents(t, []int64{old}); err != nil {
+		return err
+	}
+	title := w.c.Extracted.Title
+	if title == "" {
+		title = filename
+	}
+	progress, err := toJSON(corpus.Progress{Stage: "ready", Done: len(w.c.Passages), Total: len(w.c.Passages)})
+	if err != nil {
+		return err
+	}
+	change, err := nextChange(t, user)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4, title_fold = $5, search_fold = $6,
+		pages = $7, language = $8, meta = $9, passages = $10, changed = $11 WHERE n = $1`, n, content, progress, title, strings.ToLower(title),
+		searchFold(title, filename), w.c.Extracted.Pages, w.c.Extracted.Language, meta, len(w.c.Passages), change)
+	return err
+}
+
+// mergeMeta is what the file says, overruled by what the upload said.
+func mergeMeta(extracted map[string]any, given string) (string, error) {
+	var overruling map[string]any
+	if err := json.Unmarshal([]byte(given), &overruling); err != nil {
+		return "", fmt.Errorf("given meta: %w", err)
+	}
+	if len(extracted) == 0 {
+		return given, nil
+	}
+	merged := maps.Clone(extracted)
+	maps.Copy(merged, overruling)
+	return toJSONB(merged)
+}
+
+// removeContents takes contents away with all that was made of them. Numbers of none do nothing.
+func removeContents(t *tx, contents []int64) error {
+	for _, statement := range []string{
+		`DELETE FROM lexical USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row AND row < c.first_row + c.passages`,
+		`DELETE FROM passages USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row AND row < c.first_row + c.passages`,
+		`DELETE FROM content_words WHERE content = ANY ($1)`,
+		`DELETE FROM contents WHERE n = ANY ($1)`,
+	} {
+		if _, err := t.exec(statement, contents); err != nil {
+			return err
+		}
+	}
+	return nil
+}

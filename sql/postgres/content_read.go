@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/wordbox"
+)
+
+// pieces reads rows that belong to the content of a document in scope. The statement starts from documents (d), with
+// scopeArgs and the id as $3, so that it sees one version of the content, whatever is replaced meanwhile.
+func pieces[T any](ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(scanner) (T, error), args ...any) ([]T, error) {
+	list, err := query(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+` WHERE d.id = $3 AND`+inScope+`ORDER BY `+order,
+		append(scopeArgs(s, id), args...)...)
+	if err == nil && len(list) == 0 {
+		_, err = ds.Get(ctx, s, id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("content of document %s: %w", id, err)
+	}
+	return list, nil
+}
+
+// column reads one column of a document's content.
+func (ds *Documents) column(ctx context.Context, s chat.Scope, id, name string) (string, error) {
+	list, err := pieces(ctx, ds, s, id, `c.`+name, `contents c ON c.n = d.content`, `c.n`, value[string])
+	if err != nil || len(list) == 0 {
+		return "", err
+	}
+	return list[0], nil
+}
+
+// Text returns the canonical text; see corpus.Documents.
+func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
+	return ds.column(ctx, s, id, "body")
+}
+
+// Blocks returns the blocks without their words; see corpus.Documents.
+func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
+	err = ds.decode(ctx, s, id, "blocks", &blocks)
+	return blocks, err
+}
+
+// PageSizes returns the size of each page; see corpus.Documents.
+func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
+	err = ds.decode(ctx, s, id, "sizes", &sizes)
+	return sizes, err
+}
+
+func (ds *Documents) decode(ctx context.Context, s chat.Scope, id, name string, into any) error {
+	text, err := ds.column(ctx, s, id, name)
+	if err != nil || text == "" {
+		return err
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return fmt.Errorf("%s of document %s: %w", name, id, err)
+	}
+	return nil
+}
+
+// Words returns word boxes that overlap a range; see corpus.Documents.
+func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
+	bodies, err := pieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4 AND w.end_off > $5`, `w.piece`,
+		value[[]byte], end, start)
+	var found []corpus.WordBox
+	for _, body := range bodies {
+		words, err := wordbox.Decode(body)
+		if err != nil {
+			return nil, fmt.Errorf("words of document %s: %w", id, err)
+		}
+		for _, w := range words {
+			if w.Start < end && w.End > start {
+				found = append(found, w)
+			}
+		}
+	}
+	return found, err
+}
+
+// passageColumns are what scanPassage reads of documents (d) and passages (p).
+const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.body`
+
+func scanPassage(row scanner) (p corpus.Passage, err error) {
+	err = row.Scan(&p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text)
+	return p, err
+}
+
+// Passages returns a document's passages; see corpus.Documents.
+func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from, to int) ([]corpus.Passage, error) {
+	from = min(max(from, 0), math.MaxInt32)
+	if to < 0 {
+		to = math.MaxInt32
+	}
+	return pieces(ctx, ds, s, id, passageColumns, `contents c ON c.n = d.content JOIN passages p
+		ON p.row >= c.first_row + $4 AND p.row < c.first_row + least($5::bigint, c.passages)`, `p.row`, scanPassage, from, to)
+}
+
+// PassagesByID returns passages in the order of ids; see corpus.Documents.
+func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := query(ctx, ds.db, longTime, scanPassage, `SELECT `+passageColumns+` FROM unnest($3::text[]) WITH ORDINALITY AS wanted (id, place)
+		JOIN passages p ON p.id = wanted.id JOIN contents c ON c.n = p.content JOIN documents d ON d.n = c.document
+		WHERE`+inScope+`ORDER BY wanted.place`, scopeArgs(s, ids)...)
+	if err != nil {
+		return nil, fmt.Errorf("passages by id: %w", err)
+	}
+	return list, nil
+}

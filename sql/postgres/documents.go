@@ -1,0 +1,246 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Documents is the corpus.Documents of a database. It is safe for concurrent use and lives as long as its DB.
+type Documents struct {
+	db    *DB
+	known knownTerms
+}
+
+var _ corpus.Documents = (*Documents)(nil)
+
+// Documents returns the database's documents. Ask once and share the result: it remembers what it stored.
+func (db *DB) Documents() *Documents { return &Documents{db: db} }
+
+var errNoDocument = &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted."}
+
+// documentColumns are what scanDocument reads of documents (d).
+const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages, d.language, d.meta::text,
+	d.state, d.semantic, d.progress, d.failure, d.passages, d.created_at, d.updated_at, d.deleted_at `
+
+func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
+	var meta, progress, broken string
+	var created, updated, deleted int64
+	err = row.Scan(append([]any{&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
+		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated, &deleted}, more...)...)
+	if err != nil {
+		return d, err
+	}
+	d.CreatedAt, d.UpdatedAt, d.DeletedAt = timeOf(created), timeOf(updated), timeOf(deleted)
+	if err := json.Unmarshal([]byte(meta), &d.Meta); err != nil {
+		return d, fmt.Errorf("meta of document %s: %w", d.ID, err)
+	}
+	if err := json.Unmarshal([]byte(progress), &d.Progress); err != nil {
+		return d, fmt.Errorf("progress of document %s: %w", d.ID, err)
+	}
+	if broken != "" {
+		if err := json.Unmarshal([]byte(broken), &d.Error); err != nil {
+			return d, fmt.Errorf("failure of document %s: %w", d.ID, err)
+		}
+	}
+	return d, nil
+}
+
+func toJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", &chat.Error{Code: chat.CodeInvalid, Message: "A value can't be stored as JSON.", Err: err}
+	}
+	return string(b), nil
+}
+
+// toJSONB is toJSON for a column of type jsonb, whose strings hold no NUL.
+func toJSONB(v any) (string, error) {
+	text, err := toJSON(v)
+	if err != nil || !strings.Contains(text, `\u0000`) {
+		return text, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.UseNumber()
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		return "", err
+	}
+	return toJSON(withoutNUL(tree))
+}
+
+func withoutNUL(v any) any {
+	switch v := v.(type) {
+	case string:
+		return legible(v)
+	case []any:
+		for i := range v {
+			v[i] = withoutNUL(v[i])
+		}
+	case map[string]any:
+		clean := make(map[string]any, len(v))
+		for key, value := range v {
+			clean[legible(key)] = withoutNUL(value)
+		}
+		return clean
+	}
+	return v
+}
+
+const progressQueued = `{"stage":"queued","done":0,"total":0}`
+
+// Put stores a new document or version; see corpus.Documents.
+func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.Document, duplicate bool, err error) {
+	if d.User == "" || d.SHA256 == "" || d.Path == "" {
+		return stored, false, &chat.Error{Code: chat.CodeInvalid, Message: "A document needs a user, a path and its content's hash."}
+	}
+	if d.Namespace == "" {
+		d.Namespace = chat.DefaultNamespace
+	}
+	if d.Filename == "" {
+		d.Filename = d.Path[strings.LastIndexByte(d.Path, '/')+1:]
+	}
+	if d.Title == "" {
+		d.Title = d.Filename
+	}
+	if d.Semantic == "" {
+		d.Semantic = corpus.SemanticOff
+	}
+	meta, err := toJSONB(d.Meta)
+	if err != nil {
+		return stored, false, err
+	}
+	err = ds.db.inTx(ctx, longTime, func(t *tx) error {
+		if err := t.lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
+			return err
+		}
+		id, known, err := putDocument(t, d, meta)
+		if err != nil {
+			return err
+		}
+		duplicate = known
+		stored, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, id))
+		return err
+	})
+	return stored, duplicate, err
+}
+
+// putDocument returns the id of the document that stands for d now, and whether its bytes were there already.
+func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bool, err error) {
+	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
+		return id, duplicate, err
+	}
+	now := time.Now().UnixMicro()
+	err = t.queryRow(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8, meta = $8, semantic = $9,
+		state = 'queued', progress = $10, failure = '', updated_at = $11
+		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
+		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic), progressQueued, now}, &id)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return id, false, err
+	}
+	if id, duplicate, err = restoreSameBytes(t, d); id != "" || err != nil {
+		return id, duplicate, err
+	}
+	id = chat.NewID()
+	_, err = t.exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
+		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
+		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
+		d.Bytes, d.Pages, d.Language, meta, string(d.Semantic), progressQueued, now)
+	return id, false, err
+}
+
+func searchFold(title, filename string) string { return strings.ToLower(title + "\n" + filename) }
+
+// sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again.
+func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
+	var state corpus.State
+	err = t.queryRow(`SELECT id, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3 AND deleted_at = 0
+		ORDER BY path = $4 DESC, n LIMIT 1 FOR UPDATE`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &id, &state)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil || state != corpus.StateFailed && state != corpus.StateCancelled {
+		return id, true, err
+	}
+	return id, false, requeue(t, id)
+}
+
+func requeue(t *tx, id string) error {
+	_, err := t.exec(`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued)
+	return err
+}
+
+// restoreSameBytes brings a deleted document with d's bytes back, under d's path if its own is taken, and queues it again
+// unless it is ready. id is empty if there is none, or if it is just being purged.
+func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
+	var n int64
+	var path string
+	var state corpus.State
+	err = t.queryRow(`SELECT n, id, path, state FROM documents WHERE user_id = $1 AND namespace = $2 AND sha256 = $3 AND deleted_at > 0
+		ORDER BY path = $4 DESC, deleted_at DESC, n LIMIT 1 FOR UPDATE SKIP LOCKED`, []any{d.User, d.Namespace, d.SHA256, d.Path}, &n, &id, &path, &state)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	taken, err := pathTaken(t, d.User, d.Namespace, path)
+	if err != nil {
+		return "", false, err
+	}
+	if taken {
+		if _, err := t.exec(`UPDATE documents SET path = $2, filename = $3 WHERE n = $1`, n, d.Path, d.Filename); err != nil {
+			return "", false, err
+		}
+	}
+	if state != corpus.StateReady {
+		if err := requeue(t, id); err != nil {
+			return "", false, err
+		}
+	}
+	return id, state == corpus.StateReady, show(t, n, d.User, 0)
+}
+
+func pathTaken(t *tx, user, namespace, path string) (taken bool, err error) {
+	err = t.queryRow(`SELECT EXISTS (SELECT FROM documents WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0)`,
+		[]any{user, namespace, path}, &taken)
+	return taken, err
+}
+
+// show hides a document (deletedAt > 0) or brings it back (0), for every search at once.
+func show(t *tx, n int64, user string, deletedAt int64) error {
+	if _, err := t.exec(`UPDATE documents SET deleted_at = $2 WHERE n = $1`, n, deletedAt); err != nil {
+		return err
+	}
+	change, err := nextChange(t, user)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE documents SET changed = $2 WHERE n = $1`, n, change)
+	return err
+}
+
+// nextChange counts a change that searches of a user can see. Other changes wait until this one is committed or undone, so
+// that a search which sees one number sees all that led up to it.
+func nextChange(t *tx, user string) (change int64, err error) {
+	if err := bumpVersion(t, user); err != nil {
+		return 0, err
+	}
+	err = t.queryRow(`UPDATE corpus_state SET changes = changes + 1 RETURNING changes`, nil, &change)
+	return change, err
+}
+
+func bumpVersion(t *tx, user string) error {
+	_, err := t.exec(`INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE SET version = v.version + 1`, user)
+	return err
+}

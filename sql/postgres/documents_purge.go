@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"footnote/corpus"
+)
+
+// Purge removes hidden documents for good; see corpus.Documents. Replicas may purge at the same time: each document is
+// returned to one of them.
+func (ds *Documents) Purge(ctx context.Context, before time.Time) (gone []corpus.Document, err error) {
+	const some = 20 // documents in one transaction
+	for {
+		var list []corpus.Document
+		err := ds.db.inTx(ctx, contentTime, func(t *tx) (err error) {
+			list, err = purgeDocuments(t, before.UnixMicro(), some)
+			return err
+		})
+		if err != nil {
+			return gone, fmt.Errorf("purge: %w", err)
+		}
+		if gone = append(gone, list...); len(list) < some {
+			return gone, nil
+		}
+	}
+}
+
+func purgeDocuments(t *tx, before int64, limit int) ([]corpus.Document, error) {
+	type doomed struct {
+		corpus.Document
+		content int64
+	}
+	read := func(row scanner) (d doomed, err error) {
+		d.Document, err = scanDocument(row, &d.content)
+		return d, err
+	}
+	rows, err := rowsOf(t.ctx, t.pgx, read, `SELECT`+documentColumns+`, d.content FROM documents d WHERE deleted_at > 0 AND deleted_at < $1
+		ORDER BY n LIMIT $2 FOR UPDATE SKIP LOCKED`, []any{before, limit})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	var gone []corpus.Document
+	var ids []string
+	var contents []int64
+	for _, d := range rows {
+		gone, ids, contents = append(gone, d.Document), append(ids, d.ID), append(contents, d.content)
+	}
+	if err := removeContents(t, contents); err != nil {
+		return nil, err
+	}
+	for _, statement := range []string{`DELETE FROM jobs WHERE document = ANY ($1)`, `DELETE FROM documents WHERE id = ANY ($1)`} {
+		if _, err := t.exec(statement, ids); err != nil {
+			return nil, err
+		}
+	}
+	_, err = t.exec(`UPDATE corpus_state SET removals = removals + 1`)
+	return gone, err
+}

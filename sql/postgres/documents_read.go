@@ -1,0 +1,204 @@
+package postgres
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// inScope restricts documents (d) to those of a scope that are not deleted. It takes scopeArgs as $1 and $2.
+const inScope = ` d.deleted_at = 0 AND d.user_id = $1 AND (cardinality($2::text[]) = 0 OR d.namespace = ANY ($2)) `
+
+func scopeArgs(s chat.Scope, more ...any) []any {
+	names := s.Namespaces
+	if names == nil {
+		names = []string{}
+	}
+	return append([]any{s.User, names}, more...)
+}
+
+// Get returns a document; see corpus.Documents.
+func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
+	read := func(row scanner) (corpus.Document, error) { return scanDocument(row) }
+	found, err := query(ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`FROM documents d WHERE id = $3 AND`+inScope, scopeArgs(s, id)...)
+	if err != nil {
+		return corpus.Document{}, fmt.Errorf("read document: %w", err)
+	}
+	if len(found) == 0 {
+		return corpus.Document{}, errNoDocument
+	}
+	return found[0], nil
+}
+
+// documentCursor is the place after a document in one order.
+type documentCursor struct {
+	Sort string
+	At   int64  `json:",omitempty"`
+	Key  string `json:",omitempty"`
+	N    int64
+}
+
+var errBadCursor = &chat.Error{Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor."}
+
+func (c documentCursor) String() string {
+	b, _ := json.Marshal(c) // strings and numbers: can't fail
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parseDocumentCursor(s, sort string) (c documentCursor, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || json.Unmarshal(b, &c) != nil || c.Sort != sort {
+		return c, errBadCursor
+	}
+	return c, nil
+}
+
+// A condition is a part of a WHERE clause with the arguments of all of it.
+type condition struct {
+	text strings.Builder
+	args []any
+}
+
+// and adds a condition in which each "?" stands for the next value.
+func (c *condition) and(condition string, values ...any) {
+	c.text.WriteString(" AND ")
+	for _, value := range values {
+		before, after, _ := strings.Cut(condition, "?")
+		c.args = append(c.args, value)
+		c.text.WriteString(before + "$" + strconv.Itoa(len(c.args)))
+		condition = after
+	}
+	c.text.WriteString(condition)
+}
+
+// listedDocument is a document with its place in a list.
+type listedDocument struct {
+	corpus.Document
+	n    int64
+	fold string
+}
+
+// List returns one page of documents; see corpus.Documents.
+func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, 1000)
+	where, err := documentFilter(s, f)
+	if err != nil {
+		return nil, "", err
+	}
+	sort, order, keyset := f.Sort, "", ""
+	switch sort {
+	case "", "newest":
+		sort, keyset, order = "newest", `(d.created_at, d.n) < (?, ?)`, `d.created_at DESC, d.n DESC`
+	case "oldest":
+		keyset, order = `(d.created_at, d.n) > (?, ?)`, `d.created_at, d.n`
+	case "title":
+		keyset, order = `(d.title_fold, d.n) > (?, ?)`, `d.title_fold, d.n`
+	default:
+		return nil, "", &chat.Error{Code: chat.CodeInvalid, Message: `Documents can be sorted by "newest", "oldest" or "title".`}
+	}
+	if f.Cursor != "" {
+		c, err := parseDocumentCursor(f.Cursor, sort)
+		if err != nil {
+			return nil, "", err
+		}
+		if sort == "title" {
+			where.and(keyset, c.Key, c.N)
+		} else {
+			where.and(keyset, c.At, c.N)
+		}
+	}
+	read := func(from scanner) (r listedDocument, err error) {
+		r.Document, err = scanDocument(from, &r.n, &r.fold)
+		return r, err
+	}
+	rows, err := query(ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`, d.n, d.title_fold FROM documents d WHERE`+where.text.String()+
+		` ORDER BY `+order+` LIMIT `+strconv.Itoa(limit+1), where.args...)
+	if err != nil {
+		return nil, "", fmt.Errorf("list documents: %w", err)
+	}
+	next := ""
+	if len(rows) > limit {
+		rows = rows[:limit]
+		last := rows[limit-1]
+		c := documentCursor{Sort: sort, N: last.n}
+		if sort == "title" {
+			c.Key = last.fold
+		} else {
+			c.At = last.CreatedAt.UnixMicro()
+		}
+		next = c.String()
+	}
+	list := make([]corpus.Document, len(rows))
+	for i, r := range rows {
+		list[i] = r.Document
+	}
+	return list, next, nil
+}
+
+// documentFilter is what f asks for as a condition on documents (d).
+func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
+	where := &condition{args: scopeArgs(s)}
+	where.text.WriteString(inScope)
+	if f.Text != "" {
+		where.and(`strpos(d.search_fold, ?) > 0`, strings.ToLower(f.Text))
+	}
+	if len(f.States) > 0 {
+		states := make([]string, len(f.States))
+		for i, state := range f.States {
+			states[i] = string(state)
+		}
+		where.and(`d.state = ANY (?)`, states)
+	}
+	if len(f.IDs) > 0 {
+		where.and(`d.id = ANY (?)`, f.IDs)
+	}
+	if f.MIME != "" {
+		where.and(`starts_with(d.mime, ?)`, f.MIME)
+	}
+	if !f.AddedAfter.IsZero() {
+		where.and(`d.created_at > ?`, f.AddedAfter.UnixMicro())
+	}
+	if !f.AddedBefore.IsZero() {
+		where.and(`d.created_at < ?`, f.AddedBefore.UnixMicro())
+	}
+	for key, value := range f.Meta {
+		wanted, err := toJSONB(value)
+		if err != nil {
+			return nil, err
+		}
+		where.and(`d.meta -> ?::text = ?::jsonb`, key, wanted)
+	}
+	return where, nil
+}
+
+// Count says how much is in scope; see corpus.Documents.
+func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
+	err = ds.db.queryRow(ctx, shortTime, `SELECT count(*), count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),
+		count(*) FILTER (WHERE state IN ('queued', 'parsing', 'indexing')), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
+		FROM documents d WHERE`+inScope, scopeArgs(s), &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
+	return c, err
+}
+
+// Version changes with everything that a search could see; see corpus.Documents.
+func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
+	err = ds.db.queryRow(ctx, shortTime, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User}, &v)
+	return v, err
+}
+
+// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a document
+// has the bytes of both.
+func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
+	err = ds.db.queryRow(ctx, shortTime, `SELECT EXISTS (SELECT FROM documents WHERE sha256 = $1) OR EXISTS (SELECT FROM contents WHERE sha256 = $1)`,
+		[]any{sha256}, &used)
+	return used, err
+}

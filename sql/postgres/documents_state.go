@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+var errOtherVersion = &chat.Error{Code: chat.CodeConflict,
+	Message: "The document was cancelled, deleted or replaced meanwhile. Reload the list to see its present state."}
+
+// presentState locks a document. It fails with CodeNotFound for one that is not there or hidden, and with CodeConflict for
+// one that was cancelled or has another version than sha256.
+func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
+	var version string
+	var state corpus.State
+	err = t.queryRow(`SELECT n, user_id, sha256, state FROM documents WHERE id = $1 AND deleted_at = 0 FOR UPDATE`, []any{id}, &n, &user, &version, &state)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, "", errNoDocument
+	case err != nil:
+		return 0, "", err
+	case version != sha256 || state == corpus.StateCancelled:
+		return 0, "", errOtherVersion
+	}
+	return n, user, nil
+}
+
+// SetState moves a document to a state; see corpus.Documents.
+func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure) error {
+	if (broken != nil) != (state == corpus.StateFailed) {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "A failed document needs a reason, and only a failed one has it."}
+	}
+	progress, err := toJSON(p)
+	if err != nil {
+		return err
+	}
+	var reason string
+	if broken != nil {
+		if reason, err = toJSON(broken); err != nil {
+			return err
+		}
+	}
+	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+		n, _, err := presentState(t, id, sha256)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1`, n, string(state), progress, reason)
+		return err
+	})
+}
+
+// SetSemantic records the state of a document's vectors; see corpus.Documents.
+func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpus.Semantic) error {
+	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+		n, user, err := presentState(t, id, sha256)
+		if err != nil {
+			return err
+		}
+		changed, err := t.exec(`UPDATE documents SET semantic = $2 WHERE n = $1 AND semantic <> $2`, n, string(s))
+		if err != nil || changed == 0 {
+			return err
+		}
+		return bumpVersion(t, user)
+	})
+}
+
+// scopedInTx locks a document in scope, whether hidden or not.
+func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
+	d, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`, d.n FROM documents d WHERE id = $1 AND user_id = $2 FOR UPDATE`,
+		legible(id), legible(s.User)), &n)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, d.Namespace) {
+		return 0, d, errNoDocument
+	}
+	return n, d, err
+}
+
+// Delete hides a document; see corpus.Documents.
+func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+		n, d, err := scopedInTx(t, s, id)
+		if err != nil {
+			return err
+		}
+		if !d.DeletedAt.IsZero() {
+			return errNoDocument
+		}
+		return show(t, n, d.User, time.Now().UnixMicro())
+	})
+}
+
+// Restore brings a hidden document back; see corpus.Documents. One that is not hidden stays as it is. It fails with
+// chat.CodeConflict if another document has taken its path.
+func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+		n, d, err := scopedInTx(t, s, id)
+		if err != nil || d.DeletedAt.IsZero() {
+			return err
+		}
+		taken, err := pathTaken(t, d.User, d.Namespace, d.Path)
+		if err != nil {
+			return err
+		}
+		if !taken {
+			err = show(t, n, d.User, 0)
+		}
+		if taken || violates(err, "documents_by_path") {
+			return &chat.Error{Code: chat.CodeConflict, Message: "Another document has this name by now. Remove or rename that one first."}
+		}
+		return err
+	})
+}
+
+// Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that is over.
+func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
+	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+		n, d, err := scopedInTx(t, s, id)
+		if err != nil {
+			return err
+		}
+		if !d.DeletedAt.IsZero() {
+			return errNoDocument
+		}
+		switch d.State {
+		case corpus.StateReady, corpus.StateFailed, corpus.StateCancelled:
+			return &chat.Error{Code: chat.CodeConflict, Message: "There is nothing to cancel: the document is no longer being read in."}
+		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
+		}
+		back, err := t.exec(`UPDATE documents d SET state = 'ready', sha256 = c.sha256, filename = c.filename, mime = c.mime, bytes = c.bytes,
+			progress = '{"stage":"ready","done":0,"total":0}', failure = '' FROM contents c WHERE d.n = $1 AND c.n = d.content`, n)
+		if err != nil || back > 0 {
+			return err
+		}
+		_, err = t.exec(`UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
+		return err
+	})
+}

@@ -1,0 +1,150 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/bm25"
+)
+
+// maxKnownTerms bounds the memory of knownTerms to about 20 MiB; past it, it starts over.
+const maxKnownTerms = 1 << 20
+
+// knownTerms remembers, by hash, which terms the lexicon holds, so that they aren't sent again with every document.
+type knownTerms struct {
+	mu     sync.Mutex
+	seed   maphash.Seed
+	hashes map[uint64]struct{}
+}
+
+// unknown returns the terms of passages that the lexicon may lack, sorted, with their hashes.
+func (k *knownTerms) unknown(terms []corpus.Terms) (list []string, hashes []uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.hashes == nil {
+		k.seed, k.hashes = maphash.MakeSeed(), make(map[uint64]struct{})
+	}
+	fresh := make(map[string]uint64)
+	for i := range terms {
+		for term := range strings.FieldsSeq(terms[i].Body) {
+			term = foldTerm(term)
+			hash := maphash.String(k.seed, term)
+			if _, known := k.hashes[hash]; !known && correctable(term) {
+				fresh[legible(term)] = hash
+			}
+		}
+	}
+	for term, hash := range fresh {
+		list, hashes = append(list, term), append(hashes, hash)
+	}
+	slices.Sort(list)
+	return list, hashes
+}
+
+func (k *knownTerms) add(hashes []uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, hash := range hashes {
+		if len(k.hashes) >= maxKnownTerms {
+			clear(k.hashes)
+		}
+		k.hashes[hash] = struct{}{}
+	}
+}
+
+// correctable reports whether a term may have been meant by a mistyped one: 3 to 32 runes with a letter among them.
+func correctable(term string) bool {
+	n := utf8.RuneCountInString(term)
+	return n >= 3 && n <= 32 && strings.ContainsFunc(term, unicode.IsLetter)
+}
+
+// learn adds body terms to the lexicon, before the content that holds them and apart from it: terms that nothing holds do no
+// harm, and replicas that learn the same ones don't wait for each other's documents. Sorted, so that they can't deadlock.
+func (ds *Documents) learn(ctx context.Context, terms []corpus.Terms) error {
+	list, hashes := ds.known.unknown(terms)
+	if len(list) == 0 {
+		return nil
+	}
+	if _, err := ds.db.exec(ctx, contentTime, `INSERT INTO lexicon SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, list); err != nil {
+		return fmt.Errorf("learn words: %w", err)
+	}
+	ds.known.add(hashes)
+	return nil
+}
+
+// Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first. Trigrams with letters outside ASCII
+// count only where the database's locale knows them: any but C.
+func (l *Lexical) Similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error) {
+	if term = foldTerm(term); k <= 0 || !correctable(term) {
+		return nil, nil
+	}
+	found, err := l.similar(ctx, s, term, k)
+	if err != nil {
+		return nil, fmt.Errorf("similar terms: %w", err)
+	}
+	return found, nil
+}
+
+func (l *Lexical) similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error) {
+	const spare = 32 // candidates that may turn out to be gone or another user's
+	dir, err := l.directory.current(ctx, l.db)
+	if err != nil {
+		return nil, err
+	}
+	spans := dir.InScope(s, nil)
+	if len(spans) == 0 {
+		return nil, nil
+	}
+	list, err := query(ctx, l.db, longTime, value[string], `SELECT lexicon_similar($1, $2)`, term, k+spare)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	visible, err := l.visible(ctx, list, spans, dir.Frequent())
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for i, candidate := range list {
+		if visible[i] && len(found) < k {
+			found = append(found, candidate)
+		}
+	}
+	return found, nil
+}
+
+// visible reports for each term whether a passage in spans holds it: one must not learn another user's words.
+func (l *Lexical) visible(ctx context.Context, terms []string, spans []bm25.Span, most int) ([]bool, error) {
+	wanted := make([]int64, len(terms))
+	for i, term := range terms {
+		wanted[i] = markOf(term, levels[0])
+	}
+	lists, err := query(ctx, l.db, longTime, value[[]int64], `SELECT lexical_rows($1, $2)`, wanted, most)
+	if err != nil {
+		return nil, err
+	}
+	visible := make([]bool, len(terms))
+	for i, rows := range lists {
+		if len(rows) == most && most < everything { // perhaps there are more
+			one, err := l.visible(ctx, terms[i:i+1], spans, everything)
+			if err != nil {
+				return nil, err
+			}
+			visible[i] = one[0]
+			continue
+		}
+		scored := make([]bm25.Scored, len(rows))
+		for j, row := range sorted(rows) {
+			scored[j].Row = uint32(row)
+		}
+		visible[i] = len(bm25.Within(scored, spans)) > 0
+	}
+	return visible, nil
+}
