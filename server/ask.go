@@ -72,6 +72,11 @@ func (s *Server) readQuestion(c echo.Context) (question, error) {
 		Message: formText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
 		DocumentIDs: form["document_ids"], Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
+	if q.Sibling != "" && len(q.DocumentIDs) == 0 { // asked again: about the same documents
+		if run, err := s.store.Run(c.Request().Context(), s.scope(c), q.Sibling); err == nil {
+			q.DocumentIDs = run.Request.DocumentIDs
+		}
+	}
 	if text := formText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
 		q.ContextText = &text
 	}

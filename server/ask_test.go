@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"footnote/chat"
 )
 
@@ -123,5 +125,28 @@ func TestOneKeyIsOneRun(t *testing.T) {
 	}
 	if got := b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", strings.Repeat("k", 256)); got.status != 400 {
 		t.Errorf("a key that is too long: %d", got.status)
+	}
+}
+
+func TestAskingAgainLooksInTheSameDocuments(t *testing.T) {
+	b := newBench(t)
+	form := func(fields url.Values) {
+		t.Helper()
+		if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"); got.status >= 400 {
+			t.Fatalf("got %d %s", got.status, got.body)
+		}
+	}
+	form(url.Values{"message": {"Is the roof sound?"}, "session_id": {"s1"}, "document_ids": {"d1", "d2"}})
+	first, err := b.store.Runs(t.Context(), chat.Local, "s1")
+	if err != nil || len(first) != 1 {
+		t.Fatalf("%d runs, %v", len(first), err)
+	}
+	form(url.Values{"message": {"Is the roof dry?"}, "session_id": {"s1"}, "sibling": {first[0].ID}})
+	runs, err := b.store.Runs(t.Context(), chat.Local, "s1")
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	if diff := cmp.Diff([]string{"d1", "d2"}, runs[1].Request.DocumentIDs); diff != "" {
+		t.Errorf("documents of the new version (-want +got):\n%s", diff)
 	}
 }

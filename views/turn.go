@@ -3,6 +3,7 @@
 package views
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -182,6 +183,19 @@ func (t *Turn) reason(otherwise string) string {
 		return t.Error.Message
 	}
 	return otherwise
+}
+
+// stays adds to a sentence on how a run ended that its words are still there, if there are any.
+func (t *Turn) stays(sentence string) string {
+	if !t.Answering() {
+		return sentence
+	}
+	return sentence + " " + txtStays
+}
+
+// fellBack reports whether the model failed and another one took over.
+func (t *Turn) fellBack() bool {
+	return slices.ContainsFunc(t.All, func(s *Step) bool { return s.Step.Step == "fallback" })
 }
 
 func (t *Turn) sourceCounts() string {

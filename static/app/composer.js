@@ -1,6 +1,7 @@
 // The question box: Enter sends, Stop and Answer now are requests of their own, a question asked meanwhile waits its turn.
-import { $, onClick, piece, pieces } from './page.js'
+import { $, onClick, piece, pieces, word } from './page.js'
 import { chosen } from './choose.js'
+import { forget, keepNext, keptNext } from './draft.js'
 
 const form = $('#composer')
 const box = $('#q')
@@ -31,6 +32,8 @@ if (form && box) {
   })
 }
 
+const freshKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`
+
 // One POST, one run: forms that ask again get a key each time they are sent.
 document.addEventListener('submit', event => {
   const sent = event.target
@@ -45,7 +48,7 @@ document.addEventListener('submit', event => {
   if (!sent.elements.sibling && !sent.elements.document_ids) { // a question of its own looks where the box looks
     for (const id of chosen()) sent.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'document_ids', value: id }))
   }
-  if (!key.value) key.value = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`
+  if (!key.value) key.value = freshKey()
 })
 
 const ours = event => event.target === form
@@ -59,6 +62,7 @@ document.addEventListener('htmx:after:swap', event => {
   if (ctx.response.status < 400) {
     box.value = ''
     box.style.blockSize = ''
+    forget()
     if (running()) box.placeholder = box.dataset.busy
     window.scrollTo(0, document.documentElement.scrollHeight)
   } else {
@@ -66,10 +70,29 @@ document.addEventListener('htmx:after:swap', event => {
   }
 })
 
+// One POST, one run, also when its answer got lost: the same words go under the same key again, other words under a new one.
+let lost = false
+const unsent = event => {
+  if (!ours(event)) return
+  lost = true
+  $('#thread')?.setAttribute('aria-busy', 'false')
+  if (event.type === 'htmx:error') $('#composer-error').textContent = word('unsent')
+}
+document.addEventListener('htmx:error', unsent)
+document.addEventListener('htmx:response:error', unsent)
+box?.addEventListener('input', () => {
+  if (!lost) return
+  lost = false
+  $('#composer-key').value = freshKey()
+})
+
 // Stop and Answer now.
 async function steer(button) {
   button.disabled = true
-  await fetch(button.getAttribute('formaction'), { method: 'POST', headers: { 'HX-Request': 'true' } }).catch(() => { button.disabled = false })
+  const response = await fetch(button.getAttribute('formaction'), { method: 'POST', headers: { 'HX-Request': 'true' } }).catch(() => null)
+  if (response?.ok) return
+  button.disabled = false
+  $('#composer-error').textContent = word('unsent')
 }
 onClick('[data-do="stop"], [data-do="answer-now"]', (button, event) => { event.preventDefault(); steer(button) })
 export function stop() {
@@ -84,10 +107,15 @@ function queue(text) {
   $('.text', bar).textContent = text
   $('#queue').replaceChildren(bar)
   box.value = ''
+  forget()
+  keepNext(text)
 }
+const drop = () => { $('#queue').replaceChildren(); keepNext('') }
+if (keptNext() && running()) queue(keptNext())
+else if (keptNext() && box?.value === '') { box.value = keptNext(); keepNext('') }
 const queued = () => $('#queue .text')?.textContent
-onClick('[data-do="queue-drop"]', () => { $('#queue').replaceChildren(); box.focus() })
-onClick('[data-do="queue-edit"]', () => { box.value = queued(); $('#queue').replaceChildren(); box.focus() })
+onClick('[data-do="queue-drop"]', () => { drop(); box.focus() })
+onClick('[data-do="queue-edit"]', () => { box.value = queued(); drop(); box.focus() })
 
 document.addEventListener('footnote:idle', () => {
   const bar = $('#composer-bar')
@@ -103,7 +131,7 @@ document.addEventListener('footnote:idle', () => {
   $('.sessions a[aria-current="page"] .vh')?.remove()
   const next = queued()
   if (!next) return
-  $('#queue').replaceChildren()
+  drop()
   const draft = box.value
   box.value = next
   form.requestSubmit()

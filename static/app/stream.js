@@ -116,7 +116,7 @@ if (end) {
 }
 
 // A lost connection is said, and gone when it is back. The script of htmx comes back by itself, but not after a first
-// connect that failed.
+// connect that failed, which may even be over before this script is here.
 let notice = null
 const lost = at => {
   if (notice?.isConnected) return
@@ -138,10 +138,30 @@ for (const name of ['htmx:error', 'htmx:response:error']) {
     const at = listener(event)
     if (!at) return
     lost(at)
-    if (event.detail.ctx?.response?.status === 404) {
-      $('span', notice).textContent = word('reload')
-      return
-    }
-    setTimeout(() => at.isConnected && window.htmx.trigger(at, 'listen'), 1500)
+    if (event.detail.ctx?.response?.status === 404) gone(at)
   })
+}
+document.addEventListener('htmx:sse:error', event => {
+  const at = listener(event)
+  if (at && event.detail.status === 404) { lost(at); gone(at) }
+})
+setInterval(() => {
+  for (const at of $$('[data-stream]')) {
+    if (at._htmx?.sse || at.classList.contains('htmx-request')) continue
+    lost(at)
+    window.htmx.trigger(at, 'listen')
+  }
+}, 1500)
+
+// The server does not know the run any more: what was read of it stays, and nothing pretends to go on.
+function gone(at) {
+  const turn = at.closest('.turn')
+  notice.replaceChildren(notice.firstElementChild, Object.assign(document.createElement('span'), { textContent: word('gone') }))
+  notice = null
+  turn.dataset.status = 'over'
+  for (const icon of $$('.spin, .shimmer', turn)) icon.classList.remove('spin', 'shimmer')
+  for (const time of $$('[data-live]', turn)) delete time.dataset.live
+  $('.answer', turn)?.removeAttribute('aria-busy')
+  at.remove()
+  document.dispatchEvent(new CustomEvent('footnote:idle'))
 }
