@@ -32,8 +32,8 @@ type agentAnswer struct {
 	Error          *chat.StepError `json:"error,omitempty"`
 }
 
-// groundedAnswer is an answer with its sources spelled out.
-type groundedAnswer struct {
+// groundedResponse is an answer with its sources spelled out.
+type groundedResponse struct {
 	RunID         string           `json:"run_id"`
 	SessionID     string           `json:"session_id"`
 	Status        string           `json:"status"`
@@ -63,12 +63,13 @@ func (s *Server) agentChat(c echo.Context) error {
 	if err != nil || t == nil {
 		return err
 	}
+	text, citations := t.spoken()
 	answer := agentAnswer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(t.Text, t.Citations, origin(c)),
-		Citations: t.Citations, Sources: []chat.Source{}, RetrievalMode: t.Mode, Unsupported: []string{}, Tokens: t.Tokens,
+		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(text, citations, origin(c)),
+		Citations: citations, Sources: []chat.Source{}, RetrievalMode: t.Mode, Unsupported: []string{}, Tokens: t.Tokens,
 		LatencyMS: latency(t), Error: t.Error,
 	}
-	if a := t.Answer; a != nil {
+	if a := t.Answer; a != nil && !t.withheld() {
 		answer.Sources, answer.Unsupported = notNil(a.Sources), notNil(a.Unsupported)
 		answer.Confidence, answer.SelfEvaluation, answer.StopReason = a.Confidence, a.SelfEvaluation, a.StopReason
 	}
@@ -80,17 +81,18 @@ func (s *Server) agentChatStructured(c echo.Context) error {
 	if err != nil || t == nil {
 		return err
 	}
-	answer := groundedAnswer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: q.CitationStyle.mark(t.Text, t.Citations),
+	text, citations := t.spoken()
+	answer := groundedResponse{
+		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: q.CitationStyle.mark(text, citations),
 		Sources: []groundedSource{}, RetrievalMode: t.Mode, Error: t.Error,
 	}
-	for _, cite := range t.Citations {
+	for _, cite := range citations {
 		answer.Sources = append(answer.Sources, groundedSource{
 			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
 			Page: cite.Page, URL: cite.URL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
 		})
 	}
-	if t.Answer != nil {
+	if t.Answer != nil && !t.withheld() {
 		answer.Confidence = t.Answer.Confidence
 	}
 	return c.JSON(answerStatus(t), answer)
@@ -150,10 +152,28 @@ func apiStatus(status chat.RunStatus) string {
 }
 
 func answerStatus(t *trace) int {
-	if t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed {
+	if t.withheld() {
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusOK
+}
+
+// withheld reports whether a guardrail ended the run: what it wrote until then is not an answer.
+func (t *trace) withheld() bool {
+	return t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed
+}
+
+// spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it, without citations.
+func (t *trace) spoken() (string, []chat.Citation) {
+	switch {
+	case !t.withheld():
+		return t.Text, t.Citations
+	case t.Error != nil && t.Error.Message != "":
+		return t.Error.Message, []chat.Citation{}
+	case t.Status == chat.RunGuardrailTriggered:
+		return "Your question is outside of what can be answered here. Ask about your documents.", []chat.Citation{}
+	}
+	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.", []chat.Citation{}
 }
 
 func latency(t *trace) int64 {

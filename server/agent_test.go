@@ -32,7 +32,7 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 		t.Errorf("stream of %d events", len(events))
 	}
 	got = b.send("POST", "/agent/chat/structured", `{"message":"Is the roof sound?"}`)
-	var grounded groundedAnswer
+	var grounded groundedResponse
 	got.decode(t, &grounded)
 	if grounded.Answer != "It is sound [Source 1]." || len(grounded.Sources) != 1 || grounded.Sources[0].Quote != "sound" || grounded.RetrievalMode != "full_book" {
 		t.Errorf("structured: %s", got.body)

@@ -35,6 +35,12 @@ type documentInfo struct {
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
+// documentList is one page of documents.
+type documentList struct {
+	Documents []documentInfo `json:"documents"`
+	Next      string         `json:"next,omitempty"` // the cursor of the next page
+}
+
 func newDocumentInfo(d corpus.Document) documentInfo {
 	if d.Meta == nil {
 		d.Meta = map[string]any{}
@@ -96,10 +102,7 @@ func (s *Server) listDocuments(c echo.Context) error {
 		list = append(list, newDocumentInfo(d))
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, struct {
-		Documents []documentInfo `json:"documents"`
-		Next      string         `json:"next,omitempty"`
-	}{list, next})
+	return c.JSON(http.StatusOK, documentList{list, next})
 }
 
 func (s *Server) getDocument(c echo.Context) error {

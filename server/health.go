@@ -19,6 +19,18 @@ type checkResult struct {
 	Detail string `json:"detail,omitempty"`
 }
 
+// healthReport is the answer to GET /health.
+type healthReport struct {
+	Status  string                 `json:"status"` // ok, degraded, down
+	Version string                 `json:"version,omitempty"`
+	Checks  map[string]checkResult `json:"checks"`
+}
+
+// readiness is the answer to GET /readyz.
+type readiness struct {
+	Status string `json:"status"` // ready, draining
+}
+
 // health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser one 200
 // and "degraded".
 func (s *Server) health(c echo.Context) error {
@@ -41,11 +53,7 @@ func (s *Server) health(c echo.Context) error {
 	}
 	wg.Wait()
 
-	body := struct {
-		Status  string                 `json:"status"`
-		Version string                 `json:"version,omitempty"`
-		Checks  map[string]checkResult `json:"checks"`
-	}{Status: "ok", Version: s.cfg.Version, Checks: map[string]checkResult{}}
+	body := healthReport{Status: "ok", Version: s.cfg.Version, Checks: map[string]checkResult{}}
 	status := http.StatusOK
 	for i, check := range checks {
 		if errs[i] == nil {
@@ -78,7 +86,7 @@ func probeDetail(err error) string {
 func (s *Server) ready(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if s.isDraining() {
-		return c.JSON(http.StatusServiceUnavailable, map[string]string{"status": "draining"})
+		return c.JSON(http.StatusServiceUnavailable, readiness{"draining"})
 	}
-	return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
+	return c.JSON(http.StatusOK, readiness{"ready"})
 }

@@ -1,12 +1,20 @@
 package server
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 )
+
+// retrieveTime is how long POST /agent/retrieve may take.
+const retrieveTime = 30 * time.Second
 
 // agentQuery is the body of POST /agent/query.
 type agentQuery struct {
@@ -14,7 +22,7 @@ type agentQuery struct {
 	Namespace string         `json:"namespace"`
 	Context   *string        `json:"context"` // answer from this text alone
 	Config    chat.RunConfig `json:"config"`
-	History   [][2]string    `json:"history"` // earlier turns as [question, answer], oldest first
+	History   [][]string     `json:"history"` // earlier turns as [question, answer], oldest first
 	SessionID string         `json:"session_id"`
 	Toolset   string         `json:"toolset"`
 }
@@ -55,29 +63,46 @@ func (s *Server) agentQuery(c echo.Context) error {
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
+	history, err := pairs(body.History)
+	if err != nil {
+		return err
+	}
 	q := question{
 		Message: body.Question, SessionID: body.SessionID, ContextText: body.Context, Namespace: body.Namespace,
-		Toolset: body.Toolset, Config: body.Config, history: body.History,
+		Toolset: body.Toolset, Config: body.Config, history: history,
 	}
 	t, err := s.runToEnd(c, q)
 	if err != nil || t == nil {
 		return err
 	}
+	text, citations := t.spoken()
 	res := agentResponse{
-		ID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Question: t.Question, Answer: t.Text,
+		ID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Question: t.Question, Answer: text,
 		Citations: []queryCitation{}, Steps: t.Steps, TotalSteps: len(t.Steps), TotalRetrievalCalls: t.retrievalCalls(),
 		TotalLatencyMS: latency(t), LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Error: t.Error,
 	}
-	for _, cite := range t.Citations {
+	for _, cite := range citations {
 		res.Citations = append(res.Citations, queryCitation{
 			Number: cite.Number, ChunkID: cite.ChunkID, DocumentID: cite.DocumentID, ContentSnippet: cite.Quote,
 			Relevance: relevance(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
 		})
 	}
-	if t.Answer != nil {
+	if t.Answer != nil && !t.withheld() {
 		res.Confidence, res.SelfEvaluation, res.StopReason = t.Answer.Confidence, t.Answer.SelfEvaluation, t.Answer.StopReason
 	}
 	return c.JSON(answerStatus(t), res)
+}
+
+// pairs checks turns that came with a question: each is a question and its answer, neither of them empty.
+func pairs(turns [][]string) ([][2]string, error) {
+	list := make([][2]string, 0, len(turns))
+	for i, turn := range turns {
+		if len(turn) != 2 || strings.TrimSpace(turn[0]) == "" || strings.TrimSpace(turn[1]) == "" {
+			return nil, invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
+		}
+		list = append(list, [2]string{cleanText(turn[0]), cleanText(turn[1])})
+	}
+	return list, nil
 }
 
 func relevance(cite chat.Citation) string {
@@ -94,23 +119,34 @@ func relevance(cite chat.Citation) string {
 	return "Ascribed to " + where + ", but the words were not found there"
 }
 
+// retrieveResponse is the answer to POST /agent/retrieve.
+type retrieveResponse struct {
+	Query      string         `json:"query"`
+	Chunks     []searchResult `json:"chunks"`
+	Total      int            `json:"total"`
+	Strategy   string         `json:"strategy"`
+	AgentTrace []chat.Step    `json:"agent_trace"`
+	Notes      []string       `json:"notes"`
+	LatencyMS  int64          `json:"latency_ms"`
+}
+
 // agentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
 func (s *Server) agentRetrieve(c echo.Context) error {
 	var body searchQuery
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
+	defer cancel()
+	c.SetRequest(c.Request().WithContext(ctx))
 	found, err := s.find(c, body)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &chat.Error{Code: chat.CodeTimeout, Message: "The search took longer than 30 seconds. Narrow it with filters, or try again in a moment.", Err: err}
+	}
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, struct {
-		Query      string         `json:"query"`
-		Chunks     []searchResult `json:"chunks"`
-		Total      int            `json:"total"`
-		Strategy   string         `json:"strategy"`
-		AgentTrace []chat.Step    `json:"agent_trace"`
-		Notes      []string       `json:"notes"`
-		LatencyMS  int64          `json:"latency_ms"`
-	}{body.Query, found.results, len(found.results), found.strategy, []chat.Step{found.step}, found.notes, found.step.DurationMS})
+	return c.JSON(http.StatusOK, retrieveResponse{
+		body.Query, found.results, len(found.results), found.strategy, []chat.Step{found.step}, found.notes, found.step.DurationMS,
+	})
 }

@@ -36,6 +36,14 @@ type searchFilters struct {
 	AddedBefore time.Time      `json:"added_before"`
 }
 
+// searchResponse is the answer to POST /search.
+type searchResponse struct {
+	Query        string         `json:"query"`
+	TotalResults int            `json:"total_results"`
+	Results      []searchResult `json:"results"`
+	Notes        []string       `json:"notes,omitempty"`
+}
+
 // searchResult is one passage.
 type searchResult struct {
 	Text     string         `json:"text"`
@@ -74,12 +82,7 @@ func (s *Server) search(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, struct {
-		Query        string         `json:"query"`
-		TotalResults int            `json:"total_results"`
-		Results      []searchResult `json:"results"`
-		Notes        []string       `json:"notes,omitempty"`
-	}{body.Query, len(f.results), f.results, f.notes})
+	return c.JSON(http.StatusOK, searchResponse{body.Query, len(f.results), f.results, f.notes})
 }
 
 // find checks a search and runs it; the step it took is part of what it returns.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,6 +32,32 @@ type message struct {
 	Content   string    `json:"content"`
 	Timestamp time.Time `json:"timestamp"`
 	RunID     string    `json:"run_id,omitempty"`
+}
+
+// sessionHistory is a session with its last messages, oldest first, and what was searched and read for them.
+type sessionHistory struct {
+	SessionID        string      `json:"session_id"`
+	Title            string      `json:"title"`
+	Messages         []message   `json:"messages"`
+	RetrievalHistory []retrieval `json:"retrieval_history"`
+	StartedAt        time.Time   `json:"started_at"`
+	TurnCount        int         `json:"turn_count"`
+}
+
+// sessionList is one page of sessions.
+type sessionList struct {
+	Sessions []sessionInfo `json:"sessions"`
+	Next     string        `json:"next,omitempty"` // the cursor of the next page
+}
+
+// sessionTitle is the body of PATCH /sessions/{id}.
+type sessionTitle struct {
+	Title string `json:"title"`
+}
+
+// sessionHead is the body of POST /sessions/{id}/head.
+type sessionHead struct {
+	RunID string `json:"run_id"`
 }
 
 // sessionID is the session a request names.
@@ -75,14 +100,7 @@ func (s *Server) getHistory(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, struct {
-		SessionID        string      `json:"session_id"`
-		Title            string      `json:"title"`
-		Messages         []message   `json:"messages"`
-		RetrievalHistory []retrieval `json:"retrieval_history"`
-		StartedAt        time.Time   `json:"started_at"`
-		TurnCount        int         `json:"turn_count"`
-	}{session.ID, session.Title, messages, retrievals, session.CreatedAt, session.TurnCount})
+	return c.JSON(http.StatusOK, sessionHistory{session.ID, session.Title, messages, retrievals, session.CreatedAt, session.TurnCount})
 }
 
 // shownBranch returns the runs from the root of the tree to head, oldest first.
@@ -104,69 +122,6 @@ func shownBranch(runs []chat.Run, head string) []chat.Run {
 	return branch
 }
 
-// retrieval is one search or reading of a session.
-type retrieval struct {
-	ToolName      string    `json:"tool_name"`
-	Query         string    `json:"query"`
-	ResultsCount  int       `json:"results_count"`
-	AvgSimilarity float64   `json:"avg_similarity"`
-	Timestamp     time.Time `json:"timestamp"`
-}
-
-// retrievals reads what the runs behind messages searched for and read.
-func (s *Server) retrievals(c echo.Context, messages []message) ([]retrieval, error) {
-	list := []retrieval{}
-	last := ""
-	for _, m := range messages {
-		if m.RunID == last {
-			continue
-		}
-		last = m.RunID
-		t, err := s.trace(c.Request().Context(), s.scope(c), m.RunID)
-		if err != nil {
-			return nil, err
-		}
-		for _, step := range t.Steps {
-			if step.ToolName != "" && isRetrieval(step.ActionType) && step.Status == chat.StatusComplete {
-				list = append(list, newRetrieval(step))
-			}
-		}
-	}
-	return list, nil
-}
-
-// newRetrieval reads the counts out of a tool's output, as far as it has them.
-func newRetrieval(step chat.Step) retrieval {
-	r := retrieval{ToolName: step.ToolName, Timestamp: time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()}
-	var input struct {
-		Query, Focus string
-		Pattern      string
-		DocID        string `json:"doc_id"`
-	}
-	var output struct {
-		TotalFound *int `json:"total_found"`
-		Documents  []struct{ Score float64 }
-		Results    []struct{ Score float64 }
-	}
-	// A tool with other fields, or other types under these names, leaves them empty.
-	_ = json.Unmarshal(step.ToolInput, &input)
-	_ = json.Unmarshal(step.ToolOutput, &output)
-	for _, text := range []string{input.Query, input.Pattern, input.DocID} {
-		if r.Query == "" {
-			r.Query = text
-		}
-	}
-	scored := append(output.Documents, output.Results...)
-	r.ResultsCount = len(scored)
-	for _, doc := range scored {
-		r.AvgSimilarity += doc.Score / float64(len(scored))
-	}
-	if output.TotalFound != nil {
-		r.ResultsCount = *output.TotalFound
-	}
-	return r
-}
-
 func (s *Server) listSessions(c echo.Context) error {
 	limit, err := queryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
@@ -185,10 +140,7 @@ func (s *Server) listSessions(c echo.Context) error {
 		})
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, struct {
-		Sessions []sessionInfo `json:"sessions"`
-		Next     string        `json:"next,omitempty"`
-	}{list, next})
+	return c.JSON(http.StatusOK, sessionList{list, next})
 }
 
 func (s *Server) renameSession(c echo.Context) error {
@@ -196,9 +148,7 @@ func (s *Server) renameSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var body struct {
-		Title string `json:"title"`
-	}
+	var body sessionTitle
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
@@ -239,9 +189,7 @@ func (s *Server) setHead(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var body struct {
-		RunID string `json:"run_id"`
-	}
+	var body sessionHead
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}

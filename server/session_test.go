@@ -9,14 +9,6 @@ import (
 	"footnote/chat"
 )
 
-type historyBody struct {
-	SessionID        string      `json:"session_id"`
-	Messages         []message   `json:"messages"`
-	RetrievalHistory []retrieval `json:"retrieval_history"`
-	StartedAt        time.Time   `json:"started_at"`
-	TurnCount        int         `json:"turn_count"`
-}
-
 func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	b := newBench(t)
 	output, err := json.Marshal(map[string]any{"total_found": 2, "documents": []map[string]any{{"score": 0.5}, {"score": 1}}})
@@ -34,7 +26,7 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 		}
 	}
 	got := b.send("GET", "/agent/session/user_7_conv_9", "")
-	var body historyBody
+	var body sessionHistory
 	got.decode(t, &body)
 	if got.status != 200 || len(body.Messages) != 50 || body.TurnCount != 30 || body.StartedAt.IsZero() {
 		t.Fatalf("got %d with %d messages, %d turns", got.status, len(body.Messages), body.TurnCount)
@@ -79,7 +71,7 @@ func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", tt.name, got.status, got.body, tt.want)
 		}
 	}
-	var history historyBody
+	var history sessionHistory
 	b.send("GET", "/agent/session/s1", "").decode(t, &history)
 	if len(history.Messages) != 1 || history.Messages[0].Content != "Is the roof sound?" {
 		t.Errorf("the branch shown is %+v", history.Messages)

@@ -1,0 +1,99 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// retrieval is one search or reading of a session.
+type retrieval struct {
+	ToolName      string    `json:"tool_name"`
+	Query         string    `json:"query"`
+	ResultsCount  int       `json:"results_count"`
+	AvgSimilarity float64   `json:"avg_similarity"` // of the results that have a score; 0 when none has
+	Timestamp     time.Time `json:"timestamp"`
+}
+
+// retrievals reads what the runs behind messages searched for and read.
+func (s *Server) retrievals(c echo.Context, messages []message) ([]retrieval, error) {
+	list := []retrieval{}
+	last := ""
+	for _, m := range messages {
+		if m.RunID == last {
+			continue
+		}
+		last = m.RunID
+		t, err := s.trace(c.Request().Context(), s.scope(c), m.RunID)
+		if err != nil {
+			return nil, err
+		}
+		for _, step := range t.Steps {
+			if step.ToolName != "" && isRetrieval(step.ActionType) && step.Status == chat.StatusComplete {
+				list = append(list, newRetrieval(step))
+			}
+		}
+	}
+	return list, nil
+}
+
+// scored is anything in a tool's output that may carry a score.
+type scored struct {
+	Score      float64 `json:"score"`
+	Similarity float64 `json:"similarity_score"`
+}
+
+// newRetrieval reads the counts out of a tool's output, as far as it has them.
+func newRetrieval(step chat.Step) retrieval {
+	r := retrieval{ToolName: step.ToolName, Timestamp: time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()}
+	var input struct {
+		Query      string          `json:"query"`
+		Pattern    string          `json:"pattern"`
+		FocusQuery string          `json:"focus_query"`
+		DocID      string          `json:"doc_id"`
+		DocumentID string          `json:"document_id"`
+		DocIDs     []string        `json:"doc_ids"`
+		Filters    json.RawMessage `json:"filters"`
+	}
+	var output struct {
+		TotalFound   *int     `json:"total_found"`
+		TotalResults *int     `json:"total_results"`
+		Documents    []scored `json:"documents"`
+		Results      []scored `json:"results"`
+		Chunks       []scored `json:"chunks"`
+		Passages     []scored `json:"passages"`
+	}
+	// A tool with other fields, or other types under these names, leaves them empty.
+	_ = json.Unmarshal(step.ToolInput, &input)
+	_ = json.Unmarshal(step.ToolOutput, &output)
+	r.Query = cmp.Or(input.Query, input.Pattern, input.FocusQuery, input.DocID, input.DocumentID, strings.Join(input.DocIDs, ", "), string(input.Filters))
+	for _, list := range [][]scored{output.Documents, output.Results, output.Chunks, output.Passages} {
+		if len(list) > 0 {
+			r.ResultsCount, r.AvgSimilarity = len(list), average(list)
+			break
+		}
+	}
+	if total := cmp.Or(output.TotalFound, output.TotalResults); total != nil {
+		r.ResultsCount = *total
+	}
+	return r
+}
+
+func average(list []scored) float64 {
+	sum, n := 0.0, 0
+	for _, item := range list {
+		if score := cmp.Or(item.Score, item.Similarity); score > 0 {
+			sum += score
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}
