@@ -15,6 +15,7 @@ function hide() {
 }
 function show(chip) {
   hide()
+  fetchAhead(chip)
   const turn = chip.closest('.turn')
   const row = turn && document.getElementById(`src-${turn.dataset.run}-${chip.dataset.n}`)
   const answer = chip.closest('.answer')
@@ -48,6 +49,28 @@ if (matchMedia('(hover: hover)').matches) {
   })
 }
 
+// What a click would show is fetched while the pointer rests on a chip, the page's image too.
+const ahead = new Map()
+const address = link => { const url = new URL(link.href, location.href); return url.pathname + url.search }
+const fetchSource = link => load(address(link), { 'HX-Request': 'true', 'HX-Target': 'source', Accept: 'text/html' })
+function fetchAhead(link) {
+  const key = address(link)
+  if (ahead.has(key)) return
+  ahead.set(key, fetchSource(link).then(html => {
+    const box = document.createElement('template')
+    box.innerHTML = html
+    const wanted = $('img[fetchpriority]', box.content)
+    if (wanted) {
+      const image = new Image()
+      image.sizes = wanted.sizes
+      image.srcset = wanted.srcset
+      image.src = wanted.src
+    }
+    return html
+  }).catch(() => null))
+  setTimeout(() => ahead.delete(key), 10_000)
+}
+
 // The panel.
 let opener = null
 let wanted = 0
@@ -73,7 +96,7 @@ export async function openSource(link, enter = true) {
   }
   let html = null
   try {
-    html = await load(url.pathname + url.search, { 'HX-Request': 'true', 'HX-Target': 'source', Accept: 'text/html' })
+    html = (await ahead.get(address(link))) ?? await fetchSource(link)
   } catch { /* said below */ }
   if (mine !== wanted) return
   if (inside) opener = $('.answer .md a.cite[aria-current]') ?? opener
