@@ -46,7 +46,8 @@ var questions = []struct{ ask, file, says string }{
 	{"How is the drawbridge of the plan painted?", "plan.pdf", "dark green"},
 }
 
-// unanswerable questions have no answer in any of the documents.
+// unanswerable questions have no answer in any of the documents. The last ones come close to what a document says, and the
+// offline model, which can't reason, may quote that instead of refusing.
 var unanswerable = []string{
 	"What is the capital of Mongolia?",
 	"How do I bake sourdough bread?",
@@ -56,6 +57,14 @@ var unanswerable = []string{
 	"Wie hoch ist der Eiffelturm?",
 	"What is the phone number of the dentist?",
 	"富士山の高さは何メートルですか",
+	"北京有多少人口？",
+	"What is the name of the tenant's cat?",
+	"Who was the captain of the Titanic?",
+	"Was kostet die Wärmepumpe?",
+	"What does the survey say about the swimming pool?",
+	"¿Cuántas plazas tiene el garaje?",
+	"When was the Fulmar built?",
+	"How much does the lift in Mill Lane cost?",
 }
 
 // The offline model answers from the right document, word for word, and refuses what no document answers.
@@ -115,7 +124,7 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 		checkRefusal(t, question, log)
 	}
 	t.Logf("score: right document %d of %d, with the words %d, refused %d of %d", right, len(questions), quoted, refused, len(unanswerable))
-	if right < len(questions)*9/10 || quoted < len(questions)*85/100 || refused < len(unanswerable)-1 {
+	if right < len(questions)-1 || quoted < len(questions)-1 || refused < len(unanswerable)*3/4 {
 		t.Errorf("the score fell: right document %d of %d, with the words %d, refused %d of %d", right, len(questions), quoted, refused, len(unanswerable))
 	}
 }

@@ -49,7 +49,7 @@ func compose(t turn, q query) reply {
 		return reply{}
 	}
 	all, sourceTerms := cut(sources)
-	words := weigh(q, all, titleTerms(sources))
+	words := weigh(q, all, titleTerms(sources), spoken(sources))
 	want := expects(t.question)
 	cands := make([]candidate, 0, len(all))
 	for i := range all {
@@ -103,13 +103,30 @@ func termSet(a *text.Analyser, s string) map[string]bool {
 	return set
 }
 
+// spoken returns the languages of the sources: a question is often too short to tell its own.
+func spoken(sources []source) []string {
+	var langs []string
+	for _, src := range sources {
+		if lang := text.Detect(src.Text); lang != "" && !slices.Contains(langs, lang) {
+			langs = append(langs, lang)
+		}
+	}
+	return langs
+}
+
 // weigh makes the question's words, with the weight that their rarity in what was read gives them.
-func weigh(q query, all []sentence, titles []map[string]bool) []word {
+func weigh(q query, all []sentence, titles []map[string]bool, spoken []string) []word {
 	var words []word
 	langs := languages(q.text)
+	for _, lang := range spoken {
+		if !slices.Contains(langs, lang) {
+			langs = append(langs, lang)
+		}
+	}
 	add := func(ws []text.Word, share float64, borrowed bool) {
 		for _, w := range ws {
-			n := word{terms: w.Terms, alike: stems(synonyms(w), langs), share: share, borrowed: borrowed,
+			terms := slices.Concat(w.Terms, text.QueryTerms(w.Text, langs))
+			n := word{terms: terms, alike: stems(synonyms(w), langs), share: share, borrowed: borrowed,
 				name: slices.ContainsFunc(q.names, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] })}
 			in := 0
 			for _, s := range all {

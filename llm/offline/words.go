@@ -18,7 +18,8 @@ var idle = func() map[string]bool {
 		explain explains information info detail details please know find show give list happen happens much many
 		mean means exactly question answer want need second first third last one more else also compare difference between versus vs
 		dokument dokumente sagen steht laut document fichier dit documento dice wann wo wer was wie warum welche welcher welches gilt gelten beträgt
-		muss kann darf quand combien comment pourquoi quel quelle quels quelles cuándo cuánto dónde cómo cuál`) {
+		muss kann darf quand combien comment pourquoi quel quelle quels quelles qui quoi cuándo cuánto cuánta cuántos cuántas dónde cómo cuál quién quiénes qué cuesta fue
+		кто что где когда куда как какой какая какие какое почему сколько чей`) {
 		m[w] = true
 	}
 	return m
@@ -27,9 +28,23 @@ var idle = func() map[string]bool {
 // measure asks for a number; the word after "how" is no part of the subject.
 var measure = regexp.MustCompile(`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|viele?|oft|groß|alt|weit|schwer|teuer)\b`)
 
+// particles are what Chinese and Japanese questions are asked with, and the kana between their words.
+var particles = regexp.MustCompile(`什么时候|为什么|什么|怎样|怎么|如何|多少|哪里|哪个|哪些|谁|吗|呢|应该|可以|是|的|[誰何]|いつ|どこ|\p{Hiragana}+`)
+
+// withoutParticles leaves the words that carry the sense of a question in Chinese characters; other questions stay as they are.
+func withoutParticles(q string) string {
+	if !strings.ContainsFunc(q, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+		return q
+	}
+	if left := particles.ReplaceAllString(q, " "); strings.ContainsFunc(left, unicode.IsLetter) {
+		return left
+	}
+	return q
+}
+
 // contentWords returns the words of a question that say what it is about; only is false if none does and all are returned.
 func contentWords(q string) (words []text.Word, only bool) {
-	words = text.QueryWords(measure.ReplaceAllString(q, ""), languages(q))
+	words = text.QueryWords(withoutParticles(measure.ReplaceAllString(q, "")), languages(q))
 	kept := slices.DeleteFunc(slices.Clone(words), func(w text.Word) bool { return idle[strings.ToLower(w.Text)] || idle[w.Terms[0]] })
 	if len(kept) == 0 {
 		return words, false
