@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate chromium bench handbook audit clean
+.PHONY: run build test check unit e2e vendor generate chromium bench faults handbook audit clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -37,7 +37,8 @@ unit: vendor
 	$(GO) test $(RACE) -shuffle=on -timeout 15m ./...
 
 e2e: build chromium
-	CHROMIUM="$$(command -v chromium || command -v chromium-browser || command -v google-chrome)" node --test --test-concurrency=1 --test-reporter=spec e2e/*.test.mjs
+	$(GO) build -o bin/scriptedserver ./llm/scripted/scriptedserver
+	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" node --test --test-concurrency=2 --test-reporter=spec e2e/*.test.mjs
 
 chromium:
 	@if [ -z "$(CHROMIUM)" ]; then \
@@ -47,6 +48,11 @@ chromium:
 
 bench: build
 	$(GO) run ./cmd/bench
+
+# Kills the program at every fail point, each FAULTS times, at most half an hour. The tests do it once.
+FAULTS ?= 50
+faults:
+	FOOTNOTE_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -run '^TestAKilled' ./cmd/footnote
 
 handbook: chromium
 	$(GO) run ./docs/print > /tmp/footnote-handbook.html
