@@ -70,6 +70,22 @@ func (f *Feed) Wake(runID string) {
 	}
 }
 
+// WakeAll is Wake for every run here: for when it is not known what other processes appended.
+func (f *Feed) WakeAll() {
+	f.mu.Lock()
+	runs := make([]*liveRun, 0, len(f.runs))
+	for _, r := range f.runs {
+		r.users++
+		runs = append(runs, r)
+	}
+	f.mu.Unlock()
+	for _, r := range runs {
+		r.disown()
+		r.signal()
+		f.release(r)
+	}
+}
+
 // Read returns everything behind the position after, to the end of the log. It fails as Store.Events does, but that a
 // session was hidden is noticed only once nobody watches the run.
 func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Page, error) {

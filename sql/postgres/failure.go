@@ -70,13 +70,18 @@ func serverFailure(e *pgconn.PgError, err error) error {
 	return err
 }
 
-// again reports whether a statement that failed had no effect and may succeed now: it was never sent, or it lost a
-// deadlock and was undone.
+// again reports whether a statement that failed had no effect and may succeed soon: it was never sent, the server undid it
+// as it stopped or broke a deadlock, or is just starting.
 func again(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return e.Code == "40P01" || e.Code == "40001"
+		switch e.Code {
+		case "40P01", "40001", "57P01", "57P03", "53300":
+			return true
+		}
+		return false
 	}
-	return pgconn.SafeToRetry(err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	return connecting || pgconn.SafeToRetry(err)
 }
 
 // violates reports whether err is about a row that a constraint or unique index forbids.

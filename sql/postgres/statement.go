@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-const attempts = 3 // of a statement that had no effect
+const attempts = 3 // of a statement that had no effect, without a pause
 
 // storable makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that can't be is
 // simply not found, and hostile text can't break a statement.
@@ -36,17 +36,32 @@ func legible(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// conn lends a connection to fn, which may run again if it had no effect. patience bounds all of it.
+// conn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person waits for
+// fails soon while the database is down, runs and documents wait for it to come back.
 func (db *DB) conn(ctx context.Context, patience time.Duration, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var err error
-	for range attempts {
-		if err = db.borrow(limited, fn); err == nil || !again(err) || limited.Err() != nil {
-			break
+	for attempt := 1; ; attempt++ {
+		err := db.borrow(limited, fn)
+		if err == nil || db.closed.Load() || !again(err) || attempt >= attempts && patience <= shortTime || !pause(limited, attempt) {
+			return db.failure(ctx, err)
 		}
 	}
-	return db.failure(ctx, err)
+}
+
+// pause waits before another attempt, the longer the more there were. It returns false if ctx ends first.
+func pause(ctx context.Context, attempt int) bool {
+	if attempt < attempts {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(min(time.Duration(attempt)*20*time.Millisecond, 500*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func (db *DB) borrow(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {

@@ -1,0 +1,189 @@
+package postgres
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// The same collection and the same questions as in the embedded mode's benchmark.
+const (
+	benchDocuments  = 2500
+	benchPassages   = 20 // of each
+	benchWords      = 250
+	benchVocabulary = 100_000
+)
+
+// zipf returns the rank of a word, from 1: the word of rank r is about r times rarer than the first.
+func zipf(random *rand.Rand, from, to float64) int {
+	return int(from * math.Exp(random.Float64()*math.Log(to/from)))
+}
+
+// syllables make words that look like words, so that trigrams are shared as in a language.
+var syllables = strings.Fields("ba be bi bo bu da de di do du fa fe fi fo fu ga ge gi go gu ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu")
+
+func benchWord(rank int) string {
+	var word strings.Builder
+	for n := rank + 50; n > 0; n /= len(syllables) {
+		word.WriteString(syllables[n%len(syllables)])
+	}
+	return word.String()
+}
+
+// benchContent is a document's content of Zipf-distributed words.
+func benchContent(random *rand.Rand, d corpus.Document, passages int) corpus.Content {
+	c := corpus.Content{SHA256: d.SHA256}
+	var text strings.Builder
+	for i := range passages {
+		var words []string
+		for range benchWords {
+			words = append(words, benchWord(zipf(random, 1, benchVocabulary)))
+		}
+		body, start := strings.Join(words, " "), text.Len()
+		text.WriteString(body)
+		c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprintf("%s-%04d", d.ID, i), DocumentID: d.ID, Ordinal: i, Start: start, End: text.Len(), Text: body})
+		c.Terms = append(c.Terms, corpus.Terms{Title: strings.Join(words[:4], " "), Body: body})
+		text.WriteString("\n\n")
+	}
+	c.Extracted.Text = text.String()
+	return c
+}
+
+func benchPut(b *testing.B, ds *Documents, name string) corpus.Document {
+	b.Helper()
+	d, _, err := ds.Put(b.Context(), corpus.Document{User: chat.LocalUser, Path: name, SHA256: name})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+// fill stores the 50,000 passages and returns how long that took without making them up.
+func fill(b *testing.B, db *DB) time.Duration {
+	b.Helper()
+	random, ds := rand.New(rand.NewPCG(1, 2)), db.Documents()
+	var took time.Duration
+	for i := range benchDocuments {
+		d := benchPut(b, ds, fmt.Sprint("document ", i))
+		c := benchContent(random, d, benchPassages)
+		start := time.Now()
+		if err := ds.PutContent(b.Context(), d.ID, c); err != nil {
+			b.Fatal(err)
+		}
+		took += time.Since(start)
+	}
+	return took
+}
+
+// report sorts and shows what a user waits for.
+func report(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
+}
+
+// BenchmarkCorpus measures the index over 50,000 passages of 250 words: go test -bench=Corpus -benchtime=1000x -run=^$
+func BenchmarkCorpus(b *testing.B) {
+	db := openNew(b)
+	took := fill(b, db)
+	lexical, random := db.Lexical(), rand.New(rand.NewPCG(3, 4))
+	words := func(n int) (list []string) { // content words: from common to rare
+		for range n {
+			list = append(list, benchWord(zipf(random, 40, 50_000)))
+		}
+		return list
+	}
+	question := func() []string { // as above, among the words that every sentence has
+		list := words(2 + random.IntN(4))
+		for range 5 {
+			list = append(list, benchWord(zipf(random, 1, 40)))
+		}
+		return list
+	}
+	keywords := func() []string { return words(2 + random.IntN(5)) }
+	timed := func(b *testing.B, each func() time.Duration) {
+		var took []time.Duration
+		for b.Loop() {
+			took = append(took, each())
+		}
+		report(b, took)
+	}
+	ask := func(b *testing.B, l *Lexical, s chat.Scope, q corpus.LexicalQuery) time.Duration {
+		start := time.Now()
+		if _, err := l.SearchLexical(b.Context(), s, q, 50); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	search := func(terms func() []string, s chat.Scope, documents []string) func(*testing.B) {
+		return func(b *testing.B) {
+			timed(b, func() time.Duration {
+				return ask(b, lexical, s, corpus.LexicalQuery{Terms: terms(), Documents: documents})
+			})
+		}
+	}
+	b.Run("ingest", func(b *testing.B) {
+		b.ReportMetric(benchDocuments*benchPassages/took.Seconds(), "passages/s")
+		var heap, marks, all int64
+		if err := db.queryRow(b.Context(), longTime, `SELECT pg_relation_size('lexical'), pg_relation_size('lexical_marks'),
+			(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`,
+			nil, &heap, &marks, &all); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(heap>>20), "heap-MiB")
+		b.ReportMetric(float64(marks>>20), "marks-MiB")
+		b.ReportMetric(float64(all>>20), "all-MiB")
+	})
+	start := time.Now()
+	ask(b, lexical, chat.Local, corpus.LexicalQuery{Terms: []string{"nothing"}})
+	b.Logf("the first search, which reads the directory, took %v", time.Since(start))
+	b.Run("lexical/keywords", search(keywords, chat.Local, nil))
+	b.Run("lexical/question", search(question, chat.Local, nil))
+	b.Run("lexical/namespace", search(keywords, chat.Local.In(chat.DefaultNamespace), nil))
+	d, _, err := db.Documents().List(b.Context(), chat.Local, corpus.Filter{Limit: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("lexical/document", search(keywords, chat.Local, []string{d[0].ID}))
+	b.Run("lexical/uncached", func(b *testing.B) {
+		timed(b, func() time.Duration {
+			lexical.postings.renew(&snapshot{}) // forgets the lists, not the counts of frequent terms
+			return ask(b, lexical, chat.Local, corpus.LexicalQuery{Terms: keywords()})
+		})
+	})
+	b.Run("lexical/cold", func(b *testing.B) { // the index changes before every search
+		i := 0
+		timed(b, func() time.Duration {
+			i++
+			d := benchPut(b, db.Documents(), fmt.Sprintf("%s %d %d", b.Name(), b.N, i))
+			if err := db.Documents().PutContent(b.Context(), d.ID, benchContent(random, d, 1)); err != nil {
+				b.Fatal(err)
+			}
+			return ask(b, lexical, chat.Local, corpus.LexicalQuery{Terms: question()})
+		})
+	})
+	b.Run("lexical/phrase", func(b *testing.B) {
+		timed(b, func() time.Duration {
+			return ask(b, lexical, chat.Local, corpus.LexicalQuery{Phrases: [][]string{words(2)}})
+		})
+	})
+	b.Run("similar", func(b *testing.B) {
+		timed(b, func() time.Duration {
+			term := words(1)[0]
+			term = term[:len(term)/2] + "x" + term[len(term)/2:]
+			start := time.Now()
+			if _, err := lexical.Similar(b.Context(), chat.Local, term, 3); err != nil {
+				b.Fatal(err)
+			}
+			return time.Since(start)
+		})
+	})
+}

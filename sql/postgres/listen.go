@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	listenCheck = 20 * time.Second // of a silent connection; also how long a reader may miss what nobody told
+	listenPause = 3 * time.Second  // at most, between attempts to connect
+)
+
+// Listen calls wake with the id of each run that another replica appends to, until ctx ends. It calls wake with "" when some
+// may have been missed, for any run: at its start, after its connection broke, and now and then. wake must not block. While the database
+// is down, Listen keeps trying; it never fails.
+func (db *DB) Listen(ctx context.Context, wake func(runID string)) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, listenPause) {
+		began := time.Now()
+		err := db.listen(ctx, wake)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > listenCheck {
+			pause = 50 * time.Millisecond
+		}
+		db.log.WarnContext(ctx, "not listening to the other replicas just now", "error", err)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// listen does so on one connection until that breaks.
+func (db *DB) listen(ctx context.Context, wake func(runID string)) error {
+	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) // best effort: the server notices anyway
+	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{db.channel}.Sanitize()); err != nil {
+		return err
+	}
+	for wake(""); ; {
+		waiting, cancel := context.WithTimeout(ctx, listenCheck)
+		notification, err := conn.WaitForNotification(waiting)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			if err := answers(ctx, conn); err != nil {
+				return err
+			}
+			wake("")
+		case err != nil:
+			return err
+		default:
+			if runID, own := db.heard(notification.Payload); !own {
+				wake(runID)
+			}
+		}
+	}
+}
+
+func answers(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, shortTime)
+	defer cancel()
+	return conn.Ping(ctx)
+}
