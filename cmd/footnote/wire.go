@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"footnote/agent"
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/blobs"
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/pdf"
 	"footnote/docs"
@@ -22,13 +22,16 @@ import (
 	"footnote/llm/offline"
 	"footnote/llm/openai"
 	"footnote/server"
-	"footnote/sql/sqlite"
 )
+
+// pdfIdle is how long a PDF reader waits for more work: pages of a document that somebody looks at come without its start.
+const pdfIdle = 5 * time.Minute
 
 // app is a whole Footnote: every part, wired. It is the only place that knows all packages.
 type app struct {
 	model   string
-	db      *sqlite.DB
+	stores  *stores
+	feed    *chat.Feed
 	pdf     *pdf.Reader
 	remote  *openai.Model // nil in offline mode
 	library *corpus.Library
@@ -44,14 +47,13 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			err = errors.Join(err, a.close())
 		}
 	}()
-	if a.db, err = sqlite.Open(ctx, dir.file("footnote.db"), log); err != nil {
+	if a.stores, err = openStores(ctx, set, dir, log); err != nil {
 		return nil, err
 	}
 	if err = a.wireLibrary(set, dir, log); err != nil {
 		return nil, err
 	}
-	chats := a.db.Chats()
-	feed := chat.NewFeed(chats)
+	a.feed = chat.NewFeed(a.stores.chats)
 	model, fallback := llm.Model(offline.New()), llm.Model(nil)
 	if a.remote != nil && set.withModel() {
 		model, fallback = a.remote, model
@@ -59,8 +61,8 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	a.model = model.Name()
 	budget := chat.Budget{Seconds: int(set.RunTimeout.Seconds())}
 	a.runs, err = agent.NewRuns(agent.Config{
-		Store: chats, Feed: feed, Library: a.library, Model: model, Fallback: fallback, Log: log,
-		MaxRuns: set.MaxRuns, Budget: budget, Exclusive: true,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: model, Fallback: fallback, Log: log,
+		MaxRuns: set.MaxRuns, Budget: budget, Exclusive: a.stores.exclusive,
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	a.server, err = server.New(server.Config{
-		Store: chats, Feed: feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(),
 		Limits: server.Limits{Upload: int64(set.MaxUploadMiB) << 20},
 	})
@@ -82,16 +84,12 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 	if err != nil {
 		return fmt.Errorf("find this program, to start the PDF reader: %w", err)
 	}
-	if a.pdf, err = pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: dir.file("cache", "pdf"), Log: log}); err != nil {
-		return err
-	}
-	originals, err := blobs.Open(dir.file("blobs"))
-	if err != nil {
+	if a.pdf, err = pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: dir.file("cache", "pdf"), IdleAfter: pdfIdle, Log: log}); err != nil {
 		return err
 	}
 	files := extract.New(a.pdf)
 	cfg := corpus.Config{
-		Documents: a.db.Documents(), Lexical: a.db.Lexical(), Blobs: originals, Queue: a.db.Queue(),
+		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
 		Extractor: files, Renderer: files, MaxBytes: int64(set.MaxUploadMiB) << 20, Log: log,
 	}
 	if set.OpenAIAPIKey != "" || set.OpenAIBaseURL != "" {
@@ -102,8 +100,8 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 		if err != nil {
 			return err
 		}
-		if set.OpenAIEmbeddingModel != "" {
-			cfg.Vectors, cfg.Embedder = a.db.Vectors(), a.remote
+		if set.OpenAIEmbeddingModel != "" && a.stores.vectors != nil {
+			cfg.Vectors, cfg.Embedder = a.stores.vectors, a.remote
 		}
 	}
 	a.library, err = corpus.NewLibrary(cfg)
@@ -133,6 +131,9 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { return a.runs.Run(work) })
 	g.Go(func() error { return a.library.Run(work) })
+	if a.stores.listen != nil {
+		g.Go(func() error { a.stores.listen(work, a.feed); return nil })
+	}
 	g.Go(func() error {
 		select {
 		case <-ctx.Done(): // a signal
@@ -156,8 +157,8 @@ func (a *app) close() error {
 	if a.pdf != nil {
 		errs = append(errs, a.pdf.Close())
 	}
-	if a.db != nil {
-		errs = append(errs, a.db.Close())
+	if a.stores != nil {
+		errs = append(errs, a.stores.close())
 	}
 	return errors.Join(errs...)
 }
