@@ -16,6 +16,15 @@ import (
 
 // readJSON reads one JSON object of at most Limits.JSONBody bytes into v. A field that v does not have is refused by name.
 func (s *Server) readJSON(c echo.Context, v any) error {
+	return s.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
+}
+
+// readOpenJSON is readJSON for an API that others defined: fields that v does not have are let in.
+func (s *Server) readOpenJSON(c echo.Context, v any) error {
+	return s.decodeJSON(c, v, func(*json.Decoder) {})
+}
+
+func (s *Server) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
 	if kind := mediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
 	}
@@ -23,7 +32,7 @@ func (s *Server) readJSON(c echo.Context, v any) error {
 		return err
 	}
 	decoder := json.NewDecoder(c.Request().Body)
-	decoder.DisallowUnknownFields()
+	set(decoder)
 	if err := decoder.Decode(v); err != nil {
 		return s.jsonError(err)
 	}
@@ -54,6 +63,9 @@ func (s *Server) bodyTooLarge(limit int64) error {
 func (s *Server) jsonError(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return s.bodyTooLarge(tooLarge.Limit)
+	}
+	if ours, ok := errors.AsType[*chat.Error](err); ok { // a field's own words
+		return ours
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if kind.Field == "" {

@@ -48,6 +48,29 @@ func (style citationStyle) apply(markdown string, citations []chat.Citation, bas
 // marker is a footnote in Markdown, or a piece of code, in which nothing is a footnote.
 var marker = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`|\\[(\\d{1,4})\\]")
 
+// footnotes finds every [N] in Markdown, as byte ranges. Links and code have none.
+func footnotes(markdown string) [][2]int {
+	var list [][2]int
+	for _, at := range marker.FindAllStringSubmatchIndex(markdown, -1) {
+		if at[2] >= 0 && !strings.HasPrefix(markdown[at[1]:], "(") {
+			list = append(list, [2]int{at[0], at[1]})
+		}
+	}
+	return list
+}
+
+// withoutFootnotes drops every [N]: the numbers of an earlier answer name other passages than those of the next one.
+func withoutFootnotes(markdown string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range footnotes(markdown) {
+		b.WriteString(strings.TrimSuffix(markdown[last:at[0]], " "))
+		last = at[1]
+	}
+	b.WriteString(markdown[last:])
+	return b.String()
+}
+
 // mark writes the citations' [N] as [Source N]. Other numbers in brackets, links and code stay as they are.
 func (style citationStyle) mark(markdown string, citations []chat.Citation) string {
 	if style == styleNumeric {
@@ -59,12 +82,12 @@ func (style citationStyle) mark(markdown string, citations []chat.Citation) stri
 	}
 	var b strings.Builder
 	last := 0
-	for _, at := range marker.FindAllStringSubmatchIndex(markdown, -1) {
-		if at[2] < 0 || !known[markdown[at[2]:at[3]]] || strings.HasPrefix(markdown[at[1]:], "(") {
+	for _, at := range footnotes(markdown) {
+		if !known[markdown[at[0]+1:at[1]-1]] {
 			continue
 		}
-		b.WriteString(markdown[last:at[2]] + "Source ")
-		last = at[2]
+		b.WriteString(markdown[last:at[0]+1] + "Source ")
+		last = at[0] + 1
 	}
 	b.WriteString(markdown[last:])
 	return b.String()

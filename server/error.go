@@ -126,6 +126,8 @@ func (s *Server) fail(err error, c echo.Context) {
 func (s *Server) sendProblem(c echo.Context, p problem) error {
 	htmx := c.Request().Header.Get("HX-Request") == "true"
 	switch {
+	case strings.HasPrefix(c.Request().URL.Path, "/v1/"):
+		return c.JSON(p.Status, newV1Failure(p.Status, p.Code, p.Detail))
 	case htmx && wantsStream(c): // its body would be swapped into the page
 		return c.NoContent(p.Status)
 	case htmx:

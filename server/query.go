@@ -100,7 +100,7 @@ func pairs(turns [][]string) ([][2]string, error) {
 		if len(turn) != 2 || strings.TrimSpace(turn[0]) == "" || strings.TrimSpace(turn[1]) == "" {
 			return nil, invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
 		}
-		list = append(list, [2]string{cleanText(turn[0]), cleanText(turn[1])})
+		list = append(list, [2]string{cleanText(turn[0]), withoutFootnotes(cleanText(turn[1]))})
 	}
 	return list, nil
 }

@@ -54,6 +54,8 @@ func (s *Server) routes() *echo.Echo {
 	e.POST("/documents/:id/retry", s.retryDocument)
 	e.POST("/documents/:id/restore", s.restoreDocument)
 
+	s.v1Routes(e)
+
 	e.GET("/health", s.health)
 	e.GET("/readyz", s.ready)
 	e.GET("/metrics", s.metrics.handler())
@@ -64,7 +66,7 @@ func (s *Server) routes() *echo.Echo {
 // neverCompressed is true for streams, which compression would hold back, and for what is compressed already.
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
-	return wantsStream(c) || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
+	return wantsStream(c) || path == "/v1/chat/completions" || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
 		strings.HasSuffix(path, "/file") || strings.HasSuffix(path, "/pages/:page") || path == "/metrics"
 }
 

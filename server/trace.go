@@ -144,32 +144,48 @@ func (s *Server) trace(ctx context.Context, scope chat.Scope, runID string) (*tr
 
 // await follows a run to its end and returns its trace. The run goes on when the client leaves.
 func (s *Server) await(ctx context.Context, scope chat.Scope, run chat.Run) (*trace, error) {
-	wake, stop := s.feed.Watch(run.ID)
-	defer stop()
 	t := newTrace(run)
-	for {
+	err := s.listen(ctx, scope, run.ID, t.add, nil)
+	return t, err
+}
+
+// listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing happens.
+func (s *Server) listen(ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error) error {
+	wake, stop := s.feed.Watch(runID)
+	defer stop()
+	heartbeat := time.NewTicker(s.limits.Heartbeat)
+	defer heartbeat.Stop()
+	for after := int64(0); ; {
 		news := wake()
-		page, err := s.feed.Read(ctx, scope, run.ID, t.LastSeq)
+		page, err := s.feed.Read(ctx, scope, runID, after)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, entry := range page.Entries {
-			if err := t.add(entry.Event); err != nil {
-				return nil, err
+			if err := add(entry.Event); err != nil {
+				return err
 			}
+			after = entry.Seq
 		}
 		if page.Over {
-			return t, nil
+			return nil
 		}
 		if len(page.Entries) > 0 {
 			continue
 		}
 		select {
 		case <-news:
+		case <-heartbeat.C:
+			if idle == nil {
+				continue
+			}
+			if err := idle(); err != nil {
+				return err
+			}
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		case <-s.draining:
-			return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
+			return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
 		}
 	}
 }

@@ -1,0 +1,207 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// v1Model is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
+const v1Model = "footnote"
+
+// v1Created is when that model came to be, in Unix seconds: clients want a time, and this one never changes.
+const v1Created = 1767225600
+
+// unanswered stands in for an answer that a conversation lacks.
+const unanswered = "(This question was not answered.)"
+
+func (s *Server) v1Routes(e *echo.Echo) {
+	e.POST("/v1/chat/completions", s.v1Chat)
+	e.GET("/v1/models", s.v1Models)
+	e.GET("/v1/models/:model", s.v1GetModel)
+}
+
+// v1Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no effect.
+type v1Question struct {
+	Model          string      `json:"model"`
+	Messages       []v1Message `json:"messages"`
+	Stream         bool        `json:"stream"`
+	StreamOptions  *v1Stream   `json:"stream_options"`
+	Temperature    *float64    `json:"temperature"`
+	Seed           *int64      `json:"seed"`
+	N              *int        `json:"n"`
+	ResponseFormat *v1Format   `json:"response_format"`
+	SessionID      string      `json:"session_id"` // goes on with that session; only the last message is used then
+	Namespace      string      `json:"namespace"`
+	DocumentIDs    []string    `json:"document_ids"`
+}
+
+type v1Message struct {
+	Role    string    `json:"role"`
+	Content v1Content `json:"content"`
+}
+
+type v1Stream struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type v1Format struct {
+	Type string `json:"type"`
+}
+
+// v1Content is a message's text: a string, or a list of parts.
+type v1Content struct {
+	text  string
+	other string // the type of a part that is not text
+}
+
+// UnmarshalJSON reads both forms. null is no text.
+func (c *v1Content) UnmarshalJSON(data []byte) error {
+	bad := &chat.Error{Code: chat.CodeInvalid, Message: "A message's content must be text, or a list of parts such as {\"type\": \"text\", \"text\": \"…\"}."}
+	if len(data) == 0 || data[0] != '[' {
+		if json.Unmarshal(data, &c.text) != nil {
+			return bad
+		}
+		return nil
+	}
+	var parts []struct {
+		Type    string `json:"type"`
+		Text    string `json:"text"`
+		Refusal string `json:"refusal"`
+	}
+	if json.Unmarshal(data, &parts) != nil {
+		return bad
+	}
+	var texts []string
+	for _, part := range parts {
+		switch part.Type {
+		case "text", "input_text", "output_text":
+			texts = append(texts, part.Text)
+		case "refusal":
+			texts = append(texts, part.Refusal)
+		default:
+			c.other = part.Type
+		}
+	}
+	c.text = strings.Join(texts, "\n")
+	return nil
+}
+
+type v1ModelInfo struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"` // model
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+}
+
+type v1ModelList struct {
+	Object string        `json:"object"` // list
+	Data   []v1ModelInfo `json:"data"`
+}
+
+func footnoteModel() v1ModelInfo {
+	return v1ModelInfo{ID: v1Model, Object: "model", Created: v1Created, OwnedBy: "footnote"}
+}
+
+func (s *Server) v1Models(c echo.Context) error {
+	return c.JSON(http.StatusOK, v1ModelList{Object: "list", Data: []v1ModelInfo{footnoteModel()}})
+}
+
+func (s *Server) v1GetModel(c echo.Context) error {
+	if c.Param("model") != v1Model {
+		return noSuchModel()
+	}
+	return c.JSON(http.StatusOK, footnoteModel())
+}
+
+func noSuchModel() error { return notFound(`There is no such model here. Use "footnote".`) }
+
+// v1Chat answers POST /v1/chat/completions.
+func (s *Server) v1Chat(c echo.Context) error {
+	var body v1Question
+	if err := s.readOpenJSON(c, &body); err != nil {
+		return err
+	}
+	q, err := body.question()
+	if err != nil {
+		return err
+	}
+	run, err := s.startRun(c, q)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if body.Stream {
+		return s.v1Stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
+	}
+	t, err := s.await(c.Request().Context(), s.scope(c), run)
+	if err != nil {
+		return err
+	}
+	if err := v1Failure(t); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, v1Answer(t, origin(c)))
+}
+
+// question checks a body and makes a question of it: the last message is what is asked, those before it are the conversation.
+func (body v1Question) question() (question, error) {
+	q := question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
+	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
+	switch {
+	case body.Model == "":
+		return q, invalid(`The field "model" is missing. Use "footnote".`)
+	case body.Model != v1Model:
+		return q, noSuchModel()
+	case body.N != nil && *body.N != 1:
+		return q, invalid(`n must be 1: a question has one answer here.`)
+	case body.ResponseFormat != nil && body.ResponseFormat.Type != "text":
+		return q, invalid(`response_format must be "text": answers are Markdown with footnotes.`)
+	case len(body.Messages) == 0:
+		return q, invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
+	}
+	for _, m := range body.Messages {
+		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
+			return q, invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
+		}
+		if m.Role == "user" && m.Content.other != "" {
+			return q, &chat.Error{Code: chat.CodeInvalid, Message: "A message has a part that is not text. Send text alone, and upload files as documents."}
+		}
+	}
+	last := body.Messages[len(body.Messages)-1]
+	if last.Role != "user" {
+		return q, invalid(`The last message must have the role "user": it is the question.`)
+	}
+	q.Message = last.Content.text
+	if body.SessionID == "" {
+		q.history = conversation(body.Messages[:len(body.Messages)-1])
+	}
+	return q, nil
+}
+
+// conversation makes [question, answer] pairs of messages. Rules of the client (system, developer) and results of tools it has are
+// no part of it; a question without an answer is kept as such, and so are several answers to one question.
+func conversation(messages []v1Message) [][2]string {
+	var turns [][2]string
+	for _, m := range messages {
+		text := cleanText(m.Content.text)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		switch last := len(turns) - 1; {
+		case m.Role == "user":
+			turns = append(turns, [2]string{text, unanswered})
+		case m.Role != "assistant" || last < 0: // a greeting before the first question answers nothing
+		case turns[last][1] == unanswered:
+			turns[last][1] = withoutFootnotes(text)
+		default:
+			turns[last][1] += "\n\n" + withoutFootnotes(text)
+		}
+	}
+	return turns
+}

@@ -1,0 +1,203 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// v1Chunk is one piece of a streamed answer.
+type v1Chunk struct {
+	ID      string    `json:"id"`
+	Object  string    `json:"object"` // chat.completion.chunk
+	Created int64     `json:"created"`
+	Model   string    `json:"model"`
+	Choices []v1Piece `json:"choices"`
+	Usage   *v1Usage  `json:"usage,omitempty"` // in the last chunk, when asked for
+}
+
+type v1Piece struct {
+	Index        int     `json:"index"`
+	Delta        v1Delta `json:"delta"`
+	FinishReason *string `json:"finish_reason"`
+}
+
+type v1Delta struct {
+	Role             string         `json:"role,omitempty"`
+	Content          *string        `json:"content,omitempty"`
+	ReasoningContent string         `json:"reasoning_content,omitempty"` // what is being done: "Searching for: roof"
+	Annotations      []v1Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
+}
+
+// v1Writer turns a run's events into chunks. A client can't take text back, so text is held until it is sure to belong to the answer: its
+// first footnote, or the answer itself. Text with footnotes that turns out to be a thought after all stays, as a paragraph of its own.
+type v1Writer struct {
+	out     *eventStream
+	chunk   v1Chunk // all but the choices
+	base    string  // before the links of citations
+	usage   bool
+	sent    int    // characters of content that are out
+	segment string // the text since the last reset
+	told    int    // bytes of segment that are out
+	cites   []chat.Citation
+	tokens  chat.Tokens
+}
+
+// v1Stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
+func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
+	if err := s.openStream(); err != nil {
+		return err
+	}
+	defer s.closeStream()
+	out, err := newEventStream(c.Response())
+	if err != nil {
+		return nil // the reader has left; the run goes on
+	}
+	w := &v1Writer{out: out, base: origin(c), usage: usage, chunk: v1Chunk{
+		ID: v1ID(run.ID), Object: "chat.completion.chunk", Created: run.CreatedAt.Unix(), Model: v1Model,
+	}}
+	ctx := c.Request().Context()
+	t := newTrace(run)
+	err = w.piece(v1Delta{Role: "assistant", Content: new(string)}, nil)
+	if err == nil {
+		err = s.listen(ctx, s.scope(c), run.ID, func(ev chat.Event) error {
+			if err := t.add(ev); err != nil {
+				return err
+			}
+			return w.add(ev)
+		}, func() error { return out.comment("still here") })
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err == nil {
+		err = v1Failure(t)
+	}
+	if err != nil {
+		return errors.Join(err, w.fail(err)) // the stream is open: this is only logged
+	}
+	return w.end()
+}
+
+// add tells the client what is new in an event.
+func (w *v1Writer) add(ev chat.Event) error {
+	p, err := ev.Payload()
+	if err != nil {
+		return err
+	}
+	switch p := p.(type) {
+	case chat.Step:
+		if p.ToolName != "" && p.Message != "" {
+			return w.piece(v1Delta{ReasoningContent: p.Message + "\n"}, nil)
+		}
+	case chat.AnswerDelta:
+		w.segment += p.Text
+		if len(w.cites) > 0 {
+			return w.tell()
+		}
+	case chat.Citation:
+		w.cites = append(w.cites, p)
+		return w.tell()
+	case chat.AnswerReset:
+		told := w.told > 0
+		w.segment, w.told, w.cites = "", 0, nil
+		if told {
+			return w.say("\n\n")
+		}
+	case chat.Answer:
+		return w.answer(p)
+	}
+	return nil
+}
+
+// tell sends what is held of the segment.
+func (w *v1Writer) tell() error {
+	text := w.segment[w.told:]
+	w.told = len(w.segment)
+	return w.say(text)
+}
+
+func (w *v1Writer) say(text string) error {
+	if text == "" {
+		return nil
+	}
+	w.sent += utf8.RuneCountInString(text)
+	return w.piece(v1Delta{Content: &text}, nil)
+}
+
+// answer sends what is missing of the whole answer, and its citations. An answer that is not what was sent so far comes as a
+// paragraph of its own.
+func (w *v1Writer) answer(a chat.Answer) error {
+	w.tokens = a.Tokens
+	told := w.segment[:w.told]
+	start := w.sent - utf8.RuneCountInString(told)
+	switch {
+	case strings.HasPrefix(told, a.Markdown): // all of it is out
+	case strings.HasPrefix(a.Markdown, told):
+		if err := w.say(a.Markdown[len(told):]); err != nil {
+			return err
+		}
+	default:
+		if err := w.say("\n\n"); err != nil {
+			return err
+		}
+		start = w.sent
+		if err := w.say(a.Markdown); err != nil {
+			return err
+		}
+	}
+	w.segment, w.told = a.Markdown, len(a.Markdown)
+	if list := annotations(a.Markdown, a.Citations, w.base, start); len(list) > 0 {
+		return w.piece(v1Delta{Annotations: list}, nil)
+	}
+	return nil
+}
+
+// end sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
+func (w *v1Writer) end() error {
+	if err := w.tell(); err != nil {
+		return err
+	}
+	stop := "stop"
+	if err := w.piece(v1Delta{}, &stop); err != nil {
+		return err
+	}
+	if w.usage {
+		last := w.chunk
+		usage := newV1Usage(w.tokens)
+		last.Choices, last.Usage = []v1Piece{}, &usage
+		if err := w.send(last); err != nil {
+			return err
+		}
+	}
+	return w.out.send([]byte("data: [DONE]\n\n"))
+}
+
+func (w *v1Writer) fail(err error) error {
+	e := asError(err)
+	status, ok := statuses[e.Code]
+	if !ok {
+		status = http.StatusInternalServerError
+	}
+	return w.send(newV1Failure(status, e.Code, e.Message))
+}
+
+func (w *v1Writer) piece(delta v1Delta, finish *string) error {
+	chunk := w.chunk
+	chunk.Choices = []v1Piece{{Delta: delta, FinishReason: finish}}
+	return w.send(chunk)
+}
+
+func (w *v1Writer) send(v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return w.out.send(appendFrame(nil, 0, "", body))
+}

@@ -1,0 +1,298 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"footnote/chat"
+)
+
+func (b *bench) sdk() openai.Client {
+	return openai.NewClient(option.WithBaseURL(b.url+"/v1"), option.WithAPIKey("any"), option.WithMaxRetries(0))
+}
+
+func ask(question string) openai.ChatCompletionNewParams {
+	return openai.ChatCompletionNewParams{Model: v1Model, Messages: []openai.ChatCompletionMessageParamUnion{
+		openai.SystemMessage("Answer like a pirate."), openai.UserMessage("Hello?"), openai.AssistantMessage("Hello [1]."), openai.UserMessage(question),
+	}}
+}
+
+func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	client := b.sdk()
+	got, err := client.Chat.Completions.New(t.Context(), ask("Is the roof sound?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice := got.Choices[0]
+	if choice.Message.Content != "It is sound [1]." || choice.FinishReason != "stop" || got.Model != v1Model || got.Created == 0 || got.Usage.TotalTokens != 15 {
+		t.Errorf("got %s", got.RawJSON())
+	}
+	want := openai.ChatCompletionMessageAnnotationURLCitation{StartIndex: 12, EndIndex: 15, Title: "Survey.pdf", URL: b.url + "/d/d1?c=r.1"}
+	if len(choice.Message.Annotations) != 1 {
+		t.Fatalf("annotations: %s", got.RawJSON())
+	}
+	cite := choice.Message.Annotations[0].URLCitation
+	if cite.StartIndex != want.StartIndex || cite.EndIndex != want.EndIndex || cite.Title != want.Title || cite.URL != want.URL {
+		t.Errorf("citation = %s, want %+v", cite.RawJSON(), want)
+	}
+	run, err := b.store.Run(t.Context(), chat.Local, strings.TrimPrefix(got.ID, "chatcmpl-"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][2]string{{"Hello?", "Hello."}}, run.Request.History); diff != "" || run.Request.Message != "Is the roof sound?" {
+		t.Errorf("asked %q after %s", run.Request.Message, diff)
+	}
+}
+
+func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	params := ask("Is the roof sound?")
+	params.StreamOptions.IncludeUsage = openai.Bool(true)
+	client := b.sdk()
+	stream := client.Chat.Completions.NewStreaming(t.Context(), params)
+	var whole openai.ChatCompletionAccumulator
+	thoughts := ""
+	for stream.Next() {
+		chunk := stream.Current()
+		if !whole.AddChunk(chunk) {
+			t.Errorf("a chunk that does not fit: %s", chunk.RawJSON())
+		}
+		for _, choice := range chunk.Choices {
+			if field, ok := choice.Delta.JSON.ExtraFields["reasoning_content"]; ok {
+				thoughts += field.Raw()
+			}
+		}
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if len(whole.Choices) != 1 || whole.Choices[0].Message.Content != "It is sound [1]." || whole.Choices[0].FinishReason != "stop" || whole.Usage.TotalTokens != 15 {
+		t.Errorf("got %+v", whole.ChatCompletion)
+	}
+	if !strings.Contains(thoughts, "Reading") {
+		t.Errorf("thoughts = %s", thoughts)
+	}
+}
+
+func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
+	b := newBench(t)
+	client := b.sdk()
+	list, err := client.Models.List(t.Context())
+	if err != nil || len(list.Data) != 1 || list.Data[0].ID != v1Model {
+		t.Fatalf("models: %+v, %v", list, err)
+	}
+	if model, err := client.Models.Get(t.Context(), v1Model); err != nil || model.ID != v1Model {
+		t.Errorf("model: %+v, %v", model, err)
+	}
+	params := ask("Why?")
+	params.Model = "gpt-4o"
+	_, err = client.Chat.Completions.New(t.Context(), params)
+	failed, ok := errors.AsType[*openai.Error](err)
+	if !ok || failed.StatusCode != http.StatusNotFound || failed.Type != "invalid_request_error" || failed.Code != "not_found" || !strings.Contains(failed.Message, "footnote") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// pieces reads a raw stream: its content, annotations, the last thing it says, and its error.
+func pieces(t *testing.T, body string) (content []string, cites []v1Annotation, failed *v1Error, end string) {
+	t.Helper()
+	for frame := range strings.SplitSeq(body, "\n\n") {
+		data, ok := strings.CutPrefix(frame, "data: ")
+		if !ok {
+			continue
+		}
+		if end = data; data == "[DONE]" {
+			continue
+		}
+		var chunk struct {
+			v1Chunk
+			Error *v1Error `json:"error"`
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			t.Fatalf("%v in %q", err, data)
+		}
+		if failed = chunk.Error; failed != nil {
+			continue
+		}
+		for _, piece := range chunk.Choices {
+			if piece.Delta.Content != nil && *piece.Delta.Content != "" {
+				content = append(content, *piece.Delta.Content)
+			}
+			cites = append(cites, piece.Delta.Annotations...)
+		}
+	}
+	return content, cites, failed, end
+}
+
+func TestAStreamNeverTakesTextBack(t *testing.T) {
+	cite := chat.Citation{Number: 1, Title: "A", URL: "/d/a"}
+	answer := func(text string) []chat.Payload {
+		return []chat.Payload{chat.Answer{Markdown: text, Citations: []chat.Citation{cite}}, chat.RunDone{Status: chat.RunCompleted}}
+	}
+	for _, tt := range []struct {
+		name  string
+		play  []chat.Payload
+		want  []string
+		marks [][2]int
+	}{
+		{"a thought before a tool call is never sent", append([]chat.Payload{chat.AnswerDelta{Text: "Let me look."}, chat.AnswerReset{CallID: "c"},
+			chat.AnswerDelta{Text: "É: "}, cite, chat.AnswerDelta{Text: "yes [1]"}, chat.AnswerDelta{Text: ", so."}}, answer("É: yes [1], so.")...),
+			[]string{"É: ", "yes [1]", ", so."}, [][2]int{{7, 10}}},
+		{"a thought with a footnote stays as a paragraph of its own", append([]chat.Payload{cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}},
+			answer("Yes [1].")...), []string{"See [1]", "\n\n", "Yes [1]."}, [][2]int{{13, 16}}},
+		{"an answer that was cut at its end is not sent twice", append([]chat.Payload{cite, chat.AnswerDelta{Text: "Yes [1]. \n"}}, answer("Yes [1].")...),
+			[]string{"Yes [1]. \n"}, [][2]int{{4, 7}}},
+		{"an answer that was written anew follows what was sent", append([]chat.Payload{cite, chat.AnswerDelta{Text: "Maybe [1]"}}, answer("No [1].")...),
+			[]string{"Maybe [1]", "\n\n", "No [1]."}, [][2]int{{14, 17}}},
+		{"an answer without footnotes comes at its end", append([]chat.Payload{chat.AnswerDelta{Text: "4"}}, answer("42")...), []string{"42"}, nil},
+		{"a stopped run hands over what there is", []chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}}, []string{"So far"}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.stage.play = tt.play
+			got := b.send("POST", "/v1/chat/completions", `{"model":"footnote","stream":true,"messages":[{"role":"user","content":"Why?"}]}`)
+			content, cites, failed, end := pieces(t, got.body)
+			if diff := cmp.Diff(tt.want, content); diff != "" || failed != nil || end != "[DONE]" {
+				t.Errorf("content %s; error %v; end %q", diff, failed, end)
+			}
+			var marks [][2]int
+			for _, mark := range cites {
+				marks = append(marks, [2]int{mark.URLCitation.StartIndex, mark.URLCitation.EndIndex})
+			}
+			if diff := cmp.Diff(tt.marks, marks); diff != "" {
+				t.Errorf("footnotes: %s", diff)
+			}
+			if got.header.Get("Content-Encoding") != "" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") {
+				t.Errorf("headers: %v", got.header)
+			}
+		})
+	}
+}
+
+func TestChunksArriveWhileTheRunIsUnderWay(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	params := ask("Why?")
+	client := b.sdk()
+	b.stage.play = []chat.Payload{chat.Citation{Number: 1}, chat.AnswerDelta{Text: "Because [1]"}}
+	stream := client.Chat.Completions.NewStreaming(ctx, params)
+	for stream.Next() {
+		if len(stream.Current().Choices) > 0 && stream.Current().Choices[0].Delta.Content == "Because [1]" {
+			return // the run has no end yet
+		}
+	}
+	t.Fatalf("the stream ended: %v", stream.Err())
+}
+
+func TestWhatCannotBeAskedOnV1(t *testing.T) {
+	failed := []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."}}}
+	guarded := []chat.Payload{chat.RunDone{Status: chat.RunGuardrailTriggered}}
+	const why = `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]`
+	for _, tt := range []struct {
+		name, body string
+		play       []chat.Payload
+		status     int
+		kind       string
+		code       chat.Code
+	}{
+		{"no model", `{"messages":[{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"another model", `{"model":"gpt-4o","messages":[{"role":"user","content":"Why?"}]}`, nil, 404, "invalid_request_error", "not_found"},
+		{"no messages", `{"model":"footnote","messages":[]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"nothing but rules", `{"model":"footnote","messages":[{"role":"system","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"an answer as the last message", `{"model":"footnote","messages":[{"role":"user","content":"Why?"},{"role":"assistant","content":"So"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"an empty question", `{"model":"footnote","messages":[{"role":"user","content":" "}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"a picture", `{"model":"footnote","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"a role that is none", `{"model":"footnote","messages":[{"role":"boss","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"content of another type", `{"model":"footnote","messages":[{"role":"user","content":5}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"messages of another type", `{"model":"footnote","messages":"Why?"}`, nil, 400, "invalid_request_error", "invalid"},
+		{"two answers", why + `,"n":2}`, nil, 400, "invalid_request_error", "invalid"},
+		{"a temperature over 2", why + `,"temperature":3}`, nil, 400, "invalid_request_error", "invalid"},
+		{"JSON as the form of the answer", why + `,"response_format":{"type":"json_object"}}`, nil, 400, "invalid_request_error", "invalid"},
+		{"a session that can't be", why + `,"session_id":"a/b"}`, nil, 400, "invalid_request_error", "invalid"},
+		{"half a body", `{"model":`, nil, 400, "invalid_request_error", "invalid"},
+		{"a model that failed", why + `}`, failed, 500, "server_error", "model_failed"},
+		{"a guardrail", why + `}`, guarded, 422, "invalid_request_error", "guardrail"},
+		{"fields that are not known here are let in", why + `,"max_tokens":5,"tools":[],"whatever":{"a":1}}`, script(), 200, "", ""},
+		{"parts of text", `{"model":"footnote","messages":[{"role":"user","content":[{"type":"text","text":"Why?"}]}]}`, script(), 200, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.stage.play = tt.play
+			got := b.send("POST", "/v1/chat/completions", tt.body)
+			var body v1Failed
+			got.decode(t, &body)
+			if got.status != tt.status || body.Error.Type != tt.kind || body.Error.Code != tt.code || (body.Error.Message == "") != (tt.status == 200) {
+				t.Errorf("got %d %s", got.status, got.body)
+			}
+			if tt.status < 500 && tt.play == nil {
+				if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
+					t.Errorf("stored %v, %v", sessions, err)
+				}
+			}
+			if tt.play != nil && tt.status >= 400 { // the same failure in a stream
+				got := b.send("POST", "/v1/chat/completions", why+`,"stream":true}`)
+				_, _, streamed, _ := pieces(t, got.body)
+				if streamed == nil || streamed.Code != tt.code || streamed.Type != tt.kind {
+					t.Errorf("streamed: %s", got.body)
+				}
+			}
+		})
+	}
+	b := newBench(t)
+	for path, want := range map[string]int{"/v1/nothing": 404, "/v1/models/gpt-4o": 404, "/v1/chat/completions": 405} {
+		got := b.send("GET", path, "", "Accept", "text/html")
+		var body v1Failed
+		got.decode(t, &body)
+		if got.status != want || body.Error.Message == "" {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+func TestAConversationBecomesTurns(t *testing.T) {
+	message := func(role, text string) v1Message { return v1Message{Role: role, Content: v1Content{text: text}} }
+	for _, tt := range []struct {
+		name string
+		in   []v1Message
+		want [][2]string
+	}{
+		{"nothing", nil, nil},
+		{"rules and results of tools are no turns", []v1Message{message("system", "x"), message("user", "a"), message("tool", "y"), message("assistant", "b [2].")}, [][2]string{{"a", "b."}}},
+		{"a question without an answer stays", []v1Message{message("user", "a"), message("user", "b"), message("assistant", "c")}, [][2]string{{"a", unanswered}, {"b", "c"}}},
+		{"two answers are one", []v1Message{message("user", "a"), message("assistant", "b"), message("assistant", ""), message("assistant", "c")}, [][2]string{{"a", "b\n\nc"}}},
+		{"a greeting answers nothing", []v1Message{message("assistant", "Hi!"), message("user", "a")}, [][2]string{{"a", unanswered}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, conversation(tt.in)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestASessionOfTheClientGoesOn(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	for range 2 {
+		got := b.send("POST", "/v1/chat/completions", `{"model":"footnote","session_id":"s1","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`)
+		if got.status != 200 {
+			t.Fatal(got.body)
+		}
+	}
+	runs, err := b.store.Runs(t.Context(), chat.Local, "s1")
+	if err != nil || len(runs) != 2 || runs[1].ParentID != runs[0].ID || runs[1].Request.History != nil {
+		t.Errorf("runs = %+v, %v", runs, err)
+	}
+}
