@@ -5,7 +5,9 @@ package views
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"footnote/chat"
 )
@@ -183,6 +185,11 @@ func (t *Turn) reason(otherwise string) string {
 		return t.Error.Message
 	}
 	return otherwise
+}
+
+// longQuestion reports whether the question is more than a heading can be.
+func (t *Turn) longQuestion() bool {
+	return utf8.RuneCountInString(t.Question) > 600 || strings.Count(t.Question, "\n") > 8
 }
 
 // stays adds to a sentence on how a run ended that its words are still there, if there are any.

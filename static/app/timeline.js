@@ -68,7 +68,7 @@ onClick('[data-do="copy-answer"]', button => {
   const turn = button.closest('.turn')
   const sources = $$('.source', turn).map(row => {
     const title = $('.source-title', row)
-    return `[${$('.cite', row).dataset.n}] ${title.textContent}, ${$('.loc', row).textContent}`.replace(/, $/, '')
+    return `[${$('.cite', row).dataset.n}] ${[title, $('.loc', row)].filter(Boolean).map(part => part.textContent).join(', ')}`
   })
-  copy(button, [$('.answer', turn).innerText, sources.join('\n')].filter(Boolean).join('\n\n'))
+  copy(button, [$$('.answer .md', turn).map(block => block.innerText).join('\n\n').replaceAll('\u2060', ''), sources.join('\n')].filter(Boolean).join('\n\n'))
 })
