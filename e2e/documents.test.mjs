@@ -64,11 +64,11 @@ describe('the list of documents', () => {
       'empty.md': '',
     })
     await row(page, 'latin.txt').getByTestId('state').getByText('Ready').waitFor({ timeout: 30_000 })
-    const reasons = { 'broken.pdf': /damaged|broken|could not be read|cut off/i, 'drawing.pdf': /no text/i, 'archive.pdf': /zip/i, 'empty.md': /empty/i }
+    const reasons = { 'broken.pdf': /damaged|broken|could not be read|cut off/i, 'drawing.pdf': /no text/i, 'archive.pdf': /is not a PDF/, 'empty.md': /empty/i }
     for (const [name, reason] of Object.entries(reasons)) {
       const refused = page.locator('.upload-files li').filter({ hasText: name }).filter({ hasText: reason })
       const failed = row(page, name).getByTestId('state').filter({ hasText: reason })
-      await until(async () => await refused.count() + await failed.count() > 0, async () => `${name} fails with ${reason}`, 30_000)
+      await until(async () => await refused.count() + await failed.count() > 0, `${name} fails with ${reason}`, 20_000)
     }
     await shot(page, 'failed-files')
     await page.getByRole('navigation', { name: 'State' }).getByText('Failed').click()

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { audit, fits, shot } from './browser.mjs'
 import { until } from './footnote.mjs'
 import { house } from './house.mjs'
-import { ask, marked, over, sameAsAPI } from './page.mjs'
+import { ask, inPDF, marked, over, sameAsAPI } from './page.mjs'
 
 describe('on a phone', () => {
   const at = house({ model: { delay: 10 } })
@@ -23,6 +23,7 @@ describe('on a phone', () => {
     const source = page.getByTestId('source')
     await source.waitFor()
     await until(async () => await marked(source) === cited.quote, 'the sheet marks the quote')
+    await inPDF(source, cited)
     await fits(page)
     const panel = page.locator('#panel')
     const sheet = await until(async () => { const box = await panel.boundingBox(); return box.y + box.height <= 845 && box }, 'the sheet stands at the lower edge')
@@ -49,7 +50,7 @@ describe('on a phone', () => {
     await page.getByRole('link', { name: 'Menu', exact: true }).tap()
     await menu.getByRole('link', { name: 'Documents' }).tap()
     await page.waitForURL('**/documents')
-    await page.locator('#documents').getByText('survey.pdf').waitFor()
+    await page.locator('#documents').getByText('Damp survey, March 2024').waitFor()
     await fits(page)
     await shot(page, 'documents')
   }))
