@@ -9,11 +9,14 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
+
+	"footnote/sql/postgres"
 )
 
 type commands struct {
@@ -33,6 +36,9 @@ type settings struct {
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	Data   string `help:"Directory for everything that is kept." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
 
+	DatabaseURL secret `name:"database-url" help:"PostgreSQL for many replicas; without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
+	Blobs       string `help:"Directory for the originals that all replicas share, as file:///path; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
+
 	Model                string `help:"Which model answers: auto (openai when a key or base URL is set, else offline), offline, openai." enum:"auto,offline,openai" env:"FOOTNOTE_MODEL" default:"auto"`
 	OpenAIAPIKey         secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
 	OpenAIBaseURL        string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
@@ -46,6 +52,9 @@ type settings struct {
 	LogLevel     string        `help:"debug, info, warn or error." enum:"debug,info,warn,error" env:"FOOTNOTE_LOG_LEVEL" default:"info"`
 }
 
+// fileScheme begins the URL of a directory.
+const fileScheme = "file://"
+
 // check reports every mistake at once.
 func (c *commands) check() error {
 	var errs []error
@@ -54,6 +63,14 @@ func (c *commands) check() error {
 	}
 	if c.Data == "" {
 		errs = append(errs, errors.New("FOOTNOTE_DATA names no directory"))
+	}
+	if c.DatabaseURL != "" {
+		if err := postgres.CheckURL(string(c.DatabaseURL)); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if path, ok := strings.CutPrefix(c.Blobs, fileScheme); c.Blobs != "" && (!ok || !filepath.IsAbs(path)) {
+		errs = append(errs, fmt.Errorf("FOOTNOTE_BLOBS %q is not a URL like file:///srv/footnote/blobs", c.Blobs))
 	}
 	if c.OpenAIBaseURL != "" {
 		if u, err := url.Parse(c.OpenAIBaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -13,7 +13,6 @@ import (
 	"footnote/corpus/extract/pdf"
 	"footnote/docs"
 	"footnote/llm/openai"
-	"footnote/sql/sqlite"
 )
 
 type doctorCommand struct{}
@@ -64,9 +63,9 @@ func storage(ctx context.Context, set *settings) []finding {
 	} else {
 		found = append(found, finding{what: "disk", fine: fmt.Sprintf("%d MiB free", free>>20)})
 	}
-	db, err := sqlite.Open(ctx, dir.file("footnote.db"), quiet(io.Discard))
-	if err == nil {
-		err = db.Close()
+	s, err := openStores(ctx, set, dir, quiet(io.Discard))
+	if s != nil {
+		err = errors.Join(err, s.close())
 	}
 	found = append(found, finding{what: "database", fine: "opens, its version fits", err: err})
 	if err := dir.release(); err != nil {

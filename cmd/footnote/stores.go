@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/blobs"
+	"footnote/sql/postgres"
+	"footnote/sql/sqlite"
+)
+
+// stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL that replicas share.
+type stores struct {
+	chats     chat.Store
+	documents corpus.Documents
+	lexical   corpus.Lexical
+	vectors   corpus.Vectors // nil: semantic search is off
+	queue     corpus.Queue
+	blobs     corpus.Blobs
+	exclusive bool // no other process can use them
+	// listen wakes the feed's readers for what other replicas append, until ctx ends. It is nil when there can't be others.
+	listen func(ctx context.Context, feed *chat.Feed)
+	close  func() error
+}
+
+func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (s *stores, err error) {
+	if set.DatabaseURL == "" {
+		s, err = openEmbedded(ctx, dir, log)
+	} else {
+		s, err = openShared(ctx, set, log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	place := dir.file("blobs")
+	if set.Blobs != "" {
+		place = strings.TrimPrefix(set.Blobs, fileScheme)
+	}
+	if s.blobs, err = blobs.Open(place); err != nil {
+		return s, err
+	}
+	return s, nil
+}
+
+func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*stores, error) {
+	db, err := sqlite.Open(ctx, dir.file("footnote.db"), log)
+	if err != nil {
+		return nil, err
+	}
+	return &stores{
+		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), vectors: db.Vectors(), queue: db.Queue(),
+		exclusive: true, close: db.Close,
+	}, nil
+}
+
+func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, error) {
+	db, err := postgres.Open(ctx, string(set.DatabaseURL), log)
+	if err != nil {
+		return nil, err
+	}
+	log.InfoContext(ctx, "semantic search is off: with DATABASE_URL it needs a vector store, and none is configured; keyword search works")
+	if set.Blobs == "" {
+		log.WarnContext(ctx, "originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory that all replicas share", "data", set.Data)
+	}
+	return &stores{
+		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), close: db.Close,
+		listen: func(ctx context.Context, feed *chat.Feed) {
+			db.Listen(ctx, func(runID string) {
+				if runID == "" {
+					feed.WakeAll()
+					return
+				}
+				feed.Wake(runID)
+			})
+		},
+	}, nil
+}
