@@ -195,13 +195,13 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	case a.status != "":
 		step.Status, output = a.status, a.told
 	case errors.Is(o.err, errAnswerNow):
-		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", failure("The user wants the answer now.")
+		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failure("The user wants the answer now.")
 	case o.err != nil:
 		w.cfg.Log.Warn("tool failed", "run", w.run.ID, "tool", step.ToolName, "error", o.err)
-		step.Status, output = chat.StatusError, failure(chat.MessageOf(o.err))
+		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
 		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageOf(o.err), Retryable: true}
 	case o.result.refused != "":
-		step.Status, output = chat.StatusError, failure(o.result.refused)
+		step.Status, output = chat.StatusError, a.failure(o.result.refused)
 		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: shorten(o.result.refused, 300), Retryable: true}
 	default:
 		step.Status, output = chat.StatusComplete, o.result.output(w.desk.sources.number)
@@ -230,7 +230,17 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	return step, message, err
 }
 
-func failure(text string) any { return map[string]string{"error": text} }
+// failure is what a call without a result comes to, in the form its tool has agreed.
+func (a *attempt) failure(text string) map[string]any {
+	told := map[string]any{"error": text}
+	if a.tool != nil && a.tool.echo != "" {
+		var in map[string]any
+		_ = json.Unmarshal(a.call.Arguments, &in) // malformed arguments have nothing to echo
+		said, _ := in[a.tool.echo].(string)
+		told[a.tool.echo] = said
+	}
+	return told
+}
 
 // cutShort answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
 func (w *work) cutShort(ctx context.Context, r reply) error {
@@ -250,7 +260,8 @@ func together(calls []llm.Call) string {
 	}
 	noun := map[string]string{
 		"search_documents": "search", "grep_documents": "search", "metadata_search": "search", "read_document": "reading",
-		"calculate": "calculation", "cite_source": "quote check", "get_document_summary": "summary",
+		"retrieve": "search", "retrieve_more": "search", "semantic_search": "search", "hybrid_search": "search",
+		"retrieve_documentation": "search", "lookup": "reading", "summarize": "summary", "calculate": "calculation", "cite_source": "quote check", "get_document_summary": "summary",
 	}[name]
 	switch noun {
 	case "":

@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"footnote/chat"
-	"footnote/llm"
 )
 
 // attempts checks the calls of a turn. Those that may not run come back with the reason.
 func (w *work) attempts(r reply, version int64, parent *chat.Step) []*attempt {
 	out := make([]*attempt, len(r.calls))
 	bad := false
-	for i, call := range r.calls {
-		a := w.attempt(call, i, version)
+	for i := range r.calls {
+		a := w.attempt(r, i, version)
 		if parent != nil {
 			a.step.ParentID = parent.CallID
 		}
@@ -29,7 +28,9 @@ func (w *work) attempts(r reply, version int64, parent *chat.Step) []*attempt {
 	return out
 }
 
-func (w *work) attempt(call llm.Call, place int, version int64) *attempt {
+// attempt checks one call of a turn.
+func (w *work) attempt(r reply, place int, version int64) *attempt {
+	call := r.calls[place]
 	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
 	call.Name = strings.TrimSpace(call.Name)
 	a := &attempt{call: call, ended: make(chan outcome, 1)}
@@ -47,7 +48,7 @@ func (w *work) attempt(call llm.Call, place int, version int64) *attempt {
 	if call.Malformed != "" {
 		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+shorten(call.Malformed, 800), a.tool.spec.Schema)
 	}
-	args, err := a.tool.normalise(call.Arguments)
+	args, err := a.tool.normalise(call.Arguments, w.run.Request.Config.RetrievalTopK)
 	if err != nil {
 		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+shorten(err.Error(), 800), a.tool.spec.Schema)
 	}
@@ -56,7 +57,9 @@ func (w *work) attempt(call llm.Call, place int, version int64) *attempt {
 	same := a.tool.name + string(args)
 	w.calls[same]++
 	switch {
-	case w.calls[same] > maxSame:
+	case a.tool.ends && len(r.calls) > 1:
+		return a.refuse(chat.StatusSkipped, "Call "+a.tool.name+" alone, when you have seen the results of all other calls.", nil)
+	case w.calls[same] > maxSame && !a.tool.onward:
 		return a.refuse(chat.StatusSkipped, "You have made this very call twice already and have its result. Try something else, or answer.", nil)
 	case place >= maxCalls:
 		return a.refuse(chat.StatusSkipped, fmt.Sprintf("Only %d calls of one turn run. Make this one in the next turn.", maxCalls), nil)
@@ -70,7 +73,7 @@ func (w *work) attempt(call llm.Call, place int, version int64) *attempt {
 		w.retrievals++
 	}
 	if a.tool.cached {
-		a.key = cacheKey(a.tool.name, string(args), w.desk.scope, w.desk.only, version)
+		a.key = cacheKey(a.tool.name, string(args), w.desk, version)
 	}
 	return a
 }
@@ -78,8 +81,8 @@ func (w *work) attempt(call llm.Call, place int, version int64) *attempt {
 // refuse ends the call before it runs.
 func (a *attempt) refuse(status chat.Status, why string, schema json.RawMessage) *attempt {
 	a.status = status
-	told := map[string]any{"error": why}
-	if schema != nil {
+	told := a.failure(why)
+	if schema != nil && len(told) == 1 {
 		told["schema"] = schema
 	}
 	a.told = told

@@ -34,7 +34,7 @@ func BenchmarkRunsAtOnce(b *testing.B) {
 // BenchmarkRunNothingStored is the agent's own share: the same run with a log that forgets.
 func BenchmarkRunNothingStored(b *testing.B) {
 	h := benchHouse(b)
-	set := h.runs.sets[DefaultToolset]
+	set := h.runs.box.sets[DefaultToolset]
 	b.ReportAllocs()
 	for b.Loop() {
 		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: question("How many days of paid holiday are there?")}, set, b.Context())

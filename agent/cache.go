@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"footnote/chat"
 )
 
 // maxCached is how many results are kept.
@@ -37,8 +35,9 @@ func (c *cache) put(key string, r result) {
 	c.results[key] = r
 }
 
-func cacheKey(tool, args string, s chat.Scope, only []string, version int64) string {
+func cacheKey(tool, args string, d *desk, version int64) string {
 	return strings.Join([]string{
-		tool, args, s.User, strings.Join(s.Namespaces, "\x01"), strings.Join(only, "\x01"), strconv.FormatInt(version, 10),
+		tool, args, d.scope.User, strings.Join(d.scope.Namespaces, "\x01"), strings.Join(d.only, "\x01"), strconv.FormatInt(version, 10),
+		strconv.Itoa(d.top), strconv.FormatBool(d.rerank),
 	}, "\x00")
 }

@@ -29,7 +29,8 @@ type desk struct {
 	scope   chat.Scope
 	only    []string // the documents the question was narrowed to; empty: all in scope
 	runID   string
-	top     int // how many passages a search shows whole
+	top     int  // how many passages a search shows whole
+	rerank  bool // what a search finds is put in order once more
 	sources *sources
 }
 

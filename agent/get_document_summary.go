@@ -64,7 +64,7 @@ func documentSummary() (*tool, error) {
 			if err != nil {
 				return unread(doc, err)
 			}
-			key := keySentences(r.Passages, doc.Language, summarySentences)
+			key := keySentences(r.Passages, doc.Language, summarySentences, "")
 			return result{
 				message: "Summarised " + filename(doc),
 				summary: count(len(r.Outline), "heading") + ", " + count(len(key), "key sentence"),
@@ -111,9 +111,14 @@ type sentence struct {
 	score   float64
 }
 
-// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text.
-func keySentences(passages []corpus.Passage, language string, limit int) []sentence {
+// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text; those that bear on
+// a focus come before others.
+func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
 	analyser := text.NewAnalyser(language)
+	about := map[string]bool{}
+	for _, t := range analyser.Terms(focus) {
+		about[t] = !text.IsStop(t, language)
+	}
 	var all []sentence
 	var terms [][]string
 	frequency := map[string]int{}
@@ -134,6 +139,9 @@ func keySentences(passages []corpus.Passage, language string, limit int) []sente
 	for i := range all {
 		for _, t := range terms[i] {
 			all[i].score += float64(frequency[t])
+			if about[t] {
+				all[i].score += float64(len(all))
+			}
 		}
 		all[i].score /= float64(5 + len(terms[i])) // long sentences hold more words, not more news
 	}

@@ -17,6 +17,11 @@ func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
 		if err != nil {
 			return nil, err
 		}
+		if answer, args, ok := w.finished(r); ok {
+			if r, err = w.say(ctx, r, answer, args); err != nil {
+				return nil, err
+			}
+		}
 		if len(r.calls) > 0 {
 			if err := w.act(ctx, r); err != nil {
 				return nil, err

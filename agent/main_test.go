@@ -18,6 +18,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/embed/embedtest"
 	"footnote/corpus/extract"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -98,6 +99,8 @@ type house struct {
 	feed    *chat.Feed
 	library *corpus.Library
 	runs    *Runs
+
+	semantic bool // the library finds by meaning too
 }
 
 // newHouse opens a store with two documents and an agent on it.
@@ -106,6 +109,15 @@ func newHouse(t *testing.T, model llm.Model, change ...func(*Config)) *house {
 	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db")}
 	h.furnish()
 	h.hire(model, change...)
+	return h
+}
+
+// newSemanticHouse is a house whose library has vectors.
+func newSemanticHouse(t *testing.T, model llm.Model) *house {
+	t.Helper()
+	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true}
+	h.furnish()
+	h.hire(model)
 	return h
 }
 
@@ -147,9 +159,13 @@ func (h *house) open() {
 	h.Cleanup(func() { _ = db.Close() })
 	h.feed = chat.NewFeed(h.store)
 	files := shelf{filepath.Dir(h.path)}
-	h.library, err = corpus.NewLibrary(corpus.Config{
+	cfg := corpus.Config{
 		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Extractor: extract.New(nil), Renderer: files,
-	})
+	}
+	if h.semantic {
+		cfg.Vectors, cfg.Embedder = db.Vectors(), embedtest.Hashing{}
+	}
+	h.library, err = corpus.NewLibrary(cfg)
 	if err != nil {
 		h.Fatal(err)
 	}

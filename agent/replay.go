@@ -81,7 +81,7 @@ func (r *replayed) enter(s *chat.Step) {
 	case s.ToolName == "" && s.Step == "parallel":
 		r.groups[s.CallID] = len(r.turns)
 		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)
-	case s.ToolName == "":
+	case s.ToolName == "", s.ToolName == "finish": // what it said begins anew
 	case grouped && s.ParentID != "":
 		r.turns[turn] = append(r.turns[turn], s)
 	default:

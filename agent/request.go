@@ -49,11 +49,14 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 
 // toolsOf finds the tools that a request names.
 func (r *Runs) toolsOf(req chat.RunRequest) (toolset, error) {
-	set, ok := r.sets[cmp.Or(req.Toolset, r.cfg.Toolset)]
-	if !ok {
-		return toolset{}, invalid("There is no toolset “%s”. Use “%s”, or leave it out.", shorten(req.Toolset, 60), DefaultToolset)
+	set, why := r.box.set(cmp.Or(req.Toolset, r.cfg.Toolset))
+	if why == "" {
+		names := req.Config.EnabledTools
+		if len(names) == 0 && set.name == r.cfg.Toolset {
+			names = r.cfg.Tools
+		}
+		set, why = r.box.pick(set, names)
 	}
-	set, why := set.with(req.Config.EnabledTools)
 	if why != "" {
 		return toolset{}, invalid("%s", why)
 	}

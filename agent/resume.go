@@ -211,7 +211,16 @@ func (w *work) recall(s chat.Step) {
 		if json.Unmarshal(s.ToolOutput, &out) == nil {
 			w.desk.sources.searched(in.Query+in.Pattern, out.Found)
 		}
-	case "read_document", "get_document_summary", "read_multiple_documents":
+	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation":
+		var out struct {
+			Query string `json:"query"`
+			Found int    `json:"total_results"`
+		}
+		if json.Unmarshal(s.ToolOutput, &out) == nil {
+			w.desk.sources.searched(out.Query, out.Found)
+			w.desk.sources.searchedLast(out.Query)
+		}
+	case "read_document", "lookup", "get_document_summary", "read_multiple_documents":
 		for _, ref := range append(in.DocIDs, in.DocID) {
 			if doc, ok := w.desk.sources.document(ref); ok {
 				w.desk.sources.read(doc, fmt.Sprint(max(1, in.Page)))

@@ -26,6 +26,7 @@ type Config struct {
 	Log      *slog.Logger
 
 	Toolset     string        // of requests without one; empty: DefaultToolset
+	Tools       []string      // of requests without enabled_tools; empty: the toolset's own
 	Budget      chat.Budget   // zero fields: the toolset's own
 	Temperature *float64      // of requests without one; nil: the model's
 	MaxRuns     int           // under way at once; 0: 1,000
@@ -39,7 +40,7 @@ type Config struct {
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.
 type Runs struct {
 	cfg   Config
-	sets  map[string]toolset
+	box   toolbox
 	cache *cache
 	wg    sync.WaitGroup
 
@@ -62,13 +63,17 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
 		return nil, errors.New("agent: Store, Feed, Library and Model are required")
 	}
-	sets, err := newToolsets()
+	box, err := newToolbox()
 	if err != nil {
 		return nil, err
 	}
 	cfg.Toolset = cmp.Or(cfg.Toolset, DefaultToolset)
-	if _, ok := sets[cfg.Toolset]; !ok {
-		return nil, invalid("There is no toolset %q. Use %q.", cfg.Toolset, DefaultToolset)
+	set, why := box.set(cfg.Toolset)
+	if why == "" {
+		_, why = box.pick(set, cfg.Tools)
+	}
+	if why != "" {
+		return nil, invalid("%s", why)
 	}
 	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())
 	cfg.MaxRuns = cmp.Or(cfg.MaxRuns, 1000)
@@ -77,7 +82,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Runs{cfg: cfg, sets: sets, cache: newCache(), active: map[string]*handle{}}, nil
+	return &Runs{cfg: cfg, box: box, cache: newCache(), active: map[string]*handle{}}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -27,6 +28,7 @@ type sources struct {
 	pages     map[string]struct{} // reading pages seen
 	empty     []string            // searches that found nothing
 	searches  int
+	latest    string // the last search for passages
 }
 
 func newSources() *sources {
@@ -145,6 +147,28 @@ func (s *sources) searched(query string, found int) {
 	if found == 0 && !slices.Contains(s.empty, query) {
 		s.empty = append(s.empty, query)
 	}
+}
+
+// searchedLast remembers the search that retrieve_more goes on with.
+func (s *sources) searchedLast(query string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latest = query
+}
+
+// meant is the query, or the last one if it is empty.
+func (s *sources) meant(query string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(query, s.latest)
+}
+
+// holds reports whether a passage was shown.
+func (s *sources) holds(passageID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.byPassage[passageID]
+	return ok
 }
 
 // readings returns the documents read, in order, how many pages of them, and the searches that found nothing.

@@ -43,6 +43,10 @@ type tool struct {
 	retrieval bool // counts against the budget of retrieval calls
 	cached    bool // the same call gives the same result until the library changes
 	bare      bool // its results are no passages: an answer from them alone needs no footnotes
+	onward    bool // the same call goes on where the one before ended, so it may be made again
+	ends      bool // its argument is the answer: the run ends with it
+	topK      int  // the most its argument top_k may be; 0: it has none
+	echo      string
 	spec      llm.ToolSpec
 	schema    *jsonschema.Resolved
 	aliases   map[string]string
@@ -57,6 +61,10 @@ type toolKind[In any] struct {
 	retrieval bool
 	cached    bool
 	bare      bool
+	onward    bool
+	ends      bool
+	topK      int
+	echo      string            // the argument that comes back with an error: {"error": …, "query": …}
 	doc       string            // what the model is told
 	schema    string            // JSON Schema of the arguments
 	aliases   map[string]string // other names of arguments that models use
@@ -79,7 +87,8 @@ func (k toolKind[In]) build() (*tool, error) {
 		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
 	}
 	return &tool{
-		name: k.name, action: k.action, retrieval: k.retrieval, cached: k.cached, bare: k.bare, schema: resolved, aliases: k.aliases,
+		name: k.name, action: k.action, retrieval: k.retrieval, cached: k.cached, bare: k.bare, onward: k.onward, ends: k.ends,
+		topK: k.topK, echo: k.echo, schema: resolved, aliases: k.aliases,
 		spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
 		doing: func(d *desk, args json.RawMessage) string {
 			var in In
@@ -99,8 +108,8 @@ func (k toolKind[In]) build() (*tool, error) {
 }
 
 // normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,
-// defaults filled in, keys in order. Its error is for the model.
-func (t *tool) normalise(args json.RawMessage) (json.RawMessage, error) {
+// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error is for the model.
+func (t *tool) normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
 	in := map[string]any{}
 	if len(bytes.TrimSpace(args)) > 0 {
 		if err := json.Unmarshal(args, &in); err != nil {
@@ -121,6 +130,9 @@ func (t *tool) normalise(args json.RawMessage) (json.RawMessage, error) {
 			}
 			delete(in, name)
 		}
+	}
+	if _, given := in["top_k"]; !given && t.topK > 0 && topK != nil {
+		in["top_k"] = min(*topK, t.topK)
 	}
 	if err := t.schema.Validate(in); err != nil {
 		return nil, err

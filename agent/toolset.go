@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,56 +11,98 @@ import (
 // DefaultToolset is the one that a request without a toolset gets.
 const DefaultToolset = "cursor"
 
-// toolset is a set of tools with the budget they are made for.
+// toolset is a set of tools with the limits they are made for.
 type toolset struct {
 	name   string
 	budget chat.Budget
+	turns  int // questions of a session
 	tools  []*tool
+	absent []absence
 }
 
-// newToolsets builds every toolset. This is the one table of defaults.
-func newToolsets() (map[string]toolset, error) {
-	cursor, err := buildAll(
-		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch,
-		listDocuments, grepDocuments, calculate, citeSource, openDocument,
-	)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]toolset{
-		"cursor": {name: "cursor", budget: chat.Budget{Steps: 10, RetrievalCalls: 10, Seconds: 300, Tokens: 200_000}, tools: cursor},
-	}, nil
+// absence is a tool that a set should have and why it has not.
+type absence struct{ name, why string }
+
+// toolbox is every toolset by name, and every tool.
+type toolbox struct {
+	sets  map[string]toolset
+	tools []*tool
 }
 
-func buildAll(builders ...func() (*tool, error)) ([]*tool, error) {
-	tools := make([]*tool, 0, len(builders))
-	for _, build := range builders {
+// absentTools are known tools that can't work as the program is set up. They are left out of what is offered.
+var absentTools = []absence{{"web_search", "no web search provider is set up"}}
+
+// newToolbox builds every toolset. This is the one table of defaults.
+func newToolbox() (toolbox, error) {
+	box := toolbox{sets: map[string]toolset{}}
+	built := map[string]*tool{}
+	for _, build := range []func() (*tool, error){
+		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
+		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finishAnswer, semanticSearch, hybridSearch, retrieveDocumentation,
+	} {
 		t, err := build()
 		if err != nil {
-			return nil, err
+			return toolbox{}, err
 		}
-		tools = append(tools, t)
+		built[t.name] = t
+		box.tools = append(box.tools, t)
 	}
-	return tools, nil
+	for _, row := range []struct {
+		name                string
+		steps, calls, turns int
+		tools               string
+	}{
+		{"cursor", 10, 10, 200, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document"},
+		{"react", 10, 5, 200, "retrieve retrieve_more calculate web_search lookup summarize finish"},
+		{"strategy", 3, 5, 200, "semantic_search read_document metadata_search hybrid_search"},
+		{"documentation", 10, 5, 20, "retrieve_documentation"},
+	} {
+		set := toolset{name: row.name, turns: row.turns, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
+		for name := range strings.FieldsSeq(row.tools) {
+			if t, ok := built[name]; ok {
+				set.tools = append(set.tools, t)
+			}
+			for _, a := range absentTools {
+				if a.name == name {
+					set.absent = append(set.absent, a)
+				}
+			}
+		}
+		box.sets[row.name] = set
+	}
+	return box, nil
 }
 
-// with narrows the set to the named tools; none named leaves it whole. The text says which name is unknown.
-func (s toolset) with(names []string) (toolset, string) {
+// set returns a toolset. The text says which ones there are, if there is none of that name.
+func (b toolbox) set(name string) (toolset, string) {
+	if set, ok := b.sets[name]; ok {
+		return set, ""
+	}
+	return toolset{}, "There is no toolset “" + shorten(name, 60) + "”. There are: " + strings.Join(slices.Sorted(maps.Keys(b.sets)), ", ") + "."
+}
+
+// pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none named leaves it
+// whole. The text says which name is unknown.
+func (b toolbox) pick(s toolset, names []string) (toolset, string) {
 	if len(names) == 0 {
 		return s, ""
 	}
+	whole := toolset{tools: b.tools}
+	s.tools, s.absent = nil, nil
 	for _, name := range names {
+		t := whole.find(name)
+		if t == nil {
+			for _, a := range absentTools {
+				if a.name == name {
+					return s, "The tool " + name + " can't be used: " + a.why + "."
+				}
+			}
+			return s, "There is no tool “" + shorten(name, 60) + "”. There are: " + strings.Join(whole.names(), ", ") + "."
+		}
 		if s.find(name) == nil {
-			return s, "There is no tool “" + shorten(name, 60) + "” in the toolset " + s.name + ". It has: " + strings.Join(s.names(), ", ") + "."
+			s.tools = append(s.tools, t)
 		}
 	}
-	var kept []*tool
-	for _, t := range s.tools {
-		if slices.Contains(names, t.name) {
-			kept = append(kept, t)
-		}
-	}
-	s.tools = kept
 	return s, ""
 }
 
@@ -78,4 +121,46 @@ func (s toolset) names() []string {
 		out[i] = t.name
 	}
 	return out
+}
+
+// standIns are the tools that do what another does, in sets that do not have it.
+var standIns = map[string][]string{
+	"search_documents":        {"hybrid_search", "retrieve", "semantic_search", "retrieve_documentation"},
+	"read_document":           {"lookup"},
+	"read_multiple_documents": {"read_document", "lookup"},
+	"get_document_summary":    {"summarize"},
+	"list_documents":          {"metadata_search"},
+}
+
+// having returns the named tools, or those of the set that stand in for them; what the set can't do is left out.
+func (s toolset) having(names []string) []string {
+	out := []string{}
+	for _, name := range names {
+		for _, candidate := range append([]string{name}, standIns[name]...) {
+			if s.find(candidate) != nil {
+				if !slices.Contains(out, candidate) {
+					out = append(out, candidate)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// searcher is the tool of the set that finds passages by a query; nil if it has none.
+func (s toolset) searcher() *tool {
+	for _, name := range s.having([]string{"search_documents"}) {
+		return s.find(name)
+	}
+	return nil
+}
+
+// lacking tells the model what it can't do, and why.
+func (s toolset) lacking() string {
+	var b strings.Builder
+	for _, a := range s.absent {
+		b.WriteString("\nThere is no tool " + a.name + " here: " + a.why + ".")
+	}
+	return b.String()
 }

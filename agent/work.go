@@ -83,12 +83,15 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 	}
 	w.desk = &desk{
 		library: r.cfg.Library, scope: chat.Scope{User: run.User}.In(run.Request.Namespace), only: run.Request.DocumentIDs,
-		runID: run.ID, top: top, sources: newSources(),
+		runID: run.ID, top: top, rerank: isOn(run.Request.Config.RerankResults), sources: newSources(),
 	}
 	w.cite = newCiter(w.desk)
 	w.writer = newWriter(w.emit, w.cite, w.givenText())
 	return w
 }
+
+// isOn reports whether a request switched something on that is off by default.
+func isOn(b *bool) bool { return b != nil && *b }
 
 // givenText reports whether the answer comes from the text that came with the question, and from nothing else.
 func (w *work) givenText() bool { return w.run.Request.ContextText != "" }
@@ -139,7 +142,11 @@ func (w *work) begin(ctx context.Context) error {
 	}
 	ps := []chat.Payload{w.started()}
 	if !w.givenText() {
-		ps = append(ps, w.asked.step(w.newID(), stamp()))
+		step := w.asked.step(w.newID(), stamp())
+		for _, a := range w.set.absent {
+			step.Details["left_out"] = a.name + ": " + a.why
+		}
+		ps = append(ps, step)
 	}
 	return w.emit(ctx, ps...)
 }
@@ -159,7 +166,11 @@ func (w *work) prepare(ctx context.Context) (err error) {
 		}
 	}
 	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
+	w.asked.Tools = w.set.having(w.asked.Tools)
 	w.history = prompt(w.run, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
+	if !w.givenText() {
+		w.history[0].Text += w.set.lacking()
+	}
 	if w.fell {
 		return w.offerText()
 	}

@@ -26,6 +26,9 @@ var toolVerbs = map[string]verbs{
 	"semantic_search":         {"Searching for", "Searched for", "query", "quote"},
 	"hybrid_search":           {"Searching for", "Searched for", "query", "quote"},
 	"retrieve_documentation":  {"Searching for", "Searched for", "query", "quote"},
+	"lookup":                  {"Looking into", "Looked into", "", ""},
+	"summarize":               {"Summarising", "Summarised", "", ""},
+	"finish":                  {"Finishing", "Finished", "", ""},
 	"grep_documents":          {"Looking for", "Looked for", "pattern", "code"},
 	"calculate":               {"Calculating", "Calculated", "expression", "code"},
 	"read_document":           {"Reading", "Read", "", ""},
@@ -54,7 +57,7 @@ func (s *Step) activity() activity {
 	switch {
 	case v.field != "":
 		a.Object = plainValue(input[v.field])
-	case s.ToolName == "metadata_search" || s.ToolName == "list_documents":
+	case s.ToolName == "metadata_search" || s.ToolName == "list_documents" || s.ToolName == "finish":
 	default:
 		a.Object, a.Style = s.documentName(input), ""
 	}
@@ -93,7 +96,7 @@ func (s *Step) documentName(input map[string]any) string {
 	} else if out.Filename != "" {
 		return out.Filename
 	}
-	for _, verb := range []string{"Reading ", "Read ", "Summarising ", "Summarised ", "Opening ", "Opened ", "Looking into "} {
+	for _, verb := range []string{"Reading ", "Read ", "Summarising ", "Summarised ", "Opening ", "Opened ", "Looking into ", "Looked into "} {
 		if rest, ok := strings.CutPrefix(s.Message, verb); ok {
 			return rest
 		}

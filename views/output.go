@@ -62,16 +62,21 @@ type rawHit struct {
 	BlockID    string          `json:"block_id"`
 	ID         string          `json:"id"`
 	URL        string          `json:"url"`
+	SourceURL  string          `json:"source_url"`
 	Title      string          `json:"title"`
+	PageTitle  string          `json:"page_title"`
 	Filename   string          `json:"filename"`
 	MIME       string          `json:"mime"`
 	Section    string          `json:"section"`
+	Heading    string          `json:"section_heading"`
 	Page       json.Number     `json:"page"`
 	PageCount  int             `json:"page_count"`
 	Score      *float64        `json:"score"`
 	Relevance  *float64        `json:"relevance"`
+	Similarity *float64        `json:"similarity_score"`
 	Snippet    string          `json:"snippet"`
 	Text       string          `json:"text"`
+	ChunkText  string          `json:"chunk_text"`
 	Line       string          `json:"line"`
 	Quote      string          `json:"quote"`
 	Summary    string          `json:"summary"`
@@ -151,7 +156,7 @@ func drawOutput(raw json.RawMessage) *output {
 func (o *output) add(h, parent rawHit) {
 	doc := firstOf(h.DocID, h.DocumentID, parent.DocID, parent.DocumentID)
 	parts := append(h.Passages, h.Blocks...)
-	text := firstOf(h.Snippet, h.Text, h.Line, h.Quote, h.Summary)
+	text := firstOf(h.Snippet, h.Text, h.ChunkText, h.Line, h.Quote, h.Summary)
 	if len(parts) > 0 { // a document's row stands for its first passage too
 		first := parts[0]
 		parts = parts[1:]
@@ -166,10 +171,10 @@ func (o *output) add(h, parent rawHit) {
 	}
 	page, _ := strconv.Atoi(h.Page.String())
 	shown := hit{
-		URL: hitURL(h.URL, doc, firstOf(h.ChunkID, h.PassageID), h.BlockID), Title: firstOf(h.Title, h.Filename),
-		Kind: fileKind(h.Filename, h.MIME), Loc: locator(page, h.Section), Snippet: spans(text, h.Highlights, h.Matches),
+		URL: hitURL(firstOf(h.URL, h.SourceURL), doc, firstOf(h.ChunkID, h.PassageID), h.BlockID), Title: firstOf(h.Title, h.PageTitle, h.Filename),
+		Kind: fileKind(h.Filename, h.MIME), Loc: locator(page, firstOf(h.Section, h.Heading)), Snippet: spans(text, h.Highlights, h.Matches),
 	}
-	if score := firstScore(h.Score, h.Relevance); score != nil {
+	if score := firstScore(h.Score, h.Relevance, h.Similarity); score != nil {
 		shown.Score = strconv.FormatFloat(*score, 'f', 2, 64)
 	}
 	o.Hits = append(o.Hits, shown)

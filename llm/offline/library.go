@@ -21,7 +21,7 @@ func summary(t turn, about string) ([]step, string) {
 		if text := summaryText(done); text != "" {
 			return nil, text
 		}
-		if len(t.of("search_documents")) > 0 || about == "" {
+		if len(t.searches()) > 0 || about == "" {
 			return nil, refuse(t, query{text: about})
 		}
 	}
@@ -39,14 +39,14 @@ func summary(t turn, about string) ([]step, string) {
 		return []step{{"get_document_summary", map[string]any{"doc_id": meant(found, q).DocID}}}, ""
 	}
 	switch {
-	case len(t.of("search_documents")) > 0:
+	case len(t.searches()) > 0:
 		return nil, refuse(t, query{text: q})
 	case everything.MatchString(q) && t.has("list_documents"):
 		return summariseAll(t)
 	case fileName.MatchString(q) && len(t.of("get_document_summary")) == 0:
 		return []step{{"get_document_summary", map[string]any{"doc_id": q}}}, ""
-	case t.has("search_documents"):
-		return []step{{"search_documents", map[string]any{"query": q}}}, ""
+	case t.canSearch():
+		return t.search(q), ""
 	}
 	return nil, refuse(t, query{text: q})
 }

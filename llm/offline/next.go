@@ -56,27 +56,27 @@ func calculate(t turn, expression string) ([]step, string) {
 // documents answers a question from what documents say: search, search again if need be, read, answer.
 func documents(t turn) ([]step, string) {
 	q := understand(t)
-	searches, found := t.of("search_documents"), t.found()
-	if len(searches) == 0 && t.has("search_documents") {
-		return []step{{"search_documents", map[string]any{"query": q.text}}}, ""
+	searches, found := t.searches(), t.found()
+	if len(searches) == 0 && t.canSearch() {
+		return t.search(q.text), ""
 	}
-	if len(found) == 0 && len(searches) < mostSearches && t.has("search_documents") {
-		if wider := widen(q, searches); wider != "" {
-			return []step{{"search_documents", map[string]any{"query": wider}}}, ""
+	if len(found) == 0 {
+		if wider := t.again(q); wider != nil {
+			return wider, ""
 		}
 	}
 	if reads := toRead(t, found); len(reads) > 0 && len(t.read()) == 0 {
-		return readAll(reads, q), ""
+		return readAll(t, reads, q), ""
 	}
 	a := compose(t, q)
-	if !a.supported && len(searches) < mostSearches && t.has("search_documents") {
-		if wider := widen(q, searches); wider != "" {
-			return []step{{"search_documents", map[string]any{"query": wider}}}, ""
+	if !a.supported {
+		if wider := t.again(q); wider != nil {
+			return wider, ""
 		}
 	}
 	if !a.supported && len(searches) == mostSearches {
 		if reads := toRead(t, t.foundBy(searches[mostSearches-1])); len(reads) > 0 && t.readTurns() < 2 {
-			return readAll(reads, q), ""
+			return readAll(t, reads, q), ""
 		}
 	}
 	if !a.supported {
@@ -95,10 +95,10 @@ func (t turn) foundBy(r result) []document {
 func (t turn) readTurns() int {
 	turns, searched := 0, false
 	for _, r := range t.results {
-		switch r.tool {
-		case "search_documents":
+		switch {
+		case isSearch(r.tool):
 			searched = true
-		case "read_document":
+		case isReading(r.tool):
 			if searched {
 				turns++
 			}
@@ -108,22 +108,24 @@ func (t turn) readTurns() int {
 	return turns
 }
 
-func readAll(docs []document, q query) []step {
+func readAll(t turn, docs []document, q query) []step {
 	var steps []step
 	for _, d := range docs {
-		steps = append(steps, step{"read_document", map[string]any{"doc_id": d.DocID, "focus_query": q.text}})
+		steps = append(steps, t.reading(d.DocID, q.text))
 	}
 	return steps
 }
 
 // toRead returns the best of the found documents that were not tried yet.
 func toRead(t turn, found []document) []document {
-	if !t.has("read_document") {
+	if t.offered(readers()) == "" {
 		return nil
 	}
 	tried := map[any]bool{}
-	for _, r := range t.of("read_document") {
-		tried[r.input["doc_id"]] = true
+	for _, r := range t.results {
+		if isReading(r.tool) {
+			tried[r.input["doc_id"]] = true
+		}
 	}
 	var out []document
 	for _, d := range found {
@@ -160,7 +162,7 @@ func widen(q query, done []result) string {
 // refuse says that nothing was found, and what was searched and read.
 func refuse(t turn, q query) string {
 	var queries, names []string
-	for _, r := range t.of("search_documents") {
+	for _, r := range t.searches() {
 		if s, ok := r.input["query"].(string); ok && s != "" {
 			queries = append(queries, "“"+clip(s, 120)+"”")
 		}

@@ -32,6 +32,7 @@ type result struct {
 // output holds every field that the tools of documents return.
 type output struct {
 	Documents    []document `json:"documents"`
+	Results      []found    `json:"results"`
 	TotalFound   int        `json:"total_found"`
 	More         bool       `json:"more"`
 	KeySentences []string   `json:"key_sentences"`
@@ -150,9 +151,16 @@ func (t turn) of(tool string) []result {
 // found returns the documents that searches found, each once, best first.
 func (t turn) found() []document {
 	var out []document
-	for _, r := range t.of("search_documents") {
+	for _, r := range t.searches() {
 		for _, d := range r.out.Documents {
 			if !slices.ContainsFunc(out, func(o document) bool { return o.DocID == d.DocID }) {
+				out = append(out, d)
+			}
+		}
+		for _, d := range byDocument(r.out.Results) {
+			if i := slices.IndexFunc(out, func(o document) bool { return o.DocID == d.DocID && o.Title == d.Title }); i >= 0 {
+				out[i].add(d.Passages)
+			} else {
 				out = append(out, d)
 			}
 		}
@@ -165,7 +173,7 @@ func (t turn) read() []document {
 	var out []document
 	for _, r := range t.results {
 		switch r.tool {
-		case "read_document", "get_document_summary":
+		case "read_document", "lookup", "get_document_summary":
 			if r.out.Error == nil {
 				out = append(out, r.out.document)
 			}

@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"footnote/corpus"
+)
+
+// foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page and for
+// programs; models cite by N.
+type foundPassage struct {
+	N        int     `json:"n"`
+	ChunkID  string  `json:"chunk_id,omitempty"`
+	DocID    string  `json:"doc_id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	Section  string  `json:"section,omitempty"`
+	Page     int     `json:"page,omitempty"`
+	BlockID  string  `json:"block_id"`
+	Content  string  `json:"content"`
+	Score    float64 `json:"score"`
+}
+
+// foundPassages is the output of retrieve, retrieve_more, semantic_search and hybrid_search.
+type foundPassages struct {
+	Query   string         `json:"query"`
+	Results []foundPassage `json:"results"`
+	Total   int            `json:"total_results"`
+	Notes   []string       `json:"notes"`
+}
+
+func (o foundPassages) forModel() any {
+	results := make([]foundPassage, len(o.Results))
+	for i, r := range o.Results {
+		r.ChunkID = ""
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+func (o foundPassages) clip(limit int) any {
+	results := make([]foundPassage, len(o.Results))
+	for i, r := range o.Results {
+		r.Content = cutText(r.Content, max(60, limit*8/10/len(o.Results)-2*overhead))
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+// passagesFound is the result of a search for passages.
+func passagesFound(query string, hits []corpus.Result, notes []string) result {
+	return result{
+		message: "Found " + count(len(hits), "passage"), summary: tally(hits),
+		output: func(number numberer) any {
+			out := foundPassages{Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, notes...)}
+			for _, hit := range hits {
+				doc, p := hit.Document, hit.Passage
+				out.Results = append(out.Results, foundPassage{
+					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: filename(doc), Title: title(doc), Section: p.Section,
+					Page: p.Page, BlockID: p.FirstBlock, Content: p.Text, Score: hit.Score,
+				})
+			}
+			return out
+		},
+		effect: func(d *desk) { d.remember(query, hits) },
+	}
+}
+
+// remember notes what a search for passages found.
+func (d *desk) remember(query string, hits []corpus.Result) {
+	for _, hit := range hits {
+		d.sources.know(hit.Document)
+	}
+	d.sources.searched(query, len(hits))
+	d.sources.searchedLast(query)
+}
+
+// tally counts hits for people: "5 passages in 3 documents".
+func tally(hits []corpus.Result) string {
+	if len(hits) == 0 {
+		return "nothing found"
+	}
+	documents := map[string]bool{}
+	for _, hit := range hits {
+		documents[hit.Document.ID] = true
+	}
+	return count(len(hits), "passage") + " in " + count(len(documents), "document")
+}
+
+// search finds passages among the documents in reach.
+func (d *desk) search(ctx context.Context, q corpus.Query) (corpus.Results, error) {
+	q.Documents = d.only
+	found, err := d.library.Search(ctx, d.scope, q)
+	if err != nil {
+		return corpus.Results{}, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}

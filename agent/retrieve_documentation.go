@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"net/url"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed retrieve_documentation.md
+var retrieveDocumentationDoc string
+
+const retrieveDocumentationSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The question or topic to search for in the documentation"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "Number of most relevant chunks to retrieve (default: 5)"},
+		"similarity_threshold": {"type": "number", "minimum": 0, "maximum": 1, "default": 0, "description": "Minimum similarity score for results (0.0-1.0, default: 0.0)"}
+	}
+}`
+
+type retrieveDocumentationInput struct {
+	Query     string  `json:"query"`
+	TopK      int     `json:"top_k"`
+	Threshold float64 `json:"similarity_threshold"`
+}
+
+// documentationChunk is one result of retrieve_documentation. What stands behind Rank is ours, beside the agreed fields.
+type documentationChunk struct {
+	ChunkText  string  `json:"chunk_text"`
+	PageTitle  string  `json:"page_title"`
+	Section    *string `json:"section_heading"` // null without one
+	SourceURL  string  `json:"source_url"`
+	Similarity float64 `json:"similarity_score"`
+	Rank       int     `json:"rank"`
+	N          int     `json:"n"`
+	ChunkID    string  `json:"chunk_id,omitempty"`
+	DocID      string  `json:"doc_id,omitempty"`
+}
+
+type retrieveDocumentationOutput struct {
+	Results []documentationChunk `json:"results"`
+	Total   int                  `json:"total_results"`
+	Query   string               `json:"query"`
+	Notes   []string             `json:"notes,omitempty"`
+}
+
+func (o retrieveDocumentationOutput) forModel() any {
+	results := make([]documentationChunk, len(o.Results))
+	for i, r := range o.Results {
+		r.ChunkID, r.DocID = "", ""
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+func (o retrieveDocumentationOutput) clip(limit int) any {
+	results := make([]documentationChunk, len(o.Results))
+	for i, r := range o.Results {
+		r.ChunkText = cutText(r.ChunkText, max(60, limit*8/10/len(o.Results)-2*overhead))
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+func retrieveDocumentation() (*tool, error) {
+	return toolKind[retrieveDocumentationInput]{
+		name: "retrieve_documentation", action: chat.ActionSearching, retrieval: true, cached: true, topK: 20, echo: "query",
+		doc: retrieveDocumentationDoc, schema: retrieveDocumentationSchema,
+		doing: func(_ *desk, in retrieveDocumentationInput) string { return searchingFor(in.Query) },
+		do: func(ctx context.Context, d *desk, in retrieveDocumentationInput) (result, error) {
+			found, err := d.documentation(ctx, in)
+			if err != nil {
+				return result{}, err
+			}
+			res := passagesFound(in.Query, found.Results, nil)
+			res.output = func(number numberer) any {
+				out := retrieveDocumentationOutput{Results: []documentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes}
+				for i, hit := range found.Results {
+					out.Results = append(out.Results, chunkOf(number, hit, i+1))
+				}
+				return out
+			}
+			return res, nil
+		},
+	}.build()
+}
+
+// documentation searches by meaning when a threshold is asked for, since only that has scores to compare; else every way there is.
+func (d *desk) documentation(ctx context.Context, in retrieveDocumentationInput) (corpus.Results, error) {
+	if in.Threshold > 0 {
+		return d.byMeaning(ctx, in.Query, in.TopK, in.Threshold)
+	}
+	return d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK})
+}
+
+func chunkOf(number numberer, hit corpus.Result, rank int) documentationChunk {
+	out := documentationChunk{
+		ChunkText: hit.Passage.Text, PageTitle: title(hit.Document), Similarity: min(1, max(0, hit.Score)), Rank: rank,
+		SourceURL: "/d/" + url.PathEscape(hit.Document.ID) + "?p=" + url.QueryEscape(hit.Passage.ID),
+		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
+	}
+	if section := hit.Passage.Section; section != "" {
+		out.Section = &section
+	}
+	return out
+}

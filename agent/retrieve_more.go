@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed retrieve_more.md
+var retrieveMoreDoc string
+
+const retrieveMoreSchema = `{
+	"type": "object", "additionalProperties": false,
+	"properties": {
+		"query": {"type": "string", "maxLength": 1000, "description": "The search to go on with; the last one if left out"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of further results"}
+	}
+}`
+
+type retrieveMoreInput struct {
+	Query string `json:"query"`
+	TopK  int    `json:"top_k"`
+}
+
+func retrieveMore() (*tool, error) {
+	return toolKind[retrieveMoreInput]{
+		name: "retrieve_more", action: chat.ActionSearching, retrieval: true, onward: true, topK: 50,
+		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
+		doing: func(d *desk, in retrieveMoreInput) string {
+			return "Searching on for: " + shorten(d.sources.meant(in.Query), 120)
+		},
+		do: func(ctx context.Context, d *desk, in retrieveMoreInput) (result, error) {
+			query := d.sources.meant(in.Query)
+			if query == "" {
+				return refuse("Nothing was searched yet: use retrieve first, or give a query.")
+			}
+			found, err := d.search(ctx, corpus.Query{Text: query, Limit: 50})
+			if err != nil {
+				return result{}, err
+			}
+			var fresh []corpus.Result
+			for _, hit := range found.Results {
+				if len(fresh) < in.TopK && !d.sources.holds(hit.Passage.ID) {
+					fresh = append(fresh, hit)
+				}
+			}
+			notes := found.Notes
+			if len(fresh) < in.TopK {
+				notes = append(append([]string{}, notes...), "There are no further passages for this query. Other words may find more.")
+			}
+			return passagesFound(query, fresh, notes), nil
+		},
+	}.build()
+}

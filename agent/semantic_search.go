@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed semantic_search.md
+var semanticSearchDoc string
+
+const semanticSearchSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The search query to find relevant passages"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of results to return"},
+		"min_score": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7, "description": "Minimum similarity score, 0 to 1"}
+	}
+}`
+
+type semanticSearchInput struct {
+	Query    string  `json:"query"`
+	TopK     int     `json:"top_k"`
+	MinScore float64 `json:"min_score"`
+}
+
+func semanticSearch() (*tool, error) {
+	return toolKind[semanticSearchInput]{
+		name: "semantic_search", action: chat.ActionSearching, retrieval: true, cached: true, topK: 50,
+		doc: semanticSearchDoc, schema: semanticSearchSchema,
+		doing: func(_ *desk, in semanticSearchInput) string { return searchingFor(in.Query) },
+		do: func(ctx context.Context, d *desk, in semanticSearchInput) (result, error) {
+			found, err := d.byMeaning(ctx, in.Query, in.TopK, in.MinScore)
+			if err != nil {
+				return result{}, err
+			}
+			return passagesFound(in.Query, found.Results, found.Notes), nil
+		},
+	}.build()
+}
+
+// byMeaning searches by meaning. When a threshold leaves nothing, a note says how near the best passage came: what counts as
+// near differs much between embedding models.
+func (d *desk) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
+	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least})
+	if err != nil || len(found.Results) > 0 || least == 0 {
+		return found, err
+	}
+	best, err := d.search(ctx, corpus.Query{Text: query, Limit: 1, Mode: corpus.ModeSemantic})
+	if err != nil {
+		return found, err
+	}
+	if len(best.Results) > 0 {
+		found.Notes = append(append([]string{}, found.Notes...),
+			fmt.Sprintf("No passage reaches a score of %.2f; the best has %.2f. Search with a lower one to see it.", least, best.Results[0].Score))
+	}
+	return found, nil
+}

@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+//go:embed summarize.md
+var summarizeDoc string
+
+const summarizeSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["texts"],
+	"properties": {
+		"texts": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 20000}, "description": "List of text passages to summarize, or their numbers, like [3]"},
+		"focus": {"type": "string", "maxLength": 500, "description": "What aspect to focus the summary on"}
+	}
+}`
+
+// maxSummarised is how many texts a summary is made of; further ones are left out, and a note says so.
+const maxSummarised = 10
+
+type summarizeInput struct {
+	Texts []string `json:"texts"`
+	Focus string   `json:"focus"`
+}
+
+type summarizeOutput struct {
+	Summary  string   `json:"summary"` // key sentences, word for word, each with its passage's number if it has one
+	Focus    string   `json:"focus,omitempty"`
+	Passages []shown  `json:"passages"`
+	Notes    []string `json:"notes"`
+}
+
+// forModel leaves the passages out: the model has them.
+func (o summarizeOutput) forModel() any {
+	return map[string]any{"summary": o.Summary, "notes": o.Notes}
+}
+
+func (o summarizeOutput) clip(limit int) any {
+	o.Summary, o.Passages = cutText(o.Summary, limit/2), cutPassages(o.Passages, limit/3)
+	return o
+}
+
+func summarize() (*tool, error) {
+	return toolKind[summarizeInput]{
+		name: "summarize", action: chat.ActionSummarising, doc: summarizeDoc, schema: summarizeSchema,
+		aliases: map[string]string{"passages": "texts"},
+		doing: func(_ *desk, in summarizeInput) string {
+			if in.Focus != "" {
+				return "Summarising " + count(len(in.Texts), "passage") + " for: " + shorten(in.Focus, 100)
+			}
+			return "Summarising " + count(len(in.Texts), "passage")
+		},
+		do: func(_ context.Context, d *desk, in summarizeInput) (result, error) {
+			notes := []string{}
+			if len(in.Texts) > maxSummarised {
+				notes = append(notes, "Only the first "+strconv.Itoa(maxSummarised)+" passages were summarised.")
+				in.Texts = in.Texts[:maxSummarised]
+			}
+			passages, from, why := d.given(in.Texts)
+			if why != "" {
+				return refuse("%s", why)
+			}
+			var whole strings.Builder
+			for _, p := range passages {
+				whole.WriteString(p.Text + "\n\n")
+			}
+			key := keySentences(passages, text.Detect(whole.String()), summarySentences, in.Focus)
+			if len(key) == 0 {
+				return refuse("These texts are too short to be summarised: use them as they are.")
+			}
+			said := make([]string, len(key))
+			for i, k := range key {
+				said[i] = k.text
+				if src := from[k.passage]; src != nil {
+					said[i] += " [" + strconv.Itoa(src.n) + "]"
+				}
+			}
+			return result{
+				message: "Summarised " + count(len(passages), "passage"), summary: count(len(key), "key sentence"),
+				output: func(number numberer) any {
+					out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Passages: []shown{}, Notes: notes}
+					for _, src := range from {
+						if src != nil {
+							out.Passages = append(out.Passages, show(number, src.passage, src.document))
+						}
+					}
+					return out
+				},
+			}, nil
+		},
+	}.build()
+}
+
+var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
+
+// given makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from holds the source
+// of each, nil for words of its own. The last result is a refusal, empty if all were understood.
+func (d *desk) given(texts []string) (passages []corpus.Passage, from []*source, why string) {
+	known := d.sources.all()
+	for _, given := range texts {
+		given = strings.TrimSpace(given)
+		var src *source
+		if m := passageNumber.FindStringSubmatch(given); m != nil {
+			n, _ := strconv.Atoi(m[1]) // three digits at most
+			s, ok := d.sources.at(n)
+			if !ok {
+				return nil, nil, "There is no passage with the number " + m[1] + ". Give the texts themselves, or numbers of passages that you were shown."
+			}
+			src, given = &s, s.passage.Text
+		} else {
+			for i := range known {
+				if strings.Contains(known[i].passage.Text, given) {
+					src = &known[i]
+					break
+				}
+			}
+		}
+		passages, from = append(passages, corpus.Passage{Text: given}), append(from, src)
+	}
+	return passages, from, ""
+}

@@ -1,0 +1,237 @@
+package agent
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/offline"
+	"footnote/llm/scripted"
+)
+
+func TestTheTableOfToolsets(t *testing.T) {
+	t.Parallel()
+	box, err := newToolbox()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for name, set := range box.sets {
+		b, err := json.Marshal([]int{set.budget.Steps, set.budget.RetrievalCalls, set.turns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[name] = string(b) + " " + strings.Join(set.names(), " ")
+	}
+	want := map[string]string{
+		"cursor":        "[10,10,200] search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document",
+		"react":         "[10,5,200] retrieve retrieve_more calculate lookup summarize finish",
+		"strategy":      "[3,5,200] semantic_search read_document metadata_search hybrid_search",
+		"documentation": "[10,5,20] retrieve_documentation",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("toolsets (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New())
+	for _, tt := range []struct {
+		name    string
+		toolset string
+		tools   []string
+		used    []string
+	}{
+		{"cursor", "cursor", nil, []string{"search_documents", "read_document"}},
+		{"react", "react", nil, []string{"retrieve", "lookup"}},
+		{"strategy", "strategy", nil, []string{"hybrid_search", "read_document"}},
+		{"documentation", "documentation", nil, []string{"retrieve_documentation"}},
+		{"by meaning alone", "strategy", []string{"semantic_search"}, []string{"semantic_search"}},
+		{"a mix of sets", "react", []string{"hybrid_search", "lookup", "calculate"}, []string{"hybrid_search", "lookup"}},
+	} {
+		req := chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Toolset: tt.toolset, Config: chat.RunConfig{EnabledTools: tt.tools}}
+		got := h.answer(req)
+		a := got.answer()
+		if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") || !strings.Contains(a.Markdown, "28 days of paid holiday a year, including public holidays. [1]") && !strings.Contains(a.Markdown, "[1]") {
+			t.Errorf("%s: answer = %q, citations %+v", tt.name, a.Markdown, a.Citations)
+		}
+		if a.StopReason != chat.StopAnswered || a.Confidence < 0.9 {
+			t.Errorf("%s: stopped %s, confidence %v", tt.name, a.StopReason, a.Confidence)
+		}
+		var used []string
+		for _, s := range got.ended() {
+			if s.ToolName != "" {
+				used = append(used, s.ToolName)
+			}
+		}
+		if diff := cmp.Diff(tt.used, used); diff != "" {
+			t.Errorf("%s: tools used (-want +got):\n%s", tt.name, diff)
+		}
+		refusal := h.answer(chat.RunRequest{Message: "Who won the football world cup in Argentina?", Toolset: tt.toolset, Config: req.Config}).answer()
+		if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 {
+			t.Errorf("%s: refusal = %+v", tt.name, refusal)
+		}
+	}
+}
+
+func TestToolsThatAreNotThereAreNamed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New())
+	for _, tt := range []struct {
+		name string
+		req  chat.RunRequest
+		want []string
+	}{
+		{"an unknown toolset", chat.RunRequest{Toolset: "axe"}, []string{"axe", "cursor, documentation, react, strategy"}},
+		{"an unknown tool", chat.RunRequest{Config: chat.RunConfig{EnabledTools: []string{"retrieve", "saw"}}}, []string{"saw", "search_documents", "finish", "retrieve_documentation"}},
+		{"a tool that is not set up", chat.RunRequest{Toolset: "react", Config: chat.RunConfig{EnabledTools: []string{"web_search"}}}, []string{"web_search", "provider"}},
+	} {
+		tt.req.Message = "Anything"
+		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, tt.req)
+		if err == nil || chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(chat.MessageOf(err), want) {
+				t.Errorf("%s: %q does not say %q", tt.name, chat.MessageOf(err), want)
+			}
+		}
+	}
+	if _, err := NewRuns(Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(), Tools: []string{"saw"}}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("NewRuns with an unknown tool = %v", err)
+	}
+}
+
+func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says(Refusal))
+	h := newHouse(t, model)
+	got := h.answer(chat.RunRequest{Message: "What is new on the web?", Toolset: "react"})
+	if why, _ := got.step("analyse").Details["left_out"].(string); why != "web_search: no web search provider is set up" {
+		t.Errorf("details = %v", got.step("analyse").Details)
+	}
+	req := model.Requests()[0]
+	if !strings.Contains(req.Messages[0].Text, "There is no tool web_search here") {
+		t.Error("the model is not told why")
+	}
+	if slices.ContainsFunc(req.Tools, func(s llm.ToolSpec) bool { return s.Name == "web_search" }) {
+		t.Error("web_search is offered")
+	}
+}
+
+func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says(Refusal), says(Refusal), says(Refusal))
+	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
+	h.answer(question("What?"))
+	h.answer(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}})
+	h.answer(chat.RunRequest{Message: "What?", Toolset: "documentation"})
+	var got []string
+	for _, r := range model.Requests() {
+		var names []string
+		for _, s := range r.Tools {
+			names = append(names, s.Name)
+		}
+		got = append(got, strings.Join(names, " "))
+	}
+	got = slices.Compact(got) // a nudge asks again with the same tools
+	if diff := cmp.Diff([]string{"retrieve calculate", "lookup", "retrieve_documentation"}, got); diff != "" {
+		t.Errorf("offered (-want +got):\n%s", diff)
+	}
+}
+
+func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
+	t.Parallel()
+	box, err := newToolbox()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := toolset{tools: box.tools}
+	for _, tt := range []struct {
+		tool, args, want string // want: the arguments with their defaults, or the property that is wrong, after a !
+	}{
+		{"retrieve", `{"query":" roof "}`, `{"query":"roof","top_k":5}`},
+		{"retrieve", `{"query":"roof","top_k":50}`, `{"query":"roof","top_k":50}`},
+		{"retrieve", `{"query":"roof","top_k":0}`, "!top_k"},
+		{"retrieve", `{"query":"roof","top_k":51}`, "!top_k"},
+		{"retrieve", `{"query":"roof","top_k":"many"}`, "!top_k"},
+		{"retrieve", `{"query":"  "}`, "!query"},
+		{"retrieve", `{}`, "!query"},
+		{"retrieve_more", `{}`, `{"top_k":5}`},
+		{"retrieve_more", `{"top_k":0}`, "!top_k"},
+		{"semantic_search", `{"query":"roof"}`, `{"min_score":0.7,"query":"roof","top_k":5}`},
+		{"semantic_search", `{"query":"roof","min_score":1.1}`, "!min_score"},
+		{"semantic_search", `{"query":"roof","min_score":-0.1}`, "!min_score"},
+		{"hybrid_search", `{"query":"roof","top_k":null}`, `{"query":"roof","top_k":5}`},
+		{"hybrid_search", `{"query":""}`, "!query"},
+		{"retrieve_documentation", `{"query":"roof"}`, `{"query":"roof","similarity_threshold":0,"top_k":5}`},
+		{"retrieve_documentation", `{"query":"roof","top_k":20,"similarity_threshold":1}`, `{"query":"roof","similarity_threshold":1,"top_k":20}`},
+		{"retrieve_documentation", `{"query":"roof","top_k":0}`, "!top_k"},
+		{"retrieve_documentation", `{"query":"roof","top_k":21}`, "!top_k"},
+		{"retrieve_documentation", `{"query":"roof","similarity_threshold":1.1}`, "!similarity_threshold"},
+		{"lookup", `{"document":"Survey.md","focus_query":"roof"}`, `{"doc_id":"Survey.md","query":"roof"}`},
+		{"lookup", `{"query":"roof"}`, "!doc_id"},
+		{"read_document", `{"document_id":"Survey.md"}`, `{"doc_id":"Survey.md","page":1}`},
+		{"summarize", `{"texts":["[1]"],"focus":"roof"}`, `{"focus":"roof","texts":["[1]"]}`},
+		{"summarize", `{"texts":[]}`, "!texts"},
+		{"summarize", `{"texts":"all"}`, "!texts"},
+		{"finish", `{"answer":""}`, "!answer"},
+		{"finish", `{"answer":"Yes [1].","confidence":1}`, "!confidence"},
+		{"metadata_search", `{"filters":{"author":"John","year":2024}}`, `{"filters":{"author":"John","year":2024}}`},
+		{"metadata_search", `{"filters":"author"}`, "!filters"},
+	} {
+		args, err := whole.find(tt.tool).normalise(json.RawMessage(tt.args), nil)
+		wrong, bad := strings.CutPrefix(tt.want, "!")
+		switch {
+		case bad && (err == nil || !strings.Contains(err.Error(), wrong)):
+			t.Errorf("%s %s: %s, %v; want an error about %s", tt.tool, tt.args, args, err, wrong)
+		case !bad && (err != nil || string(args) != tt.want):
+			t.Errorf("%s %s: %s, %v; want %s", tt.tool, tt.args, args, err, tt.want)
+		}
+	}
+	many := 40
+	args, err := whole.find("retrieve_documentation").normalise(json.RawMessage(`{"query":"roof"}`), &many)
+	if err != nil || !strings.Contains(string(args), `"top_k":20`) {
+		t.Errorf("retrieval_top_k 40: %s, %v", args, err)
+	}
+}
+
+func TestRetrieveDocumentationKeepsItsAgreedForms(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	req := chat.RunRequest{Message: "How many days of holiday?", Toolset: "documentation"}
+	steps := h.used(req,
+		call("retrieve_documentation", `{"query":"paid holiday","top_k":1}`), call("retrieve_documentation", `{"query":"paid holiday","top_k":21}`),
+		call("retrieve_documentation", `{"query":"zzyzx"}`))
+	var out map[string]any
+	if err := json.Unmarshal(steps[0].ToolOutput, &out); err != nil {
+		t.Fatal(err)
+	}
+	if out["total_results"] != 1.0 || out["query"] != "paid holiday" {
+		t.Errorf("output = %s", steps[0].ToolOutput)
+	}
+	first := out["results"].([]any)[0].(map[string]any)
+	want := []string{"chunk_id", "chunk_text", "doc_id", "n", "page_title", "rank", "section_heading", "similarity_score", "source_url"}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(first))); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+	if first["page_title"] != "Staff handbook" || first["rank"] != 1.0 || !strings.Contains(first["chunk_text"].(string), "28 days") ||
+		!strings.HasPrefix(first["source_url"].(string), "/d/") || !strings.Contains(first["section_heading"].(string), "Leave") {
+		t.Errorf("result = %v", first)
+	}
+	var failed map[string]string
+	if err := json.Unmarshal(steps[1].ToolOutput, &failed); err != nil || len(failed) != 2 || failed["query"] != "paid holiday" || !strings.Contains(failed["error"], "top_k") {
+		t.Errorf("error form = %s, %v", steps[1].ToolOutput, err)
+	}
+	if !strings.Contains(string(steps[2].ToolOutput), `"results":[]`) || steps[2].Message != "Found 0 passages" {
+		t.Errorf("nothing found = %q, %s", steps[2].Message, steps[2].ToolOutput)
+	}
+}

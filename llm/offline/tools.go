@@ -1,0 +1,110 @@
+package offline
+
+import "slices"
+
+// searchers find passages by a query and readers read one document; the first that is offered is used.
+func searchers() []string {
+	return []string{"search_documents", "hybrid_search", "retrieve", "semantic_search", "retrieve_documentation"}
+}
+
+func readers() []string { return []string{"read_document", "lookup"} }
+
+func isSearch(tool string) bool {
+	return tool == "retrieve_more" || slices.Contains(searchers(), tool)
+}
+
+func isReading(tool string) bool { return slices.Contains(readers(), tool) }
+
+func (t turn) offered(names []string) string {
+	for _, name := range names {
+		if t.has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// canSearch reports whether any tool that searches is offered.
+func (t turn) canSearch() bool { return t.offered(searchers()) != "" }
+
+// searches returns the results of all searches.
+func (t turn) searches() []result {
+	return slices.DeleteFunc(slices.Clone(t.results), func(r result) bool { return !isSearch(r.tool) })
+}
+
+// search is a search for words.
+func (t turn) search(query string) []step {
+	return []step{{t.offered(searchers()), map[string]any{"query": query}}}
+}
+
+// again is a second search of one that found too little, with other words and without a threshold; nothing if there is none to try.
+func (t turn) again(q query) []step {
+	searches := t.searches()
+	if len(searches) >= mostSearches || !t.canSearch() {
+		return nil
+	}
+	wider := widen(q, searches)
+	tool := t.offered(searchers())
+	if wider == "" && tool == "semantic_search" {
+		wider = q.text
+	}
+	if wider == "" {
+		return nil
+	}
+	input := map[string]any{"query": wider}
+	if tool == "semantic_search" {
+		input["min_score"] = 0
+	}
+	return []step{{tool, input}}
+}
+
+// reading is a call that reads the parts of a document that bear on a query.
+func (t turn) reading(doc, about string) step {
+	tool, focus := t.offered(readers()), "focus_query"
+	if tool == "lookup" {
+		focus = "query"
+	}
+	return step{tool, map[string]any{"doc_id": doc, focus: about}}
+}
+
+// found is a passage that a search returns by itself, under any of the names that tools give to its parts.
+type found struct {
+	N           int     `json:"n"`
+	DocID       string  `json:"doc_id"`
+	Filename    string  `json:"filename"`
+	Title       string  `json:"title"`
+	PageTitle   string  `json:"page_title"`
+	Section     string  `json:"section"`
+	SectionPath string  `json:"section_heading"`
+	Page        int     `json:"page"`
+	Content     string  `json:"content"`
+	ChunkText   string  `json:"chunk_text"`
+	Score       float64 `json:"score"`
+	Similarity  float64 `json:"similarity_score"`
+}
+
+// byDocument puts passages under their documents, documents by their best passage.
+func byDocument(passages []found) []document {
+	var out []document
+	at := map[string]int{}
+	for _, f := range passages {
+		key := f.DocID + "\x00" + f.PageTitle
+		i, known := at[key]
+		if !known {
+			i = len(out)
+			at[key] = i
+			out = append(out, document{DocID: f.DocID, Filename: f.Filename, Title: f.Title + f.PageTitle, Score: f.Score + f.Similarity})
+		}
+		out[i].Passages = append(out[i].Passages, passage{N: f.N, Page: f.Page, Section: f.Section + f.SectionPath, Text: f.Content + f.ChunkText})
+	}
+	return out
+}
+
+// add takes passages over that are not there yet.
+func (d *document) add(passages []passage) {
+	for _, p := range passages {
+		if !slices.ContainsFunc(d.Passages, func(o passage) bool { return o.N == p.N }) {
+			d.Passages = append(d.Passages, p)
+		}
+	}
+}
