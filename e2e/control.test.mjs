@@ -9,8 +9,11 @@ import { ask, over, runOf, sameAsAPI, shown, trace } from './page.mjs'
 const question = 'What is the moisture at points G2 and G4 of the north gable?'
 
 describe('a run that takes a while', () => {
-  const at = house({ model: { delay: 60, tokens: 90 } })
-  const writing = turn => until(async () => (await shown(turn)).split(' ').length > 4, 'the answer is being written')
+  const at = house({ model: { delay: 20, tokens: 60 } })
+  const writing = async turn => {
+    await until(async () => (await shown(turn)).split(' ').length > 4, 'the answer is being written')
+    at.model.hold()
+  }
 
   it('stops at once and keeps its text', at.tab(async page => {
     await page.goto('/')
@@ -27,6 +30,7 @@ describe('a run that takes a while', () => {
     await turn.getByRole('button', { name: 'Continue' }).click()
     const next = page.locator(`[data-testid=turn]:not([data-run="${run.run_id}"])`)
     await next.waitFor()
+    await page.getByRole('button', { name: 'Stop generating' }).waitFor()
     await page.keyboard.press('Escape')
     await next.getByText('Stopped by you').waitFor({ timeout: 2000 })
     await over(next)
@@ -36,7 +40,9 @@ describe('a run that takes a while', () => {
     await page.goto('/')
     const turn = await ask(page, `${question} #loop`)
     await turn.locator('.step[data-status=complete]').filter({ hasText: 'Searched' }).first().waitFor()
+    at.model.hold()
     await page.getByRole('button', { name: 'Answer now' }).click()
+    at.model.release()
     await over(turn)
     const run = await sameAsAPI(at.server, turn)
     assert.equal(run.answer.stop_reason, 'answer_now')
@@ -45,6 +51,7 @@ describe('a run that takes a while', () => {
 
   it('lets the next question wait its turn', at.tab(async page => {
     await page.goto('/')
+    at.model.hold()
     const first = await ask(page, question)
     await page.locator('#q').fill('Within how many days must a claim be made?')
     await page.locator('#q').press('Enter')
@@ -52,6 +59,7 @@ describe('a run that takes a while', () => {
     assert.equal(await page.getByTestId('turn').count(), 1)
     await page.getByRole('button', { name: 'Stop generating' }).click()
     await first.getByText('Stopped by you').waitFor()
+    at.model.release()
     const second = page.getByTestId('turn').nth(1)
     await second.waitFor()
     assert.equal(await second.getByTestId('question').textContent(), 'Within how many days must a claim be made?')

@@ -1,5 +1,5 @@
-// Starts the real programs for the tests: Footnote on a data directory of its own, the scripted model's server, and a
-// proxy whose connections can be cut.
+// Starts the real programs for the tests: Footnote on a data directory of its own, the scripted model's server, and
+// proxies whose connections can be cut or held up.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -47,12 +47,20 @@ const healthy = (url, process_) => until(() => {
   return fetch(url).then(r => r.ok, () => false)
 }, () => `an answer from ${url}\n${process_.log.text}`)
 
-/** The model's server: real HTTP, scripted answers. delay: ms before each token; tokens: how many an answer has. */
+/**
+ * The model's server: real HTTP, scripted answers. delay: ms before each token; tokens: how many an answer has. While it is held,
+ * nothing that it says arrives, so that a test can do something in the middle of a run however slow the machine is.
+ */
 export async function modelServer({ delay = 0, tokens = 0 } = {}) {
   const port = await freePort()
   const process_ = start(scripted, ['-addr', `127.0.0.1:${port}`, '-delay', `${delay}ms`, '-tokens', String(tokens)], {})
   await healthy(`http://127.0.0.1:${port}/v1/models`, process_)
-  return { env: { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: 'scripted' }, stop: process_.stop }
+  const way = await proxy(port)
+  return {
+    env: { OPENAI_BASE_URL: `${way.url}/v1`, OPENAI_MODEL: 'scripted' },
+    hold: way.hold, release: way.release,
+    async stop() { await way.stop(); await process_.stop() },
+  }
 }
 
 /** A Footnote server. restart() keeps data and port. */
@@ -80,25 +88,28 @@ export async function footnote(env = {}) {
   }
 }
 
-/** A way to a server that can be cut: connections break, new ones are refused, until it heals. */
+/** A way to a server. Cut: connections break, new ones are refused, until it heals. Held: nothing comes back, until it is released. */
 export async function proxy(port) {
-  const sockets = new Set()
-  let broken = false
+  const pairs = new Set()
+  let [broken, held] = [false, false]
   const listener = createServer(from => {
     if (broken) { from.destroy(); return }
     const to = connect(port, '127.0.0.1')
-    for (const [socket, other] of [[from, to], [to, from]]) {
-      sockets.add(socket)
-      socket.on('error', () => {}).on('close', () => { sockets.delete(socket); other.destroy() })
-      socket.pipe(other)
-    }
+    const pair = { from, to }
+    pairs.add(pair)
+    for (const [socket, other] of [[from, to], [to, from]]) socket.on('error', () => {}).on('close', () => { pairs.delete(pair); other.destroy() })
+    from.pipe(to)
+    if (!held) to.pipe(from)
   })
   await new Promise(done => listener.listen(0, '127.0.0.1', done))
+  const destroy = () => { for (const { from, to } of pairs) { from.destroy(); to.destroy() } }
   return {
     url: `http://127.0.0.1:${listener.address().port}`,
-    cut() { broken = true; for (const socket of sockets) socket.destroy() },
+    cut() { broken = true; destroy() },
     heal() { broken = false },
-    async stop() { for (const socket of sockets) socket.destroy(); await new Promise(done => listener.close(done)) },
+    hold() { held = true; for (const { from, to } of pairs) to.unpipe(from) },
+    release() { if (!held) return; held = false; for (const { from, to } of pairs) to.pipe(from) },
+    async stop() { destroy(); await new Promise(done => listener.close(done)) },
   }
 }
 

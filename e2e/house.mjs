@@ -17,7 +17,10 @@ export function inBothModes(model, options, body) {
 export function house({ model, empty = false, env = {} } = {}) {
   const at = {
     /** Runs a test in a tab of its own, which must stay without complaints. */
-    tab: (body, options = {}) => () => inTab(at.browser, { baseURL: at.server.url, ...options }, body),
+    tab: (body, options = {}) => () => {
+      at.model?.release()
+      return inTab(at.browser, { baseURL: at.server.url, ...options }, body)
+    },
   }
   before(async () => {
     at.browser = await launch()

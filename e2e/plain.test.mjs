@@ -56,6 +56,7 @@ inBothModes({ delay: 15 }, { empty: true }, (at, withModel) => {
 
   it('stops a run, renames and deletes conversations by forms', plain(async page => {
     await page.goto('/')
+    at.model?.hold()
     await page.locator('#q').fill('How long is the guarantee on the slates?')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.waitForURL('**/c/*')
