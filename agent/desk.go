@@ -17,6 +17,7 @@ type Library interface {
 	List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error)
 	Count(ctx context.Context, s chat.Scope) (corpus.Counts, error)
 	Version(ctx context.Context, s chat.Scope) (int64, error)
+	Semantic() bool
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)
 	Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error)

@@ -1,11 +1,6 @@
 package agent
 
-import (
-	"context"
-	"fmt"
-
-	"footnote/corpus"
-)
+import "footnote/corpus"
 
 // foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page and for
 // programs; models cite by N.
@@ -88,14 +83,4 @@ func tally(hits []corpus.Result) string {
 		documents[hit.Document.ID] = true
 	}
 	return count(len(hits), "passage") + " in " + count(len(documents), "document")
-}
-
-// search finds passages among the documents in reach.
-func (d *desk) search(ctx context.Context, q corpus.Query) (corpus.Results, error) {
-	q.Documents = d.only
-	found, err := d.library.Search(ctx, d.scope, q)
-	if err != nil {
-		return corpus.Results{}, fmt.Errorf("search: %w", err)
-	}
-	return found, nil
 }

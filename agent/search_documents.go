@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	_ "embed"
-	"fmt"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -64,9 +63,9 @@ func searchDocuments() (*tool, error) {
 		doc: searchDocumentsDoc, schema: searchDocumentsSchema,
 		doing: func(_ *desk, in searchDocumentsInput) string { return "Searching for: " + shorten(in.Query, 120) },
 		do: func(ctx context.Context, d *desk, in searchDocumentsInput) (result, error) {
-			found, err := d.library.Search(ctx, d.scope, corpus.Query{Text: in.Query, Limit: min(50, max(d.top, 2*in.MaxResults)), Documents: d.only})
+			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: min(50, max(d.top, 2*in.MaxResults))})
 			if err != nil {
-				return result{}, fmt.Errorf("search: %w", err)
+				return result{}, err
 			}
 			groups := group(found.Results, in.MaxResults)
 			passages := 0

@@ -32,20 +32,9 @@ type summarizeInput struct {
 }
 
 type summarizeOutput struct {
-	Summary  string   `json:"summary"` // key sentences, word for word, each with its passage's number if it has one
-	Focus    string   `json:"focus,omitempty"`
-	Passages []shown  `json:"passages"`
-	Notes    []string `json:"notes"`
-}
-
-// forModel leaves the passages out: the model has them.
-func (o summarizeOutput) forModel() any {
-	return map[string]any{"summary": o.Summary, "notes": o.Notes}
-}
-
-func (o summarizeOutput) clip(limit int) any {
-	o.Summary, o.Passages = cutText(o.Summary, limit/2), cutPassages(o.Passages, limit/3)
-	return o
+	Summary string   `json:"summary"` // key sentences, word for word, each with its passage's number if it has one
+	Focus   string   `json:"focus,omitempty"`
+	Notes   []string `json:"notes"`
 }
 
 func summarize() (*tool, error) {
@@ -83,17 +72,10 @@ func summarize() (*tool, error) {
 					said[i] += " [" + strconv.Itoa(src.n) + "]"
 				}
 			}
+			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: notes}
 			return result{
 				message: "Summarised " + count(len(passages), "passage"), summary: count(len(key), "key sentence"),
-				output: func(number numberer) any {
-					out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Passages: []shown{}, Notes: notes}
-					for _, src := range from {
-						if src != nil {
-							out.Passages = append(out.Passages, show(number, src.passage, src.document))
-						}
-					}
-					return out
-				},
+				output: func(numberer) any { return out },
 			}, nil
 		},
 	}.build()
