@@ -308,7 +308,7 @@ func (safeTree) Transform(doc *ast.Document, reader text.Reader, _ parser.Contex
 		if entering {
 			switch n := n.(type) {
 			case *ast.Heading:
-				n.Level = min(n.Level+2, 6)
+				n.Level = min(max(n.Level+1, 3), 6) // answers begin with # or ##, and a level must not be left out
 			case *ast.Image:
 				images = append(images, n)
 			}
