@@ -36,6 +36,9 @@ func (a *askCommand) Run(p *program) (err error) {
 	defer resp.Body.Close()
 	show := &transcript{answer: p.stdout, steps: p.stderr}
 	for raw, err := range data(resp.Body) {
+		if err != nil && p.ctx.Err() != nil {
+			return errors.New("stopped before the answer was done; ask again, or press Continue on the page")
+		}
 		if err != nil {
 			return fmt.Errorf("the stream broke off: %w", err)
 		}

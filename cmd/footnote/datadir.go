@@ -51,13 +51,16 @@ func claim(path string) (*directory, error) {
 	return d, d.announce("")
 }
 
-// announce tells other processes where this one serves.
+// announce tells other processes where this one serves. They may read at any moment, so the file changes as a whole.
 func (d *directory) announce(url string) error {
 	raw, err := json.Marshal(occupant{URL: url, PID: os.Getpid()})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(d.path, "server.json"), raw, 0o600)
+	if err := os.WriteFile(d.file("server.json.new"), raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(d.file("server.json.new"), d.file("server.json"))
 }
 
 // file returns a path below the directory.
