@@ -122,10 +122,10 @@ BEGIN
 		AND (SELECT bool_and(strpos(words, phrase) > 0) FROM unnest(phrases) phrase);
 END $$;
 
--- The terms most like one, most alike first.
-CREATE FUNCTION lexicon_similar(typed text, most int) RETURNS SETOF text LANGUAGE plpgsql STABLE
-	SET enable_seqscan = off SET pg_trgm.similarity_threshold = 0.15 AS $$
+-- The terms at least so alike to one, from 0 to 1, most alike first.
+CREATE FUNCTION lexicon_similar(typed text, likeness real, most int) RETURNS SETOF text LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
+	PERFORM set_config('pg_trgm.similarity_threshold', likeness::text, true);
 	RETURN QUERY SELECT l.term FROM lexicon l WHERE l.term % typed ORDER BY similarity(l.term, typed) DESC, l.term LIMIT most;
 END $$;
 

@@ -193,3 +193,21 @@ func (s *Server) Exec(t testing.TB, statements string) {
 		t.Fatal(err)
 	}
 }
+
+// ForTest is a server for one test, stopped when that ends. Without any PostgreSQL the test is skipped; in CI it fails.
+func ForTest(t testing.TB) *Server {
+	t.Helper()
+	s, err := Start(t.Context())
+	if errors.Is(err, errMissing) && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Errorf("stop PostgreSQL: %v", err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,156 @@
+//go:build linux || darwin
+
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"footnote/chat"
+)
+
+// tally counts statements.
+type tally struct{ n atomic.Int64 }
+
+func (c *tally) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+
+func (c *tally) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// cpu is the processor time this process used so far.
+func cpu(b *testing.B) time.Duration {
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
+// serverCPU is the processor time of the server's processes so far, in steps of 10 ms; 0 where that can't be read.
+func serverCPU(b *testing.B, db *DB) (sum time.Duration) {
+	var postmaster string
+	if err := db.queryRow(b.Context(), longTime, `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)`, nil, &postmaster); err != nil {
+		b.Fatal(err)
+	}
+	entries, _ := os.ReadDir("/proc") // elsewhere there is none
+	for _, entry := range entries {
+		raw, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		_, after, ok := strings.Cut(string(raw), ") ")
+		if fields := strings.Fields(after); err == nil && ok && len(fields) > 12 && fields[1] == postmaster {
+			for _, ticks := range fields[11:13] {
+				n, _ := time.ParseDuration(ticks + "0ms")
+				sum += n
+			}
+		}
+	}
+	return sum
+}
+
+// measure runs work b.N times in all, on each of parallel goroutines together, and reports the processor time and the statements of one.
+func measure(b *testing.B, parallel int, work func(db *DB, worker int)) {
+	b.Helper()
+	count := &tally{}
+	db, err := open(b.Context(), server.Schema(b), slog.New(slog.DiscardHandler), count)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	work(db, 0) // statements are prepared
+	before, beforeServer := cpu(b), serverCPU(b, db)
+	count.n.Store(0)
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for worker := range parallel {
+		wg.Go(func() {
+			for range (b.N + parallel - 1) / parallel {
+				work(db, worker)
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	n := float64((b.N + parallel - 1) / parallel * parallel)
+	b.ReportMetric(float64(count.n.Load())/n, "statements/op")
+	b.ReportMetric(float64((cpu(b)-before).Microseconds())/n, "cpu-µs/op")
+	b.ReportMetric(float64((serverCPU(b, db)-beforeServer).Microseconds())/n, "server-cpu-µs/op")
+}
+
+// BenchmarkAppend stores one delta of 256 bytes.
+func BenchmarkAppend(b *testing.B) {
+	for _, runs := range []int{1, 64} {
+		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {
+			var mu sync.Mutex
+			ids := make(map[int]string)
+			delta := chat.AnswerDelta{Text: strings.Repeat("word ", 51)}
+			measure(b, runs, func(db *DB, worker int) {
+				mu.Lock()
+				id := ids[worker]
+				mu.Unlock()
+				if id == "" {
+					id = startRunOn(b, db).ID
+					mu.Lock()
+					ids[worker] = id
+					mu.Unlock()
+				}
+				if _, err := db.Chats().Append(b.Context(), "server", id, delta); err != nil {
+					b.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkRun stores all of a run, 16 events in 12 appends through the feed, with one reader who follows.
+func BenchmarkRun(b *testing.B) {
+	for _, runs := range []int{1, 32} {
+		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {
+			measure(b, runs, func(db *DB, _ int) { benchRun(b, db, chat.NewFeed(db.Chats())) })
+		})
+	}
+}
+
+func benchRun(b *testing.B, db *DB, feed *chat.Feed) {
+	run := startRunOn(b, db)
+	wake, stop := feed.Watch(run.ID)
+	defer stop()
+	at := int64(0)
+	say := func(payloads ...chat.Payload) {
+		news := wake()
+		if err := feed.Append(b.Context(), "server", run.ID, payloads...); err != nil {
+			b.Error(err)
+		}
+		<-news
+		page, err := feed.Read(b.Context(), chat.Local, run.ID, at)
+		if err != nil {
+			b.Error(err)
+		}
+		at = page.Last
+	}
+	step := chat.Step{CallID: "c1", Step: "search_documents", ActionType: chat.ActionSearching, Message: "Searching for: roof",
+		ToolName: "search_documents", ToolInput: json.RawMessage(`{"query":"roof"}`), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning}
+	done := step
+	done.ToolOutput = json.RawMessage(`{"results":"` + strings.Repeat("passage ", 250) + `"}`)
+	say(chat.RunStarted{SessionID: run.SessionID, Question: "How long is the roof?"}, step)
+	for range 2 {
+		say(step)
+		say(done)
+	}
+	for range 5 {
+		say(chat.AnswerDelta{Text: strings.Repeat("word ", 50)})
+	}
+	say(chat.Citation{Number: 1, Quote: "The roof is long."}, chat.AnswerDelta{Text: "[1]."})
+	say(chat.Answer{Markdown: strings.Repeat("word ", 250)}, chat.RunDone{Status: chat.RunCompleted})
+}
