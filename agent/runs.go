@@ -29,6 +29,7 @@ type Config struct {
 	Tools       []string      // of requests without enabled_tools; empty: the toolset's own
 	Budget      chat.Budget   // zero fields: the toolset's own
 	Temperature *float64      // of requests without one; nil: the model's
+	MaxTurns    int           // questions of a session; 0: the toolset's own
 	MaxRuns     int           // under way at once; 0: 1,000
 	ToolTimeout time.Duration // of one call; 0: 30 s
 	Lease       time.Duration // how long a run stays ours without a sign of life; 0: 30 s
@@ -87,10 +88,13 @@ func NewRuns(cfg Config) (*Runs, error) {
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
 // IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeTooMany
-// when too many runs are under way, and CodeUnavailable while the server stops.
+// when too many runs are under way, CodeConflict for a session at its limit of questions, and CodeUnavailable while the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
 	req, set, err := r.check(req)
 	if err != nil {
+		return chat.Run{}, false, err
+	}
+	if err := r.room(ctx, user, req, set); err != nil {
 		return chat.Run{}, false, err
 	}
 	if err := r.reserve(); err != nil {

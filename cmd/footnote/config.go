@@ -45,6 +45,10 @@ type settings struct {
 	OpenAIModel          string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
 	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model; semantic search is off without one." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 
+	AgentToolset    string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
+	AgentTools      []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
+	SessionMaxTurns int      `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
+
 	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
 	MaxRuns      int           `help:"Runs at once before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
 	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
@@ -82,6 +86,9 @@ func (c *commands) check() error {
 	}
 	if c.MaxUploadMiB < 1 || c.MaxUploadMiB > 4096 {
 		errs = append(errs, errors.New("FOOTNOTE_MAX_UPLOAD_MIB goes from 1 to 4096"))
+	}
+	if c.SessionMaxTurns < 1 {
+		errs = append(errs, errors.New("FOOTNOTE_SESSION_MAX_TURNS must be at least 1"))
 	}
 	if c.MaxRuns < 1 {
 		errs = append(errs, errors.New("FOOTNOTE_MAX_RUNS must be at least 1"))

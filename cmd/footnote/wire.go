@@ -62,7 +62,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	budget := chat.Budget{Seconds: int(set.RunTimeout.Seconds())}
 	a.runs, err = agent.NewRuns(agent.Config{
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: model, Fallback: fallback, Log: log,
-		MaxRuns: set.MaxRuns, Budget: budget, Exclusive: a.stores.exclusive,
+		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: budget, Exclusive: a.stores.exclusive,
 	})
 	if err != nil {
 		return nil, err

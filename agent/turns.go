@@ -1,0 +1,50 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"footnote/chat"
+)
+
+// maxTurns is how many questions a session may have with a toolset: the setting, which never raises the limit of a toolset that is
+// made for short conversations.
+func (r *Runs) maxTurns(set toolset) int {
+	switch most := r.cfg.MaxTurns; {
+	case most == 0:
+		return set.turns
+	case set.turns < r.box.sets[DefaultToolset].turns:
+		return min(most, set.turns)
+	default:
+		return most
+	}
+}
+
+// room refuses a further question in a session that is at its limit. Asking an earlier question again, or in other words, takes its
+// place and needs no room.
+func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set toolset) error {
+	if req.SessionID == "" || req.Sibling != "" {
+		return nil
+	}
+	scope := chat.Scope{User: user}
+	session, err := r.cfg.Store.Session(ctx, scope, req.SessionID)
+	switch {
+	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
+		return nil // a new one, or one that StartRun refuses
+	case err != nil:
+		return err
+	case session.TurnCount < r.maxTurns(set):
+		return nil
+	}
+	if req.IdempotencyKey != "" { // the last question, sent again, is no further one
+		last, err := r.cfg.Store.Run(ctx, scope, session.HeadID)
+		if err != nil {
+			return err
+		}
+		if last.Request.Message == req.Message {
+			return nil
+		}
+	}
+	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
+		"This conversation has reached its limit of %d questions. Start a new one to go on: a request without session_id opens it.", r.maxTurns(set))}
+}
