@@ -74,8 +74,9 @@ func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpu
 
 // scopedInTx locks a document in scope, whether hidden or not.
 func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
+	s = legibleScope(s)
 	d, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`, d.n FROM documents d WHERE id = $1 AND user_id = $2 FOR UPDATE`,
-		legible(id), legible(s.User)), &n)
+		legible(id), s.User), &n)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, d.Namespace) {
 		return 0, d, errNoDocument
 	}

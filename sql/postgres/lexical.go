@@ -30,7 +30,7 @@ func (l *Lexical) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexi
 	if k <= 0 || len(q.Terms) == 0 && len(q.Phrases) == 0 {
 		return nil, nil
 	}
-	hits, err := l.search(ctx, s, q, k)
+	hits, err := l.search(ctx, legibleScope(s), q, k)
 	if err != nil {
 		return nil, fmt.Errorf("lexical search: %w", err)
 	}

@@ -86,7 +86,7 @@ func (l *Lexical) Similar(ctx context.Context, s chat.Scope, term string, k int)
 	if term = foldTerm(term); k <= 0 || !correctable(term) {
 		return nil, nil
 	}
-	found, err := l.similar(ctx, s, term, k)
+	found, err := l.similar(ctx, legibleScope(s), term, k)
 	if err != nil {
 		return nil, fmt.Errorf("similar terms: %w", err)
 	}

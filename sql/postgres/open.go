@@ -21,7 +21,7 @@ const (
 	oldest       = 15                      // version of PostgreSQL
 	defaultConns = 10                      // unless the URL says pool_max_conns
 	connectTime  = 1500 * time.Millisecond // for a connection: a new one, one that is tested, or one that others give back
-	shortTime    = 2 * time.Second         // for what a person waits for
+	shortTime    = 1800 * time.Millisecond // for what a person waits for: an answer to a request comes within two seconds
 	longTime     = 10 * time.Second        // for what a run or a document depends on
 )
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"footnote/chat"
 )
 
 const attempts = 3 // of a statement that had no effect, without a pause
@@ -34,6 +36,15 @@ func legible(s string) string {
 		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// legibleScope is a scope as the database has its names.
+func legibleScope(s chat.Scope) chat.Scope {
+	names := make([]string, len(s.Namespaces))
+	for i, name := range s.Namespaces {
+		names[i] = legible(name)
+	}
+	return chat.Scope{User: legible(s.User), Namespaces: names}
 }
 
 // conn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person waits for

@@ -1,0 +1,271 @@
+package postgres
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]struct{ begin, end func(*relay) }{
+		"refused": {(*relay).shut, (*relay).open},
+		"silent":  {(*relay).stall, (*relay).resume},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRelay(t, server.Schema(t))
+			db := openURL(t, r.url)
+			run := startRunOn(t, db)
+			fault.begin(r)
+			for what, call := range map[string]func() error{
+				"StartRun": func() error {
+					_, _, err := db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"}, chat.Lease{Owner: "server"})
+					return err
+				},
+				"Run":  func() error { _, err := db.Chats().Run(t.Context(), chat.Local, run.ID); return err },
+				"List": func() error { _, _, err := db.Documents().List(t.Context(), chat.Local, corpus.Filter{}); return err },
+				"Ping": func() error { return db.Ping(t.Context()) },
+			} {
+				start := time.Now()
+				if err := call(); err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
+					t.Errorf("%s: %v, want %s", what, err, chat.CodeUnavailable)
+				}
+				t.Logf("%s failed after %v", what, time.Since(start))
+			}
+			fault.end(r)
+			mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
+			if got, err := db.Chats().Run(t.Context(), chat.Local, run.ID); err != nil || got.Status != chat.RunRunning {
+				t.Errorf("Run = %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestAnAppendWaitsForADatabaseThatComesBack(t *testing.T) {
+	t.Parallel()
+	r := newRelay(t, server.Schema(t))
+	db := openURL(t, r.url)
+	run := startRunOn(t, db)
+	r.shut()
+	done := make(chan error, 1)
+	go func() {
+		_, err := db.Chats().Append(t.Context(), "server", run.ID, chat.AnswerDelta{Text: "a"})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Fatalf("Append did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond): // whenever it begins, it can only succeed later
+	}
+	r.open()
+	if err := <-done; err != nil {
+		t.Errorf("Append: %v", err)
+	}
+	if events, err := db.Chats().Events(t.Context(), chat.Local, run.ID, 0, 0); err != nil || len(events) != 1 {
+		t.Errorf("%d events, %v; want one", len(events), err)
+	}
+}
+
+func TestAConnectionThatTheServerEndedIsReplaced(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	run := startRunOn(t, db)
+	for range 5 {
+		server.Exec(t, fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'footnote' AND query LIKE '%%%s%%'`, mark(t, db)))
+		mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
+	}
+	if events, err := db.Chats().Events(t.Context(), chat.Local, run.ID, 0, 0); err != nil || len(events) != 5 {
+		t.Errorf("%d events, %v; want 5", len(events), err)
+	}
+}
+
+// mark lets every idle connection of db be found by its last statement.
+func mark(t *testing.T, db *DB) string {
+	t.Helper()
+	name := "mark " + chat.NewID()
+	for _, c := range db.pool.AcquireAllIdle(t.Context()) {
+		if _, err := c.Exec(t.Context(), `SELECT '`+name+`'`); err != nil {
+			t.Error(err)
+		}
+		c.Release()
+	}
+	return name
+}
+
+func TestAFullDiskIsSaidAndHeals(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	run := startRunOn(t, db)
+	mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
+	exec(t, db, `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space' USING ERRCODE = 'disk_full'; END $$`)
+	for _, table := range []string{"events", "runs", "documents"} {
+		exec(t, db, `CREATE TRIGGER full_disk BEFORE INSERT ON `+table+` FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+	}
+	_, err := db.Chats().Append(t.Context(), "server", run.ID, chat.AnswerDelta{Text: "b"}, chat.RunDone{Status: chat.RunCompleted})
+	wantFull(t, "Append", err)
+	_, _, err = db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{SessionID: "s", Message: "q"}, chat.Lease{Owner: "server"})
+	wantFull(t, "StartRun", err)
+	_, _, err = db.Documents().Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a", SHA256: "a"})
+	wantFull(t, "Put", err)
+	if events, err := db.Chats().Events(t.Context(), chat.Local, run.ID, 0, 0); err != nil || len(events) != 1 {
+		t.Errorf("%d events, %v; reads go on, and only one was stored", len(events), err)
+	}
+	if _, err := db.Chats().Session(t.Context(), chat.Local, "s"); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("a session of a run that failed to start: %v", err)
+	}
+	exec(t, db, `DROP FUNCTION full_disk CASCADE`)
+	mustAppend(t, db, run.ID, chat.RunDone{Status: chat.RunCompleted})
+}
+
+func wantFull(t *testing.T, what string, err error) {
+	t.Helper()
+	if err == nil || chat.CodeOf(err) != chat.CodeDiskFull {
+		t.Errorf("%s: %v, want %s", what, err, chat.CodeDiskFull)
+	}
+}
+
+func exec(t *testing.T, db *DB, statement string) {
+	t.Helper()
+	if _, err := db.exec(t.Context(), longTime, statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnswersAndEndsAreOnDiskWhenAppendReturns(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	run := startRunOn(t, db)
+	for _, p := range []chat.Payload{chat.Answer{Markdown: strings.Repeat("a", 1000)}, chat.RunDone{Status: chat.RunCompleted}} {
+		var before string
+		if err := db.queryRow(t.Context(), longTime, `SELECT pg_current_wal_insert_lsn()::text`, nil, &before); err != nil {
+			t.Fatal(err)
+		}
+		mustAppend(t, db, run.ID, p)
+		var flushed bool
+		if err := db.queryRow(t.Context(), longTime, `SELECT pg_current_wal_flush_lsn() > $1::pg_lsn`, []any{before}, &flushed); err != nil || !flushed {
+			t.Errorf("%s: on disk %v, %v", p.Kind(), flushed, err)
+		}
+	}
+}
+
+func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	const bad = "a\x00b\xffc"
+	run, _, err := db.Chats().StartRun(t.Context(), bad, chat.RunRequest{Message: bad, IdempotencyKey: bad}, chat.Lease{Owner: bad, Until: time.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := chat.Scope{User: bad}
+	if _, err := db.Chats().Append(t.Context(), bad, run.ID, chat.Step{CallID: bad, Message: bad, Truncated: true, Full: []byte(`{}`)}, chat.Answer{Markdown: bad}); err != nil {
+		t.Errorf("Append: %v", err)
+	}
+	if got, err := db.Chats().Run(t.Context(), s, run.ID); err != nil || got.Answer != bad {
+		t.Errorf("Run = %+v, %v", got, err)
+	}
+	if sessions, _, err := db.Chats().Sessions(t.Context(), s, chat.SessionQuery{Text: bad}); err != nil || len(sessions) != 1 {
+		t.Errorf("Sessions = %v, %v", sessions, err)
+	}
+	_, err = db.Chats().Run(t.Context(), s, bad)
+	if chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("Run of a bad id: %v", err)
+	}
+	ds := db.Documents()
+	d, _, err := ds.Put(t.Context(), corpus.Document{User: bad, Path: bad, SHA256: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = ds.PutContent(t.Context(), d.ID, corpus.Content{SHA256: d.SHA256, Extracted: corpus.Extracted{Title: bad, Text: bad, Blocks: []corpus.Block{{ID: bad}}},
+		Passages: []corpus.Passage{{ID: bad, Text: bad, Section: bad}}, Terms: []corpus.Terms{{Title: bad, Body: "roof " + bad}}})
+	if err != nil {
+		t.Errorf("PutContent: %v", err)
+	}
+	if hits, err := db.Lexical().SearchLexical(t.Context(), s, corpus.LexicalQuery{Terms: []string{"roof", bad}, Phrases: [][]string{{"roof"}}}, 5); err != nil || len(hits) != 1 {
+		t.Errorf("SearchLexical = %v, %v", hits, err)
+	}
+	if list, _, err := ds.List(t.Context(), s, corpus.Filter{Text: bad, Meta: map[string]any{bad: []any{bad, map[string]any{"n": 1}}}}); err != nil || len(list) != 1 {
+		t.Errorf("List = %v, %v", list, err)
+	}
+}
+
+func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]string{
+		"the first": `BEFORE INSERT ON contents`, "the words": `BEFORE INSERT ON content_words`, "the last passage": `BEFORE INSERT ON passages FOR EACH ROW WHEN (NEW.ordinal = 99)`,
+		"the index": `BEFORE INSERT ON lexical`, "new terms": `BEFORE INSERT ON lexicon`, "removing the old": `BEFORE DELETE ON passages`, "the switch": `BEFORE UPDATE OF content ON documents`,
+		"the count": `BEFORE UPDATE OF changes ON corpus_state`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := openNew(t)
+			ds, lexical := db.Documents(), db.Lexical()
+			put := func(version string, n int) error {
+				d, _, err := ds.Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a.md", SHA256: version})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := corpus.Content{SHA256: version, Extracted: corpus.Extracted{Text: version, Blocks: []corpus.Block{{Words: []corpus.WordBox{{End: 1, Box: chat.Box{1}}}}}}}
+				for i := range n {
+					c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprint(version, i), Text: version})
+					c.Terms = append(c.Terms, corpus.Terms{Body: fmt.Sprintf("%s %s%d", version, version, i)})
+				}
+				return ds.PutContent(t.Context(), d.ID, c)
+			}
+			check := func(version string, n int) {
+				t.Helper()
+				for _, word := range []string{"old", "new"} {
+					want := 0
+					if word == version {
+						want = n
+					}
+					if hits, err := lexical.SearchLexical(t.Context(), chat.Local, corpus.LexicalQuery{Terms: []string{word}}, 1000); err != nil || len(hits) != want {
+						t.Errorf("%q is found in %d passages, %v; want %d", word, len(hits), err, want)
+					}
+				}
+				var passages, rows, contents int
+				if err := db.queryRow(t.Context(), longTime, `SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM lexical), (SELECT count(*) FROM contents)`,
+					nil, &passages, &rows, &contents); err != nil || passages != n || rows != n || contents != 1 {
+					t.Errorf("%d passages, %d rows of the index, %d contents, %v; want %d, %d and 1", passages, rows, contents, err, n, n)
+				}
+			}
+			if err := put("old", 50); err != nil {
+				t.Fatal(err)
+			}
+			check("old", 50)
+			if !strings.Contains(write, "FOR EACH") {
+				write += ` FOR EACH ROW`
+			}
+			exec(t, db, `CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken'; END $$`)
+			exec(t, db, `CREATE TRIGGER broken `+write+` EXECUTE FUNCTION broken()`)
+			if err := put("new", 100); err == nil || !strings.Contains(err.Error(), "broken") {
+				t.Fatalf("PutContent: %v", err)
+			}
+			check("old", 50)
+			exec(t, db, `DROP FUNCTION broken CASCADE`)
+			if err := put("new", 100); err != nil {
+				t.Fatalf("PutContent, mended: %v", err)
+			}
+			check("new", 100)
+		})
+	}
+}
+
+func TestAClosedDatabaseIsUnavailable(t *testing.T) {
+	t.Parallel()
+	db, err := Open(t.Context(), server.Schema(t), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Ping(t.Context()); err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("after Close: %v, want %s", err, chat.CodeUnavailable)
+	}
+}
