@@ -82,11 +82,10 @@ func failPoints() []failPoint {
 	}
 	for i, window := range [][2]int{{1, 300}, {300, 2000}, {2000, 4000}, {4000, 9000}, {9000, 20000}, {20000, 40000}} {
 		points = append(points, failPoint{fmt.Sprintf("in the model's stream, window %d", i+1), func(k *killed, rng *rand.Rand) {
-			at, done := window[0]+rng.IntN(window[1]-window[0]), false
+			at := window[0] + rng.IntN(window[1]-window[0])
 			k.after = -1
 			k.model.onBytes = func(n int) {
-				if n >= at && !done {
-					done = true
+				if n >= at {
 					_ = k.s.cmd.Process.Kill() // it may have ended
 				}
 			}
