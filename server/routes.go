@@ -55,6 +55,7 @@ func (s *Server) routes() *echo.Echo {
 	e.POST("/documents/:id/restore", s.restoreDocument)
 
 	s.v1Routes(e)
+	s.describedRoutes(e)
 
 	e.GET("/health", s.health)
 	e.GET("/readyz", s.ready)

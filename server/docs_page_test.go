@@ -1,0 +1,48 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+func TestTheAPICanBeReadAsAPage(t *testing.T) {
+	b := newBench(t)
+	got := b.send("GET", "/docs", "", "Accept", "text/html")
+	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		t.Fatalf("%d %s", got.status, got.header.Get("Content-Type"))
+	}
+	doc, err := html.Parse(strings.NewReader(got.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, n := range elements(doc, func(n *html.Node) bool { return attribute(n, "id") != "" }) {
+		if id := attribute(n, "id"); ids[id] {
+			t.Errorf("the id %s is there twice", id)
+		} else {
+			ids[id] = true
+		}
+	}
+	for _, op := range operations() {
+		if !ids[op.id()] || !strings.Contains(got.body, ">"+openPath(op.path)+"<") {
+			t.Errorf("%s %s is not on the page", op.method, op.path)
+		}
+	}
+	for _, a := range elements(doc, func(n *html.Node) bool { return n.Data == "a" }) {
+		if name, ok := strings.CutPrefix(attribute(a, "href"), "#"); ok && name != "" && !ids[name] {
+			t.Errorf("a link to #%s leads nowhere", name)
+		}
+	}
+	for _, n := range elements(doc, func(n *html.Node) bool { return n.Data == "script" }) {
+		if src := attribute(n, "src"); !strings.HasPrefix(src, "/static/") {
+			t.Errorf("a script from %q", src)
+		}
+	}
+	for _, want := range []string{"curl -X POST " + b.url + "/agent/chat ", "1 to 50; default 5", "list of Citation", "needed", "hybrid, lexical, semantic"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+func documentOperations() []operation {
+	missing := []chat.Code{chat.CodeNotFound}
+	taken := []outcome{
+		{status: http.StatusAccepted, about: "What was taken, and what was not.", body: uploaded{}},
+		{status: http.StatusSeeOther, about: "The page of documents, for a form."},
+	}
+	changed := []outcome{
+		{status: http.StatusOK, about: "The document.", body: documentInfo{}},
+		{status: http.StatusSeeOther, about: "The page of documents, for a form."},
+	}
+	busy := []chat.Code{chat.CodeNotFound, chat.CodeConflict}
+	one := []parameter{documentParam}
+	return []operation{
+		{
+			method: "POST", path: "/documents", group: "Documents", summary: "Add files",
+			about: "Each file is taken or listed with the reason why not; the others go on. Ask at once: a document counts as soon as it is ready. namespace and meta come before the files they are meant for.",
+			form: []parameter{
+				{name: "namespace", schema: patterned(`^[\w.-]{0,128}$`), about: `Where to put the files; "default" if empty.`},
+				{name: "meta", schema: textSchema(), about: "A JSON object about the files: author, date, tags and so on."},
+				{name: "files", need: true, schema: &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string", Format: "binary"}}, about: "The files."},
+			},
+			formKind: echo.MIMEMultipartForm, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeDiskFull}), outcomes: taken,
+		},
+		{
+			method: "POST", path: "/documents/samples", group: "Documents", summary: "Add the sample documents", about: "Once: what is there already stays.",
+			fails: []chat.Code{chat.CodeNotFound, chat.CodeDiskFull}, outcomes: taken,
+		},
+		{
+			method: "GET", path: "/documents", group: "Documents", summary: "List documents",
+			params: append([]parameter{
+				{in: "query", name: "namespace", schema: textSchema(), about: "Only of this namespace."},
+				{in: "query", name: "state", schema: patterned(`^(?:(?:queued|parsing|indexing|ready|failed|cancelled)?(?:,|$))*$`), about: "Only in these states, separated by commas: queued, parsing, indexing, ready, failed, cancelled."},
+				{in: "query", name: "sort", schema: oneOf("newest", "oldest", "title"), about: "The order."},
+			}, pageParams("Part of a title or file name.", 1000, "50")...),
+			fails:    []chat.Code{chat.CodeInvalid},
+			outcomes: []outcome{{status: http.StatusOK, about: "One page of them.", body: documentList{}}},
+		},
+		{
+			method: "GET", path: "/documents/:id", group: "Documents", summary: "Get a document's state", params: one, fails: missing,
+			outcomes: []outcome{{status: http.StatusOK, about: "The document.", body: documentInfo{}}},
+		},
+		{
+			method: "DELETE", path: "/documents/:id", group: "Documents", summary: "Delete a document", about: "It is gone at once and can be brought back for a minute.",
+			params: one, fails: missing, outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}},
+		},
+		{
+			method: "GET", path: "/documents/:id/text", group: "Documents", summary: "Get a document's text", about: "The one text that all offsets count in, as characters from 0.",
+			params: one, fails: []chat.Code{chat.CodeNotFound, chat.CodeConflict}, outcomes: []outcome{{status: http.StatusOK, about: "The text.", kind: "text/plain"}},
+		},
+		{
+			method: "GET", path: "/documents/:id/file", group: "Documents", summary: "Get the file itself", about: "Always as an attachment.", params: one, fails: missing,
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "The file.", kind: "*/*"}, {status: http.StatusPartialContent, about: "The part that was asked for.", kind: "*/*"},
+				{status: http.StatusNotModified, about: "It is what the reader has."}, {status: http.StatusPreconditionFailed, about: "It changed."},
+				{status: http.StatusRequestedRangeNotSatisfiable, about: "It has no such part.", kind: "text/plain"},
+			},
+		},
+		{
+			method: "GET", path: "/documents/:id/events", group: "Documents", summary: "Follow a document", params: one,
+			about: "A document event with the document at each change, and document_done, the last, when it is ready, failed or cancelled.",
+			fails: []chat.Code{chat.CodeNotFound, chat.CodeTooMany}, outcomes: []outcome{{status: http.StatusOK, about: "The events.", kind: eventsKind}},
+		},
+		{
+			method: "GET", path: "/documents/:id/pages/:page", group: "Documents", summary: "Get a page as a picture",
+			params: []parameter{
+				documentParam, {in: "path", name: "page", need: true, schema: patterned(`^[1-9][0-9]{0,5}\.png$`), about: "1.png, 2.png and so on."},
+				{in: "query", name: "width", schema: wholeSchema(100, maxPageWidth, "1000"), about: "How wide, in pixels."},
+				{in: "query", name: "dpr", schema: &jsonschema.Schema{Type: "number", Minimum: to(0.5), Maximum: to(4)}, about: "Pixels of the screen to one of width."},
+				{in: "query", name: "v", schema: textSchema(), about: "The beginning of the document's sha256: the picture may then be kept for good."},
+			},
+			fails:    []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			outcomes: []outcome{{status: http.StatusOK, about: "The picture.", kind: "image/png"}, {status: http.StatusNotModified, about: "It is what the reader has."}},
+		},
+		{method: "POST", path: "/documents/:id/cancel", group: "Documents", summary: "Stop the work on a document", params: one, fails: busy, outcomes: changed},
+		{method: "POST", path: "/documents/:id/retry", group: "Documents", summary: "Try a document again", about: "One that failed or was stopped.", params: one, fails: busy, outcomes: changed},
+		{method: "POST", path: "/documents/:id/restore", group: "Documents", summary: "Bring back a document that was just deleted", params: one, fails: busy, outcomes: changed},
+	}
+}
+
+func v1Operations() []operation {
+	return []operation{
+		{
+			method: "POST", path: "/v1/chat/completions", group: "OpenAI-compatible", summary: "Ask as one asks OpenAI",
+			about: "Footnotes are in the content as [N] and as annotations of type url_citation, whose indexes count characters. While a run works, a stream has what it does as reasoning_content. " +
+				"Fields that are not described are let in and have no effect; rules in system messages are not followed, since answers come from the documents alone.",
+			body: v1Question{}, open: true, params: []parameter{onceParam}, fails: slices.Concat(waitFails, []chat.Code{chat.CodeGuardrail}),
+			example: map[string]any{"model": v1Model, "messages": []any{map[string]any{"role": "user", "content": "When was the roof last repaired?"}}},
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "The answer.", body: v1Completion{}},
+				{status: http.StatusOK, about: "With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes as {error}.", kind: eventsKind},
+			},
+		},
+		{
+			method: "GET", path: "/v1/models", group: "OpenAI-compatible", summary: "List the models",
+			outcomes: []outcome{{status: http.StatusOK, about: "There is one: footnote.", body: v1ModelList{}}},
+		},
+		{
+			method: "GET", path: "/v1/models/:model", group: "OpenAI-compatible", summary: "Get a model", fails: []chat.Code{chat.CodeNotFound},
+			params:   []parameter{{in: "path", name: "model", need: true, schema: textSchema(), about: "The model's name: footnote."}},
+			outcomes: []outcome{{status: http.StatusOK, about: "The model.", body: v1ModelInfo{}}},
+		},
+	}
+}
+
+func serviceOperations() []operation {
+	return []operation{
+		{
+			method: "GET", path: "/health", group: "Service", summary: "Ask whether everything works",
+			about: "Each thing that the server depends on is asked. A model or a vector store that is down only degrades: search by words still works.",
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "It serves: ok or degraded.", body: healthReport{}},
+				{status: http.StatusServiceUnavailable, about: "It can't serve: down.", body: healthReport{}},
+			},
+		},
+		{
+			method: "GET", path: "/readyz", group: "Service", summary: "Ask whether new work should come here",
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "It should.", body: readiness{}}, {status: http.StatusServiceUnavailable, about: "The server shuts down.", body: readiness{}},
+			},
+		},
+		{
+			method: "GET", path: "/metrics", group: "Service", summary: "Get figures for Prometheus",
+			outcomes: []outcome{{status: http.StatusOK, about: "Every name begins with footnote_.", kind: "text/plain"}},
+		},
+		{
+			method: "GET", path: "/openapi.json", group: "Service", summary: "Get this description for programs",
+			outcomes: []outcome{{status: http.StatusOK, about: "OpenAPI 3.1.", body: map[string]any{}}},
+		},
+		{
+			method: "GET", path: "/docs", group: "Service", summary: "Read this description",
+			outcomes: []outcome{{status: http.StatusOK, about: "A page.", kind: "text/html"}},
+		},
+	}
+}

@@ -1,0 +1,133 @@
+package server
+
+import "github.com/google/jsonschema-go/jsonschema"
+
+// Patterns of texts. They are read alike by all engines of regular expressions.
+const (
+	notBlank    = `[^\s\x00]`
+	sessionForm = `^[A-Za-z0-9_-]{1,128}$`
+	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: none
+	runForm     = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
+)
+
+// describedFields says of the fields what their types do not.
+func describedFields(l Limits) map[string]field {
+	message := field{about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))}
+	given := field{pattern: notBlank, min: to(1), max: to(200_000)}
+	session := field{about: "The conversation to go on with; an unknown id begins one, none makes a new id.", pattern: maybeForm}
+	fifty := field{min: to(1), max: to(50)}
+	share := field{min: to(0), max: to(1)}
+	return map[string]field{
+		"Question.message":             message,
+		"Question.session_id":          session,
+		"Question.context_text":        given,
+		"Question.document_ids":        {max: to(1000)},
+		"Question.toolset":             toolsetField,
+		"AgentQuery.question":          message,
+		"AgentQuery.session_id":        session,
+		"AgentQuery.context":           given,
+		"AgentQuery.toolset":           toolsetField,
+		"AgentQuestion.citation_style": {initial: styleSource},
+
+		"RunConfig.temperature":         {min: to(0), max: to(2)},
+		"RunConfig.max_steps":           fifty,
+		"RunConfig.max_retrieval_calls": fifty,
+		"RunConfig.retrieval_top_k":     fifty,
+		"RunConfig.enabled_tools":       {max: to(50)},
+
+		"SearchQuery.query":     {about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))},
+		"SearchQuery.top_k":     {initial: 5, min: to(1), max: to(50)},
+		"SearchQuery.min_score": share,
+		"SearchQuery.mode":      {about: "Which indexes answer: both, words or meaning.", initial: "hybrid"},
+		"SearchFilters.title":   {about: "A part of the title or file name."},
+		"SearchFilters.mime":    {about: "A media type, or its beginning, such as text/."},
+		"SearchFilters.meta":    {about: "Fields of meta with the values they must have."},
+		"SessionTitle.title":    {about: "The new title.", need: true, pattern: notBlank, min: to(1), max: to(200)},
+		"SessionHead.run_id":    {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
+
+		"V1Question.model":       {about: "The model to ask: footnote.", need: true, values: []string{v1Model}},
+		"V1Question.messages":    {about: "The conversation; the last message is the question, those before it are turns.", need: true, min: to(1)},
+		"V1Question.stream":      {about: "Answer with chunks as server-sent events, ended by [DONE].", initial: false},
+		"V1Question.temperature": {min: to(0), max: to(2)},
+		"V1Question.n":           {about: "How many answers: 1.", min: to(1), max: to(1)},
+		"V1Question.session_id":  {about: "Go on with this conversation of the server; then only the last message is used. Without it each request is a conversation.", pattern: maybeForm},
+		"V1Message.role":         {need: true, values: []string{"user", "assistant", "system", "developer", "tool", "function"}, about: "user and assistant make the conversation; the others are let in and have no effect."},
+		"V1Message.content":      {about: "The text, or parts of it."},
+		"V1Format.type":          {need: true, values: []string{"text"}, about: "The form of the answer."},
+		"V1Completion.id":        {about: `"chatcmpl-" and the run's id.`},
+		"V1Chunk.id":             {about: `"chatcmpl-" and the run's id.`},
+		"V1Choice.message":       {about: "The answer."},
+		"V1Choice.finish_reason": {values: []string{"stop"}},
+		"V1Completion.object":    {values: []string{"chat.completion"}},
+		"V1Chunk.object":         {values: []string{"chat.completion.chunk"}},
+		"V1Error.type":           {values: []string{"invalid_request_error", "authentication_error", "permission_error", "rate_limit_error", "server_error"}},
+		"V1ModelInfo.id":         {values: []string{v1Model}},
+		"V1ModelList.object":     {values: []string{"list"}},
+		"V1ModelInfo.object":     {values: []string{"model"}},
+		"V1Annotation.type":      {values: []string{"url_citation"}},
+		"V1Reply.role":           {values: []string{"assistant"}},
+		"V1Reply.content":        {about: "The answer, in Markdown with footnotes [N]."},
+
+		"AgentAnswer.status":          apiStatusField,
+		"GroundedResponse.status":     apiStatusField,
+		"AgentResponse.status":        apiStatusField,
+		"AgentResponse.id":            {about: "The run's id: GET /agent/runs/{id} has all of it."},
+		"AgentAnswer.confidence":      share,
+		"GroundedResponse.confidence": share,
+		"AgentResponse.confidence":    share,
+		"GroundedResponse.sources":    {about: "The footnotes with their quotes, in order of their numbers."},
+		"SearchResult.score":          share,
+		"Message.role":                {values: []string{"user", "assistant"}},
+		"HealthReport.status":         {values: []string{"ok", "degraded", "down"}},
+		"CheckResult.status":          {values: []string{"ok", "failed"}},
+		"Readiness.status":            {values: []string{"ready", "draining"}},
+		"Problem.type":                {about: "Always about:blank."},
+		"Problem.title":               {about: "The status in words."},
+		"Problem.status":              {about: "The HTTP status."},
+		"Failure.code":                {about: "Why the file could not be read."},
+		"DocumentInfo.error":          {about: "Why the file could not be read."},
+		"Step.timestamp":              {about: "When, in Unix seconds with a fraction."},
+		"Step.title":                  {about: "A heading for the step."},
+		"Step.parent_id":              {about: "The step that groups parallel calls."},
+		"Source.number":               {about: "Of its first footnote; 0 when it is not cited."},
+		"Trace.parent_id":             {about: "The run before it on its branch."},
+		"Trace.text":                  {about: "The answer as far as it is written."},
+		"Trace.answer":                {about: "The whole answer; null until there is one."},
+		"Trace.steps":                 {about: "The last state of each step, in the order they began."},
+		"AnswerReset.call_id":         {about: "The step that takes the text over: it was a thought. Drop the text since the last reset; its numbers are free again."},
+		"AnswerDelta.text":            {about: "The next piece of the answer."},
+		"Budget.steps":                {about: "Turns of the model."},
+		"Budget.tokens":               {about: "Tokens of the model in all."},
+		"Retrieval.query":             {about: "What was searched for, or which document was read."},
+		"Retrieval.tool_name":         {about: "The tool that searched or read."},
+		"RetrieveResponse.strategy":   {about: "How it was searched: hybrid, lexical or semantic."},
+		"RejectedFile.detail":         {about: "Why it was not taken, as a sentence."},
+	}
+}
+
+var (
+	toolsetField   = field{about: "The set of tools that the model has; none: the server's own."}
+	apiStatusField = field{values: []string{"success", "cancelled", "guardrail_triggered", "citation_validation_failed"}, about: "How the run ended."}
+)
+
+func to(n float64) *float64 { return &n }
+
+func textSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
+
+func textOf(most int) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", MaxLength: &most} }
+
+func patterned(pattern string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: pattern}
+}
+
+func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "integer", Minimum: &low, Maximum: &high}
+	if initial != "" {
+		s.Default = []byte(initial)
+	}
+	return s
+}
+
+func oneOf(values ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Enum: list(values...)}
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// group is a heading of the description.
+type group struct{ name, about string }
+
+var groups = []group{
+	{"Questions", "Ask, and get an answer with footnotes."},
+	{"Runs", "A run is the work on one question. It goes on whether anybody looks or not; all it does is in its log."},
+	{"Conversations", "Questions and answers in a row."},
+	{"Documents", "What answers are made from."},
+	{"OpenAI-compatible", "For programs made for OpenAI's API: set their base address to this server's /v1 and the model to footnote. Any key will do."},
+	{"Service", "How the server is, and what it can do."},
+}
+
+// operations describes every route but those of the page.
+func operations() []operation {
+	return slices.Concat(askOperations(), runOperations(), sessionOperations(), documentOperations(), v1Operations(), serviceOperations())
+}
+
+const (
+	eventsKind = "text/event-stream"
+	askAbout   = "The session is made if it is not there. With Accept: text/event-stream the answer is the run's events as server-sent " +
+		"events, named like the schemas Event_*; the run goes on when the reader leaves. "
+)
+
+var (
+	bodyFails = []chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}
+	askFails  = slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull})
+	waitFails = slices.Concat(askFails, []chat.Code{chat.CodeModelFailed, chat.CodeTimeout})
+
+	onceParam   = parameter{in: "header", name: "Idempotency-Key", schema: textOf(255), about: "The same key with the same body gives the same run; with another body it fails."}
+	runParam    = parameter{in: "path", name: "id", need: true, schema: patterned(runForm), about: "The run's id."}
+	afterParams = []parameter{
+		{in: "query", name: "after", schema: wholeSchema(0, 1<<53, "0"), about: "Go on after this event. A number beyond the end gives a reset event and then all."},
+		{in: "header", name: "Last-Event-ID", schema: wholeSchema(0, 1<<53, ""), about: "The same; browsers send it when they come back."},
+	}
+	sessionParam  = parameter{in: "path", name: "id", need: true, schema: patterned(sessionForm), about: "The conversation's id, such as user_7_conv_9."}
+	documentParam = parameter{in: "path", name: "id", need: true, schema: textSchema(), about: "The document's id."}
+)
+
+func askOperations() []operation {
+	answer := func(body any) []outcome {
+		return []outcome{
+			{status: http.StatusOK, about: "The answer. That the documents hold none is one as well: it begins with a fixed sentence and has no citations.", body: body},
+			{status: http.StatusOK, about: "The run's events, when they were asked for.", kind: eventsKind},
+			{status: http.StatusUnprocessableEntity, about: "A guardrail ended the run: the answer is a sentence about it.", body: body},
+		}
+	}
+	return []operation{
+		{
+			method: "POST", path: "/chat", group: "Questions", summary: "Ask, and follow the answer",
+			about: askAbout + "With Accept: application/json the answer is where to follow the run. A form is answered with the page.",
+			body:  question{}, example: map[string]any{"message": "When was the roof last repaired?"},
+			form: []parameter{
+				{name: "message", need: true, schema: patterned(notBlank), about: "The question."},
+				{name: "session_id", schema: patterned(maybeForm), about: "The conversation to go on with."},
+				{name: "context_text", schema: textSchema(), about: "Answer from this text alone."},
+				{name: "idempotency_key", schema: textOf(255), about: "The same as the header."},
+			},
+			formKind: echo.MIMEApplicationForm, params: []parameter{onceParam}, fails: askFails,
+			outcomes: []outcome{
+				{status: http.StatusAccepted, about: "The run is under way.", body: accepted{}},
+				{status: http.StatusOK, about: "The run's events, or a piece of the page.", kind: eventsKind},
+				{status: http.StatusSeeOther, about: "The conversation's page, for a form."},
+			},
+		},
+		{
+			method: "POST", path: "/agent/chat", group: "Questions", summary: "Ask, and wait for the answer",
+			about: askAbout, body: agentQuestion{}, params: []parameter{onceParam}, fails: waitFails, outcomes: answer(agentAnswer{}),
+			example: map[string]any{"message": "When was the roof last repaired?", "session_id": "user_7_conv_9"},
+		},
+		{
+			method: "POST", path: "/agent/chat/structured", group: "Questions", summary: "Ask, and get the answer with its sources spelled out",
+			about: askAbout, body: agentQuestion{}, params: []parameter{onceParam}, fails: waitFails, outcomes: answer(groundedResponse{}),
+			example: map[string]any{"message": "What does it cost?", "context_text": "The survey costs 400 euros."},
+		},
+		{
+			method: "POST", path: "/agent/query", group: "Questions", summary: "Ask with a history of one's own, and get the answer with every step",
+			about: askAbout, body: agentQuery{}, params: []parameter{onceParam}, fails: waitFails, outcomes: answer(agentResponse{}),
+			example: map[string]any{"question": "And the walls?", "history": []any{[]any{"Is the roof sound?", "Yes."}}, "config": map[string]any{"max_steps": 5}},
+		},
+		{
+			method: "POST", path: "/agent/retrieve", group: "Questions", summary: "Get passages for an answer of one's own",
+			about: "Takes 30 seconds at most.", body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeTimeout}),
+			example:  map[string]any{"query": "roof repair", "top_k": 5},
+			outcomes: []outcome{{status: http.StatusOK, about: "The passages, best first, and how they were found.", body: retrieveResponse{}}},
+		},
+		{
+			method: "POST", path: "/search", group: "Questions", summary: "Search the documents",
+			body: searchQuery{}, fails: bodyFails, example: map[string]any{"query": "roof repair", "top_k": 5},
+			outcomes: []outcome{{status: http.StatusOK, about: "The passages, best first.", body: searchResponse{}}},
+		},
+	}
+}
+
+func runOperations() []operation {
+	missing := []chat.Code{chat.CodeNotFound}
+	steered := []outcome{
+		{status: http.StatusAccepted, about: "It will; the run's events show when.", body: accepted{}},
+		{status: http.StatusNoContent, about: "The same, for the page's script."},
+		{status: http.StatusSeeOther, about: "The conversation's page, for a form."},
+	}
+	return []operation{
+		{
+			method: "GET", path: "/agent/runs/:id", group: "Runs", summary: "Get everything about a run",
+			about: "Every step with its thought, input, output and time; the answer; what was used.", params: []parameter{runParam}, fails: missing,
+			outcomes: []outcome{{status: http.StatusOK, about: "The run as it stands.", body: trace{}}},
+		},
+		{
+			method: "GET", path: "/agent/runs/:id/events", group: "Runs", summary: "Follow a run",
+			about:  "Server-sent events named like the schemas Event_*, with their numbers as ids; run_done is the last. What was sent once is sent again byte for byte.",
+			params: append([]parameter{runParam}, afterParams...), fails: []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeTooMany},
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "The events.", kind: eventsKind},
+				{status: http.StatusNoContent, about: "The run is over and the reader has it all."},
+			},
+		},
+		{
+			method: "POST", path: "/agent/runs/:id/cancel", group: "Runs", summary: "Stop a run",
+			params: []parameter{runParam}, fails: []chat.Code{chat.CodeNotFound, chat.CodeConflict}, outcomes: steered,
+		},
+		{
+			method: "POST", path: "/agent/runs/:id/answer-now", group: "Runs", summary: "Make a run answer from what it has",
+			params: []parameter{runParam}, fails: []chat.Code{chat.CodeNotFound, chat.CodeConflict}, outcomes: steered,
+		},
+		{
+			method: "GET", path: "/agent/runs/:id/steps/:call/output", group: "Runs", summary: "Get a step's whole output",
+			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}}, fails: missing,
+			outcomes: []outcome{{status: http.StatusOK, about: "What the tool gave.", body: map[string]any{}}},
+		},
+	}
+}
+
+func sessionOperations() []operation {
+	broken := []chat.Code{chat.CodeInvalid, chat.CodeNotFound}
+	done := []outcome{{status: http.StatusNoContent, about: "Done."}}
+	return []operation{
+		{
+			method: "GET", path: "/agent/session/:id", group: "Conversations", summary: "Get a conversation's last 50 messages",
+			params: []parameter{sessionParam}, fails: broken,
+			outcomes: []outcome{{status: http.StatusOK, about: "The messages of the branch that is shown, oldest first.", body: sessionHistory{}}},
+		},
+		{
+			method: "DELETE", path: "/agent/session/:id", group: "Conversations", summary: "Delete a conversation",
+			about: "It is gone at once and can be brought back for a minute.", params: []parameter{sessionParam}, fails: broken, outcomes: done,
+		},
+		{
+			method: "GET", path: "/sessions", group: "Conversations", summary: "List conversations, latest first",
+			params: pageParams("Part of a title or question.", chat.MaxPage, ""), fails: []chat.Code{chat.CodeInvalid},
+			outcomes: []outcome{{status: http.StatusOK, about: "One page of them.", body: sessionList{}}},
+		},
+		{
+			method: "PATCH", path: "/sessions/:id", group: "Conversations", summary: "Rename a conversation", params: []parameter{sessionParam},
+			body: sessionTitle{}, example: map[string]any{"title": "The roof"}, fails: slices.Concat(bodyFails, broken), outcomes: done,
+		},
+		{
+			method: "DELETE", path: "/sessions/:id", group: "Conversations", summary: "Delete a conversation", about: "The same as DELETE /agent/session/{id}.",
+			params: []parameter{sessionParam}, fails: broken, outcomes: done,
+		},
+		{
+			method: "POST", path: "/sessions/:id/restore", group: "Conversations", summary: "Bring back a conversation that was just deleted",
+			params: []parameter{sessionParam}, fails: broken, outcomes: done,
+		},
+		{
+			method: "POST", path: "/sessions/:id/head", group: "Conversations", summary: "Show another branch of a conversation", params: []parameter{sessionParam},
+			body: sessionHead{}, example: map[string]any{"run_id": "0193e4a0-0000-7000-8000-000000000000"}, fails: slices.Concat(bodyFails, broken), outcomes: done,
+		},
+	}
+}
+
+// pageParams are the parameters of a list.
+func pageParams(text string, most int, initial string) []parameter {
+	return []parameter{
+		{in: "query", name: "q", schema: textSchema(), about: text},
+		{in: "query", name: "limit", schema: wholeSchema(1, float64(most), initial), about: "How many at most."},
+		{in: "query", name: "cursor", schema: textSchema(), about: "next of the page before."},
+	}
+}

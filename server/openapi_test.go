@@ -1,0 +1,322 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// described is the description as a program reads it.
+type described struct {
+	OpenAPI string
+	Paths   map[string]map[string]struct {
+		OperationID string `json:"operationId"`
+		Parameters  []struct {
+			Name, In, Description string
+			Required              bool
+			Schema                json.RawMessage
+		}
+		RequestBody struct {
+			Content map[string]struct {
+				Schema  json.RawMessage
+				Example json.RawMessage
+			}
+		} `json:"requestBody"`
+		Responses map[string]struct {
+			Description string
+			Content     map[string]struct{ Schema json.RawMessage }
+		}
+	}
+	Components struct{ Schemas map[string]json.RawMessage }
+	raw        string
+}
+
+func (b *bench) description() described {
+	b.t.Helper()
+	got := b.send("GET", "/openapi.json", "")
+	if got.status != 200 {
+		b.t.Fatalf("%d %s", got.status, got.body)
+	}
+	d := described{raw: got.body}
+	got.decode(b.t, &d)
+	return d
+}
+
+// check validates a JSON value against a schema of the description. With closed, a field that is not described is a mistake.
+func (d described) check(t *testing.T, schema json.RawMessage, value string, closed bool) error {
+	t.Helper()
+	defs, err := json.Marshal(d.Components.Schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := []byte(`{"allOf":[` + string(schema) + `],"$defs":` + string(defs) + `}`)
+	var root jsonschema.Schema
+	if err := json.Unmarshal(bytes.ReplaceAll(whole, []byte("#/components/schemas/"), []byte("#/$defs/")), &root); err != nil {
+		t.Fatal(err)
+	}
+	if closed {
+		for _, s := range root.Defs {
+			if s.Type == "object" && s.AdditionalProperties == nil && len(s.Properties) > 0 {
+				s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+			}
+		}
+	}
+	resolved, err := root.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal([]byte(value), &v); err != nil {
+		t.Fatalf("%v in %s", err, value)
+	}
+	return resolved.Validate(v)
+}
+
+func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
+	b := newBench(t)
+	d := b.description()
+	if d.OpenAPI != "3.1.0" {
+		t.Errorf("openapi = %q", d.OpenAPI)
+	}
+	pages := echo.New()
+	b.pageRoutes(pages)
+	forPeople := map[string]bool{}
+	for _, route := range pages.Routes() {
+		forPeople[route.Method+" "+route.Path] = true
+	}
+	routed := map[string]bool{}
+	for _, route := range b.echo.Routes() {
+		key := strings.ToLower(route.Method) + " " + openPath(route.Path)
+		if forPeople[route.Method+" "+route.Path] {
+			continue
+		}
+		routed[key] = true
+		if _, ok := d.Paths[openPath(route.Path)][strings.ToLower(route.Method)]; !ok {
+			t.Errorf("%s %s has no entry in operations: describe it there", route.Method, route.Path)
+		}
+	}
+	ids := map[string]bool{}
+	for path, methods := range d.Paths {
+		for method, op := range methods {
+			if !routed[method+" "+path] {
+				t.Errorf("%s %s is described, but there is no such route", method, path)
+			}
+			if ids[op.OperationID] {
+				t.Errorf("two operations are called %s", op.OperationID)
+			}
+			ids[op.OperationID] = true
+			for _, name := range strings.Split(path, "/") {
+				name = strings.Trim(name, "{}")
+				if strings.Contains(path, "{"+name+"}") && !strings.Contains(string(mustJSON(t, op.Parameters)), `"Name":"`+name+`","In":"path"`) {
+					t.Errorf("%s %s does not describe %s", method, path, name)
+				}
+			}
+			if len(op.Responses) < 3 {
+				t.Errorf("%s %s has %d responses", method, path, len(op.Responses))
+			}
+		}
+	}
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestEveryFieldIsDescribed(t *testing.T) {
+	b := newBench(t)
+	d := b.description()
+	used := map[string]bool{}
+	for name, raw := range d.Components.Schemas {
+		var s jsonschema.Schema
+		if err := json.Unmarshal(raw, &s); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range slices.Sorted(maps.Keys(s.Properties)) {
+			used[name+"."+f] = true
+			if s.Properties[f].Description == "" {
+				t.Errorf("%s.%s has no description: add %q to words, or the field to describedFields", name, f, f)
+			}
+		}
+	}
+	for name := range describedFields(Limits{}.withDefaults()) {
+		if component, _, _ := strings.Cut(name, "."); d.Components.Schemas[component] != nil && !used[name] {
+			t.Errorf("describedFields has %s, which is no field", name)
+		} else if d.Components.Schemas[component] == nil && component != "Question" {
+			t.Errorf("describedFields has %s of a type that nothing uses", name)
+		}
+	}
+	for _, kind := range chat.Kinds {
+		if d.Components.Schemas["Event_"+string(kind)] == nil {
+			t.Errorf("the event %s is not described", kind)
+		}
+	}
+	for ref := range strings.SplitSeq(d.raw, `"$ref":"#/components/schemas/`) {
+		if name, _, _ := strings.Cut(ref, `"`); !strings.HasPrefix(ref, "{") && d.Components.Schemas[name] == nil {
+			t.Errorf("%s is referred to, but not there", name)
+		}
+	}
+}
+
+func TestExamplesAreTrue(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	d := b.description()
+	for path, methods := range d.Paths {
+		for method, op := range methods {
+			body, ok := op.RequestBody.Content["application/json"]
+			if !ok {
+				continue
+			}
+			t.Run(method+" "+path, func(t *testing.T) {
+				if body.Example == nil {
+					t.Fatal("no example")
+				}
+				if err := d.check(t, body.Schema, string(body.Example), false); err != nil {
+					t.Error(err)
+				}
+				if strings.Contains(path, "{") {
+					return
+				}
+				if got := b.send(strings.ToUpper(method), path, string(body.Example)); got.status >= 300 {
+					t.Errorf("%d %s", got.status, got.body)
+				}
+			})
+		}
+	}
+}
+
+// TestRangesHold sends each number of a request just outside and just inside of its described range.
+func TestRangesHold(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	d := b.description()
+	for name, f := range describedFields(b.limits) {
+		component, tag, _ := strings.Cut(name, ".")
+		bodies := map[string]string{
+			"SearchQuery": `/search {"query":"roof",%s}`, "RunConfig": `/agent/query {"question":"Why?","config":{%s}}`,
+			"V1Question": `/v1/chat/completions {"model":"footnote","messages":[{"role":"user","content":"Why?"}],%s}`,
+		}
+		form, ok := bodies[component]
+		var s jsonschema.Schema
+		if !ok || json.Unmarshal(d.Components.Schemas[component], &s) != nil || f.min == nil || f.max == nil || s.Properties[tag].Maximum == nil {
+			continue
+		}
+		for _, at := range []struct {
+			value float64
+			fails bool
+		}{{*f.min - 1, true}, {*f.min, false}, {*f.max, false}, {*f.max + 1, true}} {
+			path, body, _ := strings.Cut(strings.ReplaceAll(form, "%s", `"`+tag+`":`+strconv.FormatFloat(at.value, 'g', -1, 64)), " ")
+			if got := b.send("POST", path, body); (got.status == 400) != at.fails || !at.fails && got.status != 200 {
+				t.Errorf("%s = %v: %d %s", name, at.value, got.status, got.body)
+			}
+		}
+	}
+}
+
+func TestRealAnswersFitTheirDescription(t *testing.T) {
+	b := newBench(t)
+	d := b.description()
+	_, up := b.uploadFiles("@survey.md=" + survey)
+	id := up.Documents[0].ID
+	b.settled(id)
+	b.stage.play = script()
+	var asked accepted
+	b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`).decode(t, &asked)
+	b.stage.play = nil
+	open := b.begin("Is it running?")
+	const why = `{"message":"Why?"}`
+	guard := []chat.Payload{chat.RunDone{Status: chat.RunGuardrailTriggered, Error: &chat.StepError{Code: chat.CodeGuardrail, Message: "No."}}}
+	failed := []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "No."}}}
+	const chatBody = `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]}`
+	for _, tt := range []struct {
+		method, route, path, body string
+		status                    int
+		play                      []chat.Payload
+	}{
+		{"POST", "/chat", "", why, 202, script()},
+		{"POST", "/chat", "", `{"message":""}`, 400, nil},
+		{"POST", "/agent/chat", "", why, 200, script()},
+		{"POST", "/agent/chat", "", why, 422, guard},
+		{"POST", "/agent/chat", "", why, 500, failed},
+		{"POST", "/agent/chat", "", `{"massage":"Why?"}`, 400, nil},
+		{"POST", "/agent/chat/structured", "", why, 200, script()},
+		{"POST", "/agent/chat/structured", "", why, 422, guard},
+		{"POST", "/agent/query", "", `{"question":"Why?"}`, 200, script()},
+		{"POST", "/agent/query", "", `{"question":"Why?"}`, 422, guard},
+		{"POST", "/agent/retrieve", "", `{"query":"roof"}`, 200, nil},
+		{"POST", "/search", "", `{"query":"roof"}`, 200, nil},
+		{"POST", "/search", "", `{"query":"nothing of the kind"}`, 200, nil},
+		{"GET", "/agent/runs/{id}", "/agent/runs/" + asked.RunID, "", 200, nil},
+		{"GET", "/agent/runs/{id}", "/agent/runs/" + open.ID, "", 200, nil},
+		{"GET", "/agent/runs/{id}", "/agent/runs/x", "", 404, nil},
+		{"GET", "/agent/runs/{id}/steps/{call}/output", "/agent/runs/" + asked.RunID + "/steps/c1/output", "", 200, nil},
+		{"POST", "/agent/runs/{id}/cancel", "/agent/runs/" + asked.RunID + "/cancel", "", 409, nil},
+		{"POST", "/agent/runs/{id}/answer-now", "/agent/runs/" + open.ID + "/answer-now", "", 202, nil},
+		{"GET", "/agent/session/{id}", "/agent/session/s1", "", 200, nil},
+		{"GET", "/agent/session/{id}", "/agent/session/none", "", 404, nil},
+		{"GET", "/sessions", "", "", 200, nil},
+		{"GET", "/documents", "", "", 200, nil},
+		{"GET", "/documents/{id}", "/documents/" + id, "", 200, nil},
+		{"POST", "/documents/{id}/retry", "/documents/" + id + "/retry", "", 409, nil},
+		{"POST", "/v1/chat/completions", "", chatBody, 200, script()},
+		{"POST", "/v1/chat/completions", "", chatBody, 422, guard},
+		{"GET", "/v1/models", "", "", 200, nil},
+		{"GET", "/v1/models/{model}", "/v1/models/footnote", "", 200, nil},
+		{"GET", "/v1/models/{model}", "/v1/models/x", "", 404, nil},
+		{"GET", "/health", "", "", 200, nil},
+		{"GET", "/readyz", "", "", 200, nil},
+		{"GET", "/openapi.json", "", "", 200, nil},
+	} {
+		t.Run(tt.method+" "+tt.route+" "+strconv.Itoa(tt.status), func(t *testing.T) {
+			b.stage.play = tt.play
+			path := tt.path
+			if path == "" {
+				path = tt.route
+			}
+			got := b.send(tt.method, path, tt.body)
+			if got.status != tt.status {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+			kind, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
+			content, ok := d.Paths[tt.route][strings.ToLower(tt.method)].Responses[strconv.Itoa(tt.status)].Content[kind]
+			if !ok {
+				t.Fatalf("%d %s is not described", tt.status, kind)
+			}
+			if err := d.check(t, content.Schema, got.body, true); err != nil {
+				t.Errorf("%v\n%s", err, got.body)
+			}
+		})
+	}
+	t.Run("events", func(t *testing.T) {
+		for _, ev := range newSSEReader(strings.NewReader(b.send("GET", "/agent/runs/"+asked.RunID+"/events", "").body)).all(t) {
+			if err := d.check(t, d.Components.Schemas["Event_"+ev.Name], ev.Data, true); err != nil {
+				t.Errorf("%v\n%s", err, ev.Data)
+			}
+		}
+	})
+}
+
+func TestAFieldThatIsLeftOutOfADescriptionIsNoticed(t *testing.T) {
+	b := newBench(t)
+	d := b.description()
+	schema := json.RawMessage(`{"$ref":"#/components/schemas/Readiness"}`)
+	for value, fits := range map[string]bool{`{"status":"ready"}`: true, `{"status":"asleep"}`: false, `{}`: false, `{"status":"ready","more":1}`: false, `{"status":null}`: false} {
+		if err := d.check(t, schema, value, true); (err == nil) != fits {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package server
+
+import (
+	"reflect"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// codeWords says what each code means.
+var codeWords = map[chat.Code]string{
+	chat.CodeInvalid:      "The request can't be used as it is (invalid).",
+	chat.CodeUnauthorized: "No key, a wrong one or a revoked one (unauthorized).",
+	chat.CodeForbidden:    "Another site's page asked, or the server is not known under that name (forbidden).",
+	chat.CodeNotFound:     "It is not there, or not yours: the two look the same (not_found).",
+	chat.CodeConflict:     "Its state does not allow it (conflict).",
+	chat.CodeTooLarge:     "Over a limit on size (too_large).",
+	chat.CodeUnsupported:  "A kind of body that is not understood (unsupported).",
+	chat.CodeGuardrail:    "A guardrail refused the question or the answer (guardrail).",
+	chat.CodeKeyReused:    "The Idempotency-Key came before with another body (key_reused).",
+	chat.CodeTooMany:      "Too much at once: wait as Retry-After says (too_many).",
+	chat.CodeDiskFull:     "Nothing more can be stored (disk_full).",
+	chat.CodeUnavailable:  "The server or a store it needs can't serve now: try again as Retry-After says (unavailable).",
+	chat.CodeModelFailed:  "The model's server failed (model_failed).",
+	chat.CodeTimeout:      "A time limit passed (timeout).",
+	chat.CodeInternal:     "Something went wrong on the server (internal).",
+}
+
+// enum lists the values of a named type that has a few.
+func enum(t reflect.Type) []any {
+	switch t {
+	case reflect.TypeFor[citationStyle]():
+		return list(styleSource, styleNumeric)
+	case reflect.TypeFor[corpus.SearchMode]():
+		return list(corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic)
+	case reflect.TypeFor[corpus.State]():
+		return list(states...)
+	case reflect.TypeFor[corpus.Semantic]():
+		return list(corpus.SemanticOff, corpus.SemanticPending, corpus.SemanticReady)
+	case reflect.TypeFor[chat.Mode]():
+		return list(chat.ModeFullBook, chat.ModeContextConstrained)
+	case reflect.TypeFor[chat.Status]():
+		return list(chat.StatusPending, chat.StatusRunning, chat.StatusComplete, chat.StatusError, chat.StatusCancelled, chat.StatusSkipped)
+	case reflect.TypeFor[chat.Action]():
+		return list(chat.ActionPlanning, chat.ActionSearching, chat.ActionExploring, chat.ActionReading, chat.ActionAnalysing,
+			chat.ActionSummarising, chat.ActionThinking, chat.ActionOpening, chat.ActionCalculating)
+	case reflect.TypeFor[chat.Check]():
+		return list(chat.CheckVerified, chat.CheckApproximate, chat.CheckNotFound)
+	case reflect.TypeFor[chat.StopReason]():
+		return list(chat.StopAnswered, chat.StopAnswerNow, chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopTimeout, chat.StopRefused)
+	case reflect.TypeFor[chat.RunStatus]():
+		return list(chat.RunRunning, chat.RunCompleted, chat.RunCancelled, chat.RunFailed, chat.RunInterrupted, chat.RunGuardrailTriggered,
+			chat.RunCitationValidationFailed)
+	}
+	return nil
+}
+
+func list[T ~string](values ...T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// words says what a field of a name means wherever it comes. describedFields has those that mean something else somewhere.
+var words = map[string]string{
+	"action_type":                "What kind of work the step is.",
+	"added_after":                "Only documents added after this time.",
+	"added_before":               "Only documents added before this time.",
+	"agent_trace":                "The searches as steps.",
+	"annotations":                "The footnotes of the content, in order.",
+	"answer":                     "The answer, in Markdown with footnotes.",
+	"avg_similarity":             "The average score of the results that have one; 0 when none has.",
+	"block_id":                   "The block of the document that the quote begins in.",
+	"boxes":                      "Where the quote stands on pages: [page, x0, y0, x1, y1], page from 1, the others 0 to 1 from the top left.",
+	"budget":                     "What the run may use.",
+	"bytes":                      "The file's size.",
+	"cached":                     "The output is of an earlier, equal call.",
+	"call_id":                    "The step's id in its run.",
+	"check":                      "How well the quote was found in the document's text: word for word, nearly so, or not at all.",
+	"checks":                     "Each dependency by its name.",
+	"choices":                    "Always one.",
+	"chunk_id":                   "The passage's id.",
+	"chunks":                     "The passages found, best first.",
+	"citation_style":             "How footnotes are written: [Source N] with a list of sources at the end, or [N].",
+	"citations":                  "The footnotes, in order of their numbers.",
+	"cited":                      "Whether the answer cites it.",
+	"claimed":                    "The model's wording of the quote, when it gave one.",
+	"code":                       "What kind of failure it is; stable.",
+	"completion_tokens":          "Tokens that came from the model.",
+	"confidence":                 "How sure the answer is, 0 to 1.",
+	"config":                     "Settings for this run alone.",
+	"content":                    "The text.",
+	"content_snippet":            "The quoted words of the document.",
+	"context":                    "Answer from this text alone: nothing is searched.",
+	"context_text":               "Answer from this text alone: nothing is searched.",
+	"cost":                       "What the model's tokens cost, when prices are set.",
+	"coverage":                   "What the run looked at.",
+	"created":                    "When, in Unix seconds.",
+	"created_at":                 "When it was made.",
+	"data":                       "The models: one.",
+	"delta":                      "What is new.",
+	"detail":                     "A sentence for people.",
+	"details":                    "More about the step, by its kind.",
+	"document_id":                "The document's id.",
+	"document_ids":               "Only in these documents; none: in all.",
+	"documents":                  "The documents.",
+	"done":                       "How far it is.",
+	"duplicate_of":               "The document that has the same bytes already.",
+	"duration_ms":                "How long it took, in milliseconds.",
+	"empty_searches":             "What was searched for without finding anything.",
+	"enabled_tools":              "Only these tools of the toolset.",
+	"enable_query_decomposition": "Split a question that asks several things.",
+	"enable_self_evaluation":     "Say how well the answer is backed.",
+	"end":                        "Behind the last character, in characters of the document's text.",
+	"end_index":                  "Behind the footnote's last character, in characters of the content.",
+	"ended_at":                   "When it ended.",
+	"error":                      "Why it failed.",
+	"events":                     "The address of the run's events as JSON.",
+	"filename":                   "The file's name.",
+	"filters":                    "Only in documents of this kind.",
+	"finish_reason":              "Why the text ends: stop.",
+	"follow_ups":                 "Up to three questions to ask next.",
+	"history":                    "Earlier turns as [question, answer], oldest first.",
+	"id":                         "Its id.",
+	"in":                         "Tokens that went to the model.",
+	"include_usage":              "Send what was used in a last chunk.",
+	"index":                      "Always 0.",
+	"language":                   "Its language (ISO 639-1), when it was recognised.",
+	"last":                       "The number of the log's last event.",
+	"last_seq":                   "The number of the last event it is made from.",
+	"latency_ms":                 "How long it took, in milliseconds.",
+	"llm_tokens_used":            "Tokens that went to the model and came from it.",
+	"logprobs":                   "Always null.",
+	"max_retrieval_calls":        "Calls of tools that search or read.",
+	"max_steps":                  "Turns of the model.",
+	"message":                    "A sentence for people.",
+	"messages":                   "The messages, oldest first.",
+	"meta":                       "What is known about the document: author, date, tags and so on.",
+	"metadata":                   "Where the passage stands.",
+	"mime":                       "The file's media type.",
+	"min_score":                  "Leave out passages whose cosine is below; has no effect while there are no vectors, and says so.",
+	"mode":                       "Where the answer may come from: every document in scope, or the given text alone.",
+	"model":                      "The model's name.",
+	"namespace":                  "The namespace; without one documents go to \"default\" and searches go everywhere.",
+	"next":                       "The cursor of the next page; absent at the end.",
+	"notes":                      "What there is to know about the search, in sentences.",
+	"number":                     "The footnote's number in the answer.",
+	"object":                     "What this object is.",
+	"opened":                     "Documents opened.",
+	"out":                        "Tokens that came from the model.",
+	"output_bytes":               "The whole output's size.",
+	"owned_by":                   "Always footnote.",
+	"page":                       "The page, from 1; 0 or absent for formats without pages.",
+	"pages":                      "How many pages it has; 0 for formats without pages.",
+	"pages_read":                 "Pages read.",
+	"param":                      "Always null: the message names the field.",
+	"parent_id":                  "What it belongs to or follows.",
+	"passages":                   "How many passages it was cut into.",
+	"path":                       "Its path in its namespace.",
+	"progress":                   "How far the work on it is.",
+	"prompt_tokens":              "Tokens that went to the model.",
+	"query":                      "What was searched for.",
+	"question":                   "The question.",
+	"quote":                      "The cited words, exactly as they stand in the document; empty when they were not found.",
+	"rank":                       "The place in the list, from 1.",
+	"reasoning_content":          "What is being done, as a line for people.",
+	"refusal":                    "Always null: that the documents hold no answer is an answer.",
+	"rejected":                   "The files that were not taken, with the reason.",
+	"relevance":                  "How the quote supports the answer, in words.",
+	"request_id":                 "The request's id, for whoever looks into the log.",
+	"require_citations":          "Every claim needs a footnote.",
+	"rerank":                     "Sort the results anew by what they say.",
+	"rerank_results":             "Sort results anew by what they say.",
+	"response":                   "The answer, in Markdown with footnotes in the style asked for.",
+	"response_format":            "Only text.",
+	"results":                    "The passages found, best first.",
+	"results_count":              "How many results there were.",
+	"retrieval_calls":            "Calls of tools that search or read.",
+	"retrieval_history":          "What was searched and read for these messages, oldest first.",
+	"retrieval_mode":             "Where the answer may come from: every document in scope, or the given text alone.",
+	"retrieval_top_k":            "How many passages a search gives.",
+	"retryable":                  "Whether trying again may help.",
+	"role":                       "Who speaks.",
+	"run_id":                     "The run's id: GET /agent/runs/{id} has all of it.",
+	"running":                    "Whether a run is under way.",
+	"score":                      "How well it fits, 0 to 1.",
+	"searched":                   "Documents in scope.",
+	"seconds":                    "Time.",
+	"section":                    "The headings above it, joined by ›.",
+	"seed":                       "Passed on to the model: the same seed gives the same result where the model can.",
+	"self_evaluation":            "How well the answer is backed, in words.",
+	"semantic":                   "Whether it can be found by meaning.",
+	"session_id":                 "The conversation's id.",
+	"sessions":                   "The conversations, latest first.",
+	"sha256":                     "Of the file's bytes, in hex.",
+	"sibling":                    "The run whose place the new one shares: to ask again, or in other words.",
+	"sources":                    "The documents behind the answer.",
+	"stage":                      "What is being done: queued, parsing, indexing, embedding or ready.",
+	"start":                      "The first character, in characters of the document's text.",
+	"start_index":                "The footnote's first character, in characters of the content.",
+	"started_at":                 "When it began.",
+	"state":                      "How far the document is; ready means that its text can be searched.",
+	"status":                     "How it stands.",
+	"step":                       "The name of the tool or phase.",
+	"steps":                      "What was done, in order.",
+	"steps_used":                 "Turns of the model.",
+	"stop_reason":                "Why the work ended.",
+	"strategy":                   "How it was searched.",
+	"stream":                     "The address of the run's events as pieces of the page.",
+	"stream_options":             "Settings of the stream.",
+	"summary":                    "What came of it, for people.",
+	"temperature":                "The model's, 0 to 2.",
+	"text":                       "The text.",
+	"thought":                    "Why the model does it.",
+	"timestamp":                  "When.",
+	"title":                      "The title.",
+	"tokens":                     "Tokens of the model.",
+	"tool_input":                 "The tool's input.",
+	"tool_name":                  "The tool.",
+	"tool_output":                "The tool's output; {error} when it failed.",
+	"tool_status":                "The same as status.",
+	"toolset":                    "The set of tools.",
+	"top_k":                      "How many passages to find.",
+	"total":                      "How many there are.",
+	"total_latency_ms":           "How long it took, in milliseconds.",
+	"total_results":              "How many results there are.",
+	"total_retrieval_calls":      "Calls of tools that searched or read.",
+	"total_steps":                "How many steps there are.",
+	"total_tokens":               "All tokens.",
+	"truncated":                  "The output is cut; GET /agent/runs/{id}/steps/{call}/output has all of it.",
+	"turn_count":                 "Questions asked.",
+	"type":                       "What this is.",
+	"unsupported":                "Sentences of the answer that their footnotes do not back.",
+	"updated_at":                 "When it last changed.",
+	"url":                        "Where to read it.",
+	"url_citation":               "Where a footnote stands and what it points to.",
+	"usage":                      "What was used.",
+	"verbose_logging":            "Put more details into the steps.",
+	"version":                    "The server's version.",
+}
