@@ -13,7 +13,7 @@ import (
 
 const nowhere = "018f0000-0000-7000-8000-000000000000"
 
-// quiet reports whether a sentence for people gives nothing internal away and ends as a sentence.
+// plainSentence reports whether a text for people gives nothing internal away and ends as a sentence.
 func plainSentence(text string) bool {
 	for _, inside := range []string{"panic", "goroutine", ".go:", "sql:", "SQLITE", "/tmp/", "json:", "nil pointer", "strconv"} {
 		if strings.Contains(text, inside) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -309,13 +308,4 @@ func readTranscript(t testing.TB, events []event) transcript {
 func (s *server) run(question string) transcript {
 	s.t.Helper()
 	return s.follow(s.begin(question).RunID)
-}
-
-func boundaryOf(t testing.TB, contentType string) string {
-	t.Helper()
-	_, params, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return params["boundary"]
 }
