@@ -4,15 +4,23 @@ import { describe, it } from 'node:test'
 import { shot, unreachable } from './browser.mjs'
 import { proxy, until } from './footnote.mjs'
 import { house, inBothModes } from './house.mjs'
-import { ask, ended, over, runOf, sameAsAPI, shown } from './page.mjs'
+import { ask, ended, over, runOf, sameAsAPI, shown, trace, words } from './page.mjs'
 
 const question = 'What is the moisture at points G2 and G4 of the north gable?'
 
 /** Waits for the first words of the answer and holds the model up in the middle of it. */
-async function midway(at, turn, words = 8) {
-  await until(async () => (await shown(turn)).split(' ').length > words, 'the answer is being written')
+async function midway(at, turn, count = 8) {
+  await until(async () => (await shown(turn)).split(' ').length > count, 'the answer is being written')
   at.model.hold()
   assert.equal(await turn.getAttribute('data-status'), 'running')
+  await soFar(at, turn)
+}
+
+/** What the page shows of an answer that is being written is what the API has of it, from its first word on. */
+async function soFar(at, turn) {
+  const text = await shown(turn)
+  const all = words((await trace(at.server, turn)).text)
+  assert.ok(all.startsWith(text), `the page shows “${text}”, the API says “${all}”`)
 }
 const restarts = (turn, n) => until(() => turn.locator('.step').filter({ hasText: 'The server was restarted' }).count().then(found => found === n), `restart ${n} is shown`, 5000)
 
@@ -46,7 +54,10 @@ describe('an answer that takes a while', () => {
     await page.reload()
     const other = await context.newPage()
     await other.goto(page.url())
-    for (const tab of [page, other]) assert.ok((await shown(tab.getByTestId('turn'))).length > 20, 'the text so far is gone')
+    for (const tab of [page, other]) {
+      assert.ok((await shown(tab.getByTestId('turn'))).length > 20, 'the text so far is gone')
+      await soFar(at, tab.getByTestId('turn'))
+    }
     at.model.release()
     for (const tab of [page, other]) {
       const again = tab.getByTestId('turn')
@@ -99,8 +110,8 @@ describe('an answer that takes a while', () => {
     const way = await proxy(at.server.port)
     await page.goto(way.url)
     const turn = await ask(page, question)
-    for (const words of [8, 25]) {
-      await midway(at, turn, words)
+    for (const count of [8, 25]) {
+      await midway(at, turn, count)
       way.cut()
       await lost(turn).waitFor()
       way.heal()
