@@ -173,7 +173,7 @@ func (l *Lexical) phraseRows(ctx context.Context, phrases [][]string) ([]uint32,
 			if term = foldTerm(term); term == "" {
 				return nil, nil
 			}
-			words, wanted = append(words, term), append(wanted, markOf(term, levels[0]))
+			words, wanted = append(words, term), append(wanted, markOf(term, 1))
 		}
 		if len(words) > 0 {
 			texts = append(texts, " "+strings.Join(words, " ")+" ")

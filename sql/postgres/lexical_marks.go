@@ -7,17 +7,29 @@ import (
 	"footnote/sql/bm25"
 )
 
-// levels are the weights of a term in a passage that the index tells apart: a passage has a mark for each level that a term
-// reaches. BM25 hardly grows beyond the last.
-var levels = [...]int{1, 2, 3, 4, 5, 6, 8, 12, 20}
+// grades are the weights of a term in a passage that the index tells apart: it has a mark for the term, with grade 1, and one
+// for its grade if that is higher. Beyond 12, where a passage gains hardly more, a grade stands for the weights around it.
+var grades = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 30}
 
-// markOf makes the mark of a term that reaches a level: 64 bits of FNV-1a, stirred, so that no two terms of a library share one.
-func markOf(term string, level int) int64 {
+func gradeOf(weight int) int {
+	switch {
+	case weight <= 12:
+		return weight
+	case weight <= 16:
+		return 14
+	case weight <= 24:
+		return 20
+	}
+	return 30
+}
+
+// markOf makes the mark of a term with a grade: 64 bits of FNV-1a, stirred, so that no two terms of a library share one.
+func markOf(term string, grade int) int64 {
 	h := uint64(14695981039346656037)
 	for i := range len(term) {
 		h = (h ^ uint64(term[i])) * 1099511628211
 	}
-	h = (h ^ uint64(level)) * 1099511628211
+	h = (h ^ uint64(grade)) * 1099511628211
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93
 	h ^= h >> 32
@@ -36,10 +48,9 @@ func marksOf(terms corpus.Terms) []int64 {
 	delete(weights, "")
 	marks := make([]int64, 0, len(weights)*3/2)
 	for term, weight := range weights {
-		for _, level := range levels {
-			if weight >= level {
-				marks = append(marks, markOf(term, level))
-			}
+		marks = append(marks, markOf(term, 1))
+		if weight > 1 {
+			marks = append(marks, markOf(term, gradeOf(weight)))
 		}
 	}
 	return marks
@@ -49,16 +60,12 @@ func marksOf(terms corpus.Terms) []int64 {
 // break, since a term holds none.
 func indexedWords(terms corpus.Terms) string {
 	var words strings.Builder
-	for _, part := range []string{terms.Body, "\n", terms.Title} {
-		words.WriteByte(' ')
-		if part == "\n" {
-			words.WriteString(part)
-			continue
-		}
+	for _, part := range []string{terms.Body, terms.Title} {
 		for term := range strings.FieldsSeq(part) {
-			words.WriteString(foldTerm(term))
 			words.WriteByte(' ')
+			words.WriteString(foldTerm(term))
 		}
+		words.WriteString(" \n")
 	}
 	return words.String()
 }

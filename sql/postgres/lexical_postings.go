@@ -85,24 +85,24 @@ func scanMarked(row scanner) (m marked, err error) {
 // fetch reads the weights of terms in passages, at most most passages of each. The lists of those with more are cut.
 // ok is false if the index has another version than dir by now.
 func fetch(ctx context.Context, db *DB, dir *snapshot, terms []string, most int) (lists [][]bm25.Scored, ok bool, err error) {
-	wanted := make([]int64, 0, len(terms)*len(levels))
+	wanted := make([]int64, 0, len(terms)*len(grades))
 	for _, term := range terms {
-		for _, level := range levels {
-			wanted = append(wanted, markOf(term, level))
+		for _, grade := range grades {
+			wanted = append(wanted, markOf(term, grade))
 		}
 	}
-	found, err := query(ctx, db, longTime, scanMarked, `SELECT s.changes, s.removals, f FROM lexical_rows($1, $2) f, corpus_state s`, wanted, most)
+	found, err := query(ctx, db, longTime, scanMarked, `SELECT s.changes, s.removals, f FROM lexical_rows($1, $2, $3) f, corpus_state s`, wanted, len(grades), most)
 	if err != nil || len(found) != len(wanted) || len(found) == 0 {
 		return nil, err == nil, err
 	}
 	for i := range terms {
-		of := found[i*len(levels):][:len(levels)]
+		of := found[i*len(grades):][:len(grades)]
 		list := make([]bm25.Scored, len(of[0].rows))
 		for j, row := range sorted(of[0].rows) {
 			list[j] = bm25.Scored{Row: uint32(row), Score: 1}
 		}
-		for j, level := range of[1:] {
-			raise(list, sorted(level.rows), float32(levels[j+1]))
+		for j, higher := range of[1:] {
+			raise(list, sorted(higher.rows), float32(grades[j+1]))
 		}
 		lists = append(lists, list)
 	}
@@ -117,7 +117,7 @@ func sorted(rows []int64) []int64 {
 	return rows
 }
 
-// raise gives those of list that are among rows a higher weight.
+// raise gives those of list that are among rows their weight.
 func raise(list []bm25.Scored, rows []int64, weight float32) {
 	for _, row := range rows {
 		for len(list) > 0 && int64(list[0].Row) < row {
@@ -136,7 +136,7 @@ func raise(list []bm25.Scored, rows []int64, weight float32) {
 func counts(ctx context.Context, db *DB, terms []string) ([]int, error) {
 	wanted := make([]int64, len(terms))
 	for i, term := range terms {
-		wanted[i] = markOf(term, levels[0])
+		wanted[i] = markOf(term, 1)
 	}
 	return query(ctx, db, longTime, value[int], `SELECT lexical_counts($1)`, wanted)
 }

@@ -137,9 +137,9 @@ func (l *Lexical) visible(ctx context.Context, terms []string, spans []bm25.Span
 	}
 	wanted := make([]int64, len(terms))
 	for i, term := range terms {
-		wanted[i] = markOf(term, levels[0])
+		wanted[i] = markOf(term, 1)
 	}
-	lists, err := query(ctx, l.db, longTime, value[[]int64], `SELECT lexical_rows($1, $2)`, wanted, most)
+	lists, err := query(ctx, l.db, longTime, value[[]int64], `SELECT lexical_rows($1, 1, $2)`, wanted, most)
 	if err != nil {
 		return nil, err
 	}

@@ -1,28 +1,17 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/bm25"
 )
 
-// Limits of one lexical search. Work grows with the passages that hold the query's terms, so frequent terms don't choose
-// passages as long as rarer ones can.
-const (
-	maxQueryTerms   = 64
-	frequentShare   = 8     // a term in more than one of 8 passages is frequent …
-	frequentAtLeast = 1500  // … unless that is fewer than this
-	maxPostings     = 20000 // of one search, and a tenth of all passages more; rarest terms first
-	maxTies         = 1000  // passages as good as the last one, of which the first by id are taken
-)
-
-// Lexical is the corpus.Lexical of an open database: an FTS5 index read term by term and ranked by BM25 in Go. FTS5's own
+// Lexical is the corpus.Lexical of an open database: an FTS5 index read term by term and ranked by package bm25. FTS5's own
 // ranking costs two microseconds a passage, reading a term's places a tenth of that. Nothing is in memory until the first
 // search. It is safe for concurrent use and lives as long as its DB.
 type Lexical struct {
@@ -54,7 +43,7 @@ func (l *Lexical) search(ctx context.Context, s chat.Scope, q corpus.LexicalQuer
 	if err != nil {
 		return nil, err
 	}
-	spans := dir.inScope(s, q.Documents)
+	spans := dir.InScope(s, q.Documents)
 	if len(spans) == 0 {
 		return nil, nil
 	}
@@ -71,87 +60,42 @@ func (l *Lexical) search(ctx context.Context, s chat.Scope, q corpus.LexicalQuer
 		if err != nil {
 			return nil, err
 		}
-		scored = onlyRows(scored, rows)
+		scored = bm25.Only(scored, rows)
 	}
-	return l.hits(ctx, best(within(scored, spans), k), spans, k)
-}
-
-// A scored is a passage by its row in the index, with its score so far.
-type scored struct {
-	row   uint32
-	score float32
+	return l.hits(ctx, bm25.Best(bm25.Within(scored, spans), k), spans, k)
 }
 
 // score adds up BM25 over the terms that choose, rows ascending.
-func (l *Lexical) score(ctx context.Context, dir *directorySnapshot, terms []string) ([]scored, error) {
+func (l *Lexical) score(ctx context.Context, dir *directorySnapshot, terms []string) ([]bm25.Scored, error) {
 	chosen, err := l.choose(ctx, dir, terms)
 	if err != nil {
 		return nil, err
 	}
-	var sum, next []scored
-	for _, term := range chosen {
-		list, err := l.postings.get(ctx, l.db, dir, term)
-		if err != nil {
+	lists := make([][]bm25.Scored, len(chosen))
+	for i, term := range chosen {
+		if lists[i], err = l.postings.get(ctx, l.db, dir, term); err != nil {
 			return nil, err
 		}
-		n, found := float64(dir.passages), float64(len(list))
-		idf := float32(math.Log(1 + (n-found+0.5)/(found+0.5)))
-		sum, next = addScores(next[:0], sum, list, idf), sum
 	}
-	return sum, nil
-}
-
-// addScores merges list, times idf, into sum; the result is appended to out.
-func addScores(out, sum, list []scored, idf float32) []scored {
-	for len(sum) > 0 && len(list) > 0 {
-		switch a, b := sum[0], list[0]; {
-		case a.row < b.row:
-			out, sum = append(out, a), sum[1:]
-		case a.row > b.row:
-			out, list = append(out, scored{b.row, b.score * idf}), list[1:]
-		default:
-			out, sum, list = append(out, scored{a.row, a.score + b.score*idf}), sum[1:], list[1:]
-		}
-	}
-	out = append(out, sum...)
-	for _, b := range list {
-		out = append(out, scored{b.row, b.score * idf})
-	}
-	return out
+	return dir.Sum(lists), nil
 }
 
 // choose returns the terms that take part in a search, rarest first.
 func (l *Lexical) choose(ctx context.Context, dir *directorySnapshot, terms []string) ([]string, error) {
-	type counted struct {
-		term  string
-		found int
-	}
-	frequent := max(frequentAtLeast, dir.passages/frequentShare)
-	var all []counted
+	var all []bm25.Counted
 	seen := make(map[string]bool, len(terms))
 	for _, term := range terms {
-		if term = foldTerm(term); term == "" || seen[term] || len(seen) == maxQueryTerms {
+		if term = foldTerm(term); term == "" || seen[term] || len(seen) == bm25.MaxTerms {
 			continue
 		}
 		seen[term] = true
-		n, err := l.postings.frequency(ctx, l.db, dir, term, frequent)
+		n, err := l.postings.frequency(ctx, l.db, dir, term, dir.Frequent())
 		if err != nil {
 			return nil, err
 		}
-		if n > 0 {
-			all = append(all, counted{term, n})
-		}
+		all = append(all, bm25.Counted{Term: term, Found: n})
 	}
-	slices.SortFunc(all, func(a, b counted) int { return cmp.Or(cmp.Compare(a.found, b.found), cmp.Compare(a.term, b.term)) })
-	var chosen []string
-	total := 0
-	for _, c := range all {
-		if total += c.found; len(chosen) > 0 && (c.found > frequent || total > maxPostings+dir.passages/10) {
-			break
-		}
-		chosen = append(chosen, c.term)
-	}
-	return chosen, nil
+	return dir.Choose(all), nil
 }
 
 // foldTerm is what the index makes of a term: it folds ASCII capitals and nothing else. A term that holds white space or
@@ -195,95 +139,14 @@ func (l *Lexical) phraseRows(ctx context.Context, phrases [][]string) ([]uint32,
 	return parseRows(list)
 }
 
-// onlyRows keeps to rows; those without a score have 0.
-func onlyRows(list []scored, rows []uint32) []scored {
-	out := make([]scored, 0, len(rows))
-	for _, row := range rows {
-		for len(list) > 0 && list[0].row < row {
-			list = list[1:]
-		}
-		if len(list) > 0 && list[0].row == row {
-			out = append(out, list[0])
-		} else {
-			out = append(out, scored{row: row})
-		}
-	}
-	return out
-}
-
-// within keeps what lies in the spans.
-func within(list []scored, spans []span) []scored {
-	out := list[:0]
-	for _, found := range list {
-		for len(spans) > 0 && found.row >= spans[0].end() {
-			spans = spans[1:]
-		}
-		if len(spans) == 0 {
-			break
-		}
-		if found.row >= spans[0].first {
-			out = append(out, found)
-		}
-	}
-	return out
-}
-
-// best returns the k best of list, and those as good as the last of them.
-func best(list []scored, k int) []scored {
-	if len(list) <= k {
-		return list
-	}
-	top := make([]float32, 0, k) // a heap, the least on top
-	for _, found := range list {
-		if len(top) < k {
-			top = append(top, found.score)
-			for i := len(top) - 1; i > 0 && top[i] < top[(i-1)/2]; i = (i - 1) / 2 {
-				top[i], top[(i-1)/2] = top[(i-1)/2], top[i]
-			}
-		} else if found.score > top[0] {
-			top[0] = found.score
-			sink(top)
-		}
-	}
-	var out []scored
-	ties := 0
-	for _, found := range list {
-		if found.score == top[0] {
-			ties++
-		}
-		if found.score > top[0] || found.score == top[0] && ties <= k+maxTies {
-			out = append(out, found)
-		}
-	}
-	return out
-}
-
-func sink(heap []float32) {
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
-			if heap[child] < heap[least] {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		heap[i], heap[least] = heap[least], heap[i]
-		i = least
-	}
-}
-
 // hits names the passages, best first, ties by id, at most k.
-func (l *Lexical) hits(ctx context.Context, list []scored, spans []span, k int) ([]corpus.Hit, error) {
+func (l *Lexical) hits(ctx context.Context, list []bm25.Scored, spans []bm25.Span, k int) ([]corpus.Hit, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	numbers := make([]uint32, len(list))
-	scores := make(map[uint32]float32, len(list))
 	for i, found := range list {
-		numbers[i] = found.row
-		scores[found.row] = found.score
+		numbers[i] = found.Row
 	}
 	wanted, err := toJSON(numbers)
 	if err != nil {
@@ -294,33 +157,17 @@ func (l *Lexical) hits(ctx context.Context, list []scored, spans []span, k int) 
 		return nil, err
 	}
 	defer rows.Close()
-	type named struct {
-		corpus.Hit
-		score float32
-	}
-	var all []named
+	ids := make(map[uint32]string, len(list))
 	for rows.Next() {
 		var row uint32
-		var hit named
-		if err := rows.Scan(&row, &hit.PassageID); err != nil {
+		var id string
+		if err := rows.Scan(&row, &id); err != nil {
 			return nil, failure(err)
 		}
-		i, ok := slices.BinarySearchFunc(spans, row, span.position)
-		if !ok {
-			continue
-		}
-		hit.DocumentID, hit.score = spans[i].document.id, scores[row]
-		all = append(all, hit)
+		ids[row] = id
 	}
 	if err := rows.Err(); err != nil {
 		return nil, failure(err)
 	}
-	slices.SortFunc(all, func(a, b named) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.PassageID, b.PassageID))
-	})
-	hits := make([]corpus.Hit, 0, min(k, len(all)))
-	for _, hit := range all[:min(k, len(all))] {
-		hits = append(hits, hit.Hit)
-	}
-	return hits, nil
+	return bm25.Hits(list, spans, ids, k), nil
 }

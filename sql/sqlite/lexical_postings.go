@@ -4,13 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
-)
 
-// BM25's constants, and what a term in the title counts more than one in the body.
-const (
-	bm25K1      = 1.2
-	bm25B       = 0.75
-	titleWeight = 2
+	"footnote/sql/bm25"
 )
 
 // maxCachedPostings bounds the cache's memory to 8 MiB.
@@ -20,7 +15,7 @@ const maxCachedPostings = 1 << 20
 type postingCache struct {
 	mu       sync.Mutex
 	changes  int64 // of the snapshot that lists belongs to
-	lists    map[string][]scored
+	lists    map[string][]bm25.Scored
 	size     int
 	frequent map[string]int // passages that hold a term, when counted at countedAt passages
 	counted  int
@@ -30,10 +25,10 @@ type postingCache struct {
 // shrunk by a tenth: they only decide which terms choose. The caller holds mu.
 func (c *postingCache) renew(dir *directorySnapshot) {
 	if c.lists == nil || c.changes != dir.changes {
-		c.changes, c.size, c.lists = dir.changes, 0, make(map[string][]scored)
+		c.changes, c.size, c.lists = dir.changes, 0, make(map[string][]bm25.Scored)
 	}
-	if grown := dir.passages - c.counted; c.frequent == nil || max(grown, -grown) > c.counted/10 {
-		c.counted, c.frequent = dir.passages, make(map[string]int)
+	if grown := dir.Passages - c.counted; c.frequent == nil || max(grown, -grown) > c.counted/10 {
+		c.counted, c.frequent = dir.Passages, make(map[string]int)
 	}
 }
 
@@ -63,7 +58,7 @@ func (c *postingCache) frequency(ctx context.Context, db *DB, dir *directorySnap
 }
 
 // get returns the visible rows that hold a term, ascending, each with its BM25 score but for the term's rarity.
-func (c *postingCache) get(ctx context.Context, db *DB, dir *directorySnapshot, term string) ([]scored, error) {
+func (c *postingCache) get(ctx context.Context, db *DB, dir *directorySnapshot, term string) ([]bm25.Scored, error) {
 	c.mu.Lock()
 	c.renew(dir)
 	list, ok := c.lists[term]
@@ -85,7 +80,7 @@ func (c *postingCache) get(ctx context.Context, db *DB, dir *directorySnapshot, 
 		return list, nil // a newer search has moved on
 	}
 	if c.size+len(list) > maxCachedPostings {
-		c.size, c.lists = 0, make(map[string][]scored)
+		c.size, c.lists = 0, make(map[string][]bm25.Scored)
 	}
 	if _, ok := c.lists[term]; !ok && len(list) <= maxCachedPostings {
 		c.size += len(list)
@@ -97,44 +92,28 @@ func (c *postingCache) get(ctx context.Context, db *DB, dir *directorySnapshot, 
 var errBadPlaces = errors.New("the index returned places that can't be read")
 
 // weigh makes scores of a term's places: a row's number and a column's name each, "12t12b12b15b".
-func weigh(places string, dir *directorySnapshot) ([]scored, error) {
-	var list []scored
-	spans := dir.spans
-	var row, last uint32
-	var weight float64
-	flush := func() {
-		if weight == 0 {
-			return
-		}
-		for len(spans) > 0 && last >= spans[0].end() {
-			spans = spans[1:]
-		}
-		if len(spans) > 0 && last >= spans[0].first {
-			length := float64(spans[0].length(last)) / dir.averageLength
-			list = append(list, scored{last, float32(weight * (bm25K1 + 1) / (weight + bm25K1*(1-bm25B+bm25B*length)))})
-		}
-		weight = 0
-	}
+func weigh(places string, dir *directorySnapshot) ([]bm25.Scored, error) {
+	var list []bm25.Scored
+	var row uint32
 	for i := range len(places) {
 		switch b := places[i]; {
 		case '0' <= b && b <= '9':
 			row = row*10 + uint32(b-'0')
 		case b == 't' || b == 'b':
-			if row != last {
-				flush()
-				last = row
+			if n := len(list); n == 0 || list[n-1].Row != row {
+				list = append(list, bm25.Scored{Row: row})
 			}
+			last := &list[len(list)-1]
 			if row = 0; b == 't' {
-				weight += titleWeight
+				last.Score += bm25.TitleWeight
 			} else {
-				weight++
+				last.Score++
 			}
 		default:
 			return nil, errBadPlaces
 		}
 	}
-	flush()
-	return list, nil
+	return dir.Weigh(list), nil
 }
 
 // parseRows reads "12,15,16".

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/sql/bm25"
 )
 
 // maxKnownTerms bounds the memory of knownTerms to about 20 MiB; past it, it starts over.
@@ -162,7 +163,7 @@ func (l *Lexical) Similar(ctx context.Context, s chat.Scope, term string, k int)
 	if err != nil {
 		return nil, fmt.Errorf("similar terms: %w", err)
 	}
-	spans := dir.inScope(s, nil)
+	spans := dir.InScope(s, nil)
 	if len(spans) == 0 {
 		return nil, nil
 	}
@@ -188,7 +189,7 @@ func (l *Lexical) Similar(ctx context.Context, s chat.Scope, term string, k int)
 }
 
 // inBodies reports whether the body of a passage in spans holds a term: one must not learn another user's words.
-func (l *Lexical) inBodies(ctx context.Context, term string, spans []span) (bool, error) {
+func (l *Lexical) inBodies(ctx context.Context, term string, spans []bm25.Span) (bool, error) {
 	rows, err := l.db.query(ctx, `SELECT doc FROM lexical_places WHERE term = ? AND col = 'b'`, term)
 	if err != nil {
 		return false, err
@@ -199,13 +200,13 @@ func (l *Lexical) inBodies(ctx context.Context, term string, spans []span) (bool
 		if err := rows.Scan(&row); err != nil {
 			return false, failure(err)
 		}
-		for len(spans) > 0 && row >= spans[0].end() {
+		for len(spans) > 0 && row >= spans[0].End() {
 			spans = spans[1:]
 		}
 		if len(spans) == 0 {
 			return false, nil
 		}
-		if row >= spans[0].first {
+		if row >= spans[0].First {
 			return true, nil
 		}
 	}

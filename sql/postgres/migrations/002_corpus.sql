@@ -77,7 +77,7 @@ CREATE TABLE passages (
 );
 CREATE INDEX passages_by_id ON passages (id);
 
--- The index of words. marks are what index_mark makes of each term and of how often it occurs; words are the terms themselves,
+-- The index of words. marks are made of each term and of how often it occurs, see lexical_marks.go; words are the terms themselves,
 -- in order, for phrases. Both lie outside the row, so that a look-up of thousands of rows reads few pages.
 CREATE TABLE lexical (
 	row   bigint   PRIMARY KEY,
@@ -95,13 +95,26 @@ CREATE INDEX lexicon_by_trigrams ON lexicon USING gin (term gin_trgm_ops) WITH (
 -- The look-ups of the index. They are functions for the sake of their settings: the planner can't know how rare a mark is,
 -- and must never read the whole table.
 
--- For each mark the rows that have it, at most so many, in the order of the table.
-CREATE FUNCTION lexical_rows(wanted bigint[], most bigint) RETURNS SETOF bigint[] LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+-- For each mark the rows that have it, at most so many, in the order of the table. Marks come in groups of one term's; when
+-- the first of a group has no rows, or too many, the others are not looked up.
+CREATE FUNCTION lexical_rows(wanted bigint[], per_term int, most bigint) RETURNS SETOF bigint[] LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
-	mark bigint;
+	n     int := 0;
+	mark  bigint;
+	found bigint[];
+	skip  bool;
 BEGIN
 	FOREACH mark IN ARRAY wanted LOOP
-		RETURN NEXT (SELECT array_agg(l.row) FROM (SELECT lexical.row FROM lexical WHERE marks @> ARRAY[mark] LIMIT most) l);
+		IF n % per_term = 0 THEN
+			found := (SELECT array_agg(l.row) FROM (SELECT lexical.row FROM lexical WHERE marks @> ARRAY[mark] LIMIT most) l);
+			skip := found IS NULL OR cardinality(found) >= most;
+		ELSIF skip THEN
+			found := NULL;
+		ELSE
+			found := (SELECT array_agg(lexical.row) FROM lexical WHERE marks @> ARRAY[mark]);
+		END IF;
+		n := n + 1;
+		RETURN NEXT found;
 	END LOOP;
 END $$;
 
