@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate chromium bench faults handbook audit clean
+.PHONY: run build test check unit e2e vendor generate postgres chromium bench faults handbook audit clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -32,13 +32,19 @@ check:
 	$(GO) vet ./...
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
 
-unit: vendor
+unit: vendor postgres
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) test $(RACE) -shuffle=on -timeout 15m ./...
 
 e2e: build chromium
 	$(GO) build -o bin/scriptedserver ./llm/scripted/scriptedserver
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" node --test --test-concurrency=2 --test-reporter=spec e2e/*.test.mjs
+
+postgres:
+	@if [ -z "$$FOOTNOTE_TEST_DATABASE_URL" ] && ! command -v initdb >/dev/null && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing PostgreSQL for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
+	  else echo "no PostgreSQL: its tests are left out; install it, or set FOOTNOTE_TEST_DATABASE_URL"; fi; fi
 
 chromium:
 	@if [ -z "$(CHROMIUM)" ]; then \
