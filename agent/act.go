@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,7 +60,7 @@ func (w *work) act(ctx context.Context, r reply) error {
 	said, stored := w.writer.reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
-		thought = strings.TrimSpace(cutText(r.reasoning, 4000))
+		thought = strings.TrimSpace(cutText(cmp.Or(r.reasoning, r.text), 4000))
 	}
 	var parent *chat.Step
 	if len(r.calls) > 1 {
@@ -90,6 +91,9 @@ func (w *work) act(ctx context.Context, r reply) error {
 	for _, a := range attempts {
 		if a.status == "" {
 			queue = append(queue, w.track(a.step))
+			if queue, err = w.tick(queue, a, chat.StatusRunning); err != nil {
+				return err
+			}
 			w.launch(callCtx, a)
 		}
 	}
@@ -108,6 +112,9 @@ func (w *work) act(ctx context.Context, r reply) error {
 			return err
 		}
 		queue = append(queue, w.track(step))
+		if queue, err = w.tick(queue, a, step.Status); err != nil {
+			return err
+		}
 		w.history = append(w.history, message)
 	}
 	if parent != nil {

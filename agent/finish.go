@@ -19,10 +19,13 @@ func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error)
 		if err := w.begin(ctx); err != nil {
 			return nil, err
 		}
-		return w.loop(ctx)
+		if err := w.makePlan(ctx); err != nil {
+			return nil, err
+		}
+	} else if over, err := w.resume(ctx, log); over || err != nil {
+		return nil, err
 	}
-	over, err := w.resume(ctx, log)
-	if over || err != nil {
+	if err := w.pursue(ctx); err != nil {
 		return nil, err
 	}
 	return w.loop(ctx)

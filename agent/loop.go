@@ -45,8 +45,21 @@ func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
 		if text, err = w.writer.finish(ctx); err != nil {
 			return nil, err
 		}
-		return append(w.writer.rest(), w.report(text, r.finish)...), nil
+		return w.conclusion(text, r.finish)
 	}
+}
+
+// conclusion is what ends an answered run's log, but for run_done.
+func (w *work) conclusion(text string, finish llm.Finish) ([]chat.Payload, error) {
+	last := w.writer.rest()
+	if w.plan != nil {
+		left, err := w.plan.ended()
+		if err != nil {
+			return nil, err
+		}
+		last = append(last, left...)
+	}
+	return append(last, w.report(text, finish)...), nil
 }
 
 // press decides whether a budget is spent, so that the next turn has to answer from what there is.

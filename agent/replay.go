@@ -22,6 +22,7 @@ type replayed struct {
 	questions map[string]*chat.Step // steps by call id
 	groups    map[string]int        // turn of a parent step
 	order     []string              // call ids as they first came
+	plan      *chat.Step            // its last state
 }
 
 // replay reads a log.
@@ -63,6 +64,9 @@ func (r *replayed) step(s chat.Step) {
 		r.enter(known)
 	} else {
 		*known = s
+	}
+	if s.Step == "plan" && s.ToolName == "" {
+		r.plan = known
 	}
 	if s.Tokens != nil && s.Status != chat.StatusRunning {
 		r.tokens.In += s.Tokens.In

@@ -50,6 +50,7 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if err := w.restore(ctx, past); err != nil {
 		return false, err
 	}
+	w.resumePlan(past.plan)
 	return false, w.emit(ctx, append(ps, step)...)
 }
 

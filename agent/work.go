@@ -50,6 +50,7 @@ type work struct {
 	reach   int // documents in reach
 	asked   analysis
 	past    recollection
+	plan    *plan // nil: the question is answered as it is
 	history []llm.Message
 	aside   []llm.Message         // for the next turn only: a reply and what was wrong with it
 	open    map[string]*chat.Step // steps that are running

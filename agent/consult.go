@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// The size of a side question to the model.
+const (
+	consultTime   = 20 * time.Second
+	consultTokens = 800
+)
+
+// consult asks the model something beside the run's conversation, without tools, and charges it to the run. A user who wants the answer
+// now ends it.
+func (w *work) consult(ctx context.Context, messages []llm.Message) (said string, used chat.Tokens, err error) {
+	ctx, cancel := context.WithTimeout(ctx, consultTime)
+	defer cancel()
+	defer context.AfterFunc(w.now, cancel)()
+	req := llm.Request{Messages: messages, NoTools: true, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed, MaxTokens: consultTokens}
+	if req.Temperature == nil {
+		req.Temperature = w.cfg.Temperature
+	}
+	var text strings.Builder
+	var usage *llm.Usage
+	done := false
+	for part, err := range w.model.Stream(ctx, req) {
+		if err != nil {
+			return "", used, err
+		}
+		switch p := part.(type) {
+		case llm.Text:
+			text.WriteString(string(p))
+		case llm.Done:
+			done, usage = true, p.Usage
+		case llm.Reasoning, llm.Call: // not asked for
+		}
+	}
+	if !done {
+		return "", used, errors.New("the reply ended too early")
+	}
+	if usage != nil {
+		used = chat.Tokens{In: usage.In, Out: usage.Out}
+	} else {
+		for _, m := range messages {
+			used.In += tokens(m.Text)
+		}
+		used.Out = tokens(text.String())
+	}
+	w.used.In += used.In
+	w.used.Out += used.Out
+	return text.String(), used, nil
+}

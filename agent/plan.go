@@ -1,0 +1,246 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// plan is a question's parts and how far each is. Its step is emitted again whenever that changes; the step's output is
+// {"sub_queries": [{query, reasoning, depends_on, status}]}.
+type plan struct {
+	step  chat.Step
+	parts []subQuery
+	calls map[string]int // calls that search for a part, by id
+}
+
+// makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its parts. Only a
+// request that wants it spends a call of the model on it.
+func (w *work) makePlan(ctx context.Context) error {
+	wanted := w.run.Request.Config.EnableQueryDecomposition
+	switch {
+	case w.givenText(), wanted != nil && !*wanted, !w.asked.needsDocuments(), w.set.searcher() == nil:
+		return nil
+	case wanted == nil && w.asked.Complexity != "complex":
+		return nil
+	}
+	begun := time.Now()
+	parts, by, note := split(w.run.Request.Message, w.asked), "rules", ""
+	var spent *chat.Tokens
+	if isOn(wanted) && !w.fell {
+		said, used, err := w.consult(ctx, planPrompt(w))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		spent = &used
+		switch made, why := readPlan(said, w.run.Request.Message); {
+		case err != nil:
+			w.cfg.Log.WarnContext(ctx, "model made no plan", "run", w.run.ID, "error", err)
+			note = "The model did not answer: the parts are those that rules see."
+		default:
+			parts, by, note = made, "model", why
+		}
+	}
+	if wanted == nil && len(parts) < 2 {
+		return nil
+	}
+	step := w.phase("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
+	step.Details["planned_by"] = by
+	if note != "" {
+		step.Details["note"] = note
+	}
+	step.DurationMS, step.Tokens = sinceMS(begun), spent
+	w.plan = &plan{step: step, parts: parts, calls: map[string]int{}}
+	w.history[0].Text += w.plan.told(w.pursues())
+	state, err := w.plan.state()
+	if err != nil {
+		return err
+	}
+	w.plan.step.Tokens = nil // told once
+	return w.emit(ctx, state)
+}
+
+// pursues reports whether the parts are searched before the model's first turn. Otherwise the model is told of them.
+func (w *work) pursues() bool { return w.fell || isOn(w.run.Request.Config.EnableQueryDecomposition) }
+
+// pursue searches for the parts: those that wait for no other at the same time, then those that waited for them. A part that could not
+// be searched for is left to the model.
+func (w *work) pursue(ctx context.Context) error {
+	if w.plan == nil || !w.pursues() {
+		return nil
+	}
+	tool := w.set.searcher()
+	for {
+		w.press()
+		room := w.budget.RetrievalCalls - w.retrievals
+		ready := w.plan.ready()
+		if len(ready) == 0 || room <= 0 || w.stop != "" {
+			return nil
+		}
+		r := reply{finish: llm.FinishCalls}
+		var queries []string
+		for _, i := range ready[:min(len(ready), room)] {
+			query := w.plan.query(i)
+			args, err := json.Marshal(map[string]string{"query": query})
+			if err != nil {
+				return fmt.Errorf("encode query: %w", err)
+			}
+			id := fmt.Sprintf("plan_%d", i)
+			w.plan.calls[id] = i
+			r.calls = append(r.calls, llm.Call{ID: id, Name: tool.name, Arguments: args})
+			queries = append(queries, w.plan.parts[i].Query)
+		}
+		r.text = "By the plan: " + strings.Join(queries, "; ")
+		if err := w.act(ctx, r); err != nil {
+			return err
+		}
+	}
+}
+
+// ready are the parts that were not searched for yet and whose prerequisites were.
+func (p *plan) ready() []int {
+	var out []int
+	for i, part := range p.parts {
+		if part.Status == chat.StatusPending && !slices.ContainsFunc(part.DependsOn, func(on int) bool { return !over(p.parts[on].Status) }) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func over(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
+
+// query is what is searched for a part. One that points back borrows the words that it points to.
+func (p *plan) query(i int) string {
+	part := p.parts[i]
+	words := []string{part.Query}
+	if pronoun.MatchString(part.Query) {
+		own := keywords(part.Query)
+		for _, on := range part.DependsOn {
+			for _, word := range keywords(p.parts[on].Query) {
+				if !slices.Contains(own, word) && len(words) < 6 {
+					words = append(words, word)
+				}
+			}
+		}
+	}
+	return shorten(strings.Join(words, " "), 1000)
+}
+
+// tick notes that a call which searches for a part began or ended, and adds the plan's new state to what is emitted.
+func (w *work) tick(queue []chat.Payload, a *attempt, status chat.Status) ([]chat.Payload, error) {
+	if w.plan == nil || a.tool == nil || !a.tool.retrieval {
+		return queue, nil
+	}
+	i := w.plan.partOf(a)
+	if i < 0 || w.plan.parts[i].Status == status || w.plan.parts[i].Status == chat.StatusComplete {
+		return queue, nil
+	}
+	w.plan.parts[i].Status = status
+	state, err := w.plan.state()
+	return append(queue, state), err
+}
+
+// partOf finds the part that a call searches for, -1 if it searches for something else.
+func (p *plan) partOf(a *attempt) int {
+	if i, ok := p.calls[a.call.ID]; ok {
+		return i
+	}
+	var in struct {
+		Query string `json:"query"`
+	}
+	if json.Unmarshal(a.args, &in) != nil || in.Query == "" {
+		return -1
+	}
+	searched := keywords(in.Query)
+	best, most := -1, 0.5
+	for i, part := range p.parts {
+		wanted := keywords(part.Query)
+		shared := 0
+		for _, word := range wanted {
+			if slices.Contains(searched, word) {
+				shared++
+			}
+		}
+		if alike := float64(shared) / float64(max(1, len(wanted))); alike > most {
+			best, most = i, alike
+		}
+	}
+	if best >= 0 {
+		p.calls[a.call.ID] = best
+	}
+	return best
+}
+
+// state is the plan's step as things are.
+func (p *plan) state() (chat.Step, error) {
+	done := 0
+	for _, part := range p.parts {
+		if part.Status == chat.StatusComplete {
+			done++
+		}
+	}
+	out, err := encode(map[string]any{"sub_queries": p.parts})
+	if err != nil {
+		return chat.Step{}, fmt.Errorf("encode plan: %w", err)
+	}
+	step := p.step
+	step.Timestamp, step.ToolOutput, step.OutputSize = stamp(), out, len(out)
+	step.Summary = fmt.Sprintf("%d of %s done", done, count(len(p.parts), "part"))
+	return step, nil
+}
+
+// ended says of parts that nobody searched for that they were left out.
+func (p *plan) ended() ([]chat.Payload, error) {
+	changed := false
+	for i := range p.parts {
+		if !over(p.parts[i].Status) {
+			p.parts[i].Status, changed = chat.StatusSkipped, true
+		}
+	}
+	if !changed {
+		return nil, nil
+	}
+	state, err := p.state()
+	return []chat.Payload{state}, err
+}
+
+// told is the plan for the model.
+func (p *plan) told(searched bool) string {
+	var b strings.Builder
+	b.WriteString("\nThe question has these parts:\n")
+	for _, part := range p.parts {
+		b.WriteString("- " + part.Query + "\n")
+	}
+	if searched {
+		b.WriteString("Each was searched for already: the results follow the question. Search on where they do not suffice. Answer every part.")
+	} else {
+		b.WriteString("Search for each, for independent ones in one turn. Answer every part.")
+	}
+	return b.String()
+}
+
+// resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again.
+func (w *work) resumePlan(s *chat.Step) {
+	var out struct {
+		Parts []subQuery `json:"sub_queries"`
+	}
+	if s == nil || json.Unmarshal(s.ToolOutput, &out) != nil || len(out.Parts) == 0 {
+		return
+	}
+	for i := range out.Parts {
+		if out.Parts[i].Status == chat.StatusRunning {
+			out.Parts[i].Status = chat.StatusPending
+		}
+	}
+	step := *s
+	step.Tokens = nil
+	w.plan = &plan{step: step, parts: out.Parts, calls: map[string]int{}}
+	w.history[0].Text += w.plan.told(w.pursues())
+}

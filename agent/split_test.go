@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// inShort writes parts as "query <- prerequisites".
+func inShort(parts []subQuery) []string {
+	var out []string
+	for _, p := range parts {
+		s := p.Query
+		if len(p.DependsOn) > 0 {
+			s += fmt.Sprintf(" <- %v", p.DependsOn)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		question string
+		want     []string // nil: the question itself
+	}{
+		{"Compare holidays and roofs", []string{"holidays", "roofs"}},
+		{"Compare the valuations of 2023 and 2024", []string{"the valuations of 2023", "the valuations of 2024"}},
+		{"Please compare the rent of the flat with the house", []string{"the rent of the flat", "the rent of the house"}},
+		{"What is the difference between leave and sickness in the handbook?", []string{"leave in the handbook", "sickness in the handbook"}},
+		{"Compare the boiler, the roof and the walls", []string{"the boiler", "the roof", "the walls"}},
+		{"Slate versus lead?", []string{"Slate", "lead"}},
+		{"How does slate differ from lead?", []string{"slate", "lead"}},
+		{"Who renewed the roof and when did they do it?", []string{"Who renewed the roof", "when did they do it <- [0]"}},
+		{"How many days of leave are there? What must I do when sick?", []string{"How many days of leave are there", "What must I do when sick"}},
+		{"How many days of leave are there; who grants them; and why?", nil}, // "why" alone says nothing
+		{"How many days of paid holiday are there?", nil},
+		{"What are slates and tiles?", nil},
+		{"Which of both is better?", nil},
+		{"Compare it with that", nil},
+		{"Compare them", nil},
+		{"What? Why? How? When? Who? Where?", nil},
+		{"???", nil},
+	} {
+		want := tt.want
+		if want == nil {
+			want = []string{tt.question}
+		}
+		got := split(tt.question, analyse(tt.question, false))
+		}
+		if diff := cmp.Diff(want, inShort(got)); diff != "" {
+			t.Errorf("split(%q) (-want +got):\n%s", tt.question, diff)
+		}
+	}
+	long := "Compare " + strings.Repeat("this and ", 1000) + "that"
+	if got := split(long, analyse(long, false)); len(got) != 1 || len(got[0].Query) > 1100 {
+		t.Errorf("a long question = %d parts", len(got))
+	}
+}
+
+func TestReadPlan(t *testing.T) {
+	t.Parallel()
+	self := []string{"the question"}
+	for _, tt := range []struct {
+		name, said string
+		want       []string
+		why        string // part of it
+	}{
+		{"as agreed", `{"sub_queries":[{"query":"a","reasoning":"r","depends_on":[]},{"query":"b","reasoning":"r","depends_on":[0]}]}`, []string{"a", "b <- [0]"}, ""},
+		{"a bare list", `[{"query":"a"},{"query":"b"}]`, []string{"a", "b"}, ""},
+		{"in a fence, with words around", "Here is the plan:\n```json\n[{\"query\":\"a\"}]\n```\nGood luck!", []string{"a"}, ""},
+		{"another name for the list", `{"queries":[{"query":"a"}]}`, []string{"a"}, ""},
+		{"a single part", `{"query":"a","reasoning":"r","depends_on":[]}`, []string{"a"}, ""},
+		{"plain strings", `{"sub_queries":["a","b"]}`, []string{"a", "b"}, ""},
+		{"a later part first", `[{"query":"a","depends_on":[1]},{"query":"b"}]`, []string{"a <- [1]", "b"}, ""},
+		{"no JSON", "I would search for the roof.", self, "no list"},
+		{"cut off", `{"sub_queries":[{"query":"a"`, self, "no list"},
+		{"nothing", "", self, "no list"},
+		{"an empty list", `[]`, self, "0 parts"},
+		{"an object without parts", `{"plan":"search"}`, self, "empty part"},
+		{"an empty query", `[{"query":"  "}]`, self, "empty part"},
+		{"a query of the wrong kind", `[{"query":7}]`, self, "no list"},
+		{"depends_on of the wrong kind", `[{"query":"a","depends_on":"b"}]`, self, "no list"},
+		{"a part that is not there", `[{"query":"a","depends_on":[3]}]`, self, "not there"},
+		{"a negative place", `[{"query":"a","depends_on":[-1]}]`, self, "not there"},
+		{"a circle of one", `[{"query":"a","depends_on":[0]}]`, self, "circle"},
+		{"a circle of three", `[{"query":"a","depends_on":[2]},{"query":"b","depends_on":[0]},{"query":"c","depends_on":[1]}]`, self, "circle"},
+		{"far too many", "[" + strings.TrimSuffix(strings.Repeat(`{"query":"a"},`, 11), ",") + "]", self, "11 parts"},
+	} {
+		parts, why := readPlan(tt.said, "the question")
+		if diff := cmp.Diff(tt.want, inShort(parts)); diff != "" || !strings.Contains(why, tt.why) || (why == "") != (tt.why == "") {
+			t.Errorf("%s: %q (-want +got):\n%s", tt.name, why, diff)
+		}
+		for _, p := range parts {
+			if p.DependsOn == nil || p.Status != "pending" {
+				t.Errorf("%s: part = %+v", tt.name, p)
+			}
+		}
+	}
+}
