@@ -50,7 +50,6 @@ func TestSplit(t *testing.T) {
 			want = []string{tt.question}
 		}
 		got := split(tt.question, analyse(tt.question, false))
-		}
 		if diff := cmp.Diff(want, inShort(got)); diff != "" {
 			t.Errorf("split(%q) (-want +got):\n%s", tt.question, diff)
 		}
