@@ -45,13 +45,23 @@ func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
 		if text, err = w.writer.finish(ctx); err != nil {
 			return nil, err
 		}
-		return w.conclusion(text, r.finish)
+		return w.conclusion(ctx, text, r.finish)
 	}
 }
 
 // conclusion is what ends an answered run's log, but for run_done.
-func (w *work) conclusion(text string, finish llm.Finish) ([]chat.Payload, error) {
+func (w *work) conclusion(ctx context.Context, text string, finish llm.Finish) ([]chat.Payload, error) {
 	last := w.writer.rest()
+	if w.reflects(text) {
+		if err := w.emit(ctx, last...); err != nil { // the answer does not wait to be judged
+			return nil, err
+		}
+		var err error
+		if w.judged, err = w.reflect(ctx, text); err != nil {
+			return nil, err
+		}
+		last = nil
+	}
 	if w.plan != nil {
 		left, err := w.plan.ended()
 		if err != nil {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -101,6 +102,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	}
 	a.Sources = w.sourcesOf(a.Citations)
 	a.Confidence, a.SelfEvaluation, a.Unsupported = w.evaluate(markdown)
+	a.SelfEvaluation = cmp.Or(w.judged, a.SelfEvaluation)
 	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}

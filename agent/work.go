@@ -62,6 +62,7 @@ type work struct {
 	bare       bool // a tool answered that shows no passages
 	badTurns   int  // turns in a row with calls that could not run
 	cutTurns   int
+	judged     string // what the model says of its answer
 	compacted  bool
 	nudged     map[string]bool
 	used       chat.Tokens

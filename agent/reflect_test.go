@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/offline"
+	"footnote/llm/scripted"
+)
+
+func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
+	t.Parallel()
+	on, off := true, false
+	const ruled = "1 of 1 sentence with footnotes are backed"
+	for _, tt := range []struct {
+		name   string
+		wanted *bool
+		reply  *scripted.Reply // to the question after the answer
+		want   string
+		status chat.Status // of the step; empty: there is none
+	}{
+		{"left out: by rules", nil, nil, ruled, ""},
+		{"switched off: not at all", &off, nil, "", ""},
+		{"by the model", &on, &scripted.Reply{Text: "It answers the whole question. It is good."}, "It answers the whole question.", chat.StatusComplete},
+		{"by the model, in JSON", &on, &scripted.Reply{Text: `{"evaluation":"It is complete.","confidence":0.2}`}, "It is complete.", chat.StatusComplete},
+		{"by a model that says nothing", &on, &scripted.Reply{Text: " … "}, ruled, chat.StatusSkipped},
+		{"by a model that fails", &on, &scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "down"}}, ruled, chat.StatusSkipped},
+	} {
+		replies := []scripted.Reply{calls(search("paid holiday")), says(goodAnswer)}
+		if tt.reply != nil {
+			replies = append(replies, *tt.reply)
+		}
+		model := scripted.New(replies...)
+		h := newHouse(t, model)
+		got := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableSelfEvaluation: tt.wanted}})
+		a := got.answer()
+		if tt.want == "" && a.SelfEvaluation != "" || !strings.HasPrefix(a.SelfEvaluation, tt.want) || a.Confidence < 0.9 {
+			t.Errorf("%s: %q, confidence %v", tt.name, a.SelfEvaluation, a.Confidence)
+		}
+		if a.Markdown != goodAnswer || got.text() != goodAnswer {
+			t.Errorf("%s: answer = %q, shown %q", tt.name, a.Markdown, got.text())
+		}
+		var status chat.Status
+		for _, s := range got.ended() {
+			if s.Step == "reflect" {
+				status = s.Status
+			}
+		}
+		if status != tt.status || len(model.Requests()) != len(replies) {
+			t.Errorf("%s: step %q, want %q; %d requests, want %d", tt.name, status, tt.status, len(model.Requests()), len(replies))
+		}
+		if tt.reply != nil {
+			asked := model.Requests()[2]
+			if shown := asked.Messages[1].Text; !asked.NoTools || len(asked.Tools) > 0 || !strings.Contains(shown, "28 days of paid holiday a year, including") || !strings.HasPrefix(shown, "===== data") {
+				t.Errorf("%s: the model was asked %q", tt.name, shown)
+			}
+		}
+	}
+}
+
+func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
+	t.Parallel()
+	on := true
+	model := scripted.New(calls(search("football")), says(Refusal))
+	h := newHouse(t, model)
+	req := chat.RunRequest{Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on}}
+	if a := h.answer(req).answer(); a.StopReason != chat.StopRefused || len(model.Requests()) != 2 {
+		t.Errorf("answer = %+v after %d requests", a, len(model.Requests()))
+	}
+	h.hire(offline.New())
+	if a := h.answer(chat.RunRequest{Message: "How many days of paid holiday are there?", Config: req.Config}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
+		t.Errorf("without a model: %q", a.SelfEvaluation)
+	}
+}
