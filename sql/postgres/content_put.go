@@ -57,6 +57,9 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	if err != nil {
 		return fmt.Errorf("put content of document %s: %w", id, err)
 	}
+	if _, err := ds.db.exec(context.WithoutCancel(ctx), contentTime, `SELECT gin_clean_pending_list('lexical_marks')`); err != nil {
+		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is sorted", "error", err)
+	}
 	return nil
 }
 
