@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate postgres chromium bench faults handbook audit clean
+.PHONY: run build test check unit e2e vendor generate postgres chromium bench faults handbook picture audit clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -63,6 +63,9 @@ faults:
 handbook: chromium
 	$(GO) run ./docs/print > /tmp/footnote-handbook.html
 	chromium --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf=docs/handbook/footnote-handbook.pdf /tmp/footnote-handbook.html
+
+picture: build chromium
+	node e2e/picture.mjs
 
 audit:
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
