@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -135,7 +136,18 @@ func (s *Server) runRequest(c echo.Context, q question) (chat.RunRequest, error)
 			return req, invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
 		}
 	}
+	if err := checkNames("document_ids", q.DocumentIDs); err != nil {
+		return req, err
+	}
 	return req, checkConfig(q.Config)
+}
+
+// checkNames refuses a list with an empty entry, which null is as well.
+func checkNames(field string, names []string) error {
+	if slices.Contains(names, "") {
+		return invalid(field + " has an empty entry. Leave it out.")
+	}
+	return nil
 }
 
 // cleanText drops what no store keeps: NUL characters and bytes that are not UTF-8.
@@ -145,6 +157,9 @@ func cleanText(text string) string {
 
 // checkConfig holds a request's own settings to their ranges.
 func checkConfig(cfg chat.RunConfig) error {
+	if err := checkNames("config.enabled_tools", cfg.EnabledTools); err != nil {
+		return err
+	}
 	if t := cfg.Temperature; t != nil && (*t < 0 || *t > 2) {
 		return invalid("config.temperature must be between 0 and 2.")
 	}

@@ -1,12 +1,15 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -31,18 +34,51 @@ func (s *Server) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) erro
 	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
 		return err
 	}
-	decoder := json.NewDecoder(c.Request().Body)
+	body, err := io.ReadAll(c.Request().Body)
+	if err != nil {
+		return s.jsonError(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
 	if err := decoder.Decode(v); err != nil {
 		return s.jsonError(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return s.bodyTooLarge(tooLarge.Limit)
-		}
 		return invalid("The body must be one JSON object with nothing after it.")
 	}
 	return nil
+}
+
+// plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients whose language has one
+// kind of number, they are whole, but the decoder takes them for fractions.
+func plainNumbers(body []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(body); i++ {
+		switch b := body[i]; {
+		case b == '"':
+			for i++; i < len(body) && body[i] != '"'; i++ {
+				if body[i] == '\\' {
+					i++
+				}
+			}
+		case b == '-' || b >= '0' && b <= '9':
+			end := i + 1
+			for end < len(body) && strings.IndexByte("0123456789.eE+-", body[end]) >= 0 {
+				end++
+			}
+			token := body[i:end]
+			if n, err := strconv.ParseFloat(string(token), 64); err == nil && bytes.ContainsAny(token, ".eE") && json.Valid(token) && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+				out = strconv.AppendInt(append(out, body[done:i]...), int64(n), 10)
+				done = end
+			}
+			i = end - 1
+		}
+	}
+	if done == 0 {
+		return body
+	}
+	return append(out, body[done:]...)
 }
 
 // limitBody refuses a body that says it is larger than limit, and stops reading one that does not say.

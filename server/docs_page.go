@@ -39,7 +39,7 @@ func docsOf(doc *apiDocument, base string) (views.Docs, error) {
 			if op.group != tag.Name {
 				continue
 			}
-			shown, err := docsOperation(op, made, base)
+			shown, err := docsOperation(op, made, doc, base)
 			if err != nil {
 				return d, err
 			}
@@ -53,7 +53,7 @@ func docsOf(doc *apiDocument, base string) (views.Docs, error) {
 	return d, nil
 }
 
-func docsOperation(op operation, made apiOperation, base string) (views.DocsOperation, error) {
+func docsOperation(op operation, made apiOperation, doc *apiDocument, base string) (views.DocsOperation, error) {
 	out := views.DocsOperation{ID: made.OperationID, Method: op.method, Path: openPath(op.path), Summary: op.summary, About: op.about, FormKind: op.formKind}
 	for _, p := range op.params {
 		out.Params = append(out.Params, views.DocsField{
@@ -65,6 +65,7 @@ func docsOperation(op operation, made apiOperation, base string) (views.DocsOper
 	}
 	if op.body != nil {
 		out.Body = docsType(made.RequestBody.Content[echo.MIMEApplicationJSON].Schema)
+		out.Fields = docsFields(doc.Components.Schemas[out.Body.Schema], true)
 		body, err := json.Marshal(op.example)
 		if err != nil {
 			return out, err

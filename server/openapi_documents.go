@@ -29,7 +29,7 @@ func documentOperations() []operation {
 			form: []parameter{
 				{name: "namespace", schema: patterned(`^[\w.-]{0,128}$`), about: `Where to put the files; "default" if empty.`},
 				{name: "meta", schema: textSchema(), about: "A JSON object about the files: author, date, tags and so on."},
-				{name: "files", need: true, schema: &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string", Format: "binary"}}, about: "The files."},
+				{name: "files", need: true, schema: &jsonschema.Schema{Type: "array", MinItems: whole(to(1)), Items: &jsonschema.Schema{Type: "string", Format: "binary"}}, about: "The files."},
 			},
 			formKind: echo.MIMEMultipartForm, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeDiskFull}), outcomes: taken,
 		},

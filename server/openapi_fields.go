@@ -23,6 +23,7 @@ func describedFields(l Limits) map[string]field {
 		"Question.context_text":        given,
 		"Question.document_ids":        {max: to(1000)},
 		"Question.toolset":             toolsetField,
+		"AgentQuery.history":           {pair: true},
 		"AgentQuery.question":          message,
 		"AgentQuery.session_id":        session,
 		"AgentQuery.context":           given,

@@ -24,6 +24,7 @@ type field struct {
 	min, max *float64 // of a number; of the length of a text or a list
 	initial  any      // what an absent one means
 	values   []string // all that a text may be
+	pair     bool     // a list of lists of two texts that are not blank
 }
 
 // schemas makes JSON schemas of Go types by their json tags. Structs become components, named like their types.
@@ -88,7 +89,11 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	case reflect.Float64:
 		return &jsonschema.Schema{Type: "number"}
 	case reflect.Slice:
-		return &jsonschema.Schema{Type: "array", Items: b.of(t.Elem(), asked, open)}
+		s := &jsonschema.Schema{Type: "array", Items: b.of(t.Elem(), asked, open)}
+		if asked && t.Elem().Kind() == reflect.String {
+			s.Items.MinLength = whole(to(1))
+		}
+		return s
 	case reflect.Array:
 		n := t.Len()
 		return &jsonschema.Schema{Type: "array", Items: b.of(t.Elem(), asked, open), MinItems: &n, MaxItems: &n}
@@ -177,6 +182,10 @@ func (f field) narrow(s *jsonschema.Schema) *jsonschema.Schema {
 	}
 	if f.initial != nil {
 		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: it can't fail
+	}
+	if f.pair {
+		s.Items.MinItems, s.Items.MaxItems = whole(to(2)), whole(to(2))
+		s.Items.Items.Pattern = notBlank
 	}
 	if f.min == nil && f.max == nil {
 		return s

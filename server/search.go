@@ -137,6 +137,9 @@ func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
 		return q, invalid(`mode must be "hybrid", "lexical" or "semantic".`)
 	}
 	if f := body.Filters; f != nil {
+		if err := checkNames("filters.document_ids", f.DocumentIDs); err != nil {
+			return q, err
+		}
 		q.Documents = f.DocumentIDs
 		if f.Title != "" || f.MIME != "" || len(f.Meta) > 0 || !f.AddedAfter.IsZero() || !f.AddedBefore.IsZero() {
 			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter, AddedBefore: f.AddedBefore}

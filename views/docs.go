@@ -37,6 +37,7 @@ type DocsOperation struct {
 	Form             []DocsField
 	FormKind         string
 	Body             DocsType // of the JSON body; empty: none
+	Fields           []DocsField
 	Example          string   // a command for a shell
 	Outcomes         []DocsOutcome
 }

@@ -1,0 +1,29 @@
+package server
+
+import "testing"
+
+func TestWholeNumbersMayHaveAPoint(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":5.0,"b":[-2e1,1.50,0.0]}`:   `{"a":5,"b":[-20,1.50,0]}`,
+		`{"a":"5.0 \" 6.0","b":"\\"}`:     `{"a":"5.0 \" 6.0","b":"\\"}`,
+		`{"a":1e400,"b":1.0e30,"c":1.}`:   `{"a":1e400,"b":1.0e30,"c":1.}`,
+		`5.0`:                             `5`,
+		`"never closed 5.0`:               `"never closed 5.0`,
+		`"\`:                              `"\`,
+		``:                                ``,
+		`{"seed":9007199254740993,"x":-}`: `{"seed":9007199254740993,"x":-}`,
+	} {
+		if got := string(plainNumbers([]byte(in))); got != want {
+			t.Errorf("plainNumbers(%s) = %s, want %s", in, got, want)
+		}
+	}
+	b := newBench(t)
+	for body, want := range map[string]int{
+		`{"query":"roof","top_k":5.0}`: 200, `{"query":"roof","top_k":5.5}`: 400, `{"query":"roof","top_k":51e0}`: 400,
+		`{"query":"roof","filters":{"document_ids":[null]}}`: 400,
+	} {
+		if got := b.send("POST", "/search", body); got.status != want {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+}
