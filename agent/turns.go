@@ -46,5 +46,5 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 		}
 	}
 	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
-		"This conversation has reached its limit of %d questions. Start a new one to go on: a request without session_id opens it.", r.maxTurns(set))}
+		"This conversation has reached its limit of %d questions. Start a new one to go on (in the API: leave session_id out).", r.maxTurns(set))}
 }

@@ -74,8 +74,8 @@ func documents(t turn) ([]step, string) {
 			return wider, ""
 		}
 	}
-	if !a.supported && len(searches) == mostSearches {
-		if reads := toRead(t, t.foundBy(searches[mostSearches-1])); len(reads) > 0 && t.readTurns() < 2 {
+	if !a.supported && t.rounds() == mostSearches {
+		if reads := toRead(t, t.lastRound()); len(reads) > 0 && t.readTurns() < 2 {
 			return readAll(t, reads, q), ""
 		}
 	}
@@ -83,12 +83,6 @@ func documents(t turn) ([]step, string) {
 		return nil, refuse(t, q)
 	}
 	return nil, a.text
-}
-
-// foundBy returns the documents that one search found.
-func (t turn) foundBy(r result) []document {
-	one := turn{results: []result{r}}
-	return one.found()
 }
 
 // readTurns is 2 after a second search was followed by reading.

@@ -32,6 +32,22 @@ func (t turn) searches() []result {
 	return slices.DeleteFunc(slices.Clone(t.results), func(r result) bool { return !isSearch(r.tool) })
 }
 
+// rounds is how often was searched: searches that were made together are one attempt.
+func (t turn) rounds() int {
+	seen := map[int]bool{}
+	for _, r := range t.searches() {
+		seen[r.round] = true
+	}
+	return len(seen)
+}
+
+// lastRound returns the documents that the last attempt found.
+func (t turn) lastRound() []document {
+	searches := t.searches()
+	last := searches[len(searches)-1].round
+	return turn{results: slices.DeleteFunc(searches, func(r result) bool { return r.round != last })}.found()
+}
+
 // search is a search for words.
 func (t turn) search(query string) []step {
 	return []step{{t.offered(searchers()), map[string]any{"query": query}}}
@@ -39,11 +55,10 @@ func (t turn) search(query string) []step {
 
 // again is a second search of one that found too little, with other words and without a threshold; nothing if there is none to try.
 func (t turn) again(q query) []step {
-	searches := t.searches()
-	if len(searches) >= mostSearches || !t.canSearch() {
+	if t.rounds() >= mostSearches || !t.canSearch() {
 		return nil
 	}
-	wider := widen(q, searches)
+	wider := widen(q, t.searches())
 	tool := t.offered(searchers())
 	if wider == "" && tool == "semantic_search" {
 		wider = q.text

@@ -25,6 +25,7 @@ type exchange struct{ question, answer string }
 // result is a tool's answer with the call it belongs to.
 type result struct {
 	tool  string
+	round int // the model's turn that the call was made in
 	input map[string]any
 	out   output
 }
@@ -69,6 +70,7 @@ type passage struct {
 func newTurn(req llm.Request) turn {
 	t := turn{tools: req.Tools, noTools: req.NoTools}
 	calls := map[string]llm.Call{}
+	rounds := map[string]int{}
 	for i, msg := range req.Messages {
 		switch msg.Role {
 		case llm.RoleSystem:
@@ -85,14 +87,16 @@ func newTurn(req llm.Request) turn {
 			t.question, t.results = strings.TrimSpace(msg.Text), nil
 		case llm.RoleAssistant:
 			for _, call := range msg.Calls {
-				calls[call.ID] = call
+				calls[call.ID], rounds[call.ID] = call, i
 			}
 			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) { // the answer of a turn that is over
 				t.earlier = append(t.earlier, exchange{t.question, msg.Text})
 				t.question, t.results = "", nil
 			}
 		case llm.RoleTool:
-			t.results = append(t.results, readResult(calls[msg.CallID], msg.Text))
+			r := readResult(calls[msg.CallID], msg.Text)
+			r.round = rounds[msg.CallID]
+			t.results = append(t.results, r)
 		}
 	}
 	if t.question == "" && len(t.earlier) > 0 { // a history that ends with an answer: answer again
@@ -148,20 +152,40 @@ func (t turn) of(tool string) []result {
 	return out
 }
 
-// found returns the documents that searches found, each once, best first.
+// found returns the documents that searches found, each once, best first; of searches that were made together, the best of each
+// come before the second best.
 func (t turn) found() []document {
 	var out []document
-	for _, r := range t.searches() {
-		for _, d := range r.out.Documents {
-			if !slices.ContainsFunc(out, func(o document) bool { return o.DocID == d.DocID }) {
-				out = append(out, d)
-			}
+	for searches := t.searches(); len(searches) > 0; {
+		n := 1
+		for n < len(searches) && searches[n].round == searches[0].round {
+			n++
 		}
-		for _, d := range byDocument(r.out.Results) {
-			if i := slices.IndexFunc(out, func(o document) bool { return o.DocID == d.DocID && o.Title == d.Title }); i >= 0 {
-				out[i].add(d.Passages)
-			} else {
-				out = append(out, d)
+		out = together(out, searches[:n])
+		searches = searches[n:]
+	}
+	return out
+}
+
+// together adds what searches of one round found.
+func together(out []document, searches []result) []document {
+	for rank, more := 0, true; more; rank++ {
+		more = false
+		for _, r := range searches {
+			if rank < len(r.out.Documents) {
+				more = true
+				if d := r.out.Documents[rank]; !slices.ContainsFunc(out, func(o document) bool { return o.DocID == d.DocID }) {
+					out = append(out, d)
+				}
+			}
+			if passages := byDocument(r.out.Results); rank < len(passages) {
+				more = true
+				d := passages[rank]
+				if i := slices.IndexFunc(out, func(o document) bool { return o.DocID == d.DocID && o.Title == d.Title }); i >= 0 {
+					out[i].add(d.Passages)
+				} else {
+					out = append(out, d)
+				}
 			}
 		}
 	}
