@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -228,7 +229,7 @@ func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(), func(c *Config) { c.MaxRuns = 1 })
-	hot, none := 3.0, 0
+	hot, cold, warm, none, many := 3.0, -0.1, 1.1, 0, 51
 	for _, tt := range []struct {
 		name string
 		req  chat.RunRequest
@@ -239,6 +240,13 @@ func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 		{"an unknown tool", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{EnabledTools: []string{"hammer"}}}},
 		{"no steps", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxSteps: &none}}},
 		{"a temperature over 2", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: &hot}}},
+		{"a temperature under 0", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: &cold}}},
+		{"a temperature that is no number", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Temperature: new(math.NaN())}}},
+		{"a temperature over 1 with documentation", chat.RunRequest{Message: "Hi", Toolset: "documentation", Config: chat.RunConfig{Temperature: &warm}}},
+		{"too many steps", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxSteps: &many}}},
+		{"no retrieval calls", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxRetrievalCalls: &none}}},
+		{"no passages", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{RetrievalTopK: &none}}},
+		{"too many passages", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{RetrievalTopK: &many}}},
 		{"a session id with a slash", chat.RunRequest{Message: "Hi", SessionID: "../etc"}},
 	} {
 		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, tt.req)

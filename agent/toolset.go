@@ -15,7 +15,8 @@ const DefaultToolset = "cursor"
 type toolset struct {
 	name   string
 	budget chat.Budget
-	turns  int // questions of a session
+	turns  int     // questions of a session
+	warm   float64 // the highest temperature
 	tools  []*tool
 	absent []absence
 }
@@ -50,14 +51,15 @@ func newToolbox() (toolbox, error) {
 	for _, row := range []struct {
 		name                string
 		steps, calls, turns int
+		warm                float64
 		tools               string
 	}{
-		{"cursor", 10, 10, 200, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document"},
-		{"react", 10, 5, 200, "retrieve retrieve_more calculate web_search lookup summarize finish"},
-		{"strategy", 3, 5, 200, "semantic_search read_document metadata_search hybrid_search"},
-		{"documentation", 10, 5, 20, "retrieve_documentation"},
+		{"cursor", 10, 10, 200, 2, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document"},
+		{"react", 10, 5, 200, 2, "retrieve retrieve_more calculate web_search lookup summarize finish"},
+		{"strategy", 3, 5, 200, 2, "semantic_search read_document metadata_search hybrid_search"},
+		{"documentation", 10, 5, 20, 1, "retrieve_documentation"},
 	} {
-		set := toolset{name: row.name, turns: row.turns, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
+		set := toolset{name: row.name, turns: row.turns, warm: row.warm, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
 		for name := range strings.FieldsSeq(row.tools) {
 			if t, ok := built[name]; ok {
 				set.tools = append(set.tools, t)
