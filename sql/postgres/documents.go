@@ -119,7 +119,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 	if err != nil {
 		return stored, false, err
 	}
-	err = ds.db.inTx(ctx, longTime, func(t *tx) error {
+	err = ds.db.inTx(ctx, shortTime, func(t *tx) error {
 		if err := t.lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
 			return err
 		}

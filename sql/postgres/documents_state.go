@@ -85,7 +85,7 @@ func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err
 
 // Delete hides a document; see corpus.Documents.
 func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error {
-	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+	return ds.db.inTx(ctx, shortTime, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error 
 // Restore brings a hidden document back; see corpus.Documents. One that is not hidden stays as it is. It fails with
 // chat.CodeConflict if another document has taken its path.
 func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error {
-	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+	return ds.db.inTx(ctx, shortTime, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
 		if err != nil || d.DeletedAt.IsZero() {
 			return err
@@ -121,7 +121,7 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 
 // Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that is over.
 func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
-	return ds.db.inTx(ctx, longTime, func(t *tx) error {
+	return ds.db.inTx(ctx, shortTime, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ func (db *DB) Queue() *Queue { return &Queue{db: db} }
 
 // Enqueue adds a job; see corpus.Queue. It survives power loss.
 func (q *Queue) Enqueue(ctx context.Context, kind corpus.JobKind, documentID, sha256 string) error {
-	err := q.db.inTx(ctx, longTime, func(t *tx) error {
+	err := q.db.inTx(ctx, shortTime, func(t *tx) error {
 		if err := t.lock("job", documentID); err != nil { // so that the statement below sees what another has just added
 			return err
 		}
