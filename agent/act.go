@@ -219,7 +219,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		if o.result.effect != nil {
 			o.result.effect(w.desk)
 		}
-		w.bare = w.bare || a.tool.bare
+		w.bare, w.enough = w.bare || a.tool.bare, w.enough || a.tool.enough
 	}
 	step.ToolStatus = step.Status
 	whole, err := encode(output)

@@ -132,7 +132,7 @@ func (w *work) mustCite() bool {
 
 // nudge takes the reply back and tells the model, for the next turn only, what is wrong with it.
 func (w *work) nudge(ctx context.Context, what, message string, r reply) error {
-	w.nudged[what] = true
+	w.nudged[what], w.enough = true, false
 	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete, message)
 	w.aside = nil
 	if said := strings.TrimSpace(r.text); said != "" {

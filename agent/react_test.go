@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -143,5 +145,27 @@ func TestAThresholdThatNothingReachesSaysHowNearTheBestCame(t *testing.T) {
 	}
 	if !strings.Contains(string(steps[1].ToolOutput), "Several slates are missing") {
 		t.Errorf("output = %s", steps[1].ToolOutput)
+	}
+}
+
+func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(calls(call("generate_answer", `{}`)), calls(search("paid holiday")), calls(call("generate_answer", `{}`)), says(goodAnswer))
+	h := newHouse(t, model)
+	req := question("How many days of holiday are there?")
+	req.Config.EnabledTools = []string{"search_documents", "generate_answer"}
+	got := h.answer(req)
+	if a := got.answer(); a.Markdown != goodAnswer || a.StopReason != chat.StopAnswered {
+		t.Errorf("answer = %+v", a)
+	}
+	var forced []bool
+	for _, r := range model.Requests() {
+		forced = append(forced, r.NoTools)
+	}
+	if diff := cmp.Diff([]bool{false, false, false, true}, forced); diff != "" {
+		t.Errorf("text alone was wanted (-want +got):\n%s", diff)
+	}
+	if s := got.step("generate_answer"); s.Status != chat.StatusError || !strings.Contains(string(s.ToolOutput), "Search first") {
+		t.Errorf("with nothing found = %+v", s)
 	}
 }

@@ -45,6 +45,7 @@ type tool struct {
 	bare      bool // its results are no passages: an answer from them alone needs no footnotes
 	onward    bool // the same call goes on where the one before ended, so it may be made again
 	ends      bool // its argument is the answer: the run ends with it
+	enough    bool // the next turn is the answer
 	topK      int  // the most its argument top_k may be; 0: it has none
 	echo      string
 	spec      llm.ToolSpec
@@ -63,6 +64,7 @@ type toolKind[In any] struct {
 	bare      bool
 	onward    bool
 	ends      bool
+	enough    bool
 	topK      int
 	echo      string            // the argument that comes back with an error: {"error": …, "query": …}
 	doc       string            // what the model is told
@@ -87,7 +89,7 @@ func (k toolKind[In]) build() (*tool, error) {
 		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
 	}
 	return &tool{
-		name: k.name, action: k.action, retrieval: k.retrieval, cached: k.cached, bare: k.bare, onward: k.onward, ends: k.ends,
+		name: k.name, action: k.action, retrieval: k.retrieval, cached: k.cached, bare: k.bare, onward: k.onward, ends: k.ends, enough: k.enough,
 		topK: k.topK, echo: k.echo, schema: resolved, aliases: k.aliases,
 		spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
 		doing: func(d *desk, args json.RawMessage) string {

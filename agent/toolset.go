@@ -39,7 +39,7 @@ func newToolbox() (toolbox, error) {
 	built := map[string]*tool{}
 	for _, build := range []func() (*tool, error){
 		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
-		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finishAnswer, semanticSearch, hybridSearch, retrieveDocumentation,
+		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finishAnswer, semanticSearch, hybridSearch, retrieveDocumentation, generateAnswer,
 	} {
 		t, err := build()
 		if err != nil {

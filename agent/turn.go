@@ -163,7 +163,7 @@ func (w *work) thinking(thought string) chat.Step {
 
 // request is the next turn as the model gets it.
 func (w *work) request() llm.Request {
-	req := llm.Request{Messages: w.history, NoTools: w.stop != "", Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
+	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
 	if len(w.aside) > 0 {
 		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
 	}

@@ -60,6 +60,7 @@ type work struct {
 	turns      int // model turns that may call tools
 	retrievals int
 	bare       bool // a tool answered that shows no passages
+	enough     bool // the model said that it can answer
 	badTurns   int  // turns in a row with calls that could not run
 	cutTurns   int
 	judged     string // what the model says of its answer
