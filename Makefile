@@ -38,7 +38,7 @@ unit: vendor postgres
 
 e2e: build chromium
 	$(GO) build -o bin/scriptedserver ./llm/scripted/scriptedserver
-	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" node --test --test-concurrency=2 --test-reporter=spec e2e/*.test.mjs
+	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" node --test --test-concurrency=2 --test-timeout=300000 --test-reporter=spec e2e/*.test.mjs
 
 postgres:
 	@if [ -z "$$FOOTNOTE_TEST_DATABASE_URL" ] && ! command -v initdb >/dev/null && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \

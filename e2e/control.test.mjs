@@ -9,7 +9,7 @@ import { ask, over, runOf, sameAsAPI, shown, trace } from './page.mjs'
 const question = 'What is the moisture at points G2 and G4 of the north gable?'
 
 describe('a run that takes a while', () => {
-  const at = house({ model: { delay: 20, tokens: 60 } })
+  const at = house({ model: { delay: 40, tokens: 80 } })
   const writing = async turn => {
     await until(async () => (await shown(turn)).split(' ').length > 4, 'the answer is being written')
     at.model.hold()
