@@ -127,7 +127,9 @@ func model(ctx context.Context, set *settings) []finding {
 		found = append(found, tools)
 	}
 	semantic := finding{what: "semantic search", fine: "off: OPENAI_EMBEDDING_MODEL is not set"}
-	if set.OpenAIEmbeddingModel != "" {
+	if set.DatabaseURL != "" {
+		semantic.fine = "off: with DATABASE_URL it needs a vector store"
+	} else if set.OpenAIEmbeddingModel != "" {
 		semantic = finding{what: "semantic search", fine: set.OpenAIEmbeddingModel + " works", err: health.EmbedErr}
 	}
 	return append(found, semantic)
