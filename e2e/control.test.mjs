@@ -38,11 +38,9 @@ describe('a run that takes a while', () => {
 
   it('answers now with what it has found', at.tab(async page => {
     await page.goto('/')
-    const turn = await ask(page, `${question} #loop`)
+    const turn = await ask(page, `${question} #silent`)
     await turn.locator('.step[data-status=complete]').filter({ hasText: 'Searched' }).first().waitFor()
-    at.model.hold()
     await page.getByRole('button', { name: 'Answer now' }).click()
-    at.model.release()
     await over(turn)
     const run = await sameAsAPI(at.server, turn)
     assert.equal(run.answer.stop_reason, 'answer_now')
