@@ -110,7 +110,7 @@ var words = map[string]string{
 	"duplicate_of":               "The document that has the same bytes already.",
 	"duration_ms":                "How long it took, in milliseconds.",
 	"empty_searches":             "What was searched for without finding anything.",
-	"enabled_tools":              "Only these tools of the toolset.",
+	"enabled_tools":              "Only these tools, from any toolset.",
 	"enable_query_decomposition": "Split a question that asks several things.",
 	"enable_self_evaluation":     "Say how well the answer is backed.",
 	"end":                        "Behind the last character, in characters of the document's text.",

@@ -38,7 +38,7 @@ type DocsOperation struct {
 	FormKind         string
 	Body             DocsType // of the JSON body; empty: none
 	Fields           []DocsField
-	Example          string   // a command for a shell
+	Example          string // a command for a shell
 	Outcomes         []DocsOutcome
 }
 

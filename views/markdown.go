@@ -295,6 +295,23 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		}
 		return ast.WalkContinue, nil
 	})
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			_, _ = w.Write(util.EscapeHTML(node.(*ast.RawHTML).Segments.Value(src)))
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if block := node.(*ast.HTMLBlock); entering {
+			_, _ = w.WriteString("<p>")
+			_, _ = w.Write(util.EscapeHTML(block.Lines().Value(src)))
+			if block.HasClosure() {
+				_, _ = w.Write(util.EscapeHTML(block.ClosureLine.Value(src)))
+			}
+			_, _ = w.WriteString("</p>\n")
+		}
+		return ast.WalkSkipChildren, nil
+	})
 }
 
 // safeTree lowers headings under the question's level and turns images into their descriptions: an image's address could

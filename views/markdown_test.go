@@ -84,6 +84,8 @@ func TestMarkdownOfAnswers(t *testing.T) {
 		{"code has its language and a copy button", "```go\nx := 1\n```", `<span>go</span><button class="btn bare small" type="button" data-do="copy">`},
 		{"maths stays readable", `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`, `$\frac{1}{n}\sum x_i$ and $a_1 + b_1$`},
 		{"a list of tasks says what is done", "- [ ] open\n- [x] done", "\u2611\ufe0e done"},
+		{"a tag is text: words of a document don't vanish", "A map of <K, V> or <T>.", "A map of &lt;K, V&gt; or &lt;T&gt;."},
+		{"a block of tags is text", "<div>\nThe *roof*\n</div>", "<p>&lt;div&gt;\nThe *roof*\n&lt;/div&gt;"},
 		{"private characters can't fake a chip", "\uE0001\uE001", "<p>1</p>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
