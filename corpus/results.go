@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"footnote/corpus/text"
 )
 
@@ -43,34 +45,37 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 	return out, nil
 }
 
-// lookUp reads passages and their documents, with a statement for each.
+// lookUp reads passages and their documents, with a statement for each, side by side.
 func (se *search) lookUp(ctx context.Context, hits []fused) (map[string]Passage, map[string]Document, error) {
 	ids := make([]string, len(hits))
+	var docIDs []string
 	for i, h := range hits {
 		ids[i] = h.PassageID
+		docIDs = appendNew(docIDs, h.DocumentID)
 	}
-	passages, err := se.library.cfg.Documents.PassagesByID(ctx, se.scope, ids)
-	if err != nil {
-		return nil, nil, fmt.Errorf("look passages up: %w", err)
-	}
-	byID := make(map[string]Passage, len(passages))
-	var docIDs []string
-	for _, p := range passages {
-		byID[p.ID] = p
-		docIDs = appendNew(docIDs, p.DocumentID)
-	}
-	docs := make(map[string]Document, len(docIDs))
-	if len(docIDs) == 0 {
-		return byID, docs, nil
-	}
-	list, _, err := se.library.cfg.Documents.List(ctx, se.scope, Filter{IDs: docIDs, Limit: len(docIDs)})
-	if err != nil {
-		return nil, nil, fmt.Errorf("look documents up: %w", err)
-	}
-	for _, d := range list {
-		docs[d.ID] = d
-	}
-	return byID, docs, nil
+	byID, docs := make(map[string]Passage, len(ids)), make(map[string]Document, len(docIDs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		passages, err := se.library.cfg.Documents.PassagesByID(ctx, se.scope, ids)
+		if err != nil {
+			return fmt.Errorf("look passages up: %w", err)
+		}
+		for _, p := range passages {
+			byID[p.ID] = p
+		}
+		return nil
+	})
+	g.Go(func() error {
+		list, _, err := se.library.cfg.Documents.List(ctx, se.scope, Filter{IDs: docIDs, Limit: len(docIDs)})
+		if err != nil {
+			return fmt.Errorf("look documents up: %w", err)
+		}
+		for _, d := range list {
+			docs[d.ID] = d
+		}
+		return nil
+	})
+	return byID, docs, g.Wait()
 }
 
 // hasPhrases reports whether a text holds every phrase word for word, case and diacritics apart.

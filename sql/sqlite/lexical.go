@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/bm25"
@@ -71,29 +73,46 @@ func (l *Lexical) score(ctx context.Context, dir *directorySnapshot, terms []str
 	if err != nil {
 		return nil, err
 	}
-	lists := make([][]bm25.Scored, len(chosen))
-	for i, term := range chosen {
-		if lists[i], err = l.postings.get(ctx, l.db, dir, term); err != nil {
-			return nil, err
-		}
+	lists, err := sideBySide(ctx, chosen, func(ctx context.Context, term string) ([]bm25.Scored, error) {
+		return l.postings.get(ctx, l.db, dir, term)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return dir.Sum(lists), nil
 }
 
+// readAtOnce is how many terms of one search are read side by side: half the readers, so that others find one free.
+const readAtOnce = 2
+
+// sideBySide reads something of each term, in the order of the terms.
+func sideBySide[T any](ctx context.Context, terms []string, read func(context.Context, string) (T, error)) ([]T, error) {
+	found := make([]T, len(terms))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readAtOnce)
+	for i, term := range terms {
+		g.Go(func() (err error) {
+			found[i], err = read(ctx, term)
+			return err
+		})
+	}
+	return found, g.Wait()
+}
+
 // choose returns the terms that take part in a search, rarest first.
 func (l *Lexical) choose(ctx context.Context, dir *directorySnapshot, terms []string) ([]string, error) {
-	var all []bm25.Counted
-	seen := make(map[string]bool, len(terms))
+	var folded []string
 	for _, term := range terms {
-		if term = foldTerm(term); term == "" || seen[term] || len(seen) == bm25.MaxTerms {
-			continue
+		if term = foldTerm(term); term != "" && len(folded) < bm25.MaxTerms && !slices.Contains(folded, term) {
+			folded = append(folded, term)
 		}
-		seen[term] = true
+	}
+	all, err := sideBySide(ctx, folded, func(ctx context.Context, term string) (bm25.Counted, error) {
 		n, err := l.postings.frequency(ctx, l.db, dir, term, dir.Frequent())
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, bm25.Counted{Term: term, Found: n})
+		return bm25.Counted{Term: term, Found: n}, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return dir.Choose(all), nil
 }

@@ -8,8 +8,8 @@ import (
 	"footnote/sql/bm25"
 )
 
-// maxCachedPostings bounds the cache's memory to 8 MiB.
-const maxCachedPostings = 1 << 20
+// maxCachedPostings bounds the cache's memory to 32 MiB.
+const maxCachedPostings = 4 << 20
 
 // postingCache keeps what was read of the index since its last visible change, and how frequent the frequent terms are.
 type postingCache struct {
