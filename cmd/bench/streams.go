@@ -70,7 +70,7 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 		_ = body.Close()
 	}
 	open = nil
-	after, err := drained(ctx, server, rest.goroutines+20)
+	after, err := drained(ctx, server, rest)
 	each := float64(full.memory-rest.memory) / float64(n) / 1024
 	return []row{
 		{fmt.Sprintf("%d idle streams, memory of each", n), "≤ 40 KiB", fmt.Sprintf("%.1f KiB", each), each <= 40},
@@ -124,16 +124,16 @@ func settled(ctx context.Context, server *process) (usage, error) {
 	return u, u.read(ctx, server)
 }
 
-// drained waits until no more than most goroutines are left.
-func drained(ctx context.Context, server *process, most int) (usage, error) {
+// drained waits until goroutines and heap are about what they were at rest. The collector runs at least every two minutes.
+func drained(ctx context.Context, server *process, rest usage) (usage, error) {
 	var u usage
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	for range 60 {
+	for range 300 {
 		if err := u.read(ctx, server); err != nil {
 			return u, err
 		}
-		if u.goroutines <= most {
+		if u.goroutines <= rest.goroutines+20 && u.heap < rest.heap+10 {
 			return u, nil
 		}
 		select {
@@ -142,7 +142,7 @@ func drained(ctx context.Context, server *process, most int) (usage, error) {
 		case <-tick.C:
 		}
 	}
-	return u, fmt.Errorf("%d goroutines are left", u.goroutines)
+	return u, fmt.Errorf("%d goroutines and %.0f MiB are left", u.goroutines, u.heap)
 }
 
 // read takes goroutines and heap from the server's metrics.
