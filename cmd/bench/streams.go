@@ -124,12 +124,13 @@ func settled(ctx context.Context, server *process) (usage, error) {
 	return u, u.read(ctx, server)
 }
 
-// drained waits until goroutines and heap are about what they were at rest. The collector runs at least every two minutes.
+// drained waits until goroutines and heap are about what they were at rest. The collector runs at least every two minutes,
+// and what pools keep for reuse goes at its second run.
 func drained(ctx context.Context, server *process, rest usage) (usage, error) {
 	var u usage
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	for range 300 {
+	for range 700 {
 		if err := u.read(ctx, server); err != nil {
 			return u, err
 		}
