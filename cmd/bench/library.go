@@ -215,16 +215,21 @@ func embedded(ctx context.Context, server *process) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		var health struct {
-			Checks map[string]struct {
-				Status string `json:"status"`
-				Detail string `json:"detail"`
-			} `json:"checks"`
+		var list struct {
+			Documents []struct {
+				Semantic string `json:"semantic"`
+			} `json:"documents"`
 		}
-		if err := getJSON(ctx, server, "/health", &health); err != nil {
+		if err := getJSON(ctx, server, "/documents?limit=1000", &list); err != nil {
 			return err
 		}
-		if !strings.Contains(health.Checks["queue"].Detail, "waiting") {
+		left := 0
+		for _, d := range list.Documents {
+			if d.Semantic != "ready" {
+				left++
+			}
+		}
+		if left == 0 {
 			return nil
 		}
 		select {

@@ -75,7 +75,7 @@ var asset = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`)
 
 // pageLoad returns the bytes on the wire for the page and what it links to.
 func pageLoad(ctx context.Context, server *process) (int, error) {
-	page, size, err := fetch(ctx, server.url+"/", true)
+	_, size, err := fetch(ctx, server.url+"/", true)
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +83,6 @@ func pageLoad(ctx context.Context, server *process) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_ = page
 	seen := map[string]bool{}
 	for _, found := range asset.FindAllSubmatch(plain, -1) {
 		if name := string(found[1]); !seen[name] {
