@@ -6,8 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
-	"runtime/debug"
 	"syscall"
 
 	"footnote/chat"
@@ -38,17 +36,6 @@ func (serveCommand) Run(p *program) (err error) {
 	spareMemory()
 	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n", version, url, app.model, p.settings.Data)
 	return app.serve(p.ctx, listener)
-}
-
-// gcPercent trades a little processor time for memory: a thousand answers at once stay below 300 MiB.
-const gcPercent = 75
-
-// spareMemory sets how the collector works, unless GOGC does, and gives back what only the start needed.
-func spareMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	debug.FreeOSMemory()
 }
 
 // listen says which port is taken and how to choose another.

@@ -131,6 +131,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { return a.runs.Run(work) })
 	g.Go(func() error { return a.library.Run(work) })
+	g.Go(func() error { giveBackMemory(work); return nil })
 	if a.stores.listen != nil {
 		g.Go(func() error { a.stores.listen(work, a.feed); return nil })
 	}
