@@ -48,7 +48,7 @@ func giveBackMemory(ctx context.Context) {
 // crowdCount knows the most goroutines seen since memory was given back.
 type crowdCount struct{ most int }
 
-// left reports that a crowd has gone: a second count finds fewer than a quarter of the most.
+// left reports that a crowd has gone: fewer than a quarter of the most are left.
 func (c *crowdCount) left(now int) bool {
 	if c.most-now >= crowd && now < c.most/4 {
 		c.most = now
