@@ -27,7 +27,9 @@ var allowed = map[string][]string{
 	"corpus":        {"chat", "corpus/text"},
 	"corpus/":       {"chat", "corpus", "corpus/"},
 	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/wordbox"},
-	"agent":         {"chat", "llm", "corpus", "corpus/text"},
+	"web":           {"chat"},
+	"mcp":           {},
+	"agent":         {"chat", "llm", "corpus", "corpus/text", "web", "mcp"},
 	"views":         {"chat", "corpus"},
 	"static":        {},
 	"docs":          {},
@@ -39,12 +41,14 @@ var allowed = map[string][]string{
 // owners says which packages alone may import a driver or an SDK.
 var owners = map[string][]string{
 	"github.com/labstack/echo":        {"server"},
+	"github.com/sony/gobreaker":       {"llm/remote"},
 	"github.com/openai/openai-go":     {"llm/openai"},
 	"modernc.org/sqlite":              {"sql/sqlite"},
 	"github.com/jackc/pgx":            {"sql/postgres"},
 	"github.com/milvus-io":            {"corpus/milvus"},
 	"github.com/klippa-app/go-pdfium": {"corpus/extract/pdf"},
 	"github.com/alecthomas/kong":      {"cmd/footnote", "cmd/bench"},
+	"code.dny.dev/ssrf":               {"web"},
 }
 
 func TestImportsOnlyPointDown(t *testing.T) {

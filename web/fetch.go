@@ -1,0 +1,176 @@
+package web
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html/charset"
+
+	"footnote/chat"
+)
+
+// Limits of reading a page.
+const (
+	MaxPage      = 5 << 20 // bytes, as sent and as unpacked
+	fetchTime    = 10 * time.Second
+	maxRedirects = 5
+	maxURL       = 2000
+)
+
+// fetcher reads pages. It keeps no cookies and no connections, and uses no proxy: all it sends is the address and who it is.
+type fetcher struct{ client *http.Client }
+
+func newFetcher(allowed control, resolver *net.Resolver) *fetcher {
+	dialer := &net.Dialer{Timeout: fetchTime, Control: allowed, Resolver: resolver}
+	return &fetcher{client: &http.Client{
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true, DisableCompression: true,
+			TLSHandshakeTimeout: fetchTime, ResponseHeaderTimeout: fetchTime, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(next *http.Request, before []*http.Request) error {
+			if len(before) > maxRedirects {
+				return errors.New("too many redirects")
+			}
+			next.Header.Del("Referer")
+			_, err := checkURL(next.URL.String())
+			return err
+		},
+	}}
+}
+
+// checkURL refuses what is no plain address of a web page. Where its name leads to is seen when it is dialled.
+func checkURL(address string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	switch {
+	case err != nil || len(address) > maxURL || u.Hostname() == "" || u.Opaque != "":
+		return nil, failed(chat.CodeInvalid, "This is not the address of a web page.")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, failed(chat.CodeForbidden, "Only http and https addresses are read.")
+	case u.User != nil:
+		return nil, failed(chat.CodeForbidden, "An address with a user name is not read.")
+	}
+	return u, nil
+}
+
+func (f *fetcher) fetch(ctx context.Context, address string) (Page, error) {
+	u, err := checkURL(address)
+	if err != nil {
+		return Page{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Page{}, failed(chat.CodeInvalid, "This is not the address of a web page.")
+	}
+	req.Header.Set("User-Agent", "Footnote (reads a page that a person asked about)")
+	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/plain, application/pdf;q=0.9")
+	req.Header.Set("Accept-Encoding", "gzip")
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return Page{}, f.explain(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return Page{}, failed(chat.CodeUnavailable, "The page could not be read: its server answered %d.", resp.StatusCode)
+	}
+	page := Page{URL: resp.Request.URL.String(), FetchedAt: time.Now().UTC().Truncate(time.Second)}
+	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	extension := map[string]string{"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt", "application/pdf": ".pdf"}[kind]
+	if err != nil || extension == "" {
+		return Page{}, failed(chat.CodeUnsupported, "The page is neither HTML nor text nor PDF, so it is not read.")
+	}
+	page.Filename = filename(resp.Request.URL, extension)
+	if resp.ContentLength > MaxPage {
+		return Page{}, tooLarge()
+	}
+	body, err := unpacked(resp)
+	if err != nil {
+		return Page{}, f.explain(err)
+	}
+	if extension != ".pdf" {
+		body, err = inUTF8(body, params["charset"])
+		if err != nil {
+			return Page{}, f.explain(err)
+		}
+	}
+	page.Body = body
+	return page, nil
+}
+
+// unpacked reads a body within its limits, both before and after decompression.
+func unpacked(resp *http.Response) ([]byte, error) {
+	sent := io.Reader(&io.LimitedReader{R: resp.Body, N: MaxPage + 1})
+	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
+	case "", "identity":
+	case "gzip":
+		zipped, err := gzip.NewReader(sent)
+		if err != nil {
+			return nil, err
+		}
+		sent = zipped
+	default:
+		return nil, failed(chat.CodeUnsupported, "The page is packed in a way that is not read.")
+	}
+	body, err := io.ReadAll(io.LimitReader(sent, MaxPage+1))
+	if len(body) > MaxPage {
+		return nil, tooLarge()
+	}
+	return body, err
+}
+
+// inUTF8 decodes a text whose server names its encoding; one that says so itself is left to who reads it.
+func inUTF8(body []byte, label string) ([]byte, error) {
+	if label == "" {
+		return body, nil
+	}
+	r, err := charset.NewReaderLabel(label, strings.NewReader(string(body)))
+	if err != nil {
+		return body, nil //nolint:nilerr // an encoding that nobody knows: guessed from the text
+	}
+	text, err := io.ReadAll(io.LimitReader(r, 4*MaxPage))
+	const mark = "\xef\xbb\xbf"
+	return append([]byte(mark), strings.TrimPrefix(string(text), mark)...), err
+}
+
+func tooLarge() error {
+	return failed(chat.CodeTooLarge, "The page is larger than %d MiB, so it is not read.", MaxPage>>20)
+}
+
+// explain turns what went wrong into a sentence that names no address of the inside.
+func (f *fetcher) explain(err error) error {
+	var told *chat.Error
+	var timeout net.Error
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.Is(err, errNotPublic):
+		return &chat.Error{Code: chat.CodeForbidden, Message: "This address is not on the public internet, so it is not read.", Err: err}
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return &chat.Error{Code: chat.CodeTimeout, Message: "The page took longer than 10 s.", Err: err}
+	}
+	return &chat.Error{Code: chat.CodeUnavailable, Message: "The page could not be read.", Err: err}
+}
+
+// filename names a page by its host and the end of its path.
+func filename(u *url.URL, extension string) string {
+	name := u.Hostname()
+	if last := path.Base(u.Path); last != "/" && last != "." {
+		name += "-" + last
+	}
+	if runes := []rune(name); len(runes) > 100 {
+		name = string(runes[:100])
+	}
+	return strings.TrimSuffix(name, extension) + extension
+}
