@@ -30,6 +30,9 @@ type SessionQuery struct {
 // something which is not there, is deleted or belongs to another user fails with CodeNotFound: callers can't tell these apart.
 // When the disk is full, writes fail with CodeDiskFull; when the store can't serve, all fail with CodeUnavailable.
 type Store interface {
+	FeedbackStore
+	QueueStore
+
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one makes
 	// a new id), and makes the run the session's head. It returns once that survives power loss. If the same user used the
 	// request's IdempotencyKey before, nothing is stored: the earlier run comes back with fresh = false when the requests

@@ -26,6 +26,8 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 		{"branches", testBranches},
 		{"deleting", testDeletes},
 		{"scopes", testScopes},
+		{"feedback", testFeedback},
+		{"waiting questions", testQueue},
 	} {
 		t.Run(concern.name, func(t *testing.T) {
 			t.Parallel()

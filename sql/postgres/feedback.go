@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"footnote/chat"
+)
+
+const selectFeedback = `
+	SELECT f.n, r.id, s.id, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
+	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
+
+// judged is feedback with its number.
+type judged struct {
+	n int64
+	chat.Feedback
+}
+
+func scanFeedback(row scanner) (f judged, err error) {
+	var request []byte
+	var rating string
+	var created, updated int64
+	if err := row.Scan(&f.n, &f.RunID, &f.SessionID, &request, &rating, &f.Reason, &f.Comment, &created, &updated); err != nil {
+		return f, err
+	}
+	f.Rating, f.CreatedAt, f.UpdatedAt = chat.Rating(rating), timeOf(created), timeOf(updated)
+	var asked chat.RunRequest
+	if err := json.Unmarshal(request, &asked); err != nil {
+		return f, fmt.Errorf("decode the request of run %s: %w", f.RunID, err)
+	}
+	f.Question = asked.Message
+	return f, nil
+}
+
+// SetFeedback implements chat.Store.
+func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) (chat.Feedback, error) {
+	if err := f.Check(); err != nil {
+		return f, err
+	}
+	n, err := c.db.exec(ctx, shortTime, `WITH clock AS MATERIALIZED (SELECT now_micros() AS now)
+		INSERT INTO feedback (run, user_id, rating, reason, comment, created_at, updated_at)
+		SELECT r.n, s.user_id, $1, $2, $3, now, now FROM clock, runs r JOIN sessions s ON s.n = r.session
+		WHERE r.id = $4 AND s.user_id = $5 AND s.deleted_at = 0
+		ON CONFLICT (run, user_id) DO UPDATE SET rating = excluded.rating, reason = excluded.reason, comment = excluded.comment, updated_at = excluded.updated_at`,
+		string(f.Rating), f.Reason, f.Comment, f.RunID, s.User)
+	if err := changedOne(n, err, "store feedback", "run"); err != nil {
+		return f, err
+	}
+	found, err := query(ctx, c.db, shortTime, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User)
+	if err != nil {
+		return f, fmt.Errorf("store feedback: %w", err)
+	}
+	if len(found) == 1 { // else it was withdrawn just now
+		f = found[0].Feedback
+	}
+	return f, nil
+}
+
+// DropFeedback implements chat.Store.
+func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) error {
+	run, err := c.runNumber(ctx, s, runID)
+	if err != nil {
+		return err
+	}
+	if _, err := c.db.exec(ctx, shortTime, `DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User); err != nil {
+		return fmt.Errorf("withdraw feedback: %w", err)
+	}
+	return nil
+}
+
+// Feedback implements chat.Store.
+func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery) ([]chat.Feedback, string, error) {
+	at, n, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := pageSize(q.Limit)
+	found, err := query(ctx, c.db, shortTime, scanFeedback, selectFeedback+`
+		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3) AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.id = $5)
+		ORDER BY f.updated_at DESC, f.n DESC LIMIT $6`, s.User, at, n, string(q.Rating), q.SessionID, limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("list feedback: %w", err)
+	}
+	next := ""
+	if len(found) > limit {
+		found = found[:limit]
+		last := found[limit-1]
+		next = strconv.FormatInt(micros(last.UpdatedAt), 36) + "-" + strconv.FormatInt(last.n, 36)
+	}
+	list := make([]chat.Feedback, len(found))
+	for i, f := range found {
+		list[i] = f.Feedback
+	}
+	return list, next, nil
+}

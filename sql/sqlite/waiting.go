@@ -1,0 +1,173 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+const selectQueued = `SELECT q.id, s.id, s.user, q.key, q.request, q.problem, q.created_at FROM queued q JOIN sessions s ON s.n = q.session `
+
+// ready are the conditions under which the first question of session s can be sent.
+const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
+	AND q.n = (SELECT first.n FROM queued first WHERE first.session = s.n ORDER BY first.place LIMIT 1) `
+
+// scanQueued reads all rows of selectQueued and closes them.
+func scanQueued(rows *sql.Rows) ([]chat.Queued, error) {
+	defer rows.Close()
+	var list []chat.Queued
+	for rows.Next() {
+		var q chat.Queued
+		var key string
+		var request []byte
+		var created int64
+		if err := rows.Scan(&q.ID, &q.SessionID, &q.User, &key, &request, &q.Problem, &created); err != nil {
+			return nil, failure(err)
+		}
+		if err := json.Unmarshal(request, &q.Request); err != nil {
+			return nil, fmt.Errorf("decode the waiting question %s: %w", q.ID, err)
+		}
+		q.Request.IdempotencyKey, q.CreatedAt = key, timeOf(created)
+		list = append(list, q)
+	}
+	return list, failure(rows.Err())
+}
+
+// Enqueue implements chat.Store.
+func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (q chat.Queued, err error) {
+	if len(req.IdempotencyKey) > maxKeyBytes {
+		return q, &chat.Error{Code: chat.CodeInvalid, Message: "An Idempotency-Key has 1 to 255 bytes."}
+	}
+	q = chat.Queued{ID: chat.NewID(), SessionID: req.SessionID, User: s.User, Request: req}
+	q.Request.IdempotencyKey = cmp.Or(req.IdempotencyKey, "queued:"+q.ID)
+	request, err := json.Marshal(req)
+	if err != nil {
+		return q, fmt.Errorf("enqueue: %w", err)
+	}
+	err = c.db.write(ctx, true, func(tx *tx) error {
+		var session int64
+		if err := tx.queryRow(`SELECT n FROM sessions WHERE id = ? AND user = ? AND deleted_at = 0`, []any{req.SessionID, s.User}, &session); err != nil {
+			return notFound(err, "enqueue", "session")
+		}
+		rows, err := tx.query(selectQueued+`WHERE q.session = ? AND q.key = ?`, session, q.Request.IdempotencyKey)
+		if err != nil {
+			return err
+		}
+		if known, err := scanQueued(rows); err != nil || len(known) > 0 {
+			if err == nil {
+				q = known[0]
+			}
+			return err
+		}
+		var count, last int64
+		if err := tx.queryRow(`SELECT count(*), coalesce(max(place), 0) FROM queued WHERE session = ?`, []any{session}, &count, &last); err != nil {
+			return err
+		}
+		if count >= chat.MaxQueued {
+			return tooManyQueued()
+		}
+		now := time.Now().UnixMicro()
+		q.CreatedAt = timeOf(now)
+		_, err = tx.exec(`INSERT INTO queued (id, session, place, key, request, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			q.ID, session, last+1, q.Request.IdempotencyKey, string(request), now)
+		return err
+	})
+	return q, err
+}
+
+func tooManyQueued() error {
+	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf("%d questions wait already. Remove one, or ask this one later.", chat.MaxQueued)}
+}
+
+// Queue implements chat.Store.
+func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
+	rows, err := c.db.query(ctx, selectQueued+`WHERE s.id = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
+	if err != nil {
+		return nil, fmt.Errorf("read queue: %w", err)
+	}
+	list, err := scanQueued(rows)
+	if err == nil && len(list) == 0 {
+		_, err = c.Session(ctx, s, sessionID) // not there, or nothing waits
+	}
+	return list, err
+}
+
+// own is a question that its user may still change.
+const own = ` id = ? AND taken = 0 AND session = (SELECT n FROM sessions WHERE id = ? AND user = ? AND deleted_at = 0)`
+
+// EditQueued implements chat.Store.
+func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
+	return c.changeQueued(ctx, `UPDATE queued SET request = json_set(request, '$.message', ?), key = 'queued:' || ?, problem = '' WHERE`+own,
+		message, chat.NewID(), id, sessionID, s.User)
+}
+
+// FirstQueued implements chat.Store.
+func (c *Chats) FirstQueued(ctx context.Context, s chat.Scope, sessionID, id string) error {
+	return c.changeQueued(ctx, `UPDATE queued SET problem = '',
+		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id, sessionID, s.User)
+}
+
+// DropQueued implements chat.Store.
+func (c *Chats) DropQueued(ctx context.Context, s chat.Scope, sessionID, id string) error {
+	return c.changeQueued(ctx, `DELETE FROM queued WHERE`+own, id, sessionID, s.User)
+}
+
+func (c *Chats) changeQueued(ctx context.Context, query string, args ...any) error {
+	return c.db.write(ctx, true, func(tx *tx) error {
+		n, err := tx.exec(query, args...)
+		return changedOne(n, err, "change queue", "waiting question")
+	})
+}
+
+// TakeQueued implements chat.Store.
+func (c *Chats) TakeQueued(ctx context.Context, sessionID string) (q chat.Queued, ok bool, err error) {
+	err = c.db.write(ctx, false, func(tx *tx) error {
+		rows, err := tx.query(selectQueued+`WHERE s.id = ? AND`+ready, sessionID)
+		if err != nil {
+			return err
+		}
+		list, err := scanQueued(rows)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		q, ok = list[0], true
+		_, err = tx.exec(`UPDATE queued SET taken = 1 WHERE id = ?`, q.ID)
+		return err
+	})
+	return q, ok && err == nil, err
+}
+
+// SettleQueued implements chat.Store.
+func (c *Chats) SettleQueued(ctx context.Context, id, problem string) error {
+	return c.db.write(ctx, false, func(tx *tx) (err error) {
+		if problem == "" {
+			_, err = tx.exec(`DELETE FROM queued WHERE id = ?`, id)
+		} else {
+			_, err = tx.exec(`UPDATE queued SET taken = 0, problem = ? WHERE id = ?`, problem, id)
+		}
+		return err
+	})
+}
+
+// Waiting implements chat.Store.
+func (c *Chats) Waiting(ctx context.Context) ([]string, error) {
+	rows, err := c.db.query(ctx, `SELECT s.id FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT ?`, chat.MaxPage)
+	if err != nil {
+		return nil, fmt.Errorf("find waiting questions: %w", err)
+	}
+	defer rows.Close()
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, failure(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, failure(rows.Err())
+}
