@@ -20,6 +20,7 @@ const (
 	KindTooLong     ErrorKind = "context_too_long" // the history does not fit
 	KindServer      ErrorKind = "server"           // 5xx, or an error in the stream
 	KindProtocol    ErrorKind = "protocol"         // an answer that is not the protocol's
+	KindBadCall     ErrorKind = "bad_tool_call"    // its server could not read a tool call that the model wrote
 	KindEmpty       ErrorKind = "empty"            // a complete reply with nothing in it
 	KindCancelled   ErrorKind = "cancelled"        // our own context ended
 )

@@ -65,7 +65,7 @@ type Request struct {
 	Seed        *int64
 }
 
-// Part is a piece of a reply: Text, Reasoning, Call or Done.
+// Part is a piece of a reply: Text, Reasoning, Call or Done; or a Notice.
 type Part interface{ part() }
 
 // Text is the next piece of the visible reply.
@@ -73,6 +73,9 @@ type Text string
 
 // Reasoning is the next piece of the model's reasoning, which is not the reply.
 type Reasoning string
+
+// Notice tells people what an adapter does about a model's ways. It is no part of the reply and may come at any place before Done.
+type Notice string
 
 // Finish says why a reply ended.
 type Finish string
@@ -100,3 +103,4 @@ func (Text) part()      {}
 func (Reasoning) part() {}
 func (Call) part()      {}
 func (Done) part()      {}
+func (Notice) part()    {}

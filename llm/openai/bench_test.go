@@ -15,6 +15,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"footnote/llm"
+	"footnote/llm/remote"
 	"footnote/llm/scripted"
 )
 
@@ -38,8 +39,8 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			ctx, dog := m.watch(b.Context())
-			dog.body = bytes.NewReader(wire)
+			ctx, dog := remote.Watch(b.Context(), m.patience)
+			dog.Body = bytes.NewReader(wire)
 			text := 0
 			r := &reply{m: m, dog: dog, events: newEventReader(dog), yield: func(p llm.Part, _ error) bool {
 				if t, ok := p.(llm.Text); ok {
@@ -50,7 +51,7 @@ func BenchmarkDecode(b *testing.B) {
 			if err := r.run(ctx); err != nil || text == 0 {
 				b.Fatal(err)
 			}
-			dog.stop()
+			dog.Stop()
 		}
 	})
 	b.Run("bare relay", func(b *testing.B) {

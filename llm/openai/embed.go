@@ -14,6 +14,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
+	"footnote/llm/remote"
 )
 
 const (
@@ -34,7 +35,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	for len(texts) > 0 {
 		n := min(len(texts), maxBatch)
 		var batch [][]float32
-		err := m.retry(ctx, func() (bool, *llm.Error) {
+		err := m.embedder.Retry(ctx, true, func() (bool, *llm.Error) {
 			var err *llm.Error
 			batch, err = m.embedBatch(ctx, texts[:n])
 			return false, err
@@ -56,7 +57,7 @@ type embeddings struct {
 }
 
 func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *llm.Error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, m.firstToken, errNoFirstToken)
+	ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, remote.ErrNoFirstToken)
 	defer cancel()
 	input := make([]string, len(texts))
 	for i, text := range texts {
@@ -70,7 +71,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 		Model: m.embeddings, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: input},
 	}, option.WithResponseBodyInto(&answer))
 	if err != nil {
-		return nil, m.transportError(ctx, err)
+		return nil, m.remote.Transport(ctx, err)
 	}
 	vectors, err := m.vectors(answer, len(texts))
 	if err != nil {

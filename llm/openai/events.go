@@ -2,14 +2,13 @@ package openai
 
 import (
 	"bytes"
-	"errors"
 	"io"
+
+	"footnote/llm/remote"
 )
 
 // maxEvent is the most bytes one event of a stream may have.
 const maxEvent = 8 << 20
-
-var errEventTooLong = errors.New("an event of the stream is longer than 8 MiB")
 
 // eventReader splits a server-sent event stream into the data of its events. It accepts what servers send: LF, CRLF and
 // lone CR line ends, a byte order mark, comments, empty events, and a [DONE] without the blank line after it.
@@ -75,7 +74,7 @@ func (e *eventReader) field(line []byte) error {
 	case bytes.HasPrefix(line, []byte("data:")):
 		value := dataOf(line)
 		if len(e.data)+len(value) > maxEvent {
-			return errEventTooLong
+			return remote.ErrEventTooLong
 		}
 		if e.hasData && len(e.data) > 0 {
 			e.data = append(e.data, '\n')
@@ -161,7 +160,7 @@ func (e *eventReader) fill() error {
 		e.buf, e.scanned, e.pos = e.buf[:n], e.scanned-e.pos, 0
 	}
 	if len(e.buf) > maxEvent {
-		return errEventTooLong
+		return remote.ErrEventTooLong
 	}
 	if len(e.buf) == cap(e.buf) {
 		e.buf = append(make([]byte, 0, 2*cap(e.buf)), e.buf...)

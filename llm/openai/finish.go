@@ -10,7 +10,7 @@ import (
 )
 
 // afterFinish is how long the usage and [DONE] may take after the reply's last piece.
-func (m *Model) afterFinish() time.Duration { return min(m.idle, 3*time.Second) }
+func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time.Second) }
 
 // end checks that the reply is complete and yields its calls and its end.
 func (r *reply) end(ctx context.Context) *llm.Error {
@@ -87,6 +87,6 @@ func (r *reply) takenIDs() map[string]bool {
 
 // drain reads the few bytes that may follow, so that the connection can be used again. A server that keeps the stream open loses it.
 func (r *reply) drain() {
-	r.dog.hurry(50 * time.Millisecond)
-	_, _ = io.CopyN(io.Discard, r.dog.body, 4096) // any error just costs the connection
+	r.dog.Hurry(50 * time.Millisecond)
+	_, _ = io.CopyN(io.Discard, r.dog.Body, 4096) // any error just costs the connection
 }

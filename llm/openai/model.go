@@ -7,7 +7,6 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
+	"footnote/llm/remote"
 )
 
 const defaultBaseURL = "https://api.openai.com/v1/"
@@ -58,7 +58,6 @@ type Config struct {
 // Model is a model of one server. It satisfies llm.Model and corpus.Embedder.
 type Model struct {
 	name, embeddings string
-	key              string
 	chat             sdk.ChatCompletionService
 	embed            sdk.EmbeddingService
 	models           sdk.ModelService
@@ -67,7 +66,9 @@ type Model struct {
 	log              *slog.Logger
 	now              func() time.Time
 
-	firstToken, idle, idleText, retryFor time.Duration
+	patience remote.Patience
+	remote   *remote.Server // for replies
+	embedder *remote.Server // for embeddings: their failures say nothing of replies
 
 	habits     habits
 	reach      reach
@@ -92,37 +93,32 @@ func New(c Config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		name: c.Model, embeddings: c.EmbeddingModel, key: string(c.APIKey), http: c.HTTPClient, log: c.Log, now: time.Now,
-		firstToken: cmp.Or(c.FirstToken, 120*time.Second), idle: cmp.Or(c.Idle, 60*time.Second),
-		idleText: cmp.Or(c.IdleText, 180*time.Second), retryFor: cmp.Or(c.RetryFor, 30*time.Second),
+		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, patience: remote.Patience{
+			FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second), IdleText: cmp.Or(c.IdleText, 180*time.Second),
+		},
 	}
 	if m.log == nil {
 		m.log = slog.Default()
 	}
 	if m.http == nil {
-		m.http, m.ownClient = newClient(), true
+		m.http, m.ownClient = remote.NewHTTPClient(), true
 	}
+	server := func(name string) *remote.Server {
+		return &remote.Server{Name: name, Key: string(c.APIKey), KeySetting: "OPENAI_API_KEY", ModelSetting: "OPENAI_MODEL",
+			AddressSetting: "OPENAI_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
+	}
+	m.remote, m.embedder = server(c.Model), server(c.EmbeddingModel)
 	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
 	// The services are made without the SDK's defaults, which would read keys and headers from the environment.
-	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(m.http), option.WithMaxRetries(0), option.WithMiddleware(m.respond)}
-	if m.key != "" {
-		options = append(options, option.WithAPIKey(m.key))
+	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(m.http), option.WithMaxRetries(0), option.WithMiddleware(m.remote.Respond)}
+	if string(c.APIKey) != "" {
+		options = append(options, option.WithAPIKey(string(c.APIKey)))
 	}
-	if strings.Contains(base, ".azure.com") && m.key != "" {
-		options = append(options, option.WithHeader("api-key", m.key)) // Azure reads the key there
+	if strings.Contains(base, ".azure.com") && string(c.APIKey) != "" {
+		options = append(options, option.WithHeader("api-key", string(c.APIKey))) // Azure reads the key there
 	}
 	m.chat, m.embed, m.models = sdk.NewChatCompletionService(options...), sdk.NewEmbeddingService(options...), sdk.NewModelService(options...)
 	return m, nil
-}
-
-// newClient keeps connections for many runs at once and leaves streams uncompressed, so that no piece waits in a buffer.
-func newClient() *http.Client {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
-		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConns: 1024, MaxIdleConnsPerHost: 1024,
-		IdleConnTimeout: 90 * time.Second, DisableCompression: true,
-	}}
 }
 
 // Name is the model's name.
@@ -135,10 +131,11 @@ func (m *Model) Close() {
 	}
 }
 
-// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three times.
+// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to
+// three times; a rate limit goes to the caller, who can tell people.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
-		if err := m.retry(ctx, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) }); err != nil {
+		if err := m.remote.Retry(ctx, false, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) }); err != nil {
 			yield(nil, err)
 		}
 	}

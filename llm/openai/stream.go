@@ -13,6 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
+	"footnote/llm/remote"
 )
 
 // maxLessons is how often one request is sent again because the server refused a field of it.
@@ -30,8 +31,8 @@ func (m *Model) attempt(ctx context.Context, req llm.Request, yield func(llm.Par
 }
 
 func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
-	ctx, dog := m.watch(ctx)
-	defer dog.stop()
+	ctx, dog := remote.Watch(ctx, m.patience)
+	defer dog.Stop()
 	body, err := m.body(req)
 	if err != nil {
 		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
@@ -40,13 +41,13 @@ func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, 
 	_, err = m.chat.New(ctx, sdk.ChatCompletionNewParams{}, option.WithRequestBody("application/json", body),
 		option.WithHeader("Accept", "text/event-stream"), option.WithResponseBodyInto(&res))
 	if err != nil {
-		return false, m.transportError(ctx, err)
+		return false, m.remote.Transport(ctx, err)
 	}
 	defer res.Body.Close()
 	if err := m.checkType(ctx, res); err != nil {
 		return false, err
 	}
-	dog.body = res.Body
+	dog.Body = res.Body
 	r := &reply{m: m, req: req, yield: yield, dog: dog, events: newEventReader(dog)}
 	failed = r.run(ctx)
 	return r.yielded, failed
@@ -58,18 +59,18 @@ func (m *Model) checkType(ctx context.Context, res *http.Response) *llm.Error {
 	if kind != "application/json" && kind != "text/html" {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+	body, err := io.ReadAll(io.LimitReader(res.Body, remote.MaxErrorBody))
 	if err != nil {
-		return m.transportError(ctx, err)
+		return m.remote.Transport(ctx, err)
 	}
-	if message, code, _ := readFault(body); kind == "application/json" && (message != "" || code != "") {
-		return m.classify(0, body, res.Header)
+	if message, code, _ := remote.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
+		return m.remote.Classify(0, body, res.Header)
 	}
 	return m.noStream(ctx, kind, body)
 }
 
 func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
-	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.redact(clip(string(begin), 200)))
+	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.remote.Redact(remote.Clip(string(begin), 200)))
 	return &llm.Error{Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check OPENAI_BASE_URL: it usually ends with /v1."}
 }
 
@@ -78,7 +79,7 @@ type reply struct {
 	m       *Model
 	req     llm.Request
 	yield   func(llm.Part, error) bool
-	dog     *watchdog
+	dog     *remote.Watchdog
 	events  *eventReader
 	parser  chunkParser
 	calls   callBuilder
@@ -119,7 +120,7 @@ func (r *reply) run(ctx context.Context) *llm.Error {
 
 // broken classifies a read that failed before the reply's end.
 func (r *reply) broken(ctx context.Context, err error) *llm.Error {
-	e := r.m.transportError(ctx, err)
+	e := r.m.remote.Transport(ctx, err)
 	if e.Kind == llm.KindUnreachable {
 		e = &llm.Error{Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.", Err: e.Err}
 	}
@@ -136,16 +137,16 @@ func (r *reply) event(data []byte) *llm.Error {
 			r.events.skipped++
 			return nil
 		case data[0] == '"', r.events.isError:
-			return r.m.classify(0, data, nil)
+			return r.m.remote.Classify(0, data, nil)
 		}
 		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that can't be read.",
-			Err: errors.New(r.m.redact(clip(string(data), 200)))}
+			Err: errors.New(r.m.remote.Redact(remote.Clip(string(data), 200)))}
 	}
 	if c.fault == nil && r.events.isError {
 		c.fault = data
 	}
 	if c.fault != nil {
-		return r.m.classify(0, c.fault, nil)
+		return r.m.remote.Classify(0, c.fault, nil)
 	}
 	if string(c.finish) == "error" {
 		return &llm.Error{Kind: llm.KindServer, Code: "error", Message: "The model server failed in the middle of the reply. Try again in a moment."}
@@ -161,7 +162,7 @@ func (r *reply) event(data []byte) *llm.Error {
 
 func (r *reply) pieces(c *chunk) *llm.Error {
 	if len(c.reasoning) > 0 {
-		r.dog.sawPiece()
+		r.dog.SawPiece()
 		r.send(llm.Reasoning(c.reasoning))
 	}
 	r.show(c.content)
@@ -170,14 +171,14 @@ func (r *reply) pieces(c *chunk) *llm.Error {
 		r.show(c.refusal)
 	}
 	for i := range c.calls {
-		r.dog.sawPiece()
+		r.dog.SawPiece()
 		if err := r.calls.add(&c.calls[i]); err != nil {
 			return &llm.Error{Kind: llm.KindProtocol, Message: "The model's tool calls can't be read.", Err: err}
 		}
 	}
 	if len(c.finish) > 0 && r.finish == "" {
 		r.finish = string(c.finish)
-		r.dog.hurry(r.m.afterFinish())
+		r.dog.Hurry(r.m.afterFinish())
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func (r *reply) show(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	r.dog.sawPiece()
+	r.dog.SawPiece()
 	if len(r.tail) > 0 {
 		text = append(r.tail, text...)
 		r.tail = nil

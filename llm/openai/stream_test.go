@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/llm"
+	"footnote/llm/remote"
 )
 
 // played is what a consumer gets from a stream: text and reasoning joined, calls, and the end or the error.
@@ -41,9 +42,9 @@ func newTestModel(t *testing.T, c Config) *Model {
 func play(t *testing.T, r io.Reader, req llm.Request) played {
 	t.Helper()
 	m := newTestModel(t, Config{})
-	ctx, dog := m.watch(t.Context())
-	defer dog.stop()
-	dog.body = r
+	ctx, dog := remote.Watch(t.Context(), m.patience)
+	defer dog.Stop()
+	dog.Body = r
 	var got played
 	reply := &reply{m: m, req: req, dog: dog, events: newEventReader(dog), yield: func(p llm.Part, _ error) bool {
 		got.take(p)
@@ -189,7 +190,7 @@ var streams = []struct {
 	{name: "row 36: an unknown finish", wire: data(text("Hello"), fin("moon"), done), want: played{Text: "Hello", Finish: llm.FinishOther}},
 	{name: "row 37: a name with a channel", wire: data(call(`{"index":0,"id":"a","function":{"name":"search<|channel|>commentary","arguments":"{}"}}`), fin("tool_calls"), done),
 		want: played{Calls: []llm.Call{okCall("a", "search", `{}`)}, Finish: llm.FinishCalls}},
-	{name: "row 39: a tool call its server could not read", wire: data(`{"error":{"message":"Failed to call a function","code":"tool_use_failed"}}`), want: played{Err: llm.KindProtocol, Code: "tool_use_failed"}},
+	{name: "row 39: a tool call its server could not read", wire: data(`{"error":{"message":"Failed to call a function","code":"tool_use_failed"}}`), want: played{Err: llm.KindBadCall, Code: "tool_use_failed"}},
 	{name: "row 41: reasoning alone is no answer", wire: data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, fin("stop"), done), want: played{Reasoning: "hm", Err: llm.KindEmpty}},
 	{name: "row 41: reasoning, then the end", wire: data(`{"choices":[{"delta":{"reasoning":"hm"}}]}`), want: played{Reasoning: "hm", Err: llm.KindIncomplete}},
 	{name: "row 42: an empty reply", wire: data(fin("stop"), done), want: played{Err: llm.KindEmpty}},

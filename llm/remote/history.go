@@ -1,12 +1,13 @@
-package openai
+package remote
 
 import "footnote/llm"
 
-const noResult = `{"error":"there is no result: the call was interrupted"}`
+// NoResult stands in for the result of a call that has none.
+const NoResult = `{"error":"there is no result: the call was interrupted"}`
 
-// repair returns a history that providers accept: each call has one result right after it, and each result a call.
+// Repair returns a history that providers accept: each call has one result right after it, and each result a call.
 // Missing results are said to be missing, results without a call and empty assistant messages are left out.
-func repair(history []llm.Message) []llm.Message {
+func Repair(history []llm.Message) []llm.Message {
 	if isWhole(history) {
 		return history
 	}
@@ -52,9 +53,9 @@ func resultOf(id string, later []llm.Message) llm.Message {
 		}
 		for _, call := range msg.Calls {
 			if call.ID == id {
-				return llm.Message{Role: llm.RoleTool, CallID: id, Text: noResult}
+				return llm.Message{Role: llm.RoleTool, CallID: id, Text: NoResult}
 			}
 		}
 	}
-	return llm.Message{Role: llm.RoleTool, CallID: id, Text: noResult}
+	return llm.Message{Role: llm.RoleTool, CallID: id, Text: NoResult}
 }

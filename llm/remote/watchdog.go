@@ -1,0 +1,65 @@
+package remote
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Patience says how long a reply may take: until its first piece, between bytes after it, and between pieces of it.
+type Patience struct{ FirstToken, Idle, IdleText time.Duration }
+
+// Watchdog ends a request whose reply does not come, or stops coming. Only the goroutine that reads uses it.
+type Watchdog struct {
+	Body     io.Reader // set before the first Read
+	cancel   context.CancelCauseFunc
+	timer    *time.Timer
+	idle     time.Duration
+	idleText time.Duration
+	started  bool      // a piece of the reply came
+	piece    time.Time // when the last one came
+	read     time.Time // when the last bytes came
+}
+
+// Watch begins the wait for the first piece of a reply. The request must use the context it returns, and Stop must follow.
+func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &Watchdog{cancel: cancel, idle: p.Idle, idleText: p.IdleText}
+	w.timer = time.AfterFunc(p.FirstToken, func() { cancel(ErrNoFirstToken) })
+	return ctx, w
+}
+
+// Read reads the body. Bytes are a sign of life, but pieces of the reply must follow.
+func (w *Watchdog) Read(p []byte) (int, error) {
+	n, err := w.Body.Read(p)
+	if w.started && n > 0 {
+		w.read = time.Now()
+		w.timer.Reset(min(w.idle, w.idleText-w.read.Sub(w.piece)))
+	}
+	return n, err
+}
+
+// SawPiece notes that a piece of the reply came with the last bytes.
+func (w *Watchdog) SawPiece() {
+	if w.started {
+		w.piece = w.read
+		return
+	}
+	w.started, w.read = true, time.Now()
+	w.piece = w.read
+	w.timer.Stop()
+	w.timer = time.AfterFunc(w.idle, func() { w.cancel(ErrSilence) })
+}
+
+// Hurry gives the rest of the stream only this long: what matters of it has come.
+func (w *Watchdog) Hurry(d time.Duration) {
+	w.started, w.idle, w.idleText = true, d, 24*time.Hour
+	w.timer.Stop()
+	w.timer = time.AfterFunc(d, func() { w.cancel(ErrSilence) })
+}
+
+// Stop ends the watch and the request.
+func (w *Watchdog) Stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
