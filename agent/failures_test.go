@@ -287,8 +287,8 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		if err != nil || r.text != "Done." {
 			t.Fatalf("turn = %+v, %v", r, err)
 		}
-		if took := time.Since(begin); took != 22*time.Second {
-			t.Errorf("waited %v, want 5 + 10 + 7 s", took)
+		if took := time.Since(begin); took < 22*time.Second || took > 23*time.Second {
+			t.Errorf("waited %v, want 5 + 10 + 7 s and a little", took)
 		}
 		if first := stored[0].(chat.Step); first.Step != "rate_limit" || first.Message != "The model's server is busy: trying again in 5 s" {
 			t.Errorf("step = %+v", first)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 const (
 	maxRepairs    = 2 // turns in a row with calls that could not run
 	maxCuts       = 3 // turns cut at the token limit
+	maxBadCalls   = 2 // tool calls that the model's server could not read: the second time the model must answer
+	leastWait     = time.Second
 	fallbackTime  = 10 * time.Second
 	answerReserve = 6 // a sixth of the run's time is for the answer
 )
@@ -66,7 +69,8 @@ func (w *work) turn(ctx context.Context) (reply, error) {
 			wait := waits[0]
 			waits = waits[1:]
 			if e.RetryAfter > 0 {
-				wait = e.RetryAfter
+				wait = max(e.RetryAfter, leastWait)
+				wait += rand.N(wait / 16) // a little apart from others who were told the same
 			}
 			if time.Since(w.begun)+wait > w.searchTime() {
 				err = w.fallBack(ctx, e)
@@ -77,6 +81,10 @@ func (w *work) turn(ctx context.Context) (reply, error) {
 				return reply{}, err
 			}
 		case e.Kind == llm.KindTooLong && !w.compacted && w.compact():
+		case e.Kind == llm.KindBadCall && w.badCalls < maxBadCalls && !w.fell:
+			if err := w.mendCall(ctx, e); err != nil {
+				return reply{}, err
+			}
 		default:
 			if err := w.fallBack(ctx, e); err != nil {
 				return reply{}, err
@@ -120,7 +128,7 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 	}
 	r.finish = done.Finish
 	r.tokens = w.count(done.Usage, r)
-	return r, nil
+	return r, w.checkPrompt(ctx, done.Usage)
 }
 
 // read takes the parts of a reply.
@@ -147,6 +155,10 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 			reasoning.WriteString(string(p))
 		case llm.Call:
 			r.calls = append(r.calls, p)
+		case llm.Notice:
+			if err := w.emit(ctx, w.phase("notice", chat.ActionThinking, chat.StatusComplete, string(p))); err != nil {
+				return nil, err
+			}
 		case llm.Done:
 			done = &p
 		}
@@ -255,7 +267,7 @@ func (w *work) fallBack(ctx context.Context, e *llm.Error) error {
 		fmt.Sprintf("The model %s failed: %s. Going on with %s instead", w.model.Name(), shorten(e.Message, 200), w.cfg.Fallback.Name()))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: shorten(e.Message, 200), Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": w.cfg.Fallback.Name()}
-	w.model, w.fell, w.aside = w.cfg.Fallback, true, nil
+	w.model, w.fell, w.aside, w.enough = w.cfg.Fallback, true, nil, false
 	if err := w.offerText(); err != nil {
 		return err
 	}

@@ -63,6 +63,8 @@ type work struct {
 	enough     bool // the model said that it can answer
 	badTurns   int  // turns in a row with calls that could not run
 	cutTurns   int
+	badCalls   int    // that the model's server could not read
+	promptLost bool   // it was said that the model's server dropped a part of the prompt
 	judged     string // what the model says of its answer
 	compacted  bool
 	nudged     map[string]bool
