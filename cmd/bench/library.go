@@ -12,6 +12,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -187,14 +188,11 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	rate := float64(documents*each) / took.Seconds()
 	rows = append(rows, row{fmt.Sprintf("Markdown ingested, about %d passages", documents*each), "≥ 1,000 passages/s", fmt.Sprintf("%.0f passages/s", rate), rate >= 1000})
-	lexical, err := queries(ctx, server, "lexical", b.times(400))
-	if err != nil {
-		return rows, errors.Join(err, server.stop())
-	}
-	rows = append(rows, row{"lexical search, p95 (p50)", "≤ 10 ms", fmt.Sprintf("%s (%s)", ms(quantile(lexical, .95)), ms(quantile(lexical, .5))), quantile(lexical, .95) <= 10*time.Millisecond})
-	if err := server.stop(); err != nil {
+	lexical, err := b.searchRow(ctx, server, "lexical", 10*time.Millisecond)
+	if err = errors.Join(err, server.stop()); err != nil {
 		return rows, err
 	}
+	rows = append(rows, lexical)
 	server, err = b.startFootnote(ctx, data, model, "OPENAI_EMBEDDING_MODEL=bench")
 	if err != nil {
 		return rows, err
@@ -203,11 +201,23 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 	if err := embedded(ctx, server); err != nil {
 		return rows, err
 	}
-	hybrid, err := queries(ctx, server, "hybrid", b.times(400))
+	hybrid, err := b.searchRow(ctx, server, "hybrid", 25*time.Millisecond)
+	return append(rows, hybrid), err
+}
+
+// searchRow measures a mode of search on a server that just started, and again with other queries once it has answered some.
+func (b *bench) searchRow(ctx context.Context, server *process, mode string, most time.Duration) (row, error) {
+	fresh, err := queries(ctx, server, mode, 1, b.times(400))
 	if err != nil {
-		return rows, err
+		return row{}, err
 	}
-	return append(rows, row{"hybrid search, 384 dimensions, p95 (p50), the fake embedding request included", "≤ 25 ms", fmt.Sprintf("%s (%s)", ms(quantile(hybrid, .95)), ms(quantile(hybrid, .5))), quantile(hybrid, .95) <= 25*time.Millisecond}), nil
+	took, err := queries(ctx, server, mode, 2, b.times(1000))
+	if err != nil {
+		return row{}, err
+	}
+	p95 := quantile(took, .95)
+	return row{fmt.Sprintf("%s search, p95 (p50); the first %d after the start", mode, len(fresh)), "≤ " + strconv.Itoa(int(most.Milliseconds())) + " ms",
+		fmt.Sprintf("%s (%s); %s (%s)", ms(p95), ms(quantile(took, .5)), ms(quantile(fresh, .95)), ms(quantile(fresh, .5))), p95 <= most}, nil
 }
 
 // embedded waits until every document has its vectors.
@@ -240,9 +250,10 @@ func embedded(ctx context.Context, server *process) error {
 	}
 }
 
-// queries runs searches of 2–6 content words, and every third time a whole question, with function words between them.
-func queries(ctx context.Context, server *process, mode string, n int) ([]time.Duration, error) {
-	random := rand.New(rand.NewPCG(3, 5)) //nolint:gosec // repeatable, not secret
+// queries runs searches of 2–6 content words, and every third time a whole question, with function words between them. Each
+// seed makes other queries.
+func queries(ctx context.Context, server *process, mode string, seed uint64, n int) ([]time.Duration, error) {
+	random := rand.New(rand.NewPCG(3, seed)) //nolint:gosec // repeatable, not secret
 	var took []time.Duration
 	for i := range n + 20 {
 		words := make([]string, 2+random.IntN(5))
