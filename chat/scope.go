@@ -23,3 +23,18 @@ func (s Scope) In(namespace string) Scope {
 	}
 	return Scope{User: s.User, Namespaces: []string{namespace}}
 }
+
+// Hidden reports whether a namespace is left out of lists and searches unless a scope names it: those that begin with a point. What is
+// in it is still found by its id.
+func Hidden(namespace string) bool { return len(namespace) > 0 && namespace[0] == '.' }
+
+// WebNamespace is where the web pages are kept that a run has read.
+func WebNamespace(runID string) string { return ".web." + runID }
+
+// With returns the scope widened by one namespace. A scope over all namespaces stays as it is.
+func (s Scope) With(namespace string) Scope {
+	if len(s.Namespaces) == 0 {
+		return s
+	}
+	return Scope{User: s.User, Namespaces: append(append([]string{}, s.Namespaces...), namespace)}
+}

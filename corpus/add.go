@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,26 +26,7 @@ type Upload struct {
 // chat.CodeInvalid for an empty file or an impossible name, chat.CodeUnsupported for a kind of file that is not read, and
 // chat.CodeTooLarge for one over the limit.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
-	name := cleanName(u.Filename)
-	path := cleanPath(u.Path)
-	if path == "" {
-		path = name
-	}
-	if name == "" {
-		name = lastName(path)
-	}
-	if name == "" {
-		return d, false, &chat.Error{Code: chat.CodeInvalid, Message: "The file has no name. Give it one and add it again."}
-	}
-	body := bufio.NewReaderSize(u.Body, sniffBytes)
-	head, err := body.Peek(sniffBytes)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return d, false, fmt.Errorf("read upload: %w", err)
-	}
-	if len(head) == 0 {
-		return d, false, &chat.Error{Code: chat.CodeInvalid, Message: "The file “" + name + "” is empty. Choose one that has content."}
-	}
-	mime, err := sniff(head, name)
+	name, body, mime, err := look(u)
 	if err != nil {
 		return d, false, err
 	}
@@ -65,7 +47,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		namespace = chat.DefaultNamespace
 	}
 	d, duplicate, err = l.cfg.Documents.Put(ctx, Document{
-		User: u.User, Namespace: namespace, Path: path, Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size,
+		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size,
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
 	})
 	if err != nil {
@@ -75,6 +57,26 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		return d, true, nil
 	}
 	return d, duplicate, l.enqueueRest(ctx, d)
+}
+
+// look returns the name of a file, its bytes from the beginning, and what kind of file it is.
+func look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
+	if name = cleanName(u.Filename); name == "" {
+		name = lastName(cleanPath(u.Path))
+	}
+	if name == "" {
+		return "", nil, "", &chat.Error{Code: chat.CodeInvalid, Message: "The file has no name. Give it one and add it again."}
+	}
+	body = bufio.NewReaderSize(u.Body, sniffBytes)
+	head, err := body.Peek(sniffBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", nil, "", fmt.Errorf("read upload: %w", err)
+	}
+	if len(head) == 0 {
+		return "", nil, "", &chat.Error{Code: chat.CodeInvalid, Message: "The file “" + name + "” is empty. Choose one that has content."}
+	}
+	mime, err = sniff(head, name)
+	return name, body, mime, err
 }
 
 // enqueueRest queues what is left to do for a document.

@@ -182,12 +182,13 @@ func partPath(part *multipart.Part) string {
 	return strings.ToValidUTF8(params["filename"], "")
 }
 
-// checkNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default.
+// checkNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default. Those that begin with a point
+// are hidden and not for uploads.
 func checkNamespace(name string) error {
-	if len(name) > 128 || strings.ContainsFunc(name, func(r rune) bool {
+	if len(name) > 128 || chat.Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
 	}) {
-		return invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens.")
+		return invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.")
 	}
 	return nil
 }

@@ -64,6 +64,36 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
+func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
+	t.Run("a hidden namespace is found by id and by its name only", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		ingest(t, ds, file("shown.md", ""), "words")
+		secret := file("captured.html", "")
+		secret.Namespace = ".web.1"
+		d := ingest(t, ds, secret, "words")
+		for what, err := range readAll(t, ds, alice, d.ID) {
+			mustDo(t, what, err)
+		}
+		if found, err := ds.PassagesByID(t.Context(), alice, passageIDs(t, ds, d.ID, 0, -1)); err != nil || len(found) == 0 {
+			t.Errorf("PassagesByID = %v, %v", found, err)
+		}
+		for _, tt := range []struct {
+			scope chat.Scope
+			want  []string
+		}{
+			{alice, []string{"shown.md"}}, {alice.In(chat.DefaultNamespace), []string{"shown.md"}}, {alice.In(".web.1"), []string{"captured.html"}},
+			{alice.In(".web.2"), nil}, {bob.In(".web.1"), nil}, {alice.In(chat.DefaultNamespace).With(".web.1"), []string{"shown.md", "captured.html"}},
+		} {
+			got, _ := list(t, ds, tt.scope, corpus.Filter{Sort: "oldest"})
+			wantStrings(t, "List", got, tt.want)
+			if c, err := ds.Count(t.Context(), tt.scope); err != nil || c.Documents != len(tt.want) {
+				t.Errorf("Count in %v = %+v, %v, want %d", tt.scope, c, err, len(tt.want))
+			}
+		}
+	})
+}
+
 func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("a deleted document is hidden from everything until it is restored", func(t *testing.T) {
 		t.Parallel()

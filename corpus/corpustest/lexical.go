@@ -159,11 +159,12 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("only the scope's passages are found", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
-		mine, other, theirs := file("mine.md", ""), file("other.md", ""), file("theirs.md", "")
-		other.Namespace, theirs.User = "other", bob.User
+		mine, other, theirs, captured := file("mine.md", ""), file("other.md", ""), file("theirs.md", ""), file("captured.html", "")
+		other.Namespace, theirs.User, captured.Namespace = "other", bob.User, ".web.1"
 		ingest(t, st.Documents, mine, "roof of mine")
 		second := ingest(t, st.Documents, other, "roof of other", "more roof of other")
 		third := ingest(t, st.Documents, theirs, "roof of theirs")
+		ingest(t, st.Documents, captured, "roof of the web")
 		for _, tt := range []struct {
 			name  string
 			scope chat.Scope
@@ -172,6 +173,7 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 		}{
 			{"all of a user's namespaces", alice, nil, []string{"more roof of other", "roof of mine", "roof of other"}},
 			{"one namespace", alice.In("other"), nil, []string{"more roof of other", "roof of other"}},
+			{"a hidden namespace that is named", alice.In(".web.1"), nil, []string{"roof of the web"}},
 			{"another user", bob, nil, []string{"roof of theirs"}},
 			{"an unknown namespace", alice.In("nowhere"), nil, nil},
 			{"one document", alice, []string{second.ID}, []string{"more roof of other", "roof of other"}},

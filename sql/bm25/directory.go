@@ -69,8 +69,8 @@ func (d Directory) InScope(s chat.Scope, documents []string) []Span {
 	}
 	spans := make([]Span, 0, len(d.Spans))
 	for _, sp := range d.Spans {
-		if sp.Document.User == s.User && (len(s.Namespaces) == 0 || slices.Contains(s.Namespaces, sp.Document.Namespace)) &&
-			(len(documents) == 0 || wanted[sp.Document.ID]) {
+		named := slices.Contains(s.Namespaces, sp.Document.Namespace) || len(s.Namespaces) == 0 && !chat.Hidden(sp.Document.Namespace)
+		if sp.Document.User == s.User && named && (len(documents) == 0 || wanted[sp.Document.ID]) {
 			spans = append(spans, sp)
 		}
 	}

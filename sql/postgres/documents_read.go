@@ -15,6 +15,14 @@ import (
 // inScope restricts documents (d) to those of a scope that are not deleted. It takes scopeArgs as $1 and $2.
 const inScope = ` d.deleted_at = 0 AND d.user_id = $1 AND (cardinality($2::text[]) = 0 OR d.namespace = ANY ($2)) `
 
+// notHidden restricts a list to documents of namespaces that are not hidden, unless the scope names its namespaces.
+func notHidden(s chat.Scope) string {
+	if len(s.Namespaces) > 0 {
+		return ""
+	}
+	return ` AND NOT starts_with(d.namespace, '.') `
+}
+
 func scopeArgs(s chat.Scope, more ...any) []any {
 	names := s.Namespaces
 	if names == nil {
@@ -148,7 +156,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 // documentFilter is what f asks for as a condition on documents (d).
 func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 	where := &condition{args: scopeArgs(s)}
-	where.text.WriteString(inScope)
+	where.text.WriteString(inScope + notHidden(s))
 	if f.Text != "" {
 		where.and(`strpos(d.search_fold, ?) > 0`, strings.ToLower(f.Text))
 	}
@@ -185,7 +193,7 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
 	err = ds.db.queryRow(ctx, shortTime, `SELECT count(*), count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),
 		count(*) FILTER (WHERE state IN ('queued', 'parsing', 'indexing')), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
-		FROM documents d WHERE`+inScope, scopeArgs(s), &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
+		FROM documents d WHERE`+inScope+notHidden(s), scopeArgs(s), &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
 	return c, err
 }
 

@@ -15,6 +15,14 @@ import (
 // inScope restricts documents (as d) to those of a scope that are not deleted. It takes scopeArgs.
 const inScope = ` d.deleted_at = 0 AND d.user = ? AND (? = '[]' OR d.namespace IN (SELECT value FROM json_each(?))) `
 
+// notHidden restricts a list to documents of namespaces that are not hidden, unless the scope names its namespaces.
+func notHidden(s chat.Scope) string {
+	if len(s.Namespaces) > 0 {
+		return ""
+	}
+	return ` AND substr(d.namespace, 1, 1) <> '.' `
+}
+
 func scopeArgs(s chat.Scope) ([]any, error) {
 	names := s.Namespaces
 	if names == nil {
@@ -135,7 +143,7 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 		return "", nil, err
 	}
 	var where strings.Builder
-	where.WriteString(inScope)
+	where.WriteString(inScope + notHidden(s))
 	and := func(condition string, values ...any) {
 		where.WriteString(" AND " + condition)
 		args = append(args, values...)
@@ -185,7 +193,7 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 	}
 	err = ds.db.queryRow(ctx, `SELECT count(*), coalesce(sum(state = 'ready'), 0), coalesce(sum(state = 'failed'), 0),
 		coalesce(sum(state IN ('queued', 'parsing', 'indexing')), 0), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
-		FROM documents d WHERE`+inScope, args, &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
+		FROM documents d WHERE`+inScope+notHidden(s), args, &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
 	return c, err
 }
 

@@ -1,0 +1,73 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"footnote/chat"
+)
+
+// Keys of a captured page's Meta.
+const (
+	MetaURL       = "url"        // where it was read
+	MetaFetchedAt = "fetched_at" // when, RFC 3339
+)
+
+// Capture stores a page of the web in a hidden namespace and reads it in at once, so that it can be quoted like a document. It has no
+// vectors. The same bytes in the same namespace return the page that is there. It fails with chat.CodeUnsupported for what can't be
+// read; then nothing is kept.
+func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
+	if !chat.Hidden(u.Namespace) {
+		return Document{}, fmt.Errorf("capture into %q: only hidden namespaces hold captured pages", u.Namespace)
+	}
+	name, body, mime, err := look(u)
+	if err != nil {
+		return Document{}, err
+	}
+	sha, size, err := l.cfg.Blobs.Put(ctx, body, l.cfg.MaxBytes)
+	if err != nil {
+		return Document{}, fmt.Errorf("store captured page: %w", err)
+	}
+	d, _, err := l.cfg.Documents.Put(ctx, Document{
+		User: u.User, Namespace: u.Namespace, Path: sha, Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size, Meta: u.Meta, Semantic: SemanticOff,
+	})
+	if err != nil {
+		return d, fmt.Errorf("store captured page: %w", err)
+	}
+	if d.State == StateReady {
+		return d, nil
+	}
+	scope := chat.Scope{User: u.User, Namespaces: []string{u.Namespace}}
+	if err := guard(func() error { return l.readIn(ctx, d) }); err != nil {
+		if gone := l.cfg.Documents.Delete(context.WithoutCancel(ctx), scope, d.ID); gone != nil {
+			err = errors.Join(err, fmt.Errorf("remove captured page: %w", gone))
+		}
+		if failure, ok := errors.AsType[*Failure](err); ok {
+			return Document{}, &chat.Error{Code: chat.CodeUnsupported, Message: failure.Detail, Err: err}
+		}
+		return Document{}, fmt.Errorf("read captured page: %w", err)
+	}
+	return l.cfg.Documents.Get(ctx, scope, d.ID)
+}
+
+// readIn makes the content of a document here and now.
+func (l *Library) readIn(ctx context.Context, d Document) error {
+	e, err := l.extract(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}, d)
+	if err != nil {
+		return err
+	}
+	e.Language = languageOf(e)
+	passages := Split(d.ID, d.SHA256, e)
+	if len(passages) == 0 {
+		return &Failure{Code: "no_text", Detail: "There is no text on this page."}
+	}
+	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
+		SHA256: d.SHA256, Extracted: e, Passages: passages, Terms: AnalysePassages(cmp.Or(e.Title, d.Title, d.Filename), e.Language, passages),
+	})
+	if err != nil {
+		return fmt.Errorf("store content: %w", err)
+	}
+	return nil
+}
