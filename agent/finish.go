@@ -15,7 +15,11 @@ const endTime = 20 * time.Second
 
 // do carries a run from its beginning, or from where its log ends, to its answer.
 func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
-	if len(log) == 0 {
+	if len(log) == 0 && w.run.Request.From != nil {
+		if err := w.branch(ctx); err != nil {
+			return nil, err
+		}
+	} else if len(log) == 0 {
 		if err := w.begin(ctx); err != nil {
 			return nil, err
 		}

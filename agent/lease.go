@@ -18,6 +18,7 @@ func (r *Runs) Run(ctx context.Context) error {
 	if err := r.takeOver(ctx, before); err != nil {
 		return err
 	}
+	r.sendWaiting(ctx)
 	ticker := time.NewTicker(r.cfg.Lease / 3)
 	defer ticker.Stop()
 	for {
@@ -33,6 +34,7 @@ func (r *Runs) Run(ctx context.Context) error {
 		if err := r.takeOver(ctx, time.Now()); err != nil {
 			r.cfg.Log.ErrorContext(ctx, "runs of dead servers could not be taken over", "error", err)
 		}
+		r.sendWaiting(ctx)
 	}
 }
 

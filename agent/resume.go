@@ -51,7 +51,13 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 		return false, err
 	}
 	w.resumePlan(past.plan)
-	return false, w.emit(ctx, append(ps, step)...)
+	if err := w.emit(ctx, append(ps, step)...); err != nil {
+		return false, err
+	}
+	if call, ok := past.unfinished(w.run.Request.From); ok {
+		return false, w.redo(ctx, call)
+	}
+	return false, nil
 }
 
 // restore rebuilds history, sources and budgets from the finished steps.

@@ -1,6 +1,9 @@
 package chat
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Session is one conversation.
 type Session struct {
@@ -44,6 +47,16 @@ type RunRequest struct {
 	IdempotencyKey string      `json:"-"` // 1–255 bytes, per user; empty for none
 	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows the head.
 	Sibling string `json:"sibling,omitempty"`
+	// From makes the run repeat an earlier one up to one of its tool calls. Nil: it begins at the beginning.
+	From *From `json:"from,omitempty"`
+}
+
+// From is a tool call of an earlier run that is made again with another input.
+type From struct {
+	RunID  string          `json:"run_id"`
+	CallID string          `json:"call_id"`
+	Tool   string          `json:"tool"`
+	Input  json.RawMessage `json:"input"`
 }
 
 // RunConfig is what a request may set for its own run. Nil means the server's default.

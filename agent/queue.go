@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+
+	"footnote/chat"
+)
+
+// Enqueue lets a question wait until the run of its session is over; then the server sends it, whoever looks. Without one under way it is
+// sent at once. It fails like Start for what can't be asked, and with CodeConflict when too many wait.
+func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
+	req, _, err := r.check(req)
+	if err != nil {
+		return chat.Queued{}, err
+	}
+	q, err := r.cfg.Store.Enqueue(ctx, s, req)
+	if err == nil {
+		r.sendNext(context.WithoutCancel(ctx), req.SessionID)
+	}
+	return q, err
+}
+
+// SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so far, else at
+// once. A run that another server works on fails as Cancel does.
+func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error {
+	if err := r.cfg.Store.FirstQueued(ctx, s, sessionID, id); err != nil {
+		return err
+	}
+	runs, err := r.cfg.Store.Runs(ctx, s, sessionID)
+	if err != nil {
+		return err
+	}
+	end := r.Cancel
+	if answer {
+		end = r.AnswerNow
+	}
+	for _, run := range runs {
+		if run.Status != chat.RunRunning {
+			continue
+		}
+		if err := end(ctx, s, run.ID); err != nil {
+			if now, readErr := r.cfg.Store.Run(ctx, s, run.ID); readErr == nil && now.Status != chat.RunRunning {
+				continue // it ended by itself just now
+			}
+			return err
+		}
+	}
+	r.sendNext(context.WithoutCancel(ctx), sessionID)
+	return nil
+}
+
+// Resend sends a session's first waiting question if nothing is in its way any more: after it was changed or another was removed.
+func (r *Runs) Resend(ctx context.Context, sessionID string) {
+	r.sendNext(context.WithoutCancel(ctx), sessionID)
+}
+
+// sendNext sends the first waiting question of a session, if it is its turn. What the store or the load refuses for a moment waits for
+// another try; what can never be sent waits for its user, with the reason.
+func (r *Runs) sendNext(ctx context.Context, sessionID string) {
+	for {
+		q, ok, err := r.cfg.Store.TakeQueued(ctx, sessionID)
+		if err != nil {
+			r.cfg.Log.ErrorContext(ctx, "waiting question could not be taken", "session", sessionID, "error", err)
+			return
+		}
+		if !ok {
+			return
+		}
+		q.Request.SessionID = q.SessionID
+		_, fresh, err := r.Start(ctx, q.User, q.Request)
+		problem := ""
+		if err != nil {
+			switch chat.CodeOf(err) {
+			case chat.CodeInvalid, chat.CodeConflict, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
+				problem = chat.MessageOf(err)
+			default:
+				r.cfg.Log.WarnContext(ctx, "waiting question could not be sent yet", "session", sessionID, "error", err)
+				return
+			}
+		}
+		if err := r.cfg.Store.SettleQueued(ctx, q.ID, problem); err != nil {
+			r.cfg.Log.ErrorContext(ctx, "waiting question could not be settled", "session", sessionID, "error", err)
+			return
+		}
+		if err != nil || fresh {
+			return
+		}
+	}
+}
+
+// sendWaiting sends what waits in sessions where nothing happens: a server ended between a run's end and the next question.
+func (r *Runs) sendWaiting(ctx context.Context) {
+	sessions, err := r.cfg.Store.Waiting(ctx)
+	if err != nil {
+		r.cfg.Log.ErrorContext(ctx, "waiting questions could not be read", "error", err)
+		return
+	}
+	for _, id := range sessions {
+		r.sendNext(ctx, id)
+	}
+}

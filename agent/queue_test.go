@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm/offline"
+)
+
+// queue lets a question wait.
+func (h *house) queue(session, text string) chat.Queued {
+	h.Helper()
+	q, err := h.runs.Enqueue(h.Context(), chat.Local, chat.RunRequest{SessionID: session, Message: text})
+	if err != nil {
+		h.Fatalf("Enqueue(%q): %v", text, err)
+	}
+	return q
+}
+
+// next waits for the run of a session that asks a question, and for its end.
+func (h *house) next(session, text string) transcript {
+	h.Helper()
+	limit, cancel := context.WithTimeout(h.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		runs, err := h.store.Runs(h.Context(), chat.Local, session)
+		if err != nil {
+			h.Fatal(err)
+		}
+		for _, run := range runs {
+			if run.Request.Message == text {
+				return h.wait(run.ID)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-limit.Done():
+			h.Fatalf("%q was never asked", text)
+		}
+	}
+}
+
+func TestWaitingQuestionsAreSentInOrderWhenTheRunEnds(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hanging{})
+	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
+	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
+	h.queue("s", "one")
+	h.queue("s", "two")
+	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(run.ID)
+	for _, text := range []string{"one", "two"} {
+		started := h.started("s", text)
+		if err := h.runs.Cancel(t.Context(), chat.Local, started); err != nil {
+			t.Fatal(err)
+		}
+		h.wait(started)
+	}
+	runs, err := h.store.Runs(t.Context(), chat.Local, "s")
+	if err != nil || len(runs) != 3 || runs[1].ParentID != run.ID || runs[2].ParentID != runs[1].ID || runs[1].Request.Message != "one" {
+		t.Errorf("runs = %+v, %v", runs, err)
+	}
+	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 0 {
+		t.Errorf("left = %+v, %v", left, err)
+	}
+}
+
+// started waits until a question is a run under way, and returns its id.
+func (h *house) started(session, text string) string {
+	h.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(20 * time.Second)
+	for {
+		runs, err := h.store.Runs(h.Context(), chat.Local, session)
+		if err != nil {
+			h.Fatal(err)
+		}
+		for _, run := range runs {
+			if run.Request.Message == text {
+				h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
+				return run.ID
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			h.Fatalf("%q was never asked", text)
+		}
+	}
+}
+
+func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hanging{})
+	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
+	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
+	h.queue("s", "one")
+	two := h.queue("s", "two")
+	if err := h.runs.SendNow(t.Context(), chat.Scope{User: "mallory"}, "s", two.ID, false); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("a stranger's SendNow = %v", err)
+	}
+	if err := h.runs.SendNow(t.Context(), chat.Local, "s", two.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if d := h.wait(run.ID).done(); d.Status != chat.RunCancelled {
+		t.Errorf("the run ended as %v", d.Status)
+	}
+	second := h.started("s", "two")
+	left, err := h.store.Queue(t.Context(), chat.Local, "s")
+	if err != nil || len(left) != 1 || left[0].Request.Message != "one" {
+		t.Errorf("left = %+v, %v", left, err)
+	}
+	if err := h.runs.SendNow(t.Context(), chat.Local, "s", left[0].ID, true); err != nil {
+		t.Fatal(err)
+	}
+	if d := h.wait(second).done(); d.Status != chat.RunCompleted {
+		t.Errorf("answered now, it ended as %v", d.Status)
+	}
+	if err := h.runs.Cancel(t.Context(), chat.Local, h.started("s", "one")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAQuestionIsSentAtOnceWhenNothingIsUnderWay(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New())
+	h.answer(chat.RunRequest{SessionID: "s", Message: "How many days of holiday are there?"})
+	h.queue("s", "What is the condition of the roof?")
+	h.next("s", "What is the condition of the roof?").answer()
+	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: " "}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("an empty one: %v", err)
+	}
+}
+
+func TestWaitingQuestionsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hanging{})
+	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
+	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
+	h.queue("s", "What is the condition of the roof?")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := h.runs.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(run.ID)
+	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 1 {
+		t.Fatalf("left = %+v, %v", left, err)
+	}
+	h.hire(offline.New())
+	ctx, cancel = context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- h.runs.Run(ctx) }() // ends by ctx
+	h.next("s", "What is the condition of the roof?").answer()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAQuestionThatCannotBeSentSaysWhy(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hanging{}, func(c *Config) { c.MaxTurns = 1 })
+	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
+	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
+	q := h.queue("s", "one too many")
+	if err := h.runs.SendNow(t.Context(), chat.Local, "s", q.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(run.ID)
+	limit := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left, err := h.store.Queue(t.Context(), chat.Local, "s")
+		if err != nil || len(left) != 1 {
+			t.Fatalf("left = %+v, %v", left, err)
+		}
+		if left[0].Problem != "" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatal("no reason was given")
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// Rerun starts a run beside an earlier one that is over: the same question and the same steps up to a tool call, that call with another
+// input, and then what the model makes of it. The earlier steps come from the log: no model and no tool is asked for them again. It fails
+// with CodeNotFound for a call that is not there, with CodeConflict for one that can't be made again and for a run under way, with CodeInvalid
+// for an input that the tool does not take, and else as Start does. key may be empty.
+func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (run chat.Run, fresh bool, err error) {
+	old, err := r.cfg.Store.Run(ctx, s, runID)
+	if err != nil {
+		return run, false, err
+	}
+	if old.Status == chat.RunRunning {
+		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Wait for its end, or stop it first."}
+	}
+	log, err := r.log(ctx, old)
+	if err != nil {
+		return run, false, err
+	}
+	steps, err := upTo(log, callID)
+	if err != nil {
+		return run, false, err
+	}
+	at := slices.IndexFunc(steps, func(s chat.Step) bool { return s.CallID == callID })
+	if at < 0 || steps[at].ToolName == "" {
+		return run, false, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such tool call in this run."}
+	}
+	set, err := r.toolsOf(old.Request)
+	if err != nil {
+		return run, false, err
+	}
+	t := set.find(steps[at].ToolName)
+	if t == nil || t.ends {
+		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
+	}
+	args, err := t.normalise(input, old.Request.Config.RetrievalTopK)
+	if err != nil {
+		return run, false, invalid("%s does not take this input: %s", t.name, shorten(strings.TrimPrefix(err.Error(), "validating root: "), 400))
+	}
+	req := old.Request
+	req.SessionID, req.Sibling, req.IdempotencyKey = old.SessionID, old.ID, key
+	req.From = &chat.From{RunID: old.ID, CallID: callID, Tool: t.name, Input: args}
+	return r.Start(ctx, s.User, req)
+}
+
+// upTo returns the steps of a log before the model's turn with a call, and those of that turn, as they last were, but for those that tell of
+// the earlier run's own troubles. It returns none when there is no such call.
+func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
+	var steps []chat.Step
+	place := map[string]int{}
+	found, parent := false, "" // the turn's
+	for _, e := range log {
+		p, err := e.Payload()
+		if err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
+		}
+		s, ok := p.(chat.Step)
+		if !ok {
+			continue
+		}
+		if i, known := place[s.CallID]; known {
+			if s.Thought == "" {
+				s.Thought = steps[i].Thought
+			}
+			steps[i] = s
+			continue
+		}
+		if s.CallID == callID {
+			found, parent = true, s.ParentID
+		} else if found && (parent == "" || s.ParentID != parent) {
+			if s.ToolName != "" || s.Step == "parallel" { // the next turn
+				break
+			}
+			continue // what was thought of the turn
+		}
+		if s.ToolName == "" && slices.Contains([]string{"fallback", "restart", "rate_limit"}, s.Step) {
+			continue
+		}
+		place[s.CallID] = len(steps)
+		steps = append(steps, s)
+	}
+	if !found {
+		return nil, nil
+	}
+	return steps, nil
+}
+
+// branch repeats the earlier run's steps from its log and then makes the call with the other input. All that is repeated is stored at once, with the
+// call that begins: a server that takes the run over finds nothing of it or everything.
+func (w *work) branch(ctx context.Context) error {
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	from := w.run.Request.From
+	log, err := w.log(ctx, chat.Run{ID: from.RunID, User: w.run.User})
+	if err != nil {
+		return err
+	}
+	steps, err := upTo(log, from.CallID)
+	if err != nil {
+		return err
+	}
+	past, err := replay(nil)
+	if err != nil {
+		return err
+	}
+	ps := []chat.Payload{w.started()}
+	var again chat.Step
+	for _, s := range steps {
+		if s.CallID == from.CallID {
+			s = w.anew(s, from)
+			again = s
+		} else if s, err = w.repeated(ctx, s, from); err != nil {
+			return err
+		}
+		past.step(s)
+		ps = append(ps, s)
+	}
+	if err := w.emit(ctx, ps...); err != nil {
+		return err
+	}
+	w.ids = past.ids
+	if err := w.restore(ctx, past); err != nil {
+		return err
+	}
+	w.resumePlan(past.plan)
+	return w.redo(ctx, again)
+}
+
+// repeated is a step of the earlier run as this one shows it. It cost nothing here.
+func (w *work) repeated(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
+	if s.Truncated {
+		full, err := w.cfg.Store.StepOutput(ctx, chat.Scope{User: w.run.User}, from.RunID, s.CallID)
+		if err != nil {
+			return s, fmt.Errorf("read output of step %s: %w", s.CallID, err)
+		}
+		s.Full = full
+	}
+	s.Tokens, s.Cached = nil, s.ToolName != ""
+	s.Details = maps.Clone(s.Details)
+	if s.Details == nil {
+		s.Details = map[string]any{}
+	}
+	s.Details["repeated_from"] = from.RunID
+	return s, nil
+}
+
+// anew is the call with the other input, beginning.
+func (w *work) anew(old chat.Step, from *chat.From) chat.Step {
+	s := chat.Step{
+		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType, Thought: old.Thought,
+		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: from.Input,
+		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
+	}
+	if t := w.set.find(from.Tool); t != nil {
+		s.ActionType, s.Message = t.action, t.doing(w.desk, from.Input)
+	}
+	return w.track(s)
+}
+
+// redo makes the call that restore knows only as begun, and puts its result where the history has none.
+func (w *work) redo(ctx context.Context, step chat.Step) error {
+	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
+	if err != nil {
+		return fmt.Errorf("read library version: %w", err)
+	}
+	if t := w.set.find(step.ToolName); t != nil && t.retrieval {
+		w.retrievals-- // it is charged twice else
+	}
+	delete(w.calls, step.ToolName+string(step.ToolInput)) // who asks for it may have it as often as they like
+	a := w.attempt(reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version)
+	w.ids--
+	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought, step.Details
+	var o outcome
+	if a.status == "" {
+		callCtx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(w.now, func() { cancel(errAnswerNow) })()
+		w.launch(callCtx, a)
+		select {
+		case o = <-a.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	ended, message, err := w.conclude(a, o)
+	if err != nil {
+		return err
+	}
+	ended.Details = maps.Clone(ended.Details)
+	maps.Copy(ended.Details, step.Details)
+	for i, m := range w.history {
+		if m.Role == llm.RoleTool && m.CallID == step.CallID {
+			w.history[i] = message
+		}
+	}
+	return w.emit(ctx, w.track(ended))
+}
+
+// unfinished returns the call that a run was to make again, if its log ends before that did.
+func (r *replayed) unfinished(from *chat.From) (chat.Step, bool) {
+	if from == nil {
+		return chat.Step{}, false
+	}
+	s, ok := r.questions[from.CallID]
+	if !ok || s.Status != chat.StatusRunning && s.Status != chat.StatusCancelled {
+		return chat.Step{}, false
+	}
+	return *s, true
+}
