@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"corpus/text":   {},
 	"corpus":        {"chat", "corpus/text"},
 	"corpus/":       {"chat", "corpus", "corpus/"},
-	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/wordbox"},
+	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move", "sql/wordbox"},
 	"web":           {"chat"},
 	"mcp":           {},
 	"agent":         {"chat", "llm", "corpus", "corpus/text", "web", "mcp"},
@@ -42,6 +42,8 @@ var allowed = map[string][]string{
 var owners = map[string][]string{
 	"github.com/labstack/echo":        {"server"},
 	"github.com/sony/gobreaker":       {"llm/remote"},
+	"github.com/kaptinlin/jsonrepair": {"llm/written"},
+	"github.com/anthropics":           {"llm/anthropic"},
 	"github.com/openai/openai-go":     {"llm/openai"},
 	"modernc.org/sqlite":              {"sql/sqlite"},
 	"github.com/jackc/pgx":            {"sql/postgres"},

@@ -1,0 +1,270 @@
+// Package written gives tools to models that write their calls as text: because they have no tool calls of their own, or because their
+// server does not read what they write. Model wraps such a model.
+package written
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/kaptinlin/jsonrepair"
+
+	"footnote/llm"
+)
+
+const (
+	maxText  = 1 << 20 // bytes of a text that is looked at
+	maxCalls = 20      // of one text
+
+	maxMisses = 200 // brackets of a text that are looked behind in vain
+)
+
+var (
+	functionTag  = regexp.MustCompile(`(?s)<function[=:]\s*"?([\w.-]+)"?\s*>(.*?)</function>`)
+	parameterTag = regexp.MustCompile(`(?s)<parameter[=:]\s*"?([\w.-]+)"?\s*>(.*?)</parameter>`)
+	bracketCall  = regexp.MustCompile(`\[TOOL_CALLS\]\s*([\w.-]+)?(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?`)
+	harmonyTo    = regexp.MustCompile(`(?:to=|functions\.)(?:functions\.)?([\w.-]+)`)
+	functionary  = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
+)
+
+// Calls finds the tool calls in a text, in any of the forms in which models write them, and returns them with the text around them. A
+// call must name one of the tools. What is cut off is no call.
+func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
+	if len(text) > maxText {
+		return nil, text
+	}
+	known := map[string]bool{}
+	for _, t := range tools {
+		known[t.Name] = true
+	}
+	text = withTags(text)
+	var out strings.Builder
+	from := 0
+	for misses := 0; len(calls) < maxCalls && misses < maxMisses; {
+		start := strings.IndexAny(text[from:], "{[")
+		if start < 0 {
+			break
+		}
+		start += from
+		size := balanced(text[start:])
+		var found []llm.Call
+		if size > 0 {
+			found = read(text[start:start+size], text[:start], known)
+		}
+		if len(found) == 0 {
+			misses++
+			if size < 0 || text[start] == '[' {
+				size = 1
+			}
+			out.WriteString(text[from : start+size])
+		} else {
+			out.WriteString(text[from:start])
+			calls = append(calls, found...)
+		}
+		from = start + size
+	}
+	out.WriteString(text[from:])
+	if len(calls) == 0 {
+		return nil, out.String()
+	}
+	return calls[:min(len(calls), maxCalls)], withoutMarkup(out.String())
+}
+
+// withTags rewrites calls made of tags to the form with JSON.
+func withTags(text string) string {
+	return functionTag.ReplaceAllStringFunc(text, func(tag string) string {
+		m := functionTag.FindStringSubmatch(tag)
+		arguments := strings.TrimSpace(m[2])
+		if params := parameterTag.FindAllStringSubmatch(arguments, -1); len(params) > 0 {
+			object := map[string]any{}
+			for _, p := range params {
+				value := strings.TrimSpace(p[2])
+				var v any
+				if json.Unmarshal([]byte(value), &v) == nil {
+					object[p[1]] = v
+				} else {
+					object[p[1]] = value
+				}
+			}
+			encoded, err := json.Marshal(object)
+			if err != nil {
+				return tag
+			}
+			arguments = string(encoded)
+		}
+		if arguments == "" {
+			arguments = "{}"
+		}
+		return `{"tool":"` + m[1] + `","input":` + arguments + `}`
+	})
+}
+
+// read makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where some forms have the name.
+func read(piece, before string, known map[string]bool) []llm.Call {
+	value, ok := mend(piece)
+	if !ok {
+		return nil
+	}
+	if list, ok := value.([]any); ok {
+		var calls []llm.Call
+		for _, item := range list {
+			object, ok := item.(map[string]any)
+			if !ok {
+				return nil
+			}
+			call, ok := callOf(object, known)
+			if !ok {
+				return nil
+			}
+			calls = append(calls, call...)
+		}
+		return calls
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil
+	}
+	if calls, ok := callOf(object, known); ok {
+		return calls
+	}
+	if name := nameBefore(before); known[name] {
+		return []llm.Call{{Name: name, Arguments: encode(object)}}
+	}
+	return nil
+}
+
+// nameBefore is the tool that is named in front of its arguments, in the forms of Mistral, functionary and harmony.
+func nameBefore(before string) string {
+	tail := before[max(0, len(before)-200):]
+	if m := bracketCall.FindAllStringSubmatch(tail, -1); len(m) > 0 && m[len(m)-1][1] != "" {
+		return m[len(m)-1][1]
+	}
+	if m := functionary.FindAllStringSubmatch(tail, -1); len(m) > 0 {
+		return m[len(m)-1][1]
+	}
+	if strings.Contains(tail, "<|channel|>") || strings.Contains(tail, "<|message|>") {
+		if m := harmonyTo.FindAllStringSubmatch(tail, -1); len(m) > 0 {
+			return m[len(m)-1][1]
+		}
+	}
+	return ""
+}
+
+// callOf reads {"tool": …, "input": …} and its relatives.
+func callOf(object map[string]any, known map[string]bool) ([]llm.Call, bool) {
+	for _, list := range []string{"tool_calls", "calls"} {
+		if items, ok := object[list].([]any); ok {
+			var calls []llm.Call
+			for _, item := range items {
+				inner, ok := item.(map[string]any)
+				if !ok {
+					return nil, false
+				}
+				call, ok := callOf(inner, known)
+				if !ok {
+					return nil, false
+				}
+				calls = append(calls, call...)
+			}
+			return calls, len(calls) > 0
+		}
+	}
+	if inner, ok := object["function"].(map[string]any); ok {
+		return callOf(inner, known)
+	}
+	name := ""
+	for _, key := range []string{"tool", "name", "function", "tool_name", "action", "recipient_name"} {
+		if s, ok := object[key].(string); ok {
+			name = strings.TrimPrefix(strings.TrimSpace(s), "functions.")
+			break
+		}
+	}
+	if !known[name] {
+		return nil, false
+	}
+	for _, key := range []string{"input", "arguments", "parameters", "args", "action_input", "tool_input"} {
+		given, ok := object[key]
+		if !ok {
+			continue
+		}
+		if text, ok := given.(string); ok { // arguments that were encoded once more
+			if value, fine := mend(text); fine {
+				given = value
+			}
+		}
+		if given == nil {
+			given = map[string]any{}
+		}
+		if arguments, ok := given.(map[string]any); ok {
+			return []llm.Call{{Name: name, Arguments: encode(arguments)}}, true
+		}
+		return []llm.Call{{Name: name, Arguments: json.RawMessage("{}"), Malformed: "the arguments must be a JSON object"}}, true
+	}
+	return []llm.Call{{Name: name, Arguments: json.RawMessage("{}")}}, len(object) == 1
+}
+
+func encode(object map[string]any) json.RawMessage {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// mend decodes JSON, and what is nearly JSON: single quotes, trailing commas, names without quotes, Python's constants.
+func mend(piece string) (value any, ok bool) {
+	if json.Unmarshal([]byte(piece), &value) == nil {
+		return value, true
+	}
+	if balanced(piece) != len(strings.TrimRight(piece, " \t\r\n")) {
+		return nil, false // cut off: what is missing is not made up
+	}
+	fixed, err := jsonrepair.Repair(piece)
+	if err != nil || json.Unmarshal([]byte(fixed), &value) != nil {
+		return nil, false
+	}
+	return value, true
+}
+
+// balanced returns where the bracket closes with which a text begins, -1 if it does not. Brackets in strings do not count.
+func balanced(text string) int {
+	depth := 0
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0:
+			switch c {
+			case '\\':
+				i++
+			case quote:
+				if quote == '"' || endsString(text[i+1:]) {
+					quote = 0
+				}
+			}
+		case c == '"', c == '\'' && i > 0 && beginsString(text[:i]):
+			quote = c
+		case c == '{', c == '[':
+			depth++
+		case c == '}', c == ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		if i == 0 && depth == 0 {
+			return -1
+		}
+	}
+	return -1
+}
+
+// endsString and beginsString tell a quote from an apostrophe by its neighbours.
+func endsString(after string) bool {
+	after = strings.TrimLeft(after, " \t\r\n")
+	return after == "" || strings.IndexByte(",:}]", after[0]) >= 0
+}
+
+func beginsString(before string) bool {
+	before = strings.TrimRight(before, " \t\r\n")
+	return before == "" || strings.IndexByte(",:{[", before[len(before)-1]) >= 0
+}

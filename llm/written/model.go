@@ -1,0 +1,281 @@
+package written
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"strings"
+	"sync/atomic"
+
+	"footnote/llm"
+)
+
+// Way says how a model is given its tools.
+type Way string
+
+// The ways.
+const (
+	Auto   Way = "auto"   // its own tool calls, until it turns out that it has none
+	Native Way = "native" // its own tool calls, and nothing else
+	JSON   Way = "json"   // described in the prompt, called by JSON in the reply
+)
+
+// Model is a model that can call tools whatever it is. It is safe for concurrent use, and remembers what it learnt.
+type Model struct {
+	llm.Model
+	way    Way
+	json   atomic.Bool // tools are described in the prompt
+	proven atomic.Bool // the model has called a tool by itself
+}
+
+// New wraps a model.
+func New(inner llm.Model, way Way) *Model {
+	m := &Model{Model: inner, way: way}
+	m.json.Store(way == JSON)
+	return m
+}
+
+// Way is how the model gets its tools at present: Native or JSON.
+func (m *Model) Way() Way {
+	if m.json.Load() {
+		return JSON
+	}
+	return Native
+}
+
+var refusesTools = regexp.MustCompile(`(?i)tool|function`)
+
+// isRefusal reports whether a server refused a request because of its tools.
+func isRefusal(err error) bool {
+	e, ok := errors.AsType[*llm.Error](err)
+	return ok && e.Kind == llm.KindInvalid && !e.Shown && e.Err != nil && refusesTools.MatchString(e.Err.Error())
+}
+
+// Stream sends a request. See llm.Model. A Notice says when the way changes.
+func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
+		return m.Model.Stream(ctx, req)
+	}
+	return func(yield func(llm.Part, error) bool) {
+		r := &reply{req: req, yield: yield}
+		if !m.json.Load() {
+			err := r.take(m.Model.Stream(ctx, req), m.after(ctx, r))
+			if !isRefusal(err) || r.yielded || m.way != Auto || len(req.Tools) == 0 {
+				r.fail(err)
+				return
+			}
+			m.json.Store(true)
+			r = &reply{req: req, yield: yield}
+			if !yield(llm.Notice(m.Name()+" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply"), nil) {
+				return
+			}
+		}
+		r.json = true
+		r.fail(r.take(m.Model.Stream(ctx, described(req)), nil))
+	}
+}
+
+// after is called with the calls of a whole reply. A model that never called a tool and does not here either is asked to call one: if it
+// does not, its next turns are given tools in the prompt.
+func (m *Model) after(ctx context.Context, r *reply) func(called bool) {
+	return func(called bool) {
+		switch {
+		case called:
+			m.proven.Store(true)
+		case m.way != Auto || m.proven.Load() || r.req.NoTools || len(r.req.Tools) == 0 || r.stopped:
+		case m.calls(ctx):
+			m.proven.Store(true)
+		case ctx.Err() == nil:
+			m.json.Store(true)
+			r.send(llm.Notice(m.Name() + " ignores tools: from now on they are described in the prompt and called by JSON in the reply"))
+		}
+	}
+}
+
+// calls reports whether the model calls a tool that it is told to call. A request that fails counts as yes: it says nothing.
+func (m *Model) calls(ctx context.Context) bool {
+	for part, err := range m.Model.Stream(ctx, probe()) {
+		if err != nil {
+			return !isRefusal(err)
+		}
+		if _, ok := part.(llm.Call); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// probe is a request that is to be answered by a call.
+func probe() llm.Request {
+	return llm.Request{
+		Messages: []llm.Message{{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."}},
+		Tools: []llm.ToolSpec{{Name: "search_documents", Description: "Search the documents.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}},
+	}
+}
+
+func hasCalls(history []llm.Message) bool {
+	for _, msg := range history {
+		if len(msg.Calls) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// reply turns a reply with calls as text into one with calls.
+type reply struct {
+	req     llm.Request
+	yield   func(llm.Part, error) bool
+	json    bool // the calls are agreed to be JSON, and so may be the answer
+	sieve   sieve
+	shown   bool // text was yielded
+	yielded bool
+	stopped bool
+	calls   int
+}
+
+func (r *reply) send(p llm.Part) {
+	if r.stopped {
+		return
+	}
+	r.yielded = true
+	r.stopped = !r.yield(p, nil)
+}
+
+func (r *reply) show(text string) {
+	if text != "" {
+		r.shown = true
+		r.send(llm.Text(text))
+	}
+}
+
+// fail ends the reply with an error, if there is one. What was held back was not shown.
+func (r *reply) fail(err error) {
+	if err == nil || r.stopped {
+		return
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Shown && !r.shown {
+		hidden := *e
+		hidden.Shown = false
+		err = &hidden
+	}
+	r.yield(nil, err)
+}
+
+// take passes a reply's parts on. Before its end, after hears whether it had calls.
+func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) error {
+	for part, err := range parts {
+		if err != nil {
+			return err
+		}
+		switch p := part.(type) {
+		case llm.Text:
+			r.show(r.sieve.next(string(p)))
+		case llm.Call:
+			r.calls++
+			r.send(p)
+		case llm.Done:
+			if err := r.end(&p); err != nil {
+				return err
+			}
+			if after != nil {
+				after(r.calls > 0)
+			}
+			r.send(p)
+		default:
+			r.send(p)
+		}
+		if r.stopped {
+			return nil
+		}
+	}
+	return nil
+}
+
+// end decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is never shown.
+func (r *reply) end(done *llm.Done) error {
+	held := r.sieve.rest()
+	if held == "" {
+		return nil
+	}
+	calls, rest := Calls(held, r.req.Tools)
+	switch {
+	case r.req.NoTools && (len(calls) > 0 || isMarked(held)):
+		r.show(withoutMarkup(rest))
+		if !r.shown {
+			return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+		}
+		return nil
+	case len(calls) > 0:
+		r.show(rest)
+		for i, call := range calls {
+			call.ID = fmt.Sprintf("written_%d_%d", len(r.req.Messages), i)
+			if done.Finish == llm.FinishLength {
+				call.Malformed = "the reply was cut off at its token limit before the call was complete"
+			}
+			r.calls++
+			r.send(call)
+		}
+		if done.Finish != llm.FinishLength {
+			done.Finish = llm.FinishCalls
+		}
+		return nil
+	case r.json && r.calls == 0:
+		if answer, ok := answerIn(held); ok {
+			r.show(answer)
+			return nil
+		}
+	}
+	if r.calls == 0 && (isMarked(held) || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
+		if text := harmonyAnswer(held); text != "" {
+			r.show(text)
+			return nil
+		}
+		return &llm.Error{Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.", Err: errors.New(clip(held))}
+	}
+	if !isMarked(held) {
+		r.show(held)
+	}
+	return nil
+}
+
+// answerIn reads a final answer that is wrapped in JSON.
+func answerIn(text string) (string, bool) {
+	start := strings.IndexByte(text, '{')
+	if start < 0 {
+		return "", false
+	}
+	end := balanced(text[start:])
+	if end < 0 {
+		return "", false
+	}
+	value, ok := mend(text[start : start+end])
+	object, isObject := value.(map[string]any)
+	if !ok || !isObject {
+		return "", false
+	}
+	for _, key := range []string{"answer", "final", "final_answer", "response", "text", "content"} {
+		if s, ok := object[key].(string); ok && strings.TrimSpace(s) != "" {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// harmonyAnswer is the text of a final channel.
+func harmonyAnswer(text string) string {
+	_, after, ok := strings.Cut(text, "<|channel|>final")
+	if !ok {
+		return ""
+	}
+	return withoutMarkup(after)
+}
+
+func clip(text string) string {
+	runes := []rune(strings.ToValidUTF8(text, ""))
+	return string(runes[:min(len(runes), 300)])
+}
