@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate postgres chromium bench faults handbook picture audit clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-milvus faults handbook picture audit clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -32,9 +32,9 @@ check:
 	$(GO) vet ./...
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
 
-unit: vendor postgres
+unit: vendor postgres milvus nginx
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
-	$(GO) test $(RACE) -shuffle=on -timeout 15m ./...
+	$(GO) run ./corpus/milvus/milvustest/serving $(GO) test $(RACE) -shuffle=on -timeout 15m ./...
 
 e2e: build chromium
 	$(GO) build -o bin/scriptedserver ./llm/scripted/scriptedserver
@@ -45,6 +45,27 @@ postgres:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing PostgreSQL for the tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
 	  else echo "no PostgreSQL: its tests are left out; install it, or set FOOTNOTE_TEST_DATABASE_URL"; fi; fi
+
+# Two real Milvus servers for the tests, from PyPI: the whole standalone server 2.3, and a small one with what 2.4 added.
+milvus: .cache/milvus/ready
+
+.cache/milvus/ready: corpus/milvus/milvustest/requirements.txt
+	@if ! python3 -c 'import venv, ensurepip' 2>/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Python for the Milvus tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; fi
+	@if python3 -c 'import venv, ensurepip' 2>/dev/null; then \
+	  echo "installing Milvus for the tests"; rm -rf .cache/milvus && python3 -m venv .cache/milvus/venv && \
+	  .cache/milvus/venv/bin/pip install --quiet --disable-pip-version-check -r $< && \
+	  .cache/milvus/venv/bin/python -c 'import milvus; milvus._initialize_data_files(".cache/milvus")' && touch $@; \
+	else echo "no python3 with venv: the Milvus tests are left out"; fi
+
+bench-milvus: milvus
+	$(GO) test ./corpus/milvus -run '^$$' -bench . -benchtime 1x -timeout 10m
+
+nginx:
+	@if ! command -v nginx >/dev/null && ! [ -x /usr/sbin/nginx ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing nginx for the tests"; apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx >/dev/null; \
+	  else echo "no nginx: the tests behind a proxy are left out"; fi; fi
 
 chromium:
 	@if [ -z "$(CHROMIUM)" ]; then \

@@ -1,0 +1,132 @@
+package milvus
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+
+	"footnote/chat"
+)
+
+// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model and dimension.
+var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*$`)
+
+// serving returns the collection that the alias names, empty if there is no alias.
+func (s *Store) serving(ctx context.Context) (string, error) {
+	return call(ctx, s, "look at alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) (string, error) {
+		collection, err := c.DescribeCollection(ctx, s.cfg.Collection)
+		if err != nil {
+			if missing(err) {
+				return "", nil
+			}
+			return "", err
+		}
+		return collection.Name, nil
+	})
+}
+
+// claimAlias gives the alias to a collection unless it serves for another one, which Complete waits for. If it was ours and is
+// not any more, another Footnote has moved on to another model, and this one must not fill the old one again.
+func (s *Store) claimAlias(ctx context.Context, name string) error {
+	serving, err := s.serving(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	moved := s.served && serving != "" && s.dimensionOf(serving) == 0
+	if moved {
+		s.gone = &chat.Error{Code: chat.CodeConflict, Err: errMoved,
+			Message: "Semantic search is off here: another Footnote with another embedding model has taken over this Milvus collection."}
+	}
+	if serving == name {
+		s.served = true
+	}
+	gone := s.gone
+	s.mu.Unlock()
+	if gone != nil || serving == name {
+		return gone
+	}
+	if serving == "" {
+		err = s.do(ctx, "make alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
+			return c.CreateAlias(ctx, name, s.cfg.Collection)
+		})
+		if err == nil {
+			s.serves()
+		}
+		return err
+	}
+	if n := s.dimensionOf(serving); n > 0 { // our model's, of another dimension: nothing is lost if there is nothing
+		if n, err := s.count(ctx, &index{serving, n}, everything); err != nil || n > 0 {
+			return err
+		}
+		return s.swap(ctx, name, serving)
+	}
+	return nil
+}
+
+// swap moves the alias from one collection to another, in one step, and drops the first.
+func (s *Store) swap(ctx context.Context, to, from string) error {
+	err := s.do(ctx, "move alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
+		return c.AlterAlias(ctx, to, s.cfg.Collection)
+	})
+	if err != nil {
+		return err
+	}
+	s.serves()
+	return s.drop(ctx, from)
+}
+
+func (s *Store) serves() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.served = true
+}
+
+// Complete says that every document has its vectors in our model's collection: the alias moves there in one step, and the
+// collections of earlier models go.
+func (s *Store) Complete(ctx context.Context) error {
+	ix, err := s.find(ctx)
+	if err != nil || ix == nil {
+		return err
+	}
+	if err := s.claimAlias(ctx, ix.name); err != nil {
+		return err
+	}
+	serving, err := s.serving(ctx)
+	if err != nil {
+		return err
+	}
+	if serving != ix.name {
+		if err := s.swap(ctx, ix.name, serving); err != nil {
+			return err
+		}
+		s.cfg.Log.InfoContext(ctx, "searches now use the vectors of the present embedding model", "collection", ix.name, "before", serving)
+	}
+	names, err := s.collections(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == ix.name {
+			continue
+		}
+		if err := s.drop(ctx, name); err != nil {
+			return err
+		}
+		s.cfg.Log.InfoContext(ctx, "dropped the vectors of an earlier embedding model", "collection", name)
+	}
+	return nil
+}
+
+// missing reports whether an error says that a collection or an alias is not there. The client passes on words only.
+func missing(err error) bool {
+	said := strings.ToLower(err.Error())
+	for _, words := range []string{"collection not found", "can't find collection", "not exist", "collection not exist"} {
+		if strings.Contains(said, words) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package milvus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+
+	"footnote/chat"
+)
+
+const (
+	saysNothing = "Milvus, which keeps the vectors, does not answer."
+	saysNo      = "Milvus, which keeps the vectors, can't do this now; the log has the details."
+)
+
+// call does one thing on the server within callTime. What do returns is dropped when it comes late. Failures are chat.Errors.
+func call[T any](ctx context.Context, s *Store, what string, do func(context.Context, client.Client) (T, error)) (out T, err error) {
+	if err := s.begin(); err != nil {
+		return out, err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
+	defer cancel()
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer s.calls.Done()
+		var r result
+		conn, err := s.connection(limited)
+		if err == nil {
+			r.value, err = do(limited, conn)
+		}
+		r.err = err
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		out, err = r.value, r.err
+	case <-limited.Done():
+		err = context.Cause(limited)
+	}
+	if err == nil {
+		return out, nil
+	}
+	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return out, ctx.Err() // the caller left: that says nothing about the server
+	}
+	return out, s.failed(fmt.Errorf("%s: %w", what, err))
+}
+
+// begin counts a call in, unless the server rests.
+func (s *Store) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return errClosed
+	case s.gone != nil:
+		return s.gone
+	case time.Now().Before(s.rest):
+		return s.restErr
+	}
+	s.calls.Add(1)
+	return nil
+}
+
+// failed makes an error for the caller of what the client returned. Without an answer the server gets a rest.
+func (s *Store) failed(err error) error {
+	if _, ours := errors.AsType[*chat.Error](err); ours {
+		return err
+	}
+	code := status.Code(errors.Unwrap(err))
+	switch {
+	case code == codes.Unauthenticated || code == codes.PermissionDenied:
+		return unavailable("Milvus refuses the user or the password; check MILVUS_USER and MILVUS_PASSWORD.", err)
+	case code != codes.Unavailable && code != codes.DeadlineExceeded && !errors.Is(err, errSlow) && !errors.Is(err, context.DeadlineExceeded):
+		s.forget()
+		return unavailable(saysNo, err)
+	}
+	out := unavailable(saysNothing, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); now.After(s.rest) {
+		s.rest, s.restErr = now.Add(restTime), out
+	}
+	s.index = nil // it may come back without what it had
+	return out
+}
+
+// forget has the collection looked for again.
+func (s *Store) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.index = nil
+}
+
+// connection returns the client, connecting first if need be. One attempt is under way at a time, and all wait for it.
+func (s *Store) connection(ctx context.Context) (client.Client, error) {
+	s.mu.Lock()
+	if s.conn != nil {
+		defer s.mu.Unlock()
+		return s.conn, nil
+	}
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errClosed
+	}
+	if s.dialing == nil {
+		s.dialing = make(chan struct{})
+		s.calls.Add(1)
+		go s.dial(s.dialing)
+	}
+	done := s.dialing
+	s.mu.Unlock()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		return nil, s.dialErr
+	}
+	return s.conn, nil
+}
+
+// dial connects; it is the attempt that ends done.
+func (s *Store) dial(done chan struct{}) {
+	defer s.calls.Done()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), callTime, errSlow)
+	defer cancel()
+	conn, err := client.NewClient(ctx, client.Config{
+		Address: s.cfg.Address, Username: s.cfg.User, Password: s.cfg.Password, DBName: s.cfg.Database, EnableTLSAuth: s.cfg.TLS,
+		DisableConn: true, // its own first call leaks the connection when it fails; ours is for the version
+		DialOptions: []grpc.DialOption{ // not blocking
+			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: callTime, PermitWithoutStream: true}),
+			grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: callTime},
+				MinConnectTimeout: callTime,
+			}),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)),
+		},
+	})
+	if err == nil {
+		var version string
+		if version, err = conn.GetVersion(ctx); err != nil {
+			err = errors.Join(err, conn.Close())
+		} else {
+			s.cfg.Log.InfoContext(ctx, "connected to Milvus", "version", version)
+		}
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dialErr = err; err == nil {
+		s.conn = conn
+		s.tellLost() // what it has is to be looked at
+	}
+	s.dialing = nil
+	close(done)
+}

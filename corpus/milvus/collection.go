@@ -1,0 +1,231 @@
+package milvus
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+	"github.com/milvus-io/milvus-sdk-go/v2/entity"
+)
+
+const (
+	fieldID        = "id" // of the passage
+	fieldDocument  = "document"
+	fieldUser      = "user"
+	fieldNamespace = "namespace"
+	fieldMeaning   = "meaning" // the embedding
+
+	partitions = 16 // over which namespaces are spread
+	graphEdges = 16 // HNSW's M
+	graphBuild = 200
+	loadTime   = 30 * time.Second // for a new collection to become searchable
+	lookEvery  = 50 * time.Millisecond
+)
+
+// index is a collection that is there and loaded.
+type index struct {
+	name      string
+	dimension int
+}
+
+// family is how the names of our model's collections begin: one for each number of dimensions.
+func (s *Store) family() string {
+	sum := sha256.Sum256([]byte(s.cfg.Model))
+	return s.cfg.Collection + "_" + hex.EncodeToString(sum[:4]) + "_"
+}
+
+func (s *Store) nameFor(dimension int) string { return s.family() + strconv.Itoa(dimension) }
+
+// dimensionOf is the inverse of nameFor; 0 for a collection of another model's.
+func (s *Store) dimensionOf(name string) int {
+	rest, ours := strings.CutPrefix(name, s.family())
+	n, err := strconv.Atoi(rest)
+	if !ours || err != nil {
+		return 0
+	}
+	return n
+}
+
+// find returns the collection that takes part, nil if there is none yet. While the embedder's dimension is unknown it is the
+// one that serves, or else any of our model's.
+func (s *Store) find(ctx context.Context) (*index, error) {
+	s.mu.Lock()
+	known, dimension := s.index, s.dimension
+	s.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	s.mu.Lock()
+	known = s.index
+	s.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	if dimension == 0 {
+		var err error
+		if dimension, err = s.presentDimension(ctx); err != nil || dimension == 0 {
+			return nil, err
+		}
+	}
+	there, err := s.has(ctx, s.nameFor(dimension))
+	if err != nil || !there {
+		return nil, err
+	}
+	return s.adopt(ctx, dimension)
+}
+
+// presentDimension is that of our model's collection, the one that serves if there are many; 0 if there is none.
+func (s *Store) presentDimension(ctx context.Context) (int, error) {
+	serving, err := s.serving(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if n := s.dimensionOf(serving); n > 0 {
+		return n, nil
+	}
+	names, err := s.collections(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		if n := s.dimensionOf(name); n > 0 {
+			return n, nil
+		}
+	}
+	return 0, nil
+}
+
+// adopt takes an existing collection, once it can be searched.
+func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
+	ix := &index{s.nameFor(dimension), dimension}
+	if err := s.load(ctx, ix.name); err != nil {
+		return nil, err
+	}
+	if err := s.claimAlias(ctx, ix.name); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.index = ix
+	return ix, nil
+}
+
+// make returns the collection for vectors of a dimension, made new if it is not there.
+func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
+	s.making.Lock()
+	defer s.making.Unlock()
+	s.mu.Lock()
+	known := s.index
+	s.mu.Unlock()
+	if known != nil && known.dimension == dimension {
+		return known, nil
+	}
+	name := s.nameFor(dimension)
+	there, err := s.has(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		if err := s.create(ctx, name, dimension); err != nil {
+			return nil, err
+		}
+		s.tellLost() // documents that counted as done are to be looked at
+	}
+	return s.adopt(ctx, dimension)
+}
+
+func (s *Store) create(ctx context.Context, name string, dimension int) error {
+	text := func(name string) *entity.Field {
+		return entity.NewField().WithName(name).WithDataType(entity.FieldTypeVarChar).WithMaxLength(64)
+	}
+	schema := entity.NewSchema().WithName(name).WithDescription("Footnote: passages by " + s.cfg.Model).
+		WithField(text(fieldID).WithIsPrimaryKey(true)).WithField(text(fieldDocument)).WithField(text(fieldUser)).
+		WithField(text(fieldNamespace).WithIsPartitionKey(true)).
+		WithField(entity.NewField().WithName(fieldMeaning).WithDataType(entity.FieldTypeFloatVector).WithDim(int64(dimension)))
+	graph, err := entity.NewIndexHNSW(entity.COSINE, graphEdges, graphBuild)
+	if err != nil {
+		return fmt.Errorf("describe the index: %w", err)
+	}
+	err = s.do(ctx, "make collection "+name, func(ctx context.Context, c client.Client) error {
+		err := c.CreateCollection(ctx, schema, 1, client.WithPartitionNum(partitions), client.WithConsistencyLevel(entity.ClSession))
+		if err != nil && strings.Contains(err.Error(), "exist") {
+			return nil // another replica was first
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.cfg.Log.InfoContext(ctx, "made a Milvus collection", "collection", name, "model", s.cfg.Model)
+	return s.do(ctx, "index collection "+name, func(ctx context.Context, c client.Client) error {
+		return c.CreateIndex(ctx, name, fieldMeaning, graph, true)
+	})
+}
+
+// load makes a collection searchable.
+func (s *Store) load(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for asked := false; ; {
+		state, err := call(ctx, s, "state of collection "+name, func(ctx context.Context, c client.Client) (entity.LoadState, error) {
+			return c.GetLoadState(ctx, name, nil)
+		})
+		if err != nil || state == entity.LoadStateLoaded {
+			return err
+		}
+		if !asked && state != entity.LoadStateLoading {
+			err := s.do(ctx, "load collection "+name, func(ctx context.Context, c client.Client) error { return c.LoadCollection(ctx, name, true) })
+			if err != nil {
+				return err
+			}
+			asked = true
+		}
+		select {
+		case <-ctx.Done():
+			return unavailable(saysNothing, fmt.Errorf("load collection %s: %w", name, ctx.Err()))
+		case <-every.C:
+		}
+	}
+}
+
+// do is call for what returns nothing.
+func (s *Store) do(ctx context.Context, what string, f func(context.Context, client.Client) error) error {
+	_, err := call(ctx, s, what, func(ctx context.Context, c client.Client) (struct{}, error) { return struct{}{}, f(ctx, c) })
+	return err
+}
+
+func (s *Store) has(ctx context.Context, name string) (bool, error) {
+	return call(ctx, s, "look for collection "+name, func(ctx context.Context, c client.Client) (bool, error) { return c.HasCollection(ctx, name) })
+}
+
+// collections returns the names of the collections that are ours, of any model.
+func (s *Store) collections(ctx context.Context) ([]string, error) {
+	return call(ctx, s, "list collections", func(ctx context.Context, c client.Client) (names []string, err error) {
+		list, err := c.ListCollections(ctx)
+		for _, collection := range list {
+			if rest, ours := strings.CutPrefix(collection.Name, s.cfg.Collection+"_"); ours && familyLike.MatchString(rest) {
+				names = append(names, collection.Name)
+			}
+		}
+		slices.Sort(names)
+		return names, err
+	})
+}
+
+// drop removes a collection.
+func (s *Store) drop(ctx context.Context, name string) error {
+	return s.do(ctx, "drop collection "+name, func(ctx context.Context, c client.Client) error { return c.DropCollection(ctx, name) })
+}
+
+var errMoved = errors.New("the alias names another model's collection")

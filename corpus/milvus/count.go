@@ -1,0 +1,78 @@
+package milvus
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+	"github.com/milvus-io/milvus-sdk-go/v2/entity"
+)
+
+// rowsPerCount bounds what is read at once to count by document.
+const rowsPerCount = 10000
+
+// CountVectors returns how many vectors each of documents has; those without any are left out.
+func (s *Store) CountVectors(ctx context.Context, documents []string) (map[string]int, error) {
+	documents = onlyPlain(documents)
+	ix, err := s.find(ctx)
+	if err != nil || ix == nil || len(documents) == 0 {
+		return nil, err
+	}
+	expression := oneOf(fieldDocument, documents)
+	all, err := s.count(ctx, ix, expression)
+	if err != nil || all == 0 {
+		return nil, err
+	}
+	if all > rowsPerCount {
+		if len(documents) == 1 {
+			return map[string]int{documents[0]: all}, nil
+		}
+		counts, err := s.CountVectors(ctx, documents[:len(documents)/2])
+		if err != nil {
+			return nil, err
+		}
+		rest, err := s.CountVectors(ctx, documents[len(documents)/2:])
+		if err != nil {
+			return nil, err
+		}
+		if counts == nil {
+			return rest, nil
+		}
+		for id, n := range rest {
+			counts[id] = n
+		}
+		return counts, nil
+	}
+	return call(ctx, s, "count vectors by document", func(ctx context.Context, c client.Client) (map[string]int, error) {
+		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldDocument}, client.WithLimit(rowsPerCount),
+			client.WithSearchQueryConsistencyLevel(entity.ClStrong))
+		if err != nil {
+			return nil, err
+		}
+		ids, err := texts(rows.GetColumn(fieldDocument))
+		if err != nil {
+			return nil, err
+		}
+		counts := make(map[string]int, len(documents))
+		for _, id := range ids {
+			counts[id]++
+		}
+		return counts, nil
+	})
+}
+
+// count returns how many vectors an expression selects.
+func (s *Store) count(ctx context.Context, ix *index, expression string) (int, error) {
+	return call(ctx, s, "count vectors", func(ctx context.Context, c client.Client) (int, error) {
+		rows, err := c.Query(ctx, ix.name, nil, expression, []string{"count(*)"}, client.WithSearchQueryConsistencyLevel(entity.ClStrong))
+		if err != nil {
+			return 0, err
+		}
+		column := rows.GetColumn("count(*)")
+		if column == nil || column.Len() != 1 {
+			return 0, fmt.Errorf("no count in the answer")
+		}
+		n, err := column.GetAsInt64(0)
+		return int(n), err
+	})
+}

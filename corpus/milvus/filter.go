@@ -1,0 +1,72 @@
+package milvus
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"footnote/chat"
+)
+
+// everything selects all vectors.
+const everything = fieldID + ` != ""`
+
+// plainLike is what is written as it is in a filter. All else is hashed, so that no name can end a string in one.
+var plainLike = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// key is a user's or a namespace's name as it is stored and asked for.
+func key(name string) string {
+	if plainLike.MatchString(name) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return "~" + hex.EncodeToString(sum[:16])
+}
+
+// filter selects what a scope may see, of documents only if there are any. ok is false when nothing can match.
+func filter(s chat.Scope, documents []string) (expression string, ok bool) {
+	parts := []string{fieldUser + " == " + quote(key(s.User))}
+	if len(s.Namespaces) > 0 {
+		keys := make([]string, len(s.Namespaces))
+		for i, name := range s.Namespaces {
+			keys[i] = key(name)
+		}
+		parts = append(parts, oneOf(fieldNamespace, keys))
+	}
+	if len(documents) > 0 {
+		plain := onlyPlain(documents)
+		if len(plain) == 0 {
+			return "", false
+		}
+		parts = append(parts, oneOf(fieldDocument, plain))
+	}
+	return strings.Join(parts, " and "), true
+}
+
+// onlyPlain drops ids that no vector can have: Upsert takes plain ones only.
+func onlyPlain(ids []string) []string {
+	plain := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if plainLike.MatchString(id) {
+			plain = append(plain, id)
+		}
+	}
+	return plain
+}
+
+func oneOf(field string, keys []string) string {
+	var b strings.Builder
+	b.WriteString(field + " in [")
+	for i, key := range keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quote(key))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// quote writes a key, which holds no quote of its own.
+func quote(key string) string { return `"` + key + `"` }

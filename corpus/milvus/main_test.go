@@ -1,0 +1,62 @@
+package milvus
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"footnote/corpus"
+	"footnote/corpus/corpustest"
+	"footnote/corpus/milvus/milvustest"
+)
+
+func TestMain(m *testing.M) { os.Exit(milvustest.Main(m)) }
+
+// kinds are the servers that every test of the contract runs on.
+var kinds = []milvustest.Kind{milvustest.Standalone, milvustest.Lite}
+
+// openNew opens a store with collections of its own, and closes it when the test ends.
+func openNew(t testing.TB, kind milvustest.Kind) *Store {
+	t.Helper()
+	address := milvustest.Shared(t, kind)
+	return open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"})
+}
+
+func open(t testing.TB, cfg Config) *Store {
+	t.Helper()
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+func TestVectors(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t, kind) })
+		})
+	}
+}
+
+func TestNothingIsLeftRunning(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	s, err := New(Config{Address: "127.0.0.1:1", Model: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reach(t.Context()); err == nil {
+		t.Error("nothing there, and no error")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,250 @@
+// Package milvustest gives tests real Milvus servers: those that the environment names, or own ones, started from the Python
+// packages that "make milvus" installs, and stopped again.
+package milvustest
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+)
+
+// A Kind is one of the servers that tests use.
+type Kind string
+
+// Standalone is Milvus 2.3, which has dense vectors only. Lite is a small server that has sparse vectors and hybrid search as
+// Milvus from 2.4 on.
+const (
+	Standalone Kind = "Milvus 2.3"
+	Lite       Kind = "Milvus Lite"
+)
+
+// addressEnv names the servers to use instead of own ones, which must be empty or kept for tests.
+var addressEnv = map[Kind]string{Standalone: "FOOTNOTE_TEST_MILVUS_ADDRESS", Lite: "FOOTNOTE_TEST_MILVUS_LITE_ADDRESS"}
+
+// AddressEnv is the name of the setting that says where a server is.
+func AddressEnv(kind Kind) string { return addressEnv[kind] }
+
+// dirEnv names where the Python packages are, if not in .cache/milvus of this repository.
+const dirEnv = "FOOTNOTE_TEST_MILVUS_DIR"
+
+// ErrMissing tells how to get the servers.
+var ErrMissing = errors.New("the Milvus servers for tests are not here: run make milvus, which needs python3 with venv")
+
+//go:embed standalone.py
+var standalone string
+
+// A Server is a running Milvus.
+type Server struct {
+	Kind    Kind
+	Address string
+
+	dir   string // what an own server keeps
+	port  int
+	stdin io.Closer // it runs until this is closed, or until this process ends
+	shell *exec.Cmd
+	pid   int
+}
+
+// Start returns a running server of one's own.
+func Start(ctx context.Context, kind Kind) (*Server, error) {
+	home := home()
+	if home == "" {
+		return nil, ErrMissing
+	}
+	dir, err := os.MkdirTemp("", "footnote-milvus-*")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Kind: kind, dir: dir}
+	if s.port, err = freePort(ctx); err == nil {
+		s.Address = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+		err = s.Run(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// home is the directory that "make milvus" fills; empty if it did not.
+func home() string {
+	dir := os.Getenv(dirEnv)
+	for up := "."; dir == "" && len(up) < 40; up = filepath.Join(up, "..") {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			dir = filepath.Join(up, ".cache", "milvus")
+		}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ready")); err != nil {
+		return ""
+	}
+	return dir
+}
+
+func freePort(ctx context.Context) (int, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// Run starts the server, with what it kept if it ran before, and returns once it answers.
+func (s *Server) Run(ctx context.Context) (err error) {
+	home := home()
+	python := filepath.Join(home, "venv", "bin", "python")
+	port := strconv.Itoa(s.port)
+	args := []string{python, "-m", "milvus_lite", "server", "--data-dir", filepath.Join(s.dir, "data"), "--host", "127.0.0.1", "--port", port, "--max-workers", "32"}
+	if s.Kind == Standalone {
+		args = []string{python, "-c", standalone, s.dir, filepath.Join(home, "bin"), port}
+	}
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
+	s.shell = exec.Command("/bin/sh", append([]string{"-c", `"$@" </dev/null >&2 & echo $!; read -r _; kill -KILL $!; wait $!`, "sh"}, args...)...)
+	s.shell.Stderr, s.shell.Dir = log, s.dir
+	if s.stdin, err = s.shell.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := s.shell.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.shell.Start(); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	if s.pid, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		return err
+	}
+	return s.wait(ctx)
+}
+
+// wait returns once the server does what it is asked.
+func (s *Server) wait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	every := time.NewTicker(100 * time.Millisecond)
+	defer every.Stop()
+	for {
+		err := s.answers(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("%s does not start: %w\n%s", s.Kind, err, log[max(0, len(log)-4000):])
+		case <-every.C:
+		}
+	}
+}
+
+func (s *Server) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	var dialer net.Dialer
+	port, err := dialer.DialContext(ctx, "tcp", s.Address)
+	if err != nil {
+		return err
+	}
+	if err := port.Close(); err != nil {
+		return err
+	}
+	c, err := client.NewClient(ctx, client.Config{Address: s.Address})
+	if err != nil {
+		return err
+	}
+	_, err = c.ListCollections(ctx)
+	return errors.Join(err, c.Close())
+}
+
+// Pause stops the server where it is: connections stay, and nothing is answered. Resume lets it go on.
+func (s *Server) Pause() error { return syscall.Kill(s.pid, syscall.SIGSTOP) }
+
+// Resume is the end of Pause.
+func (s *Server) Resume() error { return syscall.Kill(s.pid, syscall.SIGCONT) }
+
+// Kill ends the server as a power cut would. It can Run again.
+func (s *Server) Kill() error {
+	if s.stdin == nil {
+		return nil
+	}
+	err := s.stdin.Close()
+	s.stdin = nil
+	if waited := s.shell.Wait(); waited != nil {
+		if _, ended := errors.AsType[*exec.ExitError](waited); !ended {
+			err = errors.Join(err, waited)
+		}
+	}
+	return err
+}
+
+// Empty removes all that a killed server kept.
+func (s *Server) Empty() error {
+	if err := os.RemoveAll(s.dir); err != nil {
+		return err
+	}
+	return os.Mkdir(s.dir, 0o700)
+}
+
+// Close ends the server and removes all it kept.
+func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
+
+var made atomic.Int64
+
+// Collection returns a name of which no other test's collections are, and drops what was made under it when the test ends.
+func Collection(t testing.TB, address string) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+		defer cancel()
+		if err := drop(ctx, address, name); err != nil {
+			t.Logf("drop the collections of a test: %v", err)
+		}
+	})
+	return name
+}
+
+func drop(ctx context.Context, address, prefix string) error {
+	c, err := client.NewClient(ctx, client.Config{Address: address})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.DropAlias(ctx, prefix); err != nil && !strings.Contains(err.Error(), "alias") {
+		return err
+	}
+	list, err := c.ListCollections(ctx)
+	for _, collection := range list {
+		if strings.HasPrefix(collection.Name, prefix+"_") {
+			err = errors.Join(err, c.DropCollection(ctx, collection.Name))
+		}
+	}
+	return err
+}

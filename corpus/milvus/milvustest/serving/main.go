@@ -1,0 +1,52 @@
+// Command serving runs a command with both Milvus servers for tests beside it, so that the packages of one "go test" share them.
+// Without the servers it runs the command as it is: its tests say what is missing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"footnote/corpus/milvus/milvustest"
+)
+
+func main() {
+	code, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "serving:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func run(args []string) (code int, err error) {
+	if len(args) == 0 {
+		return 2, errors.New("which command?")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	env := os.Environ()
+	for _, kind := range []milvustest.Kind{milvustest.Standalone, milvustest.Lite} {
+		s, err := milvustest.Start(ctx, kind)
+		if errors.Is(err, milvustest.ErrMissing) {
+			break
+		}
+		if err != nil {
+			return 1, err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		env = append(env, milvustest.AddressEnv(kind)+"="+s.Address)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	err = cmd.Run()
+	if exit, ended := errors.AsType[*exec.ExitError](err); ended {
+		return max(exit.ExitCode(), 1), nil
+	}
+	return 0, err
+}

@@ -1,0 +1,145 @@
+// Package milvus keeps the vectors of passages on a Milvus server: 2.3 and later. Nothing here waits for the server longer than
+// three seconds, and nothing needs it to be there at the start.
+package milvus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Config says where the vectors are kept. Address and Model are required.
+type Config struct {
+	Address    string // HOST:PORT, or a URL with http or https
+	User       string
+	Password   string
+	TLS        bool   // with the system's certificates; an https address means it too
+	Database   string // empty: the server's default
+	Collection string // the alias that serves, and how the names of collections begin; empty: "footnote"
+	Model      string // the embedding model: another one gets another collection
+	Log        *slog.Logger
+}
+
+const (
+	defaultCollection = "footnote"
+	// callTime is the longest that one call may take. It is held by a timer of ours, since the client heeds its context only sometimes.
+	callTime = 3 * time.Second
+	// restTime is how long calls fail at once after one that had no answer, so that a search does not wait each time.
+	restTime = 2 * time.Second
+)
+
+// Store is a corpus.Vectors on a Milvus server. It connects when it is first used, and again by itself. It is safe for concurrent use.
+type Store struct {
+	cfg   Config
+	lost  chan struct{} // something may be missing on the server
+	calls sync.WaitGroup
+
+	making sync.Mutex // held while collections are made or chosen
+
+	mu        sync.Mutex
+	conn      client.Client // nil until the server answered
+	dialing   chan struct{} // closed when the attempt under way ends
+	dialErr   error         // how the last attempt ended
+	rest      time.Time     // until then calls fail with restErr
+	restErr   error
+	index     *index // the collection that takes part, nil while unknown
+	dimension int    // of the embedder, 0 until it is known
+	served    bool   // the alias was seen on our model's collection
+	gone      error  // another Footnote moved the alias to another model
+	closed    bool
+}
+
+var _ corpus.Vectors = (*Store)(nil)
+
+// nameLike is what Milvus takes for the name of a collection.
+var nameLike = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+
+// Check reports every mistake in the settings.
+func (c Config) Check() error {
+	var errs []error
+	address := c.Address
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	if u, err := url.Parse(address); err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Port() == "" && u.Scheme != "https" {
+		errs = append(errs, errors.New("MILVUS_ADDRESS is not HOST:PORT, like 127.0.0.1:19530, or a URL like https://milvus.example:443"))
+	}
+	if c.Collection != "" && !nameLike.MatchString(c.Collection) {
+		errs = append(errs, errors.New("MILVUS_COLLECTION may have letters, digits and underscores, at most 100, and begins with no digit"))
+	}
+	return errors.Join(errs...)
+}
+
+// New returns a store. It does not talk to the server.
+func New(cfg Config) (*Store, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	if cfg.Collection == "" {
+		cfg.Collection = defaultCollection
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Store{cfg: cfg, lost: make(chan struct{}, 1)}, nil
+}
+
+// Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is for one reader.
+func (s *Store) Lost() <-chan struct{} { return s.lost }
+
+func (s *Store) tellLost() {
+	select {
+	case s.lost <- struct{}{}:
+	default:
+	}
+}
+
+// Reach reports whether the server answers and our collection can be searched.
+func (s *Store) Reach(ctx context.Context) error {
+	_, err := s.find(ctx)
+	return err
+}
+
+// Close ends the connection and waits for the calls under way, which takes three seconds at most.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	conn := s.conn
+	s.conn = nil
+	s.mu.Unlock()
+	var err error
+	if conn != nil {
+		err = conn.Close()
+	}
+	s.calls.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil { // made while we waited
+		err = errors.Join(err, s.conn.Close())
+		s.conn = nil
+	}
+	return err
+}
+
+// unavailable is a failure that will pass.
+func unavailable(message string, err error) error {
+	return &chat.Error{Code: chat.CodeUnavailable, Message: message, Err: err}
+}
+
+var (
+	errClosed    = errors.New("the store is closed")
+	errSlow      = fmt.Errorf("no answer within %s", callTime)
+	errDimension = &chat.Error{Code: chat.CodeInvalid,
+		Message: "The vectors have another number of dimensions than those in the index. Restart Footnote after changing the embedding model."}
+)

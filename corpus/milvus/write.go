@@ -1,0 +1,156 @@
+package milvus
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+	"github.com/milvus-io/milvus-sdk-go/v2/entity"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// bytesPerWrite bounds the vectors of one call: 2,500 of 384 dimensions.
+const bytesPerWrite = 4 << 20
+
+// Upsert stores vectors; see corpus.Vectors. Many are stored in several calls, so after a failure some may be there. Ids have
+// letters, digits, ".", "_" and "-" only, at most 64.
+func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error {
+	if len(vs) == 0 {
+		return nil
+	}
+	dimension := len(vs[0].Values)
+	for _, v := range vs {
+		if len(v.Values) == 0 || len(v.Values) != dimension {
+			return errDimension
+		}
+		if !plainLike.MatchString(v.PassageID) || !plainLike.MatchString(v.DocumentID) {
+			return &chat.Error{Code: chat.CodeInvalid, Message: "An id of a passage or a document has characters that Milvus is not given."}
+		}
+	}
+	ix, err := s.forDimension(ctx, dimension)
+	if err != nil {
+		return err
+	}
+	if ix == nil {
+		if ix, err = s.make(ctx, dimension); err != nil {
+			return err
+		}
+	}
+	for n := max(1, bytesPerWrite/(4*dimension)); len(vs) > 0; vs = vs[min(n, len(vs)):] {
+		if err := s.upsert(ctx, ix, vs[:min(n, len(vs))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) upsert(ctx context.Context, ix *index, vs []corpus.Vector) error {
+	n := len(vs)
+	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([][]float32, n)
+	for i, v := range vs {
+		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, key(v.User), key(v.Namespace), v.Values
+	}
+	columns := []entity.Column{
+		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents), entity.NewColumnVarChar(fieldUser, users),
+		entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
+	}
+	return s.do(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
+		// Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look.
+		if err := c.Delete(ctx, ix.name, "", oneOf(fieldID, ids)); err != nil {
+			return err
+		}
+		_, err := c.Insert(ctx, ix.name, "", columns...)
+		return err
+	})
+}
+
+// forDimension returns the collection for vectors of a dimension, nil if it is not there yet. Once the embedder's dimension is
+// known, others are refused, unless there are no vectors.
+func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error) {
+	s.mu.Lock()
+	if s.dimension == 0 {
+		s.dimension = dimension
+		if s.index != nil && s.index.dimension != dimension { // of an earlier life: ours is to be filled anew
+			s.index = nil
+			s.tellLost()
+		}
+	}
+	same := s.dimension == dimension
+	s.mu.Unlock()
+	if same {
+		return s.find(ctx)
+	}
+	ix, err := s.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if ix != nil {
+		n, err := s.count(ctx, ix, everything)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			return nil, errDimension
+		}
+	}
+	s.mu.Lock()
+	s.dimension, s.index = dimension, nil
+	s.mu.Unlock()
+	return s.find(ctx)
+}
+
+// DeleteVectors removes a document's vectors; see corpus.Vectors.
+func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
+	if !plainLike.MatchString(documentID) {
+		return nil
+	}
+	ix, err := s.find(ctx)
+	if err != nil || ix == nil {
+		return err
+	}
+	expression := fieldDocument + " == " + quote(documentID)
+	if keep = onlyPlain(keep); len(keep) > 0 {
+		expression += " and not (" + oneOf(fieldID, keep) + ")"
+	}
+	for level := entity.ClSession; ; level = entity.ClStrong { // the second look waits until the servers that search know of the delete
+		ids, err := s.idsOf(ctx, ix, expression, level)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		err = s.do(ctx, "delete vectors of document "+documentID, func(ctx context.Context, c client.Client) error {
+			return c.Delete(ctx, ix.name, "", oneOf(fieldID, ids))
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// idsOf returns the passages that an expression selects, at most rowsPerCount.
+func (s *Store) idsOf(ctx context.Context, ix *index, expression string, level entity.ConsistencyLevel) ([]string, error) {
+	return call(ctx, s, "look for vectors", func(ctx context.Context, c client.Client) ([]string, error) {
+		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldID}, client.WithLimit(rowsPerCount),
+			client.WithSearchQueryConsistencyLevel(level))
+		if err != nil {
+			return nil, err
+		}
+		return texts(rows.GetColumn(fieldID))
+	})
+}
+
+// texts returns what a column of strings holds.
+func texts(column entity.Column) ([]string, error) {
+	if column == nil {
+		return nil, nil
+	}
+	out := make([]string, column.Len())
+	for i := range out {
+		var err error
+		if out[i], err = column.GetAsString(i); err != nil {
+			return nil, fmt.Errorf("read a column: %w", err)
+		}
+	}
+	return out, nil
+}
