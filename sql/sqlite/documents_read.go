@@ -107,8 +107,21 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 			args = append(args, c.At, c.N)
 		}
 	}
-	rows, err := ds.db.readers.QueryContext(ctx, `SELECT `+documentColumns+`, n, title_fold FROM documents d WHERE `+where+
-		` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
+	from := ""
+	if len(f.IDs) > 0 {
+		list, err := toJSON(f.IDs)
+		if err != nil {
+			return nil, "", err
+		}
+		// CROSS JOIN keeps the order: the few that are asked for are looked up, not found among all.
+		from, args = `(SELECT DISTINCT value FROM json_each(?)) asked CROSS JOIN `, append([]any{list}, args...)
+		where += ` AND d.id = asked.value`
+	}
+	query := ds.db.query
+	if len(f.Meta) > 0 { // the text depends on how many there are
+		query = ds.db.readers.QueryContext
+	}
+	rows, err := query(ctx, `SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
 		return nil, "", failure(err)
 	}
@@ -136,7 +149,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	return list, "", failure(rows.Err())
 }
 
-// documentFilter is what f asks for as a condition on documents (as d).
+// documentFilter is what f asks for, but for its IDs, as a condition on documents (as d).
 func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 	args, err := scopeArgs(s)
 	if err != nil {
@@ -157,13 +170,6 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 			return "", nil, err
 		}
 		and(`d.state IN (SELECT value FROM json_each(?))`, list)
-	}
-	if len(f.IDs) > 0 {
-		list, err := toJSON(f.IDs)
-		if err != nil {
-			return "", nil, err
-		}
-		and(`d.id IN (SELECT value FROM json_each(?))`, list)
 	}
 	if f.MIME != "" {
 		and(`substr(d.mime, 1, length(?)) = ?`, f.MIME, f.MIME)
