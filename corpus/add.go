@@ -56,7 +56,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	if duplicate && d.State == StateReady {
 		return d, true, nil
 	}
-	return d, duplicate, l.enqueueRest(ctx, d)
+	return d, duplicate, l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
 }
 
 // look returns the name of a file, its bytes from the beginning, and what kind of file it is.
@@ -80,28 +80,26 @@ func look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 }
 
 // enqueueRest queues what is left to do for a document.
-func (l *Library) enqueueRest(ctx context.Context, d Document) error {
+func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
 	defer l.changes.tell(d.ID)
 	switch d.State {
 	case StateQueued, StateParsing, StateIndexing:
-		if err := l.cfg.Queue.Enqueue(ctx, JobIngest, d.ID, d.SHA256); err != nil {
+		if err := enqueue(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}); err != nil {
 			return fmt.Errorf("queue document: %w", err)
 		}
-		wake(l.ingestNow)
 	case StateReady:
 		if l.Semantic() && d.Semantic != SemanticReady {
-			return l.enqueueEmbed(ctx, d.ID, d.SHA256)
+			return l.enqueueEmbed(ctx, d, enqueue)
 		}
 	case StateFailed, StateCancelled:
 	}
 	return nil
 }
 
-func (l *Library) enqueueEmbed(ctx context.Context, id, sha256 string) error {
-	if err := l.cfg.Queue.Enqueue(ctx, JobEmbed, id, sha256); err != nil {
+func (l *Library) enqueueEmbed(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
+	if err := enqueue(ctx, Job{Kind: JobEmbed, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}); err != nil {
 		return fmt.Errorf("queue vectors: %w", err)
 	}
-	wake(l.embedNow)
 	return nil
 }
 

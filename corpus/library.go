@@ -34,12 +34,9 @@ const (
 type Library struct {
 	cfg       Config
 	changes   changes
-	working   working
 	languages languages
 	images    images
 	analysers analysers
-	ingestNow chan struct{} // a token for each worker to wake
-	embedNow  chan struct{}
 	purgeNow  chan struct{} // something was deleted
 }
 
@@ -70,31 +67,20 @@ func NewLibrary(cfg Config) (*Library, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Library{
-		cfg:       cfg,
-		ingestNow: make(chan struct{}, cfg.Workers),
-		embedNow:  make(chan struct{}, 1),
-		purgeNow:  make(chan struct{}, 1),
-	}, nil
+	return &Library{cfg: cfg, purgeNow: make(chan struct{}, 1)}, nil
 }
 
 // Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped.
 func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
-	for range l.cfg.Workers {
-		workers.Go(func() { l.work(ctx, JobIngest, l.ingestNow, l.ingest) })
-	}
-	if l.Semantic() {
-		workers.Go(func() { l.work(ctx, JobEmbed, l.embedNow, l.embed) })
-	}
 	workers.Go(func() { l.purgeDeleted(ctx) })
 	workers.Go(func() {
 		if err := l.repair(ctx); err != nil && ctx.Err() == nil {
 			l.cfg.Log.ErrorContext(ctx, "queue unfinished documents", "error", err)
 		}
 	})
-	workers.Wait()
-	return nil
+	defer workers.Wait()
+	return l.cfg.Queue.Work(ctx, l.workers())
 }
 
 // Semantic reports whether vectors take part in searching.
@@ -125,7 +111,7 @@ func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Delete(ctx, s, id); err != nil {
 		return err
 	}
-	l.working.stop(id)
+	l.stopWork(ctx, id)
 	l.changes.tell(id)
 	wake(l.purgeNow)
 	return nil
@@ -141,7 +127,7 @@ func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
 	if err != nil {
 		return err
 	}
-	return l.enqueueRest(ctx, d)
+	return l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
 }
 
 // Cancel stops the work on a document.
@@ -149,9 +135,16 @@ func (l *Library) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Cancel(ctx, s, id); err != nil {
 		return err
 	}
-	l.working.stop(id)
+	l.stopWork(ctx, id)
 	l.changes.tell(id)
 	return nil
+}
+
+// stopWork ends the jobs of a document that was cancelled or deleted. When that fails, each ends by itself as soon as it reports how far it is.
+func (l *Library) stopWork(ctx context.Context, id string) {
+	if err := l.cfg.Queue.Cancel(ctx, id); err != nil {
+		l.cfg.Log.WarnContext(ctx, "stop the work on a document", "document", id, "error", err)
+	}
 }
 
 // Retry queues a failed or cancelled document again; any other fails with chat.CodeConflict.
@@ -166,7 +159,7 @@ func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	if d, _, err = l.cfg.Documents.Put(ctx, d); err != nil {
 		return err
 	}
-	return l.enqueueRest(ctx, d)
+	return l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
 }
 
 // Text returns the canonical text of a document's indexed version.

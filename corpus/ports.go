@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -154,12 +155,11 @@ type Blobs interface {
 
 // Job is a piece of background work on a document.
 type Job struct {
-	ID         int64
 	Kind       JobKind
 	DocumentID string
 	User       string // who owns the document; empty means chat.LocalUser
-	SHA256     string
-	Attempt    int // from 1
+	SHA256     string // of the version to work on
+	Attempt    int    // from 1; 0 when it is queued
 }
 
 // JobKind says what a job does.
@@ -171,17 +171,37 @@ const (
 	JobEmbed  JobKind = "embed"  // vectors of a ready document
 )
 
-// Queue keeps background work across restarts. Safe for concurrent use.
+// Worker does the jobs of a kind.
+type Worker struct {
+	Jobs int // at once, at least 1
+	// Do does a job. nil ends it; after an error it comes again, JobBackoff(job.Attempt) later. ctx ends with the cause ErrCancelled when
+	// the job was cancelled: then it is over, whatever Do returns. ctx ends otherwise when Work's does, or when another
+	// replica took the job over: then it comes again, there or here, and the attempt does not count.
+	Do func(ctx context.Context, job Job) error
+}
+
+// JobLease is how long a job rests when the process that worked on it has died. Then another does it.
+const JobLease = 20 * time.Second
+
+// ErrCancelled is the cause of a cancelled job's end.
+var ErrCancelled = errors.New("the job was cancelled")
+
+// JobBackoff is how long a job waits after its attempt-th failure: 2 s, 4 s, 8 s … 5 min.
+func JobBackoff(attempt int) time.Duration {
+	return min(time.Second<<min(max(attempt, 1), 10), 5*time.Minute)
+}
+
+// Queue keeps background work across restarts. corpustest.TestQueue is this contract as tests. Safe for concurrent use.
 type Queue interface {
-	// Enqueue adds a job unless the same (Kind, DocumentID, SHA256) is waiting.
-	Enqueue(ctx context.Context, kind JobKind, documentID, sha256 string) error
-	// Take gives the oldest waiting job of a kind to one caller until the lease ends; ok is false when there is none.
-	Take(ctx context.Context, kind JobKind, lease time.Duration) (job Job, ok bool, err error)
-	// Extend prolongs a job's lease from now.
-	Extend(ctx context.Context, id int64, lease time.Duration) error
-	// Done removes a job; Retry puts it back, not before the given time.
-	Done(ctx context.Context, id int64) error
-	Retry(ctx context.Context, id int64, notBefore time.Time) error
+	// Enqueue adds a job unless the same (Kind, DocumentID, SHA256) is waiting; one that is at work does not keep it out. It survives power loss.
+	Enqueue(ctx context.Context, job Job) error
+	// Ensure is Enqueue unless the same job is at work.
+	Ensure(ctx context.Context, job Job) error
+	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who have jobs waiting, none gets a second
+	// one done before each got a first. A user's own come oldest first. Any number of processes may work on the same queue.
+	Work(ctx context.Context, workers map[JobKind]Worker) error
+	// Cancel ends all jobs of a document, those at work in other processes too. It does not wait for them.
+	Cancel(ctx context.Context, documentID string) error
 	// Waiting returns how many jobs wait or are at work.
 	Waiting(ctx context.Context) (int, error)
 }

@@ -77,7 +77,7 @@ func (l *Library) repair(ctx context.Context) error {
 			return err
 		}
 		for _, d := range docs {
-			if err := l.enqueueRest(ctx, d); err != nil {
+			if err := l.enqueueRest(ctx, d, l.cfg.Queue.Ensure); err != nil {
 				return err
 			}
 		}

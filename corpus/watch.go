@@ -99,32 +99,3 @@ func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) e
 		}
 	}
 }
-
-// working knows the jobs under way, so that they can be stopped. The zero value is ready.
-type working struct {
-	mu    sync.Mutex
-	stops map[string]context.CancelCauseFunc // by document
-}
-
-func (w *working) begin(id string, stop context.CancelCauseFunc) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stops == nil {
-		w.stops = make(map[string]context.CancelCauseFunc)
-	}
-	w.stops[id] = stop
-}
-
-func (w *working) end(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.stops, id)
-}
-
-func (w *working) stop(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if stop, ok := w.stops[id]; ok {
-		stop(errStopped)
-	}
-}

@@ -1,171 +1,294 @@
 package corpustest
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
 )
 
-// TestQueue checks each promise in corpus.Queue's comments. open returns an empty queue, once per subtest. A lease of 0
-// has ended at once, so no test waits for one.
-func TestQueue(t *testing.T, open func(*testing.T) corpus.Queue) {
-	t.Run("jobs come oldest first, each kind by itself", func(t *testing.T) {
+// TestQueue checks each promise in corpus.Queue's comments. open returns two queues that share their jobs, none so far, once per subtest: of two
+// replicas, where there can be such.
+func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
+	t.Run("a user's jobs come oldest first, each kind to its worker", func(t *testing.T) {
 		t.Parallel()
-		q := open(t)
-		enqueue(t, q, corpus.JobIngest, "d1")
-		enqueue(t, q, corpus.JobEmbed, "d2")
-		enqueue(t, q, corpus.JobIngest, "d3")
-		job := mustTake(t, q, corpus.JobIngest, time.Hour)
-		if job.DocumentID != "d1" || job.SHA256 != hashOf("d1") || job.Kind != corpus.JobIngest || job.Attempt != 1 {
+		q, _ := open(t)
+		enqueue(t, q, corpus.JobIngest, "u1", "d1")
+		enqueue(t, q, corpus.JobEmbed, "u1", "d2")
+		enqueue(t, q, corpus.JobIngest, "u1", "d3")
+		wantWaiting(t, q, 3)
+		w := startWork(t, q, 1, nil, corpus.JobIngest)
+		first := w.next(t)
+		if first != (corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u1", SHA256: hashOf("d1"), Attempt: 1}) {
+			t.Errorf("job = %+v", first)
+		}
+		if job := w.next(t); job.DocumentID != "d3" {
 			t.Errorf("job = %+v", job)
 		}
-		if job := mustTake(t, q, corpus.JobIngest, time.Hour); job.DocumentID != "d3" {
+		w.stop()
+		if job := startWork(t, q, 1, nil, corpus.JobEmbed).next(t); job.DocumentID != "d2" || job.Kind != corpus.JobEmbed {
 			t.Errorf("job = %+v", job)
 		}
-		wantNone(t, q, corpus.JobIngest)
-		if job := mustTake(t, q, corpus.JobEmbed, time.Hour); job.DocumentID != "d2" {
-			t.Errorf("job = %+v", job)
-		}
+		eventuallyEmpty(t, q)
 	})
 	t.Run("the same job waits once, and again while it is at work", func(t *testing.T) {
 		t.Parallel()
-		q := open(t)
-		enqueue(t, q, corpus.JobIngest, "d1")
-		enqueue(t, q, corpus.JobIngest, "d1")
-		wantWaiting(t, q, 1)
-		enqueue(t, q, corpus.JobEmbed, "d1")
-		mustDo(t, "Enqueue", q.Enqueue(t.Context(), corpus.JobIngest, "d1", "another version"))
+		q, other := open(t)
+		enqueue(t, q, corpus.JobIngest, "u", "d1")
+		enqueue(t, other, corpus.JobIngest, "u", "d1")
+		mustDo(t, "Ensure", other.Ensure(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: hashOf("d1")}))
+		wantWaiting(t, other, 1)
+		enqueue(t, q, corpus.JobEmbed, "u", "d1")
+		mustDo(t, "Enqueue", q.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: "another version"}))
 		wantWaiting(t, q, 3)
-		mustTake(t, q, corpus.JobIngest, time.Hour)
-		enqueue(t, q, corpus.JobIngest, "d1")
+		gate := make(chan struct{})
+		w := startWork(t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, gate) }, corpus.JobIngest)
+		w.next(t)
+		mustDo(t, "Ensure", other.Ensure(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: hashOf("d1")}))
+		wantWaiting(t, q, 3)
+		enqueue(t, other, corpus.JobIngest, "u", "d1")
 		wantWaiting(t, q, 4)
-	})
-	t.Run("a job whose lease ended is given again", func(t *testing.T) {
-		t.Parallel()
-		q := open(t)
-		enqueue(t, q, corpus.JobIngest, "d1")
-		first := mustTake(t, q, corpus.JobIngest, 0)
-		second := mustTake(t, q, corpus.JobIngest, time.Hour)
-		if second.ID != first.ID || second.Attempt != 2 {
-			t.Errorf("job = %+v, want %d at its second attempt", second, first.ID)
-		}
-		wantNone(t, q, corpus.JobIngest)
-	})
-	t.Run("a lease can be prolonged and cut short", func(t *testing.T) {
-		t.Parallel()
-		q := open(t)
-		enqueue(t, q, corpus.JobIngest, "d1")
-		job := mustTake(t, q, corpus.JobIngest, 0)
-		mustDo(t, "Extend", q.Extend(t.Context(), job.ID, time.Hour))
-		wantNone(t, q, corpus.JobIngest)
-		mustDo(t, "Extend", q.Extend(t.Context(), job.ID, 0))
-		mustTake(t, q, corpus.JobIngest, time.Hour)
-	})
-	t.Run("a job that is put back comes not before its time", func(t *testing.T) {
-		t.Parallel()
-		q := open(t)
-		enqueue(t, q, corpus.JobIngest, "d1")
-		job := mustTake(t, q, corpus.JobIngest, time.Hour)
-		mustDo(t, "Retry", q.Retry(t.Context(), job.ID, time.Now().Add(time.Hour)))
-		wantNone(t, q, corpus.JobIngest)
-		wantWaiting(t, q, 1)
-		enqueue(t, q, corpus.JobIngest, "d1")
-		wantWaiting(t, q, 1)
-		mustDo(t, "Retry", q.Retry(t.Context(), job.ID, time.Now().Add(-time.Second)))
-		if again := mustTake(t, q, corpus.JobIngest, time.Hour); again.ID != job.ID || again.Attempt != 2 {
-			t.Errorf("job = %+v", again)
+		close(gate)
+		for range 2 {
+			w.next(t)
 		}
 	})
-	t.Run("a job that is done is gone", func(t *testing.T) {
+	t.Run("a job that failed comes again, after others", func(t *testing.T) {
 		t.Parallel()
-		q := open(t)
-		enqueue(t, q, corpus.JobIngest, "d1")
-		job := mustTake(t, q, corpus.JobIngest, 0)
-		mustDo(t, "Done", q.Done(t.Context(), job.ID))
-		mustDo(t, "Done again", q.Done(t.Context(), job.ID))
-		wantNone(t, q, corpus.JobIngest)
-		wantWaiting(t, q, 0)
-		wantCode(t, "Extend", q.Extend(t.Context(), job.ID, time.Hour), chat.CodeNotFound)
-		wantCode(t, "Retry", q.Retry(t.Context(), job.ID, time.Now()), chat.CodeNotFound)
+		q, _ := open(t)
+		enqueue(t, q, corpus.JobIngest, "u", "d1")
+		enqueue(t, q, corpus.JobIngest, "u", "d2")
+		w := startWork(t, q, 1, func(_ context.Context, job corpus.Job) error {
+			if job.DocumentID == "d1" && job.Attempt == 1 {
+				return errors.New("not yet")
+			}
+			return nil
+		}, corpus.JobIngest)
+		var seen []string
+		for range 3 {
+			job := w.next(t)
+			seen = append(seen, fmt.Sprint(job.DocumentID, " ", job.Attempt))
+		}
+		if want := []string{"d1 1", "d2 1", "d1 2"}; !slices.Equal(seen, want) {
+			t.Errorf("jobs %q, want %q", seen, want)
+		}
+		eventuallyEmpty(t, q)
 	})
+	t.Run("work cut short goes on elsewhere, and that attempt does not count", func(t *testing.T) {
+		t.Parallel()
+		q, other := open(t)
+		enqueue(t, q, corpus.JobIngest, "u", "d1")
+		w := startWork(t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, nil) }, corpus.JobIngest)
+		w.next(t)
+		w.stop()
+		wantWaiting(t, other, 1)
+		if job := startWork(t, other, 1, nil, corpus.JobIngest).next(t); job.DocumentID != "d1" || job.Attempt != 1 {
+			t.Errorf("job = %+v", job)
+		}
+		eventuallyEmpty(t, q)
+	})
+	t.Run("cancelling ends a job wherever it is", func(t *testing.T) {
+		t.Parallel()
+		q, other := open(t)
+		enqueue(t, q, corpus.JobIngest, "u", "d1")
+		causes := make(chan error, 1)
+		w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
+			if job.DocumentID != "d1" {
+				return nil
+			}
+			err := wait(ctx, nil)
+			causes <- context.Cause(ctx)
+			return err
+		}, corpus.JobIngest)
+		w.next(t)
+		enqueue(t, q, corpus.JobIngest, "u", "d2")
+		enqueue(t, q, corpus.JobIngest, "u", "d3")
+		mustDo(t, "Cancel", other.Cancel(t.Context(), "d2"))
+		mustDo(t, "Cancel", other.Cancel(t.Context(), "d1"))
+		mustDo(t, "Cancel", other.Cancel(t.Context(), "nothing"))
+		if cause := <-causes; !errors.Is(cause, corpus.ErrCancelled) {
+			t.Errorf("the job at work ended with %v", cause)
+		}
+		if job := w.next(t); job.DocumentID != "d3" {
+			t.Errorf("job = %+v, want the one that was not cancelled", job)
+		}
+		eventuallyEmpty(t, q)
+	})
+	t.Run("one user's thousand uploads do not keep another's one waiting", func(t *testing.T) { testTurns(t, open) })
 	t.Run("each of 500 jobs goes to one of many workers", func(t *testing.T) {
 		t.Parallel()
-		q := open(t)
-		const jobs, workers = 500, 8
+		one, two := open(t)
+		const jobs, adders = 500, 8
 		var wg sync.WaitGroup
-		for w := range workers {
+		for a := range adders {
 			wg.Go(func() {
-				for i := w; i < jobs; i += workers {
-					if err := q.Enqueue(t.Context(), corpus.JobIngest, fmt.Sprint(i), "x"); err != nil {
+				for i := a; i < jobs; i += adders {
+					if err := one.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: fmt.Sprint(i), User: fmt.Sprint("u", i%7), SHA256: "x"}); err != nil {
 						t.Errorf("Enqueue: %v", err)
 					}
 				}
 			})
 		}
 		wg.Wait()
-		wantWaiting(t, q, jobs)
+		wantWaiting(t, two, jobs)
 		var mu sync.Mutex
 		taken := make(map[string]int)
-		for range workers {
-			wg.Go(func() {
-				for {
-					job, ok, err := q.Take(t.Context(), corpus.JobIngest, time.Hour)
-					if err != nil {
-						t.Errorf("Take: %v", err)
-					}
-					if !ok {
-						return
-					}
-					mu.Lock()
-					taken[job.DocumentID]++
-					mu.Unlock()
-					if err := q.Done(t.Context(), job.ID); err != nil {
-						t.Errorf("Done: %v", err)
-					}
-				}
-			})
+		done := make(chan struct{})
+		do := func(_ context.Context, job corpus.Job) error {
+			mu.Lock()
+			defer mu.Unlock()
+			taken[job.DocumentID]++
+			if len(taken) == jobs && taken[job.DocumentID] == 1 {
+				close(done)
+			}
+			return nil
 		}
-		wg.Wait()
-		if len(taken) != jobs {
-			t.Errorf("%d jobs were taken, want %d", len(taken), jobs)
+		for _, q := range []corpus.Queue{one, two} {
+			startWork(t, q, 4, do, corpus.JobIngest).discard()
 		}
+		mustDo(t, "all jobs", wait(t.Context(), done))
+		eventuallyEmpty(t, one)
+		mu.Lock()
+		defer mu.Unlock()
 		for document, n := range taken {
 			if n != 1 {
 				t.Errorf("the job of %s was taken %d times", document, n)
 			}
 		}
-		wantWaiting(t, q, 0)
 	})
 }
 
-func enqueue(t *testing.T, q corpus.Queue, kind corpus.JobKind, document string) {
-	t.Helper()
-	mustDo(t, "Enqueue", q.Enqueue(t.Context(), kind, document, hashOf(document)))
+// testTurns: whoever comes late is served next, and both go on in turns.
+func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
+	t.Parallel()
+	q, other := open(t)
+	for i := range 1000 {
+		enqueue(t, q, corpus.JobIngest, "many", fmt.Sprint("m", i))
+	}
+	gate := make(chan struct{})
+	w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
+		if job.DocumentID == "m9" {
+			return wait(ctx, gate)
+		}
+		return nil
+	}, corpus.JobIngest)
+	for i := range 10 {
+		if job := w.next(t); job.User != "many" || job.DocumentID != fmt.Sprint("m", i) {
+			t.Fatalf("job %d = %+v", i, job)
+		}
+	}
+	for i := range 3 {
+		enqueue(t, other, corpus.JobIngest, "few", fmt.Sprint("f", i))
+	}
+	enqueue(t, other, corpus.JobIngest, chat.LocalUser, "one")
+	close(gate)
+	var order []string
+	for range 9 {
+		order = append(order, w.next(t).DocumentID)
+	}
+	for document, last := range map[string]int{"f0": 2, "one": 2, "m10": 2, "f1": 5, "m11": 5, "f2": 8, "m12": 8} {
+		if at := slices.Index(order, document); at < 0 || at > last {
+			t.Errorf("%s came as number %d of %q, want at most %d", document, at, order, last)
+		}
+	}
 }
 
-func mustTake(t *testing.T, q corpus.Queue, kind corpus.JobKind, lease time.Duration) corpus.Job {
-	t.Helper()
-	job, ok, err := q.Take(t.Context(), kind, lease)
-	if err != nil || !ok {
-		t.Fatalf("Take(%s) = %v, %v", kind, ok, err)
+// wait returns when ch is closed, or with the error of ctx when that ends.
+func wait(ctx context.Context, ch <-chan struct{}) error {
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return job
 }
 
-func wantNone(t *testing.T, q corpus.Queue, kind corpus.JobKind) {
+// working is a queue's Work under way.
+type working struct {
+	jobs  chan corpus.Job // as they begin
+	ended chan struct{}
+	stop  func() // ends the work and waits for that
+}
+
+// startWork has the jobs of a kind done, by nothing if do is nil, until the test ends.
+func startWork(t *testing.T, q corpus.Queue, workers int, do func(context.Context, corpus.Job) error, kind corpus.JobKind) *working {
 	t.Helper()
-	if job, ok, err := q.Take(t.Context(), kind, time.Hour); err != nil || ok {
-		t.Errorf("Take(%s) = %+v, %v, %v; want none", kind, job, ok, err)
+	w := &working{jobs: make(chan corpus.Job), ended: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	go func() {
+		defer close(w.ended)
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{kind: {Jobs: workers, Do: func(ctx context.Context, job corpus.Job) error {
+			select {
+			case w.jobs <- job:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if do == nil {
+				return nil
+			}
+			return do(ctx, job)
+		}}})
+		if err != nil {
+			t.Errorf("Work: %v", err)
+		}
+	}()
+	w.stop = func() { cancel(); <-w.ended }
+	t.Cleanup(w.stop)
+	return w
+}
+
+// next waits for the next job to begin.
+func (w *working) next(t *testing.T) corpus.Job {
+	t.Helper()
+	select {
+	case job := <-w.jobs:
+		return job
+	case <-t.Context().Done():
+		t.Fatal("no job came")
+		return corpus.Job{}
 	}
+}
+
+// discard lets all jobs begin.
+func (w *working) discard() {
+	go func() {
+		for {
+			select {
+			case <-w.jobs:
+			case <-w.ended:
+				return
+			}
+		}
+	}()
+}
+
+func enqueue(t *testing.T, q corpus.Queue, kind corpus.JobKind, user, document string) {
+	t.Helper()
+	mustDo(t, "Enqueue", q.Enqueue(t.Context(), corpus.Job{Kind: kind, DocumentID: document, User: user, SHA256: hashOf(document)}))
 }
 
 func wantWaiting(t *testing.T, q corpus.Queue, want int) {
 	t.Helper()
 	if n, err := q.Waiting(t.Context()); err != nil || n != want {
 		t.Errorf("Waiting = %d, %v; want %d", n, err, want)
+	}
+}
+
+// eventuallyEmpty waits until no job is left.
+func eventuallyEmpty(t *testing.T, q corpus.Queue) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		n, err := q.Waiting(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return
+		}
 	}
 }

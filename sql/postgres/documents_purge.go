@@ -50,10 +50,11 @@ func purgeDocuments(t *tx, before int64, limit int) ([]corpus.Document, error) {
 	if err := removeContents(t, contents); err != nil {
 		return nil, err
 	}
-	for _, statement := range []string{`DELETE FROM jobs WHERE document = ANY ($1)`, `DELETE FROM documents WHERE id = ANY ($1)`} {
-		if _, err := t.exec(statement, ids); err != nil {
-			return nil, err
-		}
+	if err := removeJobs(t, ids); err != nil {
+		return nil, err
+	}
+	if _, err := t.exec(`DELETE FROM documents WHERE id = ANY ($1)`, ids); err != nil {
+		return nil, err
 	}
 	_, err = t.exec(`UPDATE corpus_state SET removals = removals + 1`)
 	return gone, err

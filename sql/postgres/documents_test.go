@@ -22,5 +22,8 @@ func TestLexical(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	corpustest.TestQueue(t, func(t *testing.T) corpus.Queue { return openNew(t).Queue() })
+	corpustest.TestQueue(t, func(t *testing.T) (one, two corpus.Queue) {
+		url := server.Schema(t)
+		return openURL(t, url).Queue(), openURL(t, url).Queue()
+	})
 }

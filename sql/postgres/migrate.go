@@ -26,6 +26,7 @@ type migration struct {
 	number int
 	name   string
 	script string
+	first  func(*tx) error // what comes before the script; may be nil
 }
 
 // migrations reads the steps in dir, files named NNN_name.sql, in order. Their numbers must be 1, 2, 3 and so on.
@@ -61,6 +62,11 @@ func (db *DB) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for i := range steps {
+		if steps[i].name == "004_queue" {
+			steps[i].first = db.migrateRiver
+		}
+	}
 	return db.migrateTo(ctx, steps)
 }
 
@@ -85,6 +91,11 @@ func (db *DB) migrateTo(ctx context.Context, steps []migration) error {
 				"This database was written by a much newer Footnote (version %d, this one knows %d); start that version.", version, len(steps))}
 		}
 		for _, step := range steps[min(version, len(steps)):] {
+			if step.first != nil {
+				if err := step.first(t); err != nil {
+					return fmt.Errorf("%s: %w", step.name, err)
+				}
+			}
 			if _, err := t.pgx.Exec(t.ctx, step.script); err != nil { // without arguments, so that it may hold many statements
 				return fmt.Errorf("%s: %w", step.name, err)
 			}

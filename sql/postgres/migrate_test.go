@@ -46,7 +46,7 @@ func TestAStepThatFailsLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(steps)
-	steps = append(steps, migration{n + 1, "good", `CREATE TABLE good (n int)`}, migration{n + 2, "bad", `CREATE TABLE bad (n int); SELECT 1/0`})
+	steps = append(steps, migration{number: n + 1, name: "good", script: `CREATE TABLE good (n int)`}, migration{number: n + 2, name: "bad", script: `CREATE TABLE bad (n int); SELECT 1/0`})
 	if err := db.migrateTo(t.Context(), steps); err == nil || !strings.Contains(err.Error(), "bad") {
 		t.Fatalf("migrateTo: %v", err)
 	}
@@ -63,7 +63,7 @@ func TestASchemaALittleAheadIsUsedAndOneFarAheadIsRefused(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	db := openURL(t, url)
-	exec(t, db, `INSERT INTO migrations (number, name) SELECT n, 'future' FROM generate_series(3, 6) n`)
+	exec(t, db, `INSERT INTO migrations (number, name) SELECT n, 'future' FROM generate_series((SELECT max(number) + 1 FROM migrations), (SELECT max(number) + 4 FROM migrations)) n`)
 	openURL(t, url)
 	exec(t, db, `INSERT INTO migrations (number, name) VALUES (4711, 'far future')`)
 	_, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))

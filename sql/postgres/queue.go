@@ -2,33 +2,74 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"time"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"footnote/corpus"
 )
 
-// Queue is the corpus.Queue of a database, for any number of replicas. It is safe for concurrent use and lives as long as its DB.
+// Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use and lives as long as its DB.
 type Queue struct {
-	db *DB
+	db    *DB
+	river *river.Client[pgx.Tx] // adds and cancels; Work makes one that works
+	err   error                 // why there is none
 }
 
 var _ corpus.Queue = (*Queue)(nil)
 
 // Queue returns the database's background work.
-func (db *DB) Queue() *Queue { return &Queue{db: db} }
+func (db *DB) Queue() *Queue {
+	client, err := river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quiet(db.log)})
+	return &Queue{db: db, river: client, err: err}
+}
 
-// Enqueue adds a job; see corpus.Queue. It survives power loss.
-func (q *Queue) Enqueue(ctx context.Context, kind corpus.JobKind, documentID, sha256 string) error {
-	err := q.db.inTx(ctx, shortTime, func(t *tx) error {
-		if err := t.lock("job", documentID); err != nil { // so that the statement below sees what another has just added
+// jobArgs is a job as River keeps it. Its River queue is its corpus.JobKind.
+type jobArgs struct {
+	Document string `json:"document"`
+	SHA256   string `json:"sha256"`
+	User     string `json:"user"`
+	Turn     int64  `json:"turn"` // see queue_turns.go
+}
+
+// Kind is River's name for the shape of these arguments; it is in the database.
+func (jobArgs) Kind() string { return "document" }
+
+// maxTries is as much as the column holds: corpus decides when to give up.
+const maxTries = 1<<15 - 1
+
+// Enqueue adds a job; see corpus.Queue.
+func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
+	return q.add(ctx, job, `('available', 'pending', 'retryable', 'scheduled')`)
+}
+
+// Ensure adds a job; see corpus.Queue.
+func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.add(ctx, job, unfinished) }
+
+// add adds a job unless the same is in one of the states.
+func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
+	if q.err != nil {
+		return fmt.Errorf("enqueue: %w", q.err)
+	}
+	queue, args := string(job.Kind), jobArgs{Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User)}
+	same, err := toJSON(map[string]string{"document": args.Document, "sha256": args.SHA256})
+	if err != nil {
+		return err
+	}
+	err = q.db.inTx(ctx, shortTime, func(t *tx) error {
+		if err := t.lock("job", args.Document); err != nil { // so that the statement below sees what another has just added
 			return err
 		}
-		_, err := t.exec(`INSERT INTO jobs (kind, document, sha256) SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM jobs
-			WHERE document = $2 AND kind = $1 AND sha256 = $3 AND (NOT leased OR ready_at <= now_micros()))`, string(kind), documentID, sha256)
+		var waiting bool
+		if err := t.queryRow(`SELECT EXISTS (SELECT FROM river_job WHERE args @> $2::text::jsonb AND queue = $1
+			AND state IN `+states+`), `+nextTurn, []any{queue, same, args.User}, &waiting, &args.Turn); err != nil || waiting {
+			return err
+		}
+		_, err := q.river.InsertTx(t.ctx, t.pgx, args, &river.InsertOpts{Queue: queue, MaxAttempts: maxTries})
 		return err
 	})
 	if err != nil {
@@ -37,47 +78,67 @@ func (q *Queue) Enqueue(ctx context.Context, kind corpus.JobKind, documentID, sh
 	return nil
 }
 
-// Take gives a job to one caller; see corpus.Queue. A lease of 0 or less has ended at once.
-func (q *Queue) Take(ctx context.Context, kind corpus.JobKind, lease time.Duration) (job corpus.Job, ok bool, err error) {
-	err = q.db.queryRow(ctx, longTime, `
-		UPDATE jobs SET leased = true, attempt = attempt + 1, ready_at = now_micros() + $2::bigint
-		WHERE n = (SELECT n FROM jobs WHERE kind = $1 AND ready_at <= now_micros() ORDER BY n LIMIT 1 FOR UPDATE SKIP LOCKED)
-		RETURNING n, kind, document, sha256, attempt, coalesce((SELECT user_id FROM documents WHERE id = document), '')`,
-		[]any{string(kind), lease.Microseconds()}, &job.ID, &job.Kind, &job.DocumentID, &job.SHA256, &job.Attempt, &job.User)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return job, false, nil
+// unfinished are the states of jobs that wait or are at work.
+const unfinished = `('available', 'pending', 'retryable', 'scheduled', 'running')`
+
+// Cancel ends all jobs of a document; see corpus.Queue. River tells the replica that works on one.
+func (q *Queue) Cancel(ctx context.Context, documentID string) error {
+	if q.err != nil {
+		return fmt.Errorf("cancel jobs: %w", q.err)
 	}
+	of, err := toJSON(map[string]string{"document": legible(documentID)})
 	if err != nil {
-		return job, false, fmt.Errorf("take a job: %w", err)
+		return err
 	}
-	return job, true, nil
-}
-
-// Extend prolongs a job's lease; see corpus.Queue. It fails with chat.CodeNotFound if the job is done.
-func (q *Queue) Extend(ctx context.Context, id int64, lease time.Duration) error {
-	return q.change(ctx, "extend a job", `UPDATE jobs SET ready_at = now_micros() + $1::bigint WHERE n = $2 AND leased`, lease.Microseconds(), id)
-}
-
-// Done removes a job; see corpus.Queue. One that is gone already is no error.
-func (q *Queue) Done(ctx context.Context, id int64) error {
-	if _, err := q.db.exec(ctx, longTime, `DELETE FROM jobs WHERE n = $1`, id); err != nil {
-		return fmt.Errorf("remove a job: %w", err)
+	ids, err := query(ctx, q.db, shortTime, value[int64], `SELECT id FROM river_job WHERE args @> $1::text::jsonb AND state IN `+unfinished, of)
+	if err != nil {
+		return fmt.Errorf("find jobs: %w", err)
+	}
+	for _, id := range ids {
+		err := q.db.inTx(ctx, shortTime, func(t *tx) error {
+			_, err := q.river.JobCancelTx(t.ctx, t.pgx, id)
+			return err
+		})
+		if err != nil && !isNotFound(err) {
+			return fmt.Errorf("cancel a job: %w", err)
+		}
 	}
 	return nil
 }
 
-// Retry puts a job back; see corpus.Queue. It fails with chat.CodeNotFound if the job is done.
-func (q *Queue) Retry(ctx context.Context, id int64, notBefore time.Time) error {
-	return q.change(ctx, "put a job back", `UPDATE jobs SET leased = false, ready_at = $1 WHERE n = $2`, micros(notBefore), id)
-}
-
-func (q *Queue) change(ctx context.Context, op, statement string, args ...any) error {
-	n, err := q.db.exec(ctx, longTime, statement, args...)
-	return changedOne(n, err, op, "job")
-}
-
 // Waiting returns how many jobs wait or are at work; see corpus.Queue.
 func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
-	err = q.db.queryRow(ctx, shortTime, `SELECT count(*) FROM jobs`, nil, &n)
+	err = q.db.queryRow(ctx, shortTime, `SELECT count(*) FROM river_job WHERE state IN `+unfinished, nil, &n)
 	return n, err
+}
+
+// removeJobs forgets all jobs of documents.
+func removeJobs(t *tx, documents []string) error {
+	for _, id := range documents {
+		of, err := json.Marshal(map[string]string{"document": id})
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(`DELETE FROM river_job WHERE args @> $1::text::jsonb AND state <> 'running'`, string(of)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quiet leaves out what River says about its daily business.
+func quiet(log *slog.Logger) *slog.Logger { return slog.New(quietHandler{log.Handler()}) }
+
+type quietHandler struct{ slog.Handler }
+
+func (h quietHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+
+func (h quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return quietHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h quietHandler) WithGroup(name string) slog.Handler {
+	return quietHandler{h.Handler.WithGroup(name)}
 }

@@ -27,5 +27,8 @@ func TestVectors(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	corpustest.TestQueue(t, func(t *testing.T) corpus.Queue { return openNew(t).Queue() })
+	corpustest.TestQueue(t, func(t *testing.T) (one, two corpus.Queue) {
+		db := openNew(t)
+		return db.Queue(), db.Queue()
+	})
 }

@@ -25,6 +25,7 @@ type DB struct {
 	writing *sql.DB // one connection, lent to writer for the DB's life
 	readers *sql.DB // read-only
 	writer  *writer
+	atWork  atWork
 
 	mu    sync.RWMutex
 	stmts map[string]*sql.Stmt // on readers

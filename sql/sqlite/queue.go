@@ -5,86 +5,163 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"footnote/corpus"
 )
 
 // Queue is the corpus.Queue of an open database. It is safe for concurrent use and lives as long as its DB.
-type Queue struct {
-	db *DB
-}
+type Queue struct{ db *DB }
 
 var _ corpus.Queue = (*Queue)(nil)
 
 // Queue returns the database's background work.
-func (db *DB) Queue() *Queue { return &Queue{db: db} }
+func (db *DB) Queue() *Queue { return &Queue{db} }
 
-// Enqueue adds a job; see corpus.Queue. It survives power loss.
-func (q *Queue) Enqueue(ctx context.Context, kind corpus.JobKind, documentID, sha256 string) error {
+// atWork is what the queues of one DB know of each other.
+type atWork struct {
+	once  sync.Once
+	mu    sync.Mutex
+	stops map[int64]stopJob // by jobs.n
+	news  chan struct{}     // closed and replaced when a job was added or put back
+}
+
+type stopJob struct {
+	document string
+	stop     context.CancelCauseFunc
+}
+
+// watch returns a channel that is closed at the next news.
+func (a *atWork) watch() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.news == nil {
+		a.news = make(chan struct{})
+	}
+	return a.news
+}
+
+func (a *atWork) tell() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.news != nil {
+		close(a.news)
+		a.news = nil
+	}
+}
+
+func (a *atWork) begin(n int64, job stopJob) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stops == nil {
+		a.stops = make(map[int64]stopJob)
+	}
+	a.stops[n] = job
+}
+
+func (a *atWork) end(n int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.stops, n)
+}
+
+func (a *atWork) cancel(document string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, job := range a.stops {
+		if job.document == document {
+			job.stop(corpus.ErrCancelled)
+		}
+	}
+}
+
+// Enqueue adds a job; see corpus.Queue. Its turn is one after its user's last, or after the turn that is served now for a user who has none waiting.
+func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
+	return q.add(ctx, job, false)
+}
+
+// Ensure adds a job; see corpus.Queue.
+func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.add(ctx, job, true) }
+
+// add adds a job unless it waits, or even if it is at work.
+func (q *Queue) add(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	err := q.db.write(ctx, true, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO jobs (kind, document, sha256) SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM jobs
-			WHERE document = ?2 AND kind = ?1 AND sha256 = ?3 AND (leased = 0 OR ready_at <= ?4))`,
-			kind, documentID, sha256, time.Now().UnixMicro())
+		_, err := t.exec(`INSERT INTO jobs (kind, document, sha256, user, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
+				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND user = ?4), 0),
+				coalesce((SELECT max(turn) FROM jobs WHERE kind = ?1 AND leased = 1), (SELECT min(turn) FROM jobs WHERE kind = ?1 AND ready_at <= ?5), 0))
+			WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE document = ?2 AND kind = ?1 AND sha256 = ?3 AND (leased = 0 OR ready_at <= ?5 OR ?6))`,
+			job.Kind, job.DocumentID, job.SHA256, job.User, time.Now().UnixMicro(), orAtWork)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
+	q.db.atWork.tell()
 	return nil
 }
 
-// Take gives a job to one caller; see corpus.Queue. A lease of 0 or less has ended at once.
-func (q *Queue) Take(ctx context.Context, kind corpus.JobKind, lease time.Duration) (job corpus.Job, ok bool, err error) {
-	const next = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ? ORDER BY n LIMIT 1`
-	var n int64 // an empty queue is asked often: that must not keep the writer busy
-	if err := q.db.queryRow(ctx, next, []any{kind, time.Now().UnixMicro()}, &n); err != nil {
-		return job, false, noJob(err)
-	}
-	err = q.db.write(ctx, false, func(t *tx) error {
-		now := time.Now()
-		return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
-			RETURNING n, kind, document, sha256, attempt, coalesce((SELECT user FROM documents WHERE id = document), '')`,
-			[]any{now.Add(lease).UnixMicro(), kind, now.UnixMicro()},
-			&job.ID, &job.Kind, &job.DocumentID, &job.SHA256, &job.Attempt, &job.User)
-	})
-	return job, err == nil, noJob(err)
-}
-
-func noJob(err error) error {
-	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return fmt.Errorf("take a job: %w", err)
-}
-
-// Extend prolongs a job's lease; see corpus.Queue. It fails with chat.CodeNotFound if the job is done.
-func (q *Queue) Extend(ctx context.Context, id int64, lease time.Duration) error {
-	return q.change(ctx, "extend a job", `UPDATE jobs SET ready_at = ? WHERE n = ? AND leased = 1`, time.Now().Add(lease).UnixMicro(), id)
-}
-
-// Done removes a job; see corpus.Queue. One that is gone already is no error.
-func (q *Queue) Done(ctx context.Context, id int64) error {
-	return q.db.write(ctx, false, func(t *tx) error {
-		_, err := t.exec(`DELETE FROM jobs WHERE n = ?`, id)
+// Cancel ends all jobs of a document; see corpus.Queue.
+func (q *Queue) Cancel(ctx context.Context, documentID string) error {
+	err := q.db.write(ctx, false, func(t *tx) error {
+		_, err := t.exec(`DELETE FROM jobs WHERE document = ? AND leased = 0`, documentID)
 		return err
 	})
-}
-
-// Retry puts a job back; see corpus.Queue. It fails with chat.CodeNotFound if the job is done.
-func (q *Queue) Retry(ctx context.Context, id int64, notBefore time.Time) error {
-	return q.change(ctx, "put a job back", `UPDATE jobs SET leased = 0, ready_at = ? WHERE n = ?`, micros(notBefore), id)
-}
-
-func (q *Queue) change(ctx context.Context, op, statement string, args ...any) error {
-	return q.db.write(ctx, false, func(t *tx) error {
-		n, err := t.exec(statement, args...)
-		return changedOne(n, err, op, "job")
-	})
+	if err != nil {
+		return fmt.Errorf("cancel jobs: %w", err)
+	}
+	q.db.atWork.cancel(documentID)
+	return nil
 }
 
 // Waiting returns how many jobs wait or are at work; see corpus.Queue.
 func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	err = q.db.queryRow(ctx, `SELECT count(*) FROM jobs`, nil, &n)
 	return n, err
+}
+
+// take gives the first job whose time has come to one caller; ok is false when there is none.
+func (q *Queue) take(ctx context.Context, kind corpus.JobKind) (n int64, job corpus.Job, ok bool, err error) {
+	const next = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ? ORDER BY turn, n LIMIT 1`
+	err = q.db.queryRow(ctx, next, []any{kind, time.Now().UnixMicro()}, &n) // an empty queue is asked often: that must not keep the writer busy
+	if err == nil {
+		err = q.db.write(ctx, false, func(t *tx) error {
+			now := time.Now()
+			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
+				RETURNING n, kind, document, user, sha256, attempt`,
+				[]any{now.Add(corpus.JobLease).UnixMicro(), kind, now.UnixMicro()}, &n, &job.Kind, &job.DocumentID, &job.User, &job.SHA256, &job.Attempt)
+		})
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, job, false, nil
+	}
+	if err != nil {
+		return 0, job, false, fmt.Errorf("take a job: %w", err)
+	}
+	return n, job, true, nil
+}
+
+// free puts back what an earlier process left at work: this one alone has the file.
+func (q *Queue) free(ctx context.Context) error {
+	return q.db.write(ctx, false, func(t *tx) error {
+		_, err := t.exec(`UPDATE jobs SET leased = 0, ready_at = 0 WHERE leased = 1`)
+		return err
+	})
+}
+
+// nextTime returns when the next job of a kind is due; ok is false when none waits.
+func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind) (due time.Time, ok bool, err error) {
+	var at sql.NullInt64
+	err = q.db.queryRow(ctx, `SELECT min(ready_at) FROM jobs WHERE kind = ?`, []any{kind}, &at)
+	return time.UnixMicro(at.Int64), at.Valid, err
+}
+
+// change changes a job that attempt attempt holds; ok is false when it no longer does.
+func (q *Queue) change(ctx context.Context, statement string, args ...any) (ok bool, err error) {
+	err = q.db.write(ctx, false, func(t *tx) error {
+		n, err := t.exec(statement, args...)
+		ok = n > 0
+		return err
+	})
+	return ok, err
 }

@@ -1,0 +1,71 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"footnote/chat"
+)
+
+const (
+	lastWord    = 10 * time.Second // to record how a job ended after it was stopped
+	maxAttempts = 4                // of a job that fails for reasons of ours
+)
+
+// workers are what this library does in the background.
+func (l *Library) workers() map[JobKind]Worker {
+	all := map[JobKind]Worker{JobIngest: {Jobs: l.cfg.Workers, Do: l.doing(l.ingest)}}
+	if l.Semantic() {
+		all[JobEmbed] = Worker{Jobs: 1, Do: l.doing(l.embed)}
+	}
+	return all
+}
+
+// doing makes a Worker's Do of what may panic, and decides which errors end a job.
+func (l *Library) doing(do func(context.Context, Job) error) func(context.Context, Job) error {
+	return func(ctx context.Context, job Job) error {
+		defer l.changes.tell(job.DocumentID)
+		err := guard(func() error { return do(ctx, job) })
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+		defer cancel()
+		return l.settle(last, job, err)
+	}
+}
+
+// guard turns a panic over one document into its failure.
+func guard(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
+}
+
+// settle returns nil when a job that failed with err is over, or why it has to be tried again.
+func (l *Library) settle(ctx context.Context, job Job, err error) error {
+	code := chat.CodeOf(err)
+	failure, broken := errors.AsType[*Failure](err)
+	switch {
+	case code == chat.CodeConflict || code == chat.CodeNotFound: // cancelled, deleted or replaced meanwhile
+		return nil
+	case broken && job.Kind == JobIngest:
+	case job.Attempt < maxAttempts || code == chat.CodeDiskFull || code == chat.CodeUnavailable || job.Kind == JobEmbed:
+		l.cfg.Log.WarnContext(ctx, "a job is tried again", "kind", job.Kind, "document", job.DocumentID, "attempt", job.Attempt, "error", err)
+		return err
+	default:
+		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
+		failure = &Failure{Code: "internal", Detail: "Something went wrong while this file was read. Try again; the log has the details."}
+	}
+	err = l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, StateFailed, Progress{Stage: "parsing"}, failure)
+	if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
+		return nil
+	}
+	return err
+}

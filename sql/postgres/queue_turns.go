@@ -1,0 +1,59 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+)
+
+// River gives out jobs in the order they came. Here users take turns instead: a job gets the number of the turn it is for when it is added, one
+// after its user's last, or after the turn that is served now for a user who has none waiting. The lowest turn is served first.
+const nextTurn = `1 + greatest(
+	(SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND args->>'user' = $3 AND state IN ` + unfinished + `),
+	coalesce((SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'running'),
+		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now())), 0)`
+
+// takeTurns moves jobs to work as River's own statement does, in the order of turns.
+const takeTurns = `
+	WITH next AS (SELECT id FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
+		ORDER BY (args->>'turn')::bigint, id LIMIT $2 FOR UPDATE SKIP LOCKED)
+	UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY[$3::text]
+	FROM next WHERE river_job.id = next.id RETURNING river_job.id`
+
+// turnDriver is River's driver but for the order in which it takes jobs.
+type turnDriver struct {
+	*riverpgxv5.Driver
+	db *DB
+}
+
+var _ riverdriver.Driver[pgx.Tx] = turnDriver{}
+
+// GetExecutor implements riverdriver.Driver.
+func (d turnDriver) GetExecutor() riverdriver.Executor {
+	return turnExecutor{d.Driver.GetExecutor(), d}
+}
+
+type turnExecutor struct {
+	riverdriver.Executor
+	driver turnDriver
+}
+
+// JobGetAvailable implements riverdriver.Executor.
+func (e turnExecutor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
+	var taken riverdriver.JobGetAvailableResult
+	err := e.driver.db.inTx(ctx, longTime, func(t *tx) error {
+		ids, err := rowsOf(t.ctx, t.pgx, value[int64], takeTurns, []any{p.Queue, p.MaxToLock, p.ClientID})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		taken.Jobs, err = e.driver.UnwrapExecutor(t.pgx).JobGetByIDMany(t.ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take jobs: %w", err)
+	}
+	return &taken, nil
+}

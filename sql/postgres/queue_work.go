@@ -1,0 +1,167 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+
+	"footnote/corpus"
+)
+
+const (
+	riverVersion = 8                   // of River's tables; a newer one needs a step of its own
+	leaseCheck   = corpus.JobLease / 4 // how often leases are prolonged, and those of the dead looked for
+	finishedKept = time.Hour           // jobs that are over
+	stopTime     = 20 * time.Second    // for jobs at work to stop, and to record that
+)
+
+// migrateRiver makes River's tables as a part of our step, whose lock lets replicas take turns. River commits them by itself, as one of its steps
+// can't use what another made in the same transaction; steps that are there already are left out.
+func (db *DB) migrateRiver(t *tx) error {
+	m, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: quiet(db.log)})
+	if err != nil {
+		return err
+	}
+	_, err = m.Migrate(t.ctx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{TargetVersion: riverVersion})
+	return err
+}
+
+// Work has jobs done; see corpus.Queue. While the database is down it keeps trying.
+func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
+	queues := make(map[string]river.QueueConfig, len(workers))
+	for kind, worker := range workers {
+		queues[string(kind)] = river.QueueConfig{MaxWorkers: worker.Jobs}
+	}
+	registry := river.NewWorkers()
+	if err := river.AddWorkerSafely(registry, &riverWorker{db: q.db, workers: workers}); err != nil {
+		return fmt.Errorf("work: %w", err)
+	}
+	config := &river.Config{
+		Queues: queues, Workers: registry, Logger: quiet(q.db.log), RetryPolicy: retries{},
+		JobTimeout: -1, FetchCooldown: 5 * time.Millisecond, // documents may be small
+		CompletedJobRetentionPeriod: finishedKept, CancelledJobRetentionPeriod: finishedKept,
+	}
+	var rescue sync.WaitGroup
+	rescue.Go(func() { q.rescueDead(ctx) })
+	defer rescue.Wait()
+	for attempt := 1; ; attempt++ {
+		client, err := river.NewClient(turnDriver{riverpgxv5.New(q.db.pool), q.db}, config)
+		if err != nil {
+			return fmt.Errorf("work: %w", err)
+		}
+		if err = client.Start(context.WithoutCancel(ctx)); err == nil {
+			<-ctx.Done()
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+			defer cancel()
+			if err := client.StopAndCancel(last); err != nil {
+				return fmt.Errorf("stop the work: %w", err)
+			}
+			return nil
+		}
+		q.db.log.WarnContext(ctx, "background work can't begin just now", "error", err)
+		if !pause(ctx, attempts+attempt) {
+			return nil
+		}
+	}
+}
+
+// retries is River's retry policy.
+type retries struct{}
+
+func (retries) NextRetry(job *rivertype.JobRow) time.Time {
+	return time.Now().Add(corpus.JobBackoff(job.Attempt))
+}
+
+// riverWorker does jobs of all kinds.
+type riverWorker struct {
+	river.WorkerDefaults[jobArgs]
+	db      *DB
+	workers map[corpus.JobKind]corpus.Worker
+}
+
+// Work implements river.Worker.
+func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
+	job := corpus.Job{
+		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256, Attempt: row.Attempt,
+	}
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), river.ErrJobCancelledRemotely) {
+			stop(corpus.ErrCancelled)
+		} else {
+			stop(context.Cause(ctx))
+		}
+	})()
+	var lease sync.WaitGroup
+	lease.Go(func() { w.prolong(work, row.ID, row.Attempt, stop) })
+	err := w.workers[job.Kind].Do(work, job)
+	cause := context.Cause(work)
+	stop(nil)
+	lease.Wait()
+	switch {
+	case errors.Is(cause, corpus.ErrCancelled):
+		return river.JobCancel(corpus.ErrCancelled)
+	case err != nil && cause != nil:
+		return river.JobSnooze(0)
+	}
+	return err
+}
+
+var errLeaseLost = errors.New("another replica took the job over")
+
+// prolong keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases: attempted_at, which it
+// sets when a job is taken, is ours to renew.
+func (w *riverWorker) prolong(ctx context.Context, id int64, attempt int, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(leaseCheck)
+	defer tick.Stop()
+	for held := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := time.Now()
+		n, err := w.db.exec(ctx, shortTime, `UPDATE river_job SET attempted_at = now() WHERE id = $1 AND state = 'running' AND attempt = $2`, id, attempt)
+		switch {
+		case err == nil && n == 1:
+			held = now
+		case err == nil, time.Since(held) > corpus.JobLease:
+			stop(errLeaseLost)
+			return
+		}
+	}
+}
+
+// rescueDead puts back the jobs of replicas that died, until ctx ends.
+func (q *Queue) rescueDead(ctx context.Context) {
+	tick := time.NewTicker(leaseCheck)
+	defer tick.Stop()
+	for {
+		n, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (SELECT id FROM river_job
+			WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1) ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`, corpus.JobLease.Seconds())
+		if err != nil && ctx.Err() == nil {
+			q.db.log.WarnContext(ctx, "look for jobs of dead replicas", "error", err)
+		}
+		if n > 0 {
+			q.db.log.InfoContext(ctx, "jobs of a replica that died are put back", "jobs", n)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func isNotFound(err error) bool {
+	return errors.Is(err, rivertype.ErrNotFound) || errors.Is(err, pgx.ErrNoRows)
+}

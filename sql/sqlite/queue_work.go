@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"footnote/corpus"
+)
+
+const (
+	poll     = 5 * time.Second  // at the latest, a worker looks for jobs again
+	lastWord = 10 * time.Second // to record how a job ended after it was stopped
+)
+
+// Work has jobs done; see corpus.Queue.
+func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
+	q.db.atWork.once.Do(func() {
+		if err := q.free(ctx); err != nil {
+			q.db.log.WarnContext(ctx, "jobs of an earlier process begin later", "error", err)
+		}
+	})
+	var all sync.WaitGroup
+	for kind, worker := range workers {
+		for range worker.Jobs {
+			all.Go(func() { q.work(ctx, kind, worker.Do) })
+		}
+	}
+	all.Wait()
+	return nil
+}
+
+// work takes jobs of a kind until ctx ends.
+func (q *Queue) work(ctx context.Context, kind corpus.JobKind, do func(context.Context, corpus.Job) error) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		news := q.db.atWork.watch() // before the look, so that nothing falls between
+		n, job, ok, err := q.take(ctx, kind)
+		if err == nil && ok {
+			q.run(ctx, n, job, do)
+			continue
+		}
+		wait := poll
+		if err == nil {
+			var due time.Time
+			if due, ok, err = q.nextTime(ctx, kind); err == nil && ok {
+				wait = max(0, min(wait, time.Until(due)+time.Millisecond))
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			q.db.log.ErrorContext(ctx, "take a job", "kind", kind, "error", err)
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-news:
+		case <-timer.C:
+		}
+	}
+}
+
+// run does one job under its lease and puts it back or removes it.
+func (q *Queue) run(ctx context.Context, n int64, job corpus.Job, do func(context.Context, corpus.Job) error) {
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	q.db.atWork.begin(n, stopJob{job.DocumentID, stop})
+	var lease sync.WaitGroup
+	lease.Go(func() { q.prolong(work, n, job.Attempt, stop) })
+	err := do(work, job)
+	cause := context.Cause(work)
+	q.db.atWork.end(n)
+	stop(nil)
+	lease.Wait()
+
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	defer cancel()
+	if err := q.settle(last, n, job.Attempt, err, cause); err != nil {
+		q.db.log.ErrorContext(last, "end a job", "kind", job.Kind, "document", job.DocumentID, "error", err)
+	}
+}
+
+// settle removes a job that is over and puts others back.
+func (q *Queue) settle(ctx context.Context, n int64, attempt int, err, cause error) error {
+	const back = `UPDATE jobs SET leased = 0, ready_at = ?, attempt = ? WHERE n = ? AND attempt = ?`
+	switch {
+	case err == nil, errors.Is(cause, corpus.ErrCancelled):
+		_, err = q.change(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)
+	case cause != nil:
+		_, err = q.change(ctx, back, time.Now().UnixMicro(), attempt-1, n, attempt)
+	default:
+		_, err = q.change(ctx, back, time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), attempt, n, attempt)
+	}
+	q.db.atWork.tell()
+	return err
+}
+
+// prolong keeps a job's lease until ctx ends; work whose lease is lost stops.
+func (q *Queue) prolong(ctx context.Context, n int64, attempt int, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(corpus.JobLease / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			held, err := q.change(ctx, `UPDATE jobs SET ready_at = ? WHERE n = ? AND attempt = ? AND leased = 1`, time.Now().Add(corpus.JobLease).UnixMicro(), n, attempt)
+			if err == nil && held || ctx.Err() != nil {
+				continue
+			}
+			stop(fmt.Errorf("the lease of a job is lost: %w", err))
+			return
+		}
+	}
+}
