@@ -55,6 +55,9 @@ func (s shelf) Render(context.Context, corpus.File, int, int) ([]byte, error) {
 	return nil, errors.New("no pages")
 }
 
+// Expect has nothing to get ready.
+func (shelf) Expect() {}
+
 const survey = `# Building survey of 12 Mill Lane
 
 The survey was made by Ada Brown on 3 March 2024.

@@ -75,6 +75,11 @@ func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { l.purgeDeleted(ctx) })
 	workers.Go(func() {
+		if err := l.expectPages(ctx); err != nil && ctx.Err() == nil {
+			l.cfg.Log.ErrorContext(ctx, "look for PDFs", "error", err)
+		}
+	})
+	workers.Go(func() {
 		if err := l.repair(ctx); err != nil && ctx.Err() == nil {
 			l.cfg.Log.ErrorContext(ctx, "queue unfinished documents", "error", err)
 		}

@@ -13,6 +13,7 @@ const (
 	minWidth   = 100 // pixels of a page image
 	maxWidth   = 4000
 	imageBytes = 64 << 20 // of page images kept in memory
+	pdfType    = "application/pdf"
 )
 
 // Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.
@@ -62,7 +63,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if err != nil {
 		return nil, err
 	}
-	if d.MIME != "application/pdf" || n < 1 || n > d.Pages {
+	if d.MIME != pdfType || n < 1 || n > d.Pages {
 		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n)}
 	}
 	if width < minWidth || width > maxWidth {
@@ -83,6 +84,18 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	}
 	l.images.put(key, png)
 	return png, nil
+}
+
+// ExpectPage says that somebody will probably look at a page of a PDF soon: its image then comes without the start of what draws it.
+func (l *Library) ExpectPage() { l.cfg.Renderer.Expect() }
+
+// expectPages gets ready for the first page after a start, if there is a PDF at all.
+func (l *Library) expectPages(ctx context.Context) error {
+	found, _, err := l.cfg.Documents.List(ctx, chat.Local, Filter{MIME: pdfType, Limit: 1})
+	if len(found) > 0 {
+		l.ExpectPage()
+	}
+	return err
 }
 
 type imageKey struct {

@@ -32,6 +32,8 @@ func (p paper) Render(_ context.Context, f corpus.File, n, width int) ([]byte, e
 	return fmt.Appendf(nil, "page %d, %d wide", n, width), nil
 }
 
+func (paper) Expect() {}
+
 func TestPagesOfAPDF(t *testing.T) {
 	p := paper{drawn: new(int)}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })

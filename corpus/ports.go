@@ -223,4 +223,6 @@ type Extractor interface {
 type Renderer interface {
 	// Render returns page n (from 1) of a PDF as PNG, width pixels wide (100–4000).
 	Render(ctx context.Context, f File, n, width int) ([]byte, error)
+	// Expect says that a page will probably be asked for soon, so that what is slow to start starts now. It returns at once.
+	Expect()
 }

@@ -15,8 +15,9 @@ import (
 // fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody reads. The
 // zero value is not usable: see newFragments. It is safe for concurrent use.
 type fragments struct {
-	feed *chat.Feed
-	md   *views.Markdown
+	feed   *chat.Feed
+	md     *views.Markdown
+	onPage func() // a citation of a page was drawn: the reader may click it
 
 	mu   sync.Mutex
 	runs map[string]*drawnRun
@@ -31,8 +32,8 @@ type drawnRun struct {
 	frames [][]byte
 }
 
-func newFragments(feed *chat.Feed, md *views.Markdown) *fragments {
-	return &fragments{feed: feed, md: md, runs: map[string]*drawnRun{}}
+func newFragments(feed *chat.Feed, md *views.Markdown, onPage func()) *fragments {
+	return &fragments{feed: feed, md: md, onPage: onPage, runs: map[string]*drawnRun{}}
 }
 
 // join returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
@@ -103,6 +104,9 @@ func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *
 	changed, err := d.fold.apply(entry.Event)
 	if err != nil {
 		return nil, err
+	}
+	if changed.cite.Page > 0 {
+		f.onPage()
 	}
 	var b bytes.Buffer
 	if err := fragment(d.fold.turn, entry.Type, changed).Render(context.Background(), &b); err != nil {

@@ -26,14 +26,14 @@ type pages struct {
 	version  string
 }
 
-func newPages(feed *chat.Feed) (*pages, error) {
+func newPages(feed *chat.Feed, expectPage func()) (*pages, error) {
 	version, err := static.Version()
 	if err != nil {
 		return nil, err
 	}
 	md := views.NewMarkdown()
 	return &pages{
-		md: md, drawn: newFragments(feed, md), version: version,
+		md: md, drawn: newFragments(feed, md, expectPage), version: version,
 		assets: views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts()},
 	}, nil
 }

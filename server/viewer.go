@@ -30,6 +30,9 @@ func (s *Server) viewDocument(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if d.MIME == "application/pdf" {
+		s.library.ExpectPage() // the browser asks for its image next
+	}
 	p := viewing{Server: s, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
 	if err := p.load(c.QueryParam("c"), c.QueryParam("p")); err != nil {
 		return err

@@ -99,6 +99,9 @@ func (e *Extractor) Render(ctx context.Context, f corpus.File, n, width int) ([]
 	return e.pdf.Render(ctx, f, n, width)
 }
 
+// Expect implements corpus.Renderer.
+func (e *Extractor) Expect() { e.pdf.Expect() }
+
 // choose finds the format: a sniffed type that says something counts, "text/plain" leaves it to the name.
 func (e *Extractor) choose(f corpus.File, head []byte) reader {
 	mime, _, _ := strings.Cut(strings.ToLower(f.MIME), ";")

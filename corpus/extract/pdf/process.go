@@ -110,9 +110,9 @@ func (d *died) Error() string { return "the PDF worker ended: " + d.err.Error() 
 
 func (d *died) Unwrap() error { return d.err }
 
-// ask sends a request and returns the last reply. limit is the time for each batch of pages; when it passes, or when
+// ask sends a request and returns the last reply. onStart is called when PDFium is loaded. limit is the time for each batch of pages; when it passes, or when
 // ctx ends, the process is killed.
-func (p *process) ask(ctx context.Context, req request, limit time.Duration, report func(done, total int)) (reply, error) {
+func (p *process) ask(ctx context.Context, req request, limit time.Duration, onStart func(), report func(done, total int)) (reply, error) {
 	var late atomic.Bool
 	watchdog := time.AfterFunc(startLimit, func() {
 		late.Store(true)
@@ -146,6 +146,7 @@ func (p *process) ask(ctx context.Context, req request, limit time.Duration, rep
 			return r, nil
 		case r.Started:
 			started = true
+			onStart()
 			watchdog.Reset(limit)
 		case r.Total > 0:
 			if b := r.Done / batchPages; b > batch || r.Done == r.Total {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"footnote/chat"
@@ -31,6 +32,8 @@ type Reader struct {
 	cfg     Config
 	reading *lane
 	drawing *lane
+	first   chan struct{} // holds a token: the first worker loads PDFium alone, since it may have to compile it
+	loaded  atomic.Bool   // some worker has loaded PDFium, so that the others find it compiled
 }
 
 // New checks the configuration. Workers start when they are needed; Close ends them.
@@ -41,7 +44,9 @@ func New(cfg Config) (*Reader, error) {
 	cfg.IdleAfter = cmp.Or(cfg.IdleAfter, time.Minute)
 	cfg.BatchLimit = cmp.Or(cfg.BatchLimit, 30*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Reader{cfg: cfg, reading: newLane(2, cfg), drawing: newLane(1, cfg)}, nil
+	r := &Reader{cfg: cfg, reading: newLane(2, cfg), drawing: newLane(1, cfg), first: make(chan struct{}, 1)}
+	r.first <- struct{}{}
+	return r, nil
 }
 
 // Close ends all workers, those at work too, and waits for them.
@@ -84,6 +89,29 @@ func (r *Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byt
 	return rep.PNG, err
 }
 
+// Expect implements corpus.Renderer. The worker that it starts ends like any other when there is no page to draw for IdleAfter.
+func (r *Reader) Expect() {
+	l := r.drawing
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.waiting); n > 0 {
+		l.waiting[n-1].idle.Reset(l.cfg.IdleAfter)
+		return
+	}
+	if l.closed || l.coming || len(l.busy) > 0 {
+		return
+	}
+	l.coming = true
+	l.ending.Go(func() {
+		_, err := r.do(context.Background(), l, request{Ready: true}, nil)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.coming = false; err != nil && !l.closed {
+			r.cfg.Log.Warn("the PDF worker does not start", "error", err)
+		}
+	})
+}
+
 // do asks a worker of the lane. A worker that had died before it saw the file is replaced once.
 func (r *Reader) do(ctx context.Context, l *lane, req request, report func(done, total int)) (reply, error) {
 	if err := l.enter(ctx); err != nil {
@@ -97,7 +125,7 @@ func (r *Reader) do(ctx context.Context, l *lane, req request, report func(done,
 			return reply{}, err
 		}
 		seasoned := p.used
-		rep, err := p.ask(ctx, req, r.cfg.BatchLimit, report)
+		rep, err := r.ask(ctx, p, req, report)
 		if err == nil {
 			l.put(p)
 			if rep.Failure != nil {
@@ -129,6 +157,22 @@ func (r *Reader) do(ctx context.Context, l *lane, req request, report func(done,
 	}
 }
 
+// ask is process.ask, but that the first worker of all does its loading alone.
+func (r *Reader) ask(ctx context.Context, p *process, req request, report func(done, total int)) (reply, error) {
+	started := func() { r.loaded.Store(true) }
+	if !r.loaded.Load() {
+		select {
+		case <-r.first:
+			giveBack := sync.OnceFunc(func() { r.first <- struct{}{} })
+			defer giveBack()
+			started = func() { r.loaded.Store(true); giveBack() }
+		case <-ctx.Done():
+			return reply{}, ctx.Err()
+		}
+	}
+	return p.ask(ctx, req, r.cfg.BatchLimit, started, report)
+}
+
 // lane bounds how many workers do one kind of work, and keeps those that wait.
 type lane struct {
 	cfg     Config
@@ -136,6 +180,7 @@ type lane struct {
 	mu      sync.Mutex
 	waiting []*process
 	busy    map[*process]bool
+	coming  bool // a worker starts before somebody asks for it
 	closed  bool
 	ending  sync.WaitGroup
 }

@@ -19,6 +19,7 @@ type request struct {
 	CacheDir string
 	Page     int // from 1, to be drawn; 0 extracts the text
 	Width    int
+	Ready    bool // only load PDFium
 }
 
 // reply is one message of a worker. A request is answered by one with Started, any number with Done and Total or with
@@ -30,12 +31,13 @@ type reply struct {
 	Extracted   *corpus.Extracted // without its blocks, which came before
 	Meta        []byte            // of Extracted, as JSON
 	PNG         []byte
+	Ready       bool // PDFium is loaded, and that was all
 	Failure     *corpus.Failure
 	Internal    string // what went wrong, for the log, when it was not the file
 }
 
 func (r *reply) final() bool {
-	return r.Extracted != nil || r.PNG != nil || r.Failure != nil || r.Internal != ""
+	return r.Extracted != nil || r.PNG != nil || r.Ready || r.Failure != nil || r.Internal != ""
 }
 
 // Worker serves requests for one Reader until in ends or ctx does; it is what the command of Config.Command runs. It
@@ -127,6 +129,9 @@ func (s *session) serve(ctx context.Context, req request) error {
 }
 
 func (s *session) answer(ctx context.Context, req request) (reply, error) {
+	if req.Ready {
+		return reply{Ready: true}, nil
+	}
 	if req.Page > 0 {
 		return s.draw(ctx, req)
 	}
