@@ -164,6 +164,7 @@ func TestAddTellsKindsApartByTheirBytes(t *testing.T) {
 		{"a", "plain words", "text/plain"},
 		{"b.txt", "<!DOCTYPE html><p>x", "text/html"},
 		{"c.MD", "# x", "text/markdown"},
+		{"stray.md", "# Roof\n\nThe slates\x00 are sound.\n", "text/markdown"},
 		{"utf16.txt", "h\x00e\x00l\x00l\x00o\x00 \x00y\x00o\x00u\x00", "text/plain"},
 		{"latin1.txt", "caf\xe9 cr\xe8me", "text/plain"},
 		{"sjis.txt", "\x93\x8c\x8b\x9e", "text/plain"},

@@ -24,7 +24,11 @@ func sniff(head []byte, name string) (string, error) {
 	if ext == ".pdf" {
 		return "", unsupported("“" + name + "” is named .pdf but is not a PDF. Open it in the program it was made with and export it as PDF.")
 	}
-	if kind := http.DetectContentType(head); !strings.HasPrefix(kind, "text/") && !utf16(head) {
+	kind := http.DetectContentType(head)
+	if kind == "application/octet-stream" {
+		kind = http.DetectContentType(withoutStrayZeros(head))
+	}
+	if !strings.HasPrefix(kind, "text/") && !utf16(head) {
 		return "", unsupported("“" + name + "” is a kind of file that can't be read yet. Markdown, text, HTML and PDF files can: convert it to one of these.")
 	}
 	switch start := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n"))); {
@@ -34,6 +38,14 @@ func sniff(head []byte, name string) (string, error) {
 		return "text/html", nil
 	}
 	return "text/plain", nil
+}
+
+// withoutStrayZeros leaves out the zero bytes of a text that has a few.
+func withoutStrayZeros(head []byte) []byte {
+	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) {
+		return head
+	}
+	return bytes.ReplaceAll(head, []byte{0}, nil)
 }
 
 func unsupported(sentence string) error {

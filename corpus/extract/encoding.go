@@ -103,6 +103,9 @@ func wide(data []byte) encoding.Encoding {
 		if zero[side]*10 >= units*4 {
 			return enc
 		}
+		if utf8.Valid(head) && !binary(head) {
+			continue // a text with a stray zero byte or two
+		}
 		out, err := enc.NewDecoder().Bytes(head) // few zeros: another script, which must read like one
 		if err == nil && plain[side]*200 >= units && plausible(string(out)) {
 			return enc
@@ -142,10 +145,7 @@ func escaped(data []byte) encoding.Encoding {
 // binary reports whether data can't be text of any encoding that is not UTF-16 or UTF-32.
 func binary(data []byte) bool {
 	head := data[:min(len(data), sampleSize)]
-	if bytes.IndexByte(head, 0) >= 0 {
-		return true
-	}
-	control := 0
+	control := 0 // a stray zero byte is one of them; it is left out of the text
 	for _, b := range head {
 		if b < 0x20 && b != '\n' && b != '\r' && b != '\t' && b != '\f' && b != 0x1b && b != 0x1a || b == 0x7F {
 			control++

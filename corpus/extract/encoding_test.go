@@ -65,6 +65,18 @@ func TestTextInAnyEncodingIsDecoded(t *testing.T) {
 	}
 }
 
+func TestAStrayZeroByteIsLeftOut(t *testing.T) {
+	for _, text := range []string{"The roof\x00 is new.", "The roof\x00 is new!.", "\x00Dach für 5 €\n", strings.Repeat("A line of words that goes on.\n", 50) + "\x00"} {
+		got, err := decode([]byte(text), "")
+		if want := strings.ReplaceAll(text, "\x00", ""); err != nil || got != want {
+			t.Errorf("decode(%q) = %q, %v, want %q", text, got, err, want)
+		}
+	}
+	if got, err := decode([]byte(strings.Repeat("ab\x00\x01cd", 50)), ""); err == nil {
+		t.Errorf("binary data became %q", got)
+	}
+}
+
 func TestADeclaredEncodingCounts(t *testing.T) {
 	text := "Dach wymieniony"
 	for _, tt := range []struct{ name, page, want string }{
