@@ -46,7 +46,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	if namespace == "" {
 		namespace = chat.DefaultNamespace
 	}
-	d, duplicate, err = l.cfg.Documents.Put(ctx, Document{
+	d, duplicate, err = l.keepOriginal(ctx, Document{
 		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size,
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
 	})

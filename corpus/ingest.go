@@ -38,6 +38,10 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if err := l.progress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {
 		return err
 	}
+	before, err := l.cfg.Documents.IndexedBytes(ctx, d.ID)
+	if err != nil {
+		return fmt.Errorf("look for an older version: %w", err)
+	}
 	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
 		SHA256: d.SHA256, Extracted: e, Passages: passages, Terms: AnalysePassages(cmp.Or(e.Title, d.Title, d.Filename), e.Language, passages),
 	})
@@ -45,6 +49,11 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 		return fmt.Errorf("store content: %w", err)
 	}
 	l.languages.add(s.User, e.Language)
+	if before != "" && before != d.SHA256 {
+		if err := l.dropOriginal(ctx, before); err != nil { // the new version serves all the same
+			l.cfg.Log.WarnContext(ctx, "the original of an old version stays", "document", d.ID, "error", err)
+		}
+	}
 	if !l.Semantic() {
 		return nil
 	}

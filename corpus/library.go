@@ -36,6 +36,7 @@ type Library struct {
 	changes   changes
 	languages languages
 	images    images
+	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers analysers
 	purgeNow  chan struct{} // something was deleted
 }

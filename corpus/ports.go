@@ -87,6 +87,9 @@ type Documents interface {
 	// BytesInUse reports whether any user's document, hidden ones included, has these original bytes.
 	BytesInUse(ctx context.Context, sha256 string) (bool, error)
 
+	// IndexedBytes returns the SHA256 of the version whose content serves, of whatever user; empty before the first.
+	IndexedBytes(ctx context.Context, id string) (string, error)
+
 	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an older version's content serves.
 	Cancel(ctx context.Context, s chat.Scope, id string) error
 }

@@ -50,15 +50,8 @@ func (l *Library) purge(ctx context.Context, before time.Time) error {
 				return fmt.Errorf("remove vectors of %s: %w", d.ID, err)
 			}
 		}
-		used, err := l.cfg.Documents.BytesInUse(ctx, d.SHA256)
-		if err != nil {
-			return fmt.Errorf("look for other documents with the bytes of %s: %w", d.ID, err)
-		}
-		if used {
-			continue
-		}
-		if err := l.cfg.Blobs.Delete(ctx, d.SHA256); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-			return fmt.Errorf("remove original of %s: %w", d.ID, err)
+		if err := l.dropOriginal(ctx, d.SHA256); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -130,13 +130,22 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 		}
 		d := ingest(t, ds, file("a.md", ""), "words")
+		indexed := func(what, want string) {
+			t.Helper()
+			if got, err := ds.IndexedBytes(t.Context(), d.ID); err != nil || got != want {
+				t.Errorf("%s: IndexedBytes = %q, %v; want %q", what, got, err, want)
+			}
+		}
+		indexed("a ready document", d.SHA256)
 		used("unknown bytes", hashOf("unknown"), false)
 		used("a ready document", d.SHA256, true)
 		v := mustPut(t, ds, file("a.md", "new"))
 		used("an old version that serves", d.SHA256, true)
 		used("a new version on its way", v.SHA256, true)
+		indexed("an old version that serves", d.SHA256)
 		mustPutContent(t, ds, v.ID, contentOf(v, "new words"))
 		used("an old version that is replaced", d.SHA256, false)
+		indexed("a new version", v.SHA256)
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
 		used("a hidden document", v.SHA256, true)
 		if _, err := ds.Purge(t.Context(), time.Now().Add(time.Hour)); err != nil {

@@ -210,3 +210,9 @@ func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, 
 		[]any{sha256}, &used)
 	return used, err
 }
+
+// IndexedBytes returns the version that serves; see corpus.Documents.
+func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string, err error) {
+	err = ds.db.queryRow(ctx, shortTime, `SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = $1), '')`, []any{id}, &sha256)
+	return sha256, err
+}

@@ -216,3 +216,9 @@ func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, 
 		OR EXISTS (SELECT 1 FROM contents WHERE sha256 = ?1 AND live = 1)`, []any{sha256}, &used)
 	return used, err
 }
+
+// IndexedBytes returns the version that serves; see corpus.Documents.
+func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string, err error) {
+	err = ds.db.queryRow(ctx, `SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = ?), '')`, []any{id}, &sha256)
+	return sha256, err
+}

@@ -1,0 +1,43 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+
+	"footnote/chat"
+)
+
+// keepOriginal stores the document of an original that was just put. It fails with chat.CodeUnavailable if the original went
+// meanwhile, because it was also that of a document that was removed.
+func (l *Library) keepOriginal(ctx context.Context, d Document) (stored Document, duplicate bool, err error) {
+	l.originals.RLock()
+	defer l.originals.RUnlock()
+	body, err := l.cfg.Blobs.Open(ctx, d.SHA256)
+	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
+		return d, false, &chat.Error{Code: chat.CodeUnavailable, Message: "The file was being removed while it was added. Add it again.", Err: err}
+	}
+	if err != nil {
+		return d, false, fmt.Errorf("look for the original: %w", err)
+	}
+	if err := body.Close(); err != nil {
+		return d, false, fmt.Errorf("look for the original: %w", err)
+	}
+	return l.cfg.Documents.Put(ctx, d)
+}
+
+// dropOriginal removes an original that no document has.
+func (l *Library) dropOriginal(ctx context.Context, sha256 string) error {
+	l.originals.Lock()
+	defer l.originals.Unlock()
+	used, err := l.cfg.Documents.BytesInUse(ctx, sha256)
+	if err != nil {
+		return fmt.Errorf("look for other documents with the bytes %s: %w", sha256, err)
+	}
+	if used {
+		return nil
+	}
+	if err := l.cfg.Blobs.Delete(ctx, sha256); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		return fmt.Errorf("remove the original %s: %w", sha256, err)
+	}
+	return nil
+}
