@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// pdf: a PDF of many pages read, and one of its pages drawn.
+func pdf(ctx context.Context, b *bench) (rows []row, err error) {
+	data, err := os.MkdirTemp("", "footnote-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
+	server, err := b.startFootnote(ctx, data, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()                                    // of the last one
+	if _, err := upload(ctx, server, map[string][]byte{"warm.pdf": pages(2, 99)}); err != nil { // the parser is compiled once
+		return nil, err
+	}
+	n := b.times(400)
+	took, err := upload(ctx, server, map[string][]byte{"long.pdf": pages(n, 1)})
+	if err != nil {
+		return nil, err
+	}
+	rate := float64(n) / took.Seconds()
+	var list struct {
+		Documents []struct {
+			ID string `json:"id"`
+		} `json:"documents"`
+	}
+	if err := getJSON(ctx, server, "/documents?q=long", &list); err != nil {
+		return nil, err
+	}
+	if len(list.Documents) != 1 {
+		return nil, fmt.Errorf("the PDF is not listed: %+v", list)
+	}
+	var first, second []time.Duration
+	for page := range min(n, 20) {
+		url := fmt.Sprintf("%s/documents/%s/pages/%d.png?width=1200", server.url, list.Documents[0].ID, page+1)
+		for _, into := range []*[]time.Duration{&first, &second} {
+			began := time.Now()
+			if _, _, err := fetch(ctx, url, false); err != nil {
+				return nil, err
+			}
+			*into = append(*into, time.Since(began))
+		}
+	}
+	var cold, ready []time.Duration
+	for page := range min(n, 10) {
+		if err := server.stop(); err != nil {
+			return nil, err
+		}
+		again, err := b.startFootnote(ctx, data, nil)
+		if err != nil {
+			return nil, err
+		}
+		server = again
+		for _, opened := range []struct {
+			into *[]time.Duration
+			page int
+		}{{&cold, page + 1}, {&ready, n - page}} {
+			took, err := openPage(ctx, server, list.Documents[0].ID, opened.page)
+			if err != nil {
+				return nil, err
+			}
+			*opened.into = append(*opened.into, took)
+		}
+	}
+	return []row{
+		{"PDF opened at a page right after a restart, viewer and image, p95 (p50)", "≤ 300 ms", ms(quantile(cold, .95)) + " (" + ms(quantile(cold, .5)) + ")", quantile(cold, .95) <= 300*time.Millisecond},
+		{"then at another page, viewer and image, p95 (p50)", "≤ 300 ms", ms(quantile(ready, .95)) + " (" + ms(quantile(ready, .5)) + ")", quantile(ready, .95) <= 300*time.Millisecond},
+		{fmt.Sprintf("PDF of %d pages ingested", n), "≥ 25 pages/s", fmt.Sprintf("%.0f pages/s", rate), rate >= 25},
+		{"PDF page drawn, p95", "≤ 300 ms", ms(quantile(first, .95)), quantile(first, .95) <= 300*time.Millisecond},
+		{"the same page again, p95", "≤ 50 ms", ms(quantile(second, .95)), quantile(second, .95) <= 50*time.Millisecond},
+	}, nil
+}
+
+// openPage does what a browser does to show a page: it fetches the viewer, then the page's image.
+func openPage(ctx context.Context, server *process, id string, page int) (time.Duration, error) {
+	began := time.Now()
+	for _, path := range []string{fmt.Sprintf("/d/%s?page=%d", id, page), fmt.Sprintf("/documents/%s/pages/%d.png?width=1000", id, page)} {
+		if _, _, err := fetch(ctx, server.url+path, true); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(began), nil
+}
+
+// pages makes a PDF of n pages of plain text.
+func pages(n int, seed uint64) []byte {
+	var out bytes.Buffer
+	var offsets []int
+	object := func(body string) {
+		offsets = append(offsets, out.Len())
+		fmt.Fprintf(&out, "%d 0 obj\n%s\nendobj\n", len(offsets), body)
+	}
+	out.WriteString("%PDF-1.4\n")
+	object("<< /Type /Catalog /Pages 2 0 R >>")
+	var kids bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&kids, "%d 0 R ", 4+2*i)
+	}
+	object(fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), n))
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+	for i := range n {
+		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>", 5+2*i))
+		var text bytes.Buffer
+		text.WriteString("BT /F1 11 Tf 14 TL 60 780 Td ")
+		line := 0
+		for words := bytes.Fields(markdown(seed*100_000+uint64(i), 2)); len(words) > 0 && line < 48; line++ {
+			take := min(12, len(words))
+			fmt.Fprintf(&text, "(%s) Tj T* ", bytes.Join(words[:take], []byte(" ")))
+			words = words[take:]
+		}
+		text.WriteString("ET")
+		object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", text.Len(), text.String()))
+	}
+	at := out.Len()
+	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&out, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&out, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, at)
+	return out.Bytes()
+}
