@@ -44,7 +44,7 @@ func TestAnswers(t *testing.T) {
 		{"a name that stands nowhere is refused", []string{"What is the warranty of the Berlin roof?"},
 			Refusal + " I searched for “warranty Berlin roof” and for “warranty guarantee Berlin roof” and read Survey.pdf."},
 		{"a name alone refuses, though all the rest fits", []string{"What is the estimated cost of replacing the flashing in Paris?"},
-			Refusal + " I searched for “estimated cost replacing flashing Paris” and for “estimated cost price fee charge amount replacing flashing Paris” and read Survey.pdf."},
+			Refusal + " I searched for “estimated cost replacing flashing Paris” and for “estimated cost price fee charge amount replacing renew exchange flashing Paris” and read Survey.pdf."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got, _ := ask(t, tt.questions...); got != tt.want {

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,7 +16,7 @@ var idle = func() map[string]bool {
 	for _, w := range strings.Fields(`document documents file files say says said tell told mention mentions mentioned according describe describes described
 		explain explains information info detail details please know find show give list happen happens much many
 		mean means exactly question answer want need second first third last one more else also compare difference between versus vs
-		dokument dokumente sagen steht laut document fichier dit documento dice wann wo wer was wie warum welche welcher welches gilt gelten beträgt
+		dokument dokumente sagen steht document fichier dit documento dice wann wo wer was wie warum welche welcher welches gilt gelten beträgt
 		muss kann darf quand combien comment pourquoi quel quelle quels quelles qui quoi cuándo cuánto cuánta cuántos cuántas dónde cómo cuál quién quiénes qué cuesta fue
 		кто что где когда куда как какой какая какие какое почему сколько чей`) {
 		m[w] = true
@@ -118,59 +117,4 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s[:n]
-}
-
-// alike are groups of words with nearly one meaning.
-var alike = [][]string{
-	{"cost", "price", "fee", "charge", "amount"}, {"buy", "purchase", "acquire"}, {"car", "vehicle", "automobile"}, {"begin", "start", "commence"},
-	{"end", "finish", "terminate", "expire"}, {"boss", "manager", "head", "director", "leader"}, {"employee", "staff", "worker", "personnel"},
-	{"holiday", "vacation", "leave"}, {"salary", "pay", "wage", "compensation"}, {"fix", "repair", "mend"}, {"broken", "damaged", "defective", "faulty"},
-	{"guarantee", "warranty"}, {"contract", "agreement"}, {"cancel", "terminate", "withdraw"}, {"delete", "remove", "erase"}, {"install", "setup"},
-	{"allow", "permit", "possible"}, {"forbid", "prohibit", "ban"}, {"size", "dimension", "area"}, {"flat", "apartment"}, {"house", "building", "home"}, {"illness", "sickness", "disease"},
-	{"help", "support", "assistance"}, {"big", "large"}, {"old", "age"}, {"customer", "client"}, {"supplier", "vendor", "provider"}, {"phone", "telephone"},
-	{"mail", "email"}, {"address", "location"}, {"owner", "landlord", "proprietor"}, {"reason", "cause", "because"}, {"advantage", "benefit"},
-	{"founded", "established"}, {"refund", "reimbursement", "repayment"}, {"duration", "length", "period"}, {"deadline", "due"}, {"author", "written"}, {"rent", "lease"},
-	{"limit", "maximum"}, {"minimum", "least"}, {"delay", "late"}, {"invoice", "bill"}, {"create", "make", "built"}, {"last", "life", "lifetime", "lifespan"},
-	{"password", "passphrase"}, {"backup", "copy"}, {"speed", "fast"}, {"weight", "heavy"}, {"height", "tall"}, {"agree", "consent", "approve"},
-}
-
-// alikeByStem finds the groups of a stem.
-var alikeByStem = sync.OnceValue(func() map[string][]string {
-	m := map[string][]string{}
-	for _, group := range alike {
-		for _, word := range group {
-			for _, stem := range text.Terms(word, "en") {
-				m[stem] = append(m[stem], slices.DeleteFunc(slices.Clone(group), func(w string) bool { return w == word })...)
-			}
-		}
-	}
-	return m
-})
-
-// compound finds the German words that are joined by an s after a common ending.
-var compound = regexp.MustCompile(`(?i)^(\p{L}+(?:ung|heit|keit|schaft|tät|ion|tum))s(\p{L}{3,})$`)
-
-// synonyms returns words that mean nearly the same as a word, and the parts of a compound.
-func synonyms(w text.Word) []string {
-	var out []string
-	for _, term := range w.Terms {
-		for _, word := range alikeByStem()[term] {
-			if !slices.Contains(out, word) {
-				out = append(out, word)
-			}
-		}
-	}
-	if m := compound.FindStringSubmatch(w.Text); m != nil {
-		out = append(out, m[1], m[2])
-	}
-	return out
-}
-
-// stems returns the terms under which the words may have been found.
-func stems(words []string, langs []string) []string {
-	var out []string
-	for _, word := range words {
-		out = append(out, text.QueryTerms(word, langs)...)
-	}
-	return out
 }

@@ -1,0 +1,58 @@
+package offline
+
+import (
+	"strings"
+	"testing"
+
+	"footnote/llm"
+)
+
+func TestNearMissesAreRefused(t *testing.T) {
+	for _, question := range []string{
+		"What colour is the roof covering?",
+		"How many chimneys does the roof have?",
+		"When was the roof renewed by Maria Keller in 1999?",
+		"Who serviced the gutter?",
+		"How much does the boiler cost?",
+		"How many days of parental leave does an employee get?",
+		"What is the name of the line manager?",
+		"Was kostet die Kündigung?",
+	} {
+		if got, _ := ask(t, question); !strings.HasPrefix(got, Refusal) {
+			t.Errorf("%s: %q", question, got)
+		}
+	}
+}
+
+func TestATitleIsNoAnswerWhateverItsDigits(t *testing.T) {
+	src := source{passage: passage{Section: "3.1 Roof › Cost in 2024", Text: "Building survey of 12 Mill Lane\n\n3.1 Roof\n\nCost in 2024\n\nThe roof of 12 Mill Lane costs £3,400.\n\nDeposit £2,300"},
+		document: document{Title: "Building survey of 12 Mill Lane"}}
+	var said []string
+	for _, s := range pileOf([]source{src}).sentences {
+		if !s.heading {
+			said = append(said, s.text)
+		}
+	}
+	if got, want := strings.Join(said, " | "), "The roof of 12 Mill Lane costs £3,400. | Deposit £2,300"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func BenchmarkAnswer(b *testing.B) {
+	d := &desk{numbers: map[string]int{}}
+	var passages []passage
+	for _, p := range library {
+		for i, passage := range p.passages {
+			passage.N, _ = d.show(p, i)["n"].(int)
+			passages = append(passages, passage)
+		}
+	}
+	t := newTurn(llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "When was the roof renewed?"}}, Tools: tools})
+	t.results = []result{{tool: "read_document", out: output{document: document{DocID: "d1", Title: "Building survey", Passages: passages}}}}
+	q := understand(t)
+	for b.Loop() {
+		if !compose(t, q).supported {
+			b.Fatal("refused")
+		}
+	}
+}
