@@ -23,11 +23,14 @@ type commands struct {
 	settings
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
-	Serve     serveCommand  `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
-	Ingest    ingestCommand `cmd:"" help:"Add files and folders to the library, with a progress bar."`
-	Ask       askCommand    `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
-	Doctor    doctorCommand `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
-	PDFWorker workerCommand `cmd:"" name:"pdf-worker" hidden:"" help:"Read PDFs apart from the server (started by it)."`
+	Serve     serveCommand   `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
+	Ingest    ingestCommand  `cmd:"" help:"Add files and folders to the library, with a progress bar."`
+	Ask       askCommand     `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
+	Doctor    doctorCommand  `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
+	Backup    backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
+	Restore   restoreCommand `cmd:"" help:"Bring a backup back into an empty data directory."`
+	Migrate   migrateCommand `cmd:"" help:"Carry everything from a data directory into an empty PostgreSQL."`
+	PDFWorker workerCommand  `cmd:"" name:"pdf-worker" hidden:"" help:"Read PDFs apart from the server (started by it)."`
 }
 
 // settings are shared by all commands. Flags win over the environment, the environment over the settings file.

@@ -15,7 +15,9 @@ import (
 	"footnote/llm/openai"
 )
 
-type doctorCommand struct{}
+type doctorCommand struct {
+	Health bool `help:"Only ask the server at FOOTNOTE_ADDR whether it is well, for a container's health check."`
+}
 
 // finding is what one check found: what is fine, or what is wrong and what to do.
 type finding struct {
@@ -25,7 +27,10 @@ type finding struct {
 }
 
 // Run checks everything that a question needs and prints a line for each. A failed check is an error.
-func (doctorCommand) Run(p *program) error {
+func (c doctorCommand) Run(p *program) error {
+	if c.Health {
+		return askHealth(p.ctx, p.settings.Addr)
+	}
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
 	defer cancel()
 	findings := []finding{{what: "settings", fine: "understood"}}

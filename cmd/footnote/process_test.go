@@ -124,8 +124,14 @@ type server struct {
 // serve starts the program on a data directory and waits until it answers. It is killed when the test ends.
 func serve(t testing.TB, dir string, env ...string) *server {
 	t.Helper()
+	return serveAt(t, "127.0.0.1:0", dir, env...)
+}
+
+// serveAt is serve on an address of the caller's choice.
+func serveAt(t testing.TB, addr, dir string, env ...string) *server {
+	t.Helper()
 	s := &server{t: t, dir: dir, log: &output{}, ended: make(chan struct{}), env: env}
-	s.cmd = exec.Command(binary, "serve", "--addr=127.0.0.1:0", "--data="+dir)
+	s.cmd = exec.Command(binary, "serve", "--addr="+addr, "--data="+dir)
 	s.cmd.Env, s.cmd.Dir, s.cmd.Stderr = environment(env), filepath.Dir(dir), s.log
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {

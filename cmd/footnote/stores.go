@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"strings"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -35,11 +34,7 @@ func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	place := dir.file("blobs")
-	if set.Blobs != "" {
-		place = strings.TrimPrefix(set.Blobs, fileScheme)
-	}
-	if s.blobs, err = blobs.Open(place); err != nil {
+	if s.blobs, err = blobs.Open(originalsOf(set, dir)); err != nil {
 		return s, err
 	}
 	return s, nil

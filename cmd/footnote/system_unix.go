@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -20,3 +21,6 @@ func freeSpace(path string) (int64, error) {
 	}
 	return int64(fs.Bavail) * int64(fs.Bsize), nil //nolint:gosec,unconvert // sizes differ by system
 }
+
+// notSynced are the errors of file systems that can't sync directories.
+var notSynced = []error{errors.ErrUnsupported, syscall.EINVAL}

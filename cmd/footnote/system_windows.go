@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -21,3 +22,6 @@ func freeSpace(path string) (int64, error) {
 	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
 	return int64(free), err
 }
+
+// notSynced are the errors of file systems that can't sync directories.
+var notSynced = []error{errors.ErrUnsupported, windows.ERROR_ACCESS_DENIED, windows.ERROR_INVALID_HANDLE}

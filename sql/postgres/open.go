@@ -51,7 +51,14 @@ var errBadURL = &chat.Error{Code: chat.CodeInvalid, Message: "DATABASE_URL is no
 // ctx bounds the opening only. A database that can't be reached, that lacks a right, that isn't UTF-8, or that a newer version wrote fails
 // with a *chat.Error that says so. The first schema of the connection's search path is used.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
-	return open(ctx, url, log, nil)
+	db, err := open(ctx, url, log, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.whole(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (_ *DB, err error) {

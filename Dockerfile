@@ -1,0 +1,33 @@
+# A static binary alone in its image. Build: docker build --build-arg VERSION=$(git describe --tags --always) -t footnote .
+FROM node:22-bookworm-slim AS browser
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund --omit=optional
+COPY static ./static
+RUN npm run vendor
+
+FROM golang:1.26-bookworm AS build
+WORKDIR /src
+ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+COPY --from=browser /src/static/vendor ./static/vendor
+ARG VERSION=dev
+RUN go build -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
+RUN mkdir -p /empty/data /empty/blobs /empty/tmp && chmod 1777 /empty/tmp
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /usr/share/zoneinfo /usr/share/zoneinfo
+COPY --from=build --chown=65532:65532 /empty/ /
+COPY --from=build /src/bin/footnote /footnote
+USER 65532:65532
+ENV FOOTNOTE_ADDR=0.0.0.0:8080 FOOTNOTE_DATA=/data
+# The root may be read-only: what is kept lies in the volume, and PDFs pass through /tmp (give it a tmpfs then).
+VOLUME ["/data"]
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 CMD ["/footnote", "doctor", "--health"]
+ENTRYPOINT ["/footnote"]
+CMD ["serve"]

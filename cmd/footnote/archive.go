@@ -1,0 +1,192 @@
+package main
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"footnote/chat"
+)
+
+// A backup is a tar archive: "footnote-backup.json" first, then the database and the originals, and "contents.json" last, with the size
+// and the SHA-256 of each file. So it is written in one go, and one that was cut off is known by its missing end.
+const (
+	archiveHead   = "footnote-backup.json"
+	archiveList   = "contents.json"
+	archiveFormat = 1
+	databaseFile  = "footnote.db"
+	maxListBytes  = 1 << 30 // of contents.json: about 8 million originals
+)
+
+// archiveName is what a backup may hold, below the data directory.
+var archiveName = regexp.MustCompile(`^(footnote\.db|blobs/[0-9a-f]{2}/[0-9a-f]{62})$`)
+
+// archived says what a backup is.
+type archived struct {
+	Format  int       `json:"format"`
+	Version string    `json:"version"` // of the program that made it
+	MadeAt  time.Time `json:"made_at"`
+}
+
+// archivedFile is one file of a backup.
+type archivedFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// archiveWriter writes a backup to a stream.
+type archiveWriter struct {
+	tar  *tar.Writer
+	list []archivedFile
+}
+
+func newArchive(w io.Writer, now time.Time) (*archiveWriter, error) {
+	a := &archiveWriter{tar: tar.NewWriter(w)}
+	return a, a.json(archiveHead, archived{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
+}
+
+func (a *archiveWriter) json(name string, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(raw))}); err != nil {
+		return err
+	}
+	_, err = a.tar.Write(raw)
+	return err
+}
+
+// add writes exactly size bytes of r as a file and returns their SHA-256.
+func (a *archiveWriter) add(name string, size int64, r io.Reader) (string, error) {
+	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: size}); err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	if _, err := io.CopyN(io.MultiWriter(a.tar, sum), r, size); err != nil {
+		return "", err
+	}
+	file := archivedFile{name, size, hex.EncodeToString(sum.Sum(nil))}
+	a.list = append(a.list, file)
+	return file.SHA256, nil
+}
+
+// end writes the list of all files. Without it the backup is not whole.
+func (a *archiveWriter) end() error {
+	return errors.Join(a.json(archiveList, a.list), a.tar.Close())
+}
+
+// archiveReader reads a backup from a stream and checks it.
+type archiveReader struct {
+	archived
+	tar  *tar.Reader
+	read []archivedFile
+}
+
+func broken(says string, err error) error {
+	return &chat.Error{Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err}
+}
+
+// damaged tells a backup that ends too soon from other faults of reading it.
+func damaged(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return broken("is cut off", nil)
+	}
+	if errors.Is(err, tar.ErrHeader) {
+		return broken("is damaged", nil)
+	}
+	return fmt.Errorf("read the backup: %w", err)
+}
+
+func readArchive(r io.Reader) (*archiveReader, error) {
+	a := &archiveReader{tar: tar.NewReader(r)}
+	header, err := a.tar.Next()
+	if err != nil || header.Name != archiveHead || header.Size > 1<<20 {
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "The file is not a backup made by 'footnote backup'; nothing was restored."}
+	}
+	raw, err := io.ReadAll(a.tar)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if err := json.Unmarshal(raw, &a.archived); err != nil {
+		return nil, broken("is damaged", nil)
+	}
+	if a.Format > archiveFormat {
+		return nil, broken("was made by a newer Footnote ("+a.Version+")", nil)
+	}
+	return a, nil
+}
+
+// next returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be as listed.
+// The bytes must be read to their end before the next call.
+func (a *archiveReader) next() (string, io.Reader, error) {
+	header, err := a.tar.Next()
+	if err != nil {
+		return "", nil, damaged(err) // the list comes before the end
+	}
+	if header.Name == archiveList {
+		if err := a.check(header.Size); err != nil {
+			return "", nil, err
+		}
+		return "", nil, io.EOF
+	}
+	if header.Typeflag != tar.TypeReg || !archiveName.MatchString(header.Name) {
+		return "", nil, broken(fmt.Sprintf("holds %.80q, which belongs in none", header.Name), nil)
+	}
+	return header.Name, &archivedBytes{a: a, sum: sha256.New(), file: archivedFile{Name: header.Name, Bytes: header.Size}}, nil
+}
+
+// archivedBytes notes the hash of a file as it is read.
+type archivedBytes struct {
+	a    *archiveReader
+	sum  hash.Hash
+	file archivedFile
+}
+
+func (b *archivedBytes) Read(p []byte) (int, error) {
+	n, err := b.a.tar.Read(p)
+	b.sum.Write(p[:n])
+	if err == io.EOF {
+		b.file.SHA256 = hex.EncodeToString(b.sum.Sum(nil))
+		b.a.read = append(b.a.read, b.file)
+	} else if err != nil {
+		err = damaged(err)
+	}
+	return n, err
+}
+
+// check compares what was read with the list.
+func (a *archiveReader) check(size int64) error {
+	if size > maxListBytes {
+		return broken("is damaged", nil)
+	}
+	var list []archivedFile
+	raw, err := io.ReadAll(a.tar)
+	if err != nil {
+		return damaged(err)
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return broken("is damaged", nil)
+	}
+	for i, file := range list {
+		if i >= len(a.read) {
+			return broken("is damaged: "+file.Name+" is missing", nil)
+		}
+		if hash, original := strings.CutPrefix(file.Name, "blobs/"); a.read[i] != file || original && strings.ReplaceAll(hash, "/", "") != file.SHA256 {
+			return broken("is damaged: "+file.Name+" is not as it was", nil)
+		}
+	}
+	if len(list) != len(a.read) || len(list) == 0 || list[0].Name != databaseFile {
+		return broken("is damaged: its list of files does not fit", nil)
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"footnote/chat"
+	"footnote/sql/sqlite"
+)
+
+type backupCommand struct {
+	File  string `arg:"" help:"File to write, like footnote-2026-11-21.tar." placeholder:"FILE"`
+	Force bool   `help:"Replace the file if it is there."`
+}
+
+// Help is what 'footnote backup --help' adds.
+func (backupCommand) Help() string {
+	return `Writes the database and the originals of the data directory to one tar file, as they are at one moment. A server may go on using them meanwhile.
+The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back.`
+}
+
+// errShared says why a command of the embedded mode does not apply.
+func errShared(command string) error {
+	return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf(
+		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, see docs/operation.md", command)}
+}
+
+// Run writes the backup beside its final name and renames it when it is whole.
+func (c *backupCommand) Run(p *program) (err error) {
+	if p.settings.DatabaseURL != "" {
+		return errShared("backup")
+	}
+	if _, err := os.Stat(c.File); err == nil && !c.Force {
+		return &chat.Error{Code: chat.CodeConflict, Message: c.File + " is there already; choose another name, or replace it with --force"}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	partial, err := os.OpenFile(c.File+".partial", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the backup: %w", err)
+	}
+	if err := tryLock(partial); err != nil {
+		return errors.Join(&chat.Error{Code: chat.CodeConflict, Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name"}, partial.Close())
+	}
+	if same, err := stillNamed(partial); err != nil || !same {
+		return errors.Join(&chat.Error{Code: chat.CodeConflict, Message: "Another backup to " + c.File + " has just ended; try again with --force to replace it"}, err, partial.Close())
+	}
+	snapshot := c.File + ".snapshot" // left behind by a kill, it is removed by the next one
+	defer func() {
+		left := []error{partial.Close(), os.Remove(snapshot)}
+		if err != nil {
+			left = append(left, os.Remove(partial.Name()))
+		}
+		for _, l := range left {
+			if l != nil && !errors.Is(l, fs.ErrNotExist) && !errors.Is(l, os.ErrClosed) {
+				err = errors.Join(err, l)
+			}
+		}
+	}()
+	if err := partial.Truncate(0); err != nil { // of one that was killed
+		return fmt.Errorf("write the backup: %w", full(err))
+	}
+	done, err := c.write(p, partial, snapshot)
+	if err != nil {
+		return fmt.Errorf("write the backup: %w", full(err))
+	}
+	if err := errors.Join(partial.Sync(), partial.Close()); err != nil {
+		return fmt.Errorf("write the backup: %w", full(err))
+	}
+	if err := os.Rename(partial.Name(), c.File); err != nil {
+		return fmt.Errorf("name the backup: %w", err)
+	}
+	if err := syncDirectory(filepath.Dir(c.File)); err != nil {
+		return fmt.Errorf("name the backup: %w", err)
+	}
+	fmt.Fprintf(p.stdout, "%s: the database, %d originals, %d MiB", c.File, done.originals, done.bytes>>20)
+	if done.missing > 0 {
+		fmt.Fprintf(p.stdout, "; %d originals were not there (deleted meanwhile, or lost before)", done.missing)
+	}
+	fmt.Fprintln(p.stdout)
+	return nil
+}
+
+// stillNamed reports whether an open file is still under its name: another process may have renamed it before it was locked.
+func stillNamed(f *os.File) (bool, error) {
+	opened, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Stat(f.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(opened, named), err
+}
+
+// full gives the errors of a full disk their sentence.
+func full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return &chat.Error{Code: chat.CodeDiskFull, Message: "the disk is full; make room and try again"}
+	}
+	if e, ok := errors.AsType[*chat.Error](err); ok && e.Code == chat.CodeDiskFull {
+		return &chat.Error{Code: chat.CodeDiskFull, Message: "the disk is full; make room and try again"}
+	}
+	return err
+}
+
+// originalsOf is the directory of the originals.
+func originalsOf(set *settings, dir *directory) string {
+	if set.Blobs != "" {
+		return strings.TrimPrefix(set.Blobs, fileScheme)
+	}
+	return dir.file("blobs")
+}
+
+// saved counts what a backup holds.
+type saved struct {
+	originals, missing int
+	bytes              int64
+}
+
+// write copies the database first: each original that it names was complete before.
+func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done saved, err error) {
+	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return done, err
+	}
+	dir := &directory{path: p.settings.Data}
+	if err := sqlite.Snapshot(p.ctx, dir.file(databaseFile), snapshot); err != nil {
+		return done, err
+	}
+	hashes, err := sqlite.Originals(p.ctx, snapshot)
+	if err != nil {
+		return done, err
+	}
+	archive, err := newArchive(to, time.Now())
+	if err != nil {
+		return done, err
+	}
+	show := newBar(p.stderr, len(hashes)+1)
+	show.draw("saving", 0, databaseFile)
+	if _, done.bytes, err = addFile(p.ctx, archive, databaseFile, snapshot); err != nil {
+		return done, err
+	}
+	place := originalsOf(p.settings, dir)
+	for i, hash := range hashes {
+		show.draw("saving", i+1, hash)
+		if len(hash) != 2*sha256.Size {
+			return done, fmt.Errorf("the database names an original %q, which is no SHA-256", hash)
+		}
+		found, size, err := addFile(p.ctx, archive, "blobs/"+hash[:2]+"/"+hash[2:], filepath.Join(place, hash[:2], hash[2:]))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			done.missing++
+			continue
+		case err != nil:
+			return done, err
+		case found != hash:
+			return done, &chat.Error{Code: chat.CodeInternal, Message: "The original " + hash + " in the data directory is damaged: its bytes have another hash. Restore it from an older backup, or delete its document."}
+		}
+		done.originals, done.bytes = done.originals+1, done.bytes+size
+	}
+	show.end("saved")
+	return done, archive.end()
+}
+
+// addFile copies a file into the archive and returns its hash and its size.
+func addFile(ctx context.Context, archive *archiveWriter, name, path string) (string, int64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", 0, err
+	}
+	hash, err := archive.add(name, info.Size(), untilEnd{ctx, file})
+	return hash, info.Size(), err
+}
+
+// untilEnd reads until ctx ends.
+type untilEnd struct {
+	ctx context.Context //nolint:containedctx // lives as long as one copy
+	r   io.Reader
+}
+
+func (u untilEnd) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}

@@ -1,0 +1,385 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"footnote/chat"
+)
+
+// kept is what a library had at one moment: it must be the same after whatever moves it.
+type kept struct {
+	documents map[string]string // text by id
+	originals map[string]string // by id
+	runs      map[string][]event
+	citations map[string]bool // by address: whether the quote is marked there, and not only shown as changed since
+}
+
+// everything reads documents and finished runs from a server.
+func (s *server) everything(ids, runs []string) kept {
+	s.t.Helper()
+	k := kept{map[string]string{}, map[string]string{}, map[string][]event{}, map[string]bool{}}
+	for _, id := range ids {
+		text, original := s.send("GET", "/documents/"+id+"/text", nil), s.send("GET", "/documents/"+id+"/file", nil)
+		if text.status != http.StatusOK || original.status != http.StatusOK {
+			s.t.Fatalf("document %s: text %d %.200s, original %d %.200s", id, text.status, text.body, original.status, original.body)
+		}
+		k.documents[id], k.originals[id] = text.body, original.body
+	}
+	for _, run := range runs {
+		log := s.follow(run)
+		k.runs[run] = log.raw
+		for _, c := range log.citations {
+			r := s.send("GET", c.URL, nil)
+			if r.status != http.StatusOK {
+				s.t.Fatalf("citation %d of %s: %d %.200s", c.Number, run, r.status, r.body)
+			}
+			k.citations[c.URL] = strings.Contains(r.body, "<mark")
+		}
+	}
+	return k
+}
+
+// finished asks, waits for the run's end and returns its id.
+func (s *server) finished(question string) string {
+	s.t.Helper()
+	run := s.begin(question)
+	s.follow(run.RunID)
+	return run.RunID
+}
+
+// mustHave fails unless a server has all of k, byte for byte, and each stream can be taken up anywhere.
+func (s *server) mustHave(k kept) {
+	s.t.Helper()
+	for id, text := range k.documents {
+		if r := s.send("GET", "/documents/"+id+"/text", nil); r.status != http.StatusOK || r.body != text {
+			s.t.Errorf("text of %s: %d %.200s", id, r.status, r.body)
+		}
+		if r := s.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || r.body != k.originals[id] {
+			s.t.Errorf("original of %s: %d %.200s", id, r.status, r.body)
+		}
+	}
+	for run, raw := range k.runs {
+		for after := range raw {
+			st, err := s.open("GET", fmt.Sprintf("/agent/runs/%s/events?after=%d", run, after), nil)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			rest, _ := st.rest() // it ends with the run
+			st.close()
+			if !slices.Equal(rest, raw[after:]) {
+				s.t.Errorf("run %s after %d: %d events, want %d, the same", run, after, len(rest), len(raw)-after)
+			}
+		}
+	}
+	for url, marked := range k.citations {
+		if r := s.send("GET", url, nil); r.status != http.StatusOK || strings.Contains(r.body, "<mark") != marked {
+			s.t.Errorf("the citation %s opens as %d, marked %v before: %.300s", url, r.status, marked, r.body)
+		}
+	}
+}
+
+func lampChapter(n int) file {
+	return file{fmt.Sprintf("chapter-%03d.md", n), fmt.Sprintf("# Chapter %d\n\nThe lamp number %d burns with a steady flame above the harbour.\n\n## Keeper\n\nIts keeper counts %d ships a year.\n", n, n, 100+n)}
+}
+
+func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	ids := s.add(books...)
+	var runs []string
+	for _, question := range []string{"What is the condition of the roof?", "What is the rent?"} {
+		runs = append(runs, s.finished(question))
+	}
+	before := s.everything(ids, runs)
+	stop := make(chan struct{})
+	var busy sync.WaitGroup
+	var begun []string // runs, guarded by the WaitGroup
+	work := func(do func(n int) error) {
+		busy.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := do(n); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	work(func(n int) error {
+		body, contentType := form(t, lampChapter(n))
+		r, err := s.try("POST", "/documents", body, header{"Content-Type", contentType})
+		if err == nil && r.status != http.StatusAccepted {
+			err = fmt.Errorf("upload: %d %s", r.status, r.body)
+		}
+		return err
+	})
+	work(func(int) error {
+		r, err := s.try("POST", "/chat", ask("Who counts the ships?"))
+		if err != nil || r.status != http.StatusAccepted {
+			return fmt.Errorf("question: %w %d %s", err, r.status, r.body)
+		}
+		begun = append(begun, loose[started](t, r.body).RunID)
+		return nil
+	})
+	dir := t.TempDir()
+	var backup string
+	for i := range 3 {
+		backup = filepath.Join(dir, fmt.Sprintf("backup-%d.tar", i))
+		if got := command(t, "", nil, "backup", backup, "--data="+s.dir); got.code != 0 || !strings.Contains(got.stdout, "originals") {
+			t.Fatalf("backup: %d\n%s%s", got.code, got.stdout, got.stderr)
+		}
+	}
+	close(stop)
+	busy.Wait()
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 3 {
+		t.Errorf("beside the backups there is more: %v %v", names, err)
+	}
+	s.kill()
+
+	restored := newDir(t)
+	if got := command(t, "", nil, "restore", backup, "--data="+restored); got.code != 0 {
+		t.Fatalf("restore: %d\n%s", got.code, got.stderr)
+	}
+	again := serve(t, restored)
+	again.mustHave(before)
+	var list struct {
+		Documents []documentState `json:"documents"`
+	}
+	eventually(t, "each document of the backup is ready", func() bool {
+		list = loose[struct {
+			Documents []documentState `json:"documents"`
+		}](t, again.send("GET", "/documents?limit=1000", nil).body)
+		return !slices.ContainsFunc(list.Documents, func(d documentState) bool { return d.State != "ready" })
+	})
+	for _, d := range list.Documents {
+		again.everything([]string{d.ID}, nil)
+	}
+	came := 0
+	for _, run := range begun {
+		if again.send("GET", "/agent/runs/"+run, nil).status == http.StatusOK {
+			came++
+			again.follow(run) // each has an end
+		}
+	}
+	if len(list.Documents) <= len(books) || came == 0 {
+		t.Errorf("nothing of what went on is in the backup: %d documents, %d of %d runs", len(list.Documents), came, len(begun))
+	}
+	if log := again.run("What is the rent?"); log.done.Status != chat.RunCompleted || !strings.Contains(log.answer.Markdown, "900 pounds") {
+		t.Errorf("a new question ended as %+v", log.done)
+	}
+}
+
+// heavy makes a data directory whose backup takes a moment: its files are refused as documents, but their originals stay.
+func heavy(t *testing.T) *server {
+	t.Helper()
+	s := serve(t, newDir(t))
+	s.add(books...)
+	for i := range 3 {
+		r := s.upload(file{fmt.Sprintf("scan-%d.pdf", i), "%PDF-1.7\n" + strings.Repeat(fmt.Sprintf("nothing %d ", i), 1<<20)})
+		if r.status != http.StatusAccepted {
+			t.Fatalf("upload: %d %s", r.status, r.body)
+		}
+		s.settled(decode[uploadAnswer](t, r.body).Documents[0].ID)
+	}
+	return s
+}
+
+func TestAKilledBackupLeavesNothingUnderItsName(t *testing.T) {
+	t.Parallel()
+	s := heavy(t)
+	dir := t.TempDir()
+	name := filepath.Join(dir, "backup.tar")
+	for _, sign := range []string{name + ".partial", name + ".snapshot", "half"} {
+		cmd := exec.Command(binary, "backup", name, "--data="+s.dir, "--force")
+		cmd.Env = environment(nil)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		over := false
+		eventually(t, "the backup is under way", func() bool {
+			select {
+			case <-ended:
+				over = true
+			default:
+			}
+			if sign == "half" {
+				info, err := os.Stat(name + ".partial")
+				return over || err == nil && info.Size() > 10<<20
+			}
+			_, err := os.Stat(sign)
+			return over || err == nil
+		})
+		_ = cmd.Process.Kill() // it may have ended
+		if !over {
+			<-ended
+		}
+		if _, err := os.Stat(name); err == nil {
+			restores(t, name) // it was whole before the kill
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := command(t, "", nil, "backup", name, "--data="+s.dir); got.code != 0 {
+		t.Fatalf("after the kills: %d %s", got.code, got.stderr)
+	}
+	restores(t, name)
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+		t.Errorf("what the kills left is still there: %v %v", names, err)
+	}
+}
+
+// restores fails unless a backup can be restored.
+func restores(t *testing.T, backup string) {
+	t.Helper()
+	if got := command(t, "", nil, "restore", backup, "--data="+newDir(t)); got.code != 0 {
+		t.Errorf("restore: %d %s", got.code, got.stderr)
+	}
+}
+
+func TestADamagedBackupIsRefusedInOneSentence(t *testing.T) {
+	t.Parallel()
+	s := heavy(t)
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good.tar")
+	if got := command(t, "", nil, "backup", good, "--data="+s.dir); got.code != 0 {
+		t.Fatal(got.stderr)
+	}
+	raw, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flip := func(at int) []byte {
+		bad := bytes.Clone(raw)
+		bad[at] ^= 0x10
+		return bad
+	}
+	n := len(raw)
+	for _, row := range []struct {
+		name, says string
+		bytes      []byte
+	}{
+		{"empty", "is not a backup", nil},
+		{"no tar", "is not a backup", []byte(strings.Repeat("hello ", 1000))},
+		{"cut in the database", "is cut off", raw[:8000]},
+		{"cut in the middle", "is cut off", raw[:n/2]},
+		{"cut at the border of a block", "is cut off", raw[:n/2/512*512]},
+		{"cut before its list", "is cut off", raw[:bytes.Index(raw, []byte("contents.json"))]},
+		{"cut in its list", "is cut off", raw[:bytes.Index(raw, []byte("contents.json"))+600]},
+		{"a bit of the database", "is damaged", flip(9000)},
+		{"a bit of an original", "is damaged", flip(n / 2)},
+		{"a bit of a name", "is damaged", flip(1024 + 3)},
+		{"a file of another name", "belongs in none", bytes.Replace(raw, []byte("footnote.db"), []byte("../../evil."), 1)},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if row.name == "a file of another name" {
+				checksum(row.bytes[1024:1536])
+			}
+			bad, data := filepath.Join(t.TempDir(), "bad.tar"), newDir(t)
+			if err := os.WriteFile(bad, row.bytes, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got := command(t, "", nil, "restore", bad, "--data="+data)
+			if got.code != 1 || !strings.Contains(got.stderr, row.says) || strings.Count(strings.TrimSpace(lastLine(got.stderr)), "\n") > 0 {
+				t.Errorf("restore: %d\n%s", got.code, got.stderr)
+			}
+			entries, err := os.ReadDir(data)
+			if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != "lock" && e.Name() != "cache" }) {
+				t.Errorf("it left %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+// checksum makes a header of a tar valid again.
+func checksum(block []byte) {
+	copy(block[148:156], "        ")
+	sum := 0
+	for _, b := range block {
+		sum += int(b)
+	}
+	copy(block[148:156], fmt.Sprintf("%06o\x00 ", sum))
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestABackupOnAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := heavy(t)
+	for _, blocks := range []string{"0", "64", "4096"} { // of 512 bytes: nothing at all, in the database, in the originals
+		dir := t.TempDir()
+		cmd := exec.Command("/bin/sh", "-c", `ulimit -f "$1"; shift; exec "$@"`, "sh", blocks, binary, "backup", filepath.Join(dir, "backup.tar"), "--data="+s.dir)
+		cmd.Env = environment(nil)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "the disk is full") {
+			t.Errorf("with room for %s blocks: %v %s", blocks, err, out)
+		}
+		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+			t.Errorf("with room for %s blocks it left %v, %v", blocks, names, err)
+		}
+	}
+	if s.search("slates").TotalResults == 0 {
+		t.Error("the server does not answer any more")
+	}
+}
+
+func TestARestoreTouchesNothingUnlessItIsTold(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	ids := s.add(books[0])
+	k := s.everything(ids, []string{s.finished("What is the condition of the roof?")})
+	backup := filepath.Join(t.TempDir(), "backup.tar")
+	env := []string{"FOOTNOTE_DATA=" + s.dir}
+	if got := command(t, "", env, "backup", backup); got.code != 0 {
+		t.Fatal(got.stderr)
+	}
+	if got := command(t, "", env, "backup", backup); got.code != 1 || !strings.Contains(got.stderr, "is there already") {
+		t.Errorf("a second backup under the name: %d %s", got.code, got.stderr)
+	}
+	if got := command(t, "", env, "restore", backup, "--force"); got.code != 1 || !strings.Contains(got.stderr, "in use by the Footnote at") {
+		t.Errorf("restore below a server: %d %s", got.code, got.stderr)
+	}
+	s.add(books[1])
+	s.end(os.Interrupt)
+	if got := command(t, "", env, "restore", backup); got.code != 1 || !strings.Contains(got.stderr, "holds data") {
+		t.Errorf("restore over data: %d %s", got.code, got.stderr)
+	}
+	if got := command(t, "", env, "restore", backup, "--force"); got.code != 0 || !strings.Contains(got.stdout, "before-restore-") {
+		t.Fatalf("restore --force: %d %s%s", got.code, got.stdout, got.stderr)
+	}
+	again := s.restart()
+	again.mustHave(k)
+	if again.search("rent").TotalResults != 0 {
+		t.Error("what came after the backup is still there")
+	}
+	if aside, err := filepath.Glob(filepath.Join(s.dir, "before-restore-*", "footnote.db")); err != nil || len(aside) != 1 {
+		t.Errorf("what was there is not put aside: %v %v", aside, err)
+	}
+	for _, args := range [][]string{{"backup", "x.tar"}, {"restore", backup}} {
+		if got := command(t, "", []string{"DATABASE_URL=postgres://x/y"}, args...); got.code != 1 || !strings.Contains(got.stderr, "pg_dump") {
+			t.Errorf("%s with DATABASE_URL: %d %s", args[0], got.code, got.stderr)
+		}
+	}
+	if got := command(t, "", nil, "backup", filepath.Join(t.TempDir(), "x.tar"), "--data="+t.TempDir()); got.code != 1 || !strings.Contains(got.stderr, "There is no database at") {
+		t.Errorf("a backup of nothing: %d %s", got.code, got.stderr)
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"text/tabwriter"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/blobs"
+	"footnote/sql/move"
+	"footnote/sql/postgres"
+	"footnote/sql/sqlite"
+)
+
+type migrateCommand struct {
+	From  string `help:"Where everything is now: sqlite, the data directory." enum:"sqlite" default:"sqlite"`
+	To    string `help:"Where it is to go: postgres, the database of DATABASE_URL." enum:"postgres" default:"postgres"`
+	Again bool   `help:"Empty the database of what an unfinished attempt brought, and start over."`
+}
+
+// Help is what 'footnote migrate --help' adds.
+func (migrateCommand) Help() string {
+	return `Copies conversations, runs with their events, feedback, documents and the index of words from the data directory (--data) into an empty PostgreSQL
+(--database-url or DATABASE_URL), and the originals to FOOTNOTE_BLOBS when that is set. The data directory is only read; no server may use it meanwhile.
+Stop it at any moment: the same command goes on where it was. At the end both sides are counted and hashed; exit 1 when they differ. Vectors are not
+copied: a server with a vector store makes them anew.`
+}
+
+// Run carries everything over, compares it, and prints what both sides have.
+func (c *migrateCommand) Run(p *program) (err error) {
+	set := p.settings
+	if set.DatabaseURL == "" {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "There is nowhere to go: set DATABASE_URL to an empty PostgreSQL database"}
+	}
+	if _, err := os.Stat((&directory{path: set.Data}).file(databaseFile)); err != nil {
+		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no database in %s; name the data directory with --data", set.Data)}
+	}
+	dir, err := claim(set.Data) // until the end, so that no server starts on it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.release()) }()
+	source, err := sqlite.OpenSource(p.ctx, dir.file(databaseFile))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := postgres.OpenTarget(p.ctx, string(set.DatabaseURL), quiet(p.stderr))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	if err := target.Lock(p.ctx); err != nil {
+		return err
+	}
+	if c.Again {
+		if err := target.Again(p.ctx); err != nil {
+			return err
+		}
+	}
+	done, err := target.Begin(p.ctx, source.Name())
+	if err != nil {
+		return err
+	}
+	if done {
+		fmt.Fprintln(p.stdout, "This data directory was carried over and compared before; there is nothing to do")
+		return nil
+	}
+	return c.carry(p, dir, source, target)
+}
+
+func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source, target *postgres.Target) error {
+	report := reporter(p.stderr)
+	compared, err := move.All(p.ctx, source, target, report)
+	if err != nil {
+		return err
+	}
+	files, err := carryOriginals(p.ctx, p.settings, dir, report)
+	if err != nil {
+		return err
+	}
+	same := files.Same
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "what\tdata directory\tdatabase\thashes")
+	for _, t := range append(compared, files) {
+		says := "the same"
+		if !t.Same {
+			says, same = "DIFFERENT", false
+		}
+		fmt.Fprintf(out, "%s\t%d\t%d\t%s\n", t.Table, t.Source, t.Left, says)
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if !same {
+		return move.ErrDifferent
+	}
+	if err := target.End(p.ctx); err != nil {
+		return err
+	}
+	if p.settings.Blobs == "" {
+		fmt.Fprintf(p.stdout, "The originals stay in %s: servers need them through FOOTNOTE_BLOBS, see docs/operation.md\n", dir.file("blobs"))
+	}
+	fmt.Fprintln(p.stdout, "Everything is carried over. Start the servers with DATABASE_URL; keep the data directory until you are content")
+	return nil
+}
+
+// reporter shows one bar for each table after another.
+func reporter(out io.Writer) move.Progress {
+	var show *bar
+	last := ""
+	return func(table string, done, total int64) {
+		if table != last {
+			show, last = newBar(out, int(max(total, 1))), table
+		}
+		show.draw(table, int(min(done, max(total, 1))), "")
+		if show.terminal && done >= total {
+			show.end(fmt.Sprintf("%d %s", total, table))
+		}
+	}
+}
+
+// carryOriginals brings the originals to where the servers look for them, and reads each there.
+func carryOriginals(ctx context.Context, set *settings, dir *directory, report move.Progress) (c move.Compared, err error) {
+	c = move.Compared{Table: "originals", Same: true}
+	hashes, err := sqlite.Originals(ctx, dir.file(databaseFile))
+	if err != nil {
+		return c, err
+	}
+	from, err := blobs.Open(dir.file("blobs"))
+	if err != nil {
+		return c, err
+	}
+	to, err := blobs.Open(originalsOf(set, dir))
+	if err != nil {
+		return c, err
+	}
+	for i, hash := range hashes {
+		report("originals", int64(i), int64(len(hashes)))
+		there, err := intact(ctx, to, hash)
+		if err == nil && !there {
+			there, err = carryOriginal(ctx, from, to, hash)
+		}
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			continue // lost before, on both sides
+		}
+		if err != nil {
+			return c, fmt.Errorf("original %s: %w", hash, err)
+		}
+		c.Source++
+		if there {
+			c.Left++
+		}
+		c.Same = c.Same && there
+	}
+	report("originals", int64(len(hashes)), int64(len(hashes)))
+	return c, nil
+}
+
+// intact reports whether a blob is there, byte for byte.
+func intact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
+	file, err := in.Open(ctx, hash)
+	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, untilEnd{ctx, file})
+	return hex.EncodeToString(sum.Sum(nil)) == hash, errors.Join(err, file.Close())
+}
+
+// carryOriginal copies a blob and reports whether its bytes are those of its name.
+func carryOriginal(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error) {
+	file, err := from.Open(ctx, hash)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	got, _, err := to.Put(ctx, file, math.MaxInt64-1)
+	return got == hash, err
+}

@@ -1,0 +1,213 @@
+package main_test
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/sql/postgres/postgrestest"
+)
+
+// searches are asked before and after everything was carried over.
+var searches = []string{"roof", "rent of the mill", "slates missing", "gutter damp kitchen", "the miller wrote", "harbour lamp", "keeper counts ships", "\"steady flame\"", "harbor", "tenant repairs"}
+
+// library is a data directory with documents and runs, and what a server said about it.
+func library(t *testing.T) (dir string, k kept, found map[string][]string) {
+	t.Helper()
+	s := serve(t, newDir(t))
+	files := slices.Clone(books)
+	for n := range 40 {
+		files = append(files, lampChapter(n))
+	}
+	ids := s.add(files...)
+	var runs []string
+	for _, question := range []string{"What is the condition of the roof?", "What is the rent?", "Who counts the ships at chapter 7?", "Compare the roof and the gutter."} {
+		runs = append(runs, s.finished(question))
+	}
+	s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)}) // a second version: the citations keep the first
+	gone := ids[5]
+	if r := s.send("DELETE", "/documents/"+gone, nil); r.status != http.StatusNoContent {
+		t.Fatalf("DELETE: %d %s", r.status, r.body)
+	}
+	k = s.everything(slices.DeleteFunc(ids, func(id string) bool { return id == gone }), runs)
+	found = s.tops()
+	s.upload(file{"late.md", "# Late\n\nThis one waits in the queue while the power fails.\n"})
+	s.kill()
+	return s.dir, k, found
+}
+
+// tops returns the passages that each search finds, best first.
+func (s *server) tops() map[string][]string {
+	s.t.Helper()
+	found := map[string][]string{}
+	for _, query := range searches {
+		answer := loose[struct {
+			Results []struct {
+				Metadata struct {
+					ChunkID string `json:"chunk_id"`
+				} `json:"metadata"`
+			} `json:"results"`
+		}](s.t, s.send("POST", "/search", fmt.Sprintf(`{"query": %q, "top_k": 10}`, query)).body)
+		for _, r := range answer.Results {
+			found[query] = append(found[query], r.Metadata.ChunkID)
+		}
+	}
+	return found
+}
+
+func hashOf(t *testing.T, names ...string) string {
+	t.Helper()
+	sum := sha256.New()
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		sum.Write(raw)
+		sum.Write([]byte{0})
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// migrateUntil runs the command and kills it when it has printed so many lines of progress. It reports whether the command was killed.
+func migrateUntil(t *testing.T, lines int, env []string) bool {
+	t.Helper()
+	cmd := exec.Command(binary, "migrate", "--from", "sqlite", "--to", "postgres")
+	cmd.Env = environment(env)
+	progress, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	scanner := bufio.NewScanner(progress)
+	for n := 0; n < lines && scanner.Scan(); n++ {
+	}
+	_ = cmd.Process.Kill() // it may have ended
+	_ = cmd.Wait()         // the signal is its end
+	return cmd.ProcessState.ExitCode() != 0
+}
+
+func TestEverythingIsCarriedOverThroughKillsAndIsTheSame(t *testing.T) {
+	t.Parallel()
+	dir, k, found := library(t)
+	database := filepath.Join(dir, "footnote.db")
+	before := hashOf(t, database, database+"-wal")
+	shared := t.TempDir()
+	env := []string{"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + shared}
+	killed := 0
+	for _, lines := range []int{1, 3, 6, 9, 12, 15, 18, 21, 24, 28} {
+		if migrateUntil(t, lines, env) {
+			killed++
+		} else {
+			env[1] = "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t) // it was over already
+		}
+		if killed == 2 {
+			got := command(t, "", env, "serve", "--addr=127.0.0.1:0", "--data="+newDir(t))
+			if got.code != 1 || !strings.Contains(got.stderr, "half filled") {
+				t.Errorf("a server on the half filled database: %d %s", got.code, got.stderr)
+			}
+		}
+	}
+	if killed < 6 {
+		t.Errorf("only %d of the kills came in time", killed)
+	}
+	got := command(t, "", env, "migrate")
+	if got.code != 0 || strings.Contains(got.stdout, "DIFFERENT") || !strings.Contains(got.stdout, "originals") {
+		t.Fatalf("migrate: %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	t.Log(got.stdout)
+	if after := hashOf(t, database, database+"-wal"); after != before {
+		t.Error("the source was changed")
+	}
+	if got := command(t, "", env, "migrate"); got.code != 0 || !strings.Contains(got.stdout, "nothing to do") {
+		t.Errorf("once more: %d %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := command(t, "", env, "migrate", "--again"); got.code != 1 || !strings.Contains(got.stderr, "may be in use") {
+		t.Errorf("--again after all: %d %s%s", got.code, got.stdout, got.stderr)
+	}
+	s := serve(t, newDir(t), env[1:]...)
+	s.mustHave(k)
+	for query, ids := range s.tops() {
+		if !slices.Equal(ids, found[query]) {
+			t.Errorf("%q finds\n%v\nand found\n%v", query, ids, found[query])
+		}
+		delete(found, query)
+	}
+	if len(found) > 0 {
+		t.Errorf("nothing is found for %v", found)
+	}
+	eventually(t, "the document that waited is ready", func() bool { return s.search("queue while the power fails").TotalResults > 0 })
+	s.add(file{"new.md", "# New\n\nIt comes after the move, under a new number.\n"})
+	if log := s.run("What is the rent?"); log.answer == nil || !strings.Contains(log.answer.Markdown, "900 pounds") {
+		t.Errorf("a new question ended as %+v", log.done)
+	}
+}
+
+func TestMigrateRefusesWhatItShould(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	s.add(books[0])
+	url := postgrestest.ForTest(t).Schema(t)
+	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + url}
+	if got := command(t, "", env, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "in use by the Footnote at") {
+		t.Errorf("below a server: %d %s", got.code, got.stderr)
+	}
+	s.end(os.Interrupt)
+	if got := command(t, "", env[:1], "migrate"); got.code != 1 || !strings.Contains(got.stderr, "set DATABASE_URL") {
+		t.Errorf("without a target: %d %s", got.code, got.stderr)
+	}
+	if got := command(t, "", []string{"FOOTNOTE_DATA=" + t.TempDir(), env[1]}, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "There is no database in") {
+		t.Errorf("without a source: %d %s", got.code, got.stderr)
+	}
+	other := serve(t, newDir(t), env[1], "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	id := other.add(books[1])[0]
+	if got := command(t, "", env, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "holds other data") {
+		t.Errorf("into a database in use: %d %s", got.code, got.stderr)
+	}
+	if r := other.send("GET", "/documents/"+id+"/text", nil); r.status != http.StatusOK {
+		t.Errorf("the other library's document: %d %s", r.status, r.body)
+	}
+	if got := command(t, "", nil, "migrate", "--help"); got.code != 0 || !strings.Contains(got.stdout, "goes on where it was") {
+		t.Errorf("--help: %d %s", got.code, got.stdout)
+	}
+}
+
+// A source that changed between two attempts is found out, and --again starts over.
+func TestADifferenceIsFoundAndMendedByStartingOver(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	s.add(books[0])
+	run := s.begin("What is the condition of the roof?")
+	s.follow(run.RunID)
+	s.end(os.Interrupt)
+	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+	for lines := 20; !migrateUntil(t, lines, env); lines -= 3 {
+		if lines < 3 {
+			t.Fatal("every kill came too late")
+		}
+		env[1] = "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t)
+	}
+	s = s.restart()
+	r := s.send("PATCH", "/sessions/"+run.SessionID, `{"title": "Another name"}`)
+	if r.status >= 300 {
+		t.Fatalf("rename: %d %s", r.status, r.body)
+	}
+	s.end(os.Interrupt)
+	got := command(t, "", env, "migrate")
+	if got.code != 1 || !strings.Contains(got.stdout, "DIFFERENT") || !strings.Contains(got.stderr, "--again") {
+		t.Errorf("after a change: %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if got = command(t, "", env, "migrate", "--again"); got.code != 0 || strings.Contains(got.stdout, "DIFFERENT") {
+		t.Errorf("--again: %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+}

@@ -1,0 +1,202 @@
+package main_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm/scripted"
+	"footnote/sql/postgres/postgrestest"
+)
+
+// freeAddr returns a loopback address that nothing listens on.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// proxied runs nginx with deploy/nginx.conf in front of servers. Its url is all that may be used of what it returns.
+func proxied(t *testing.T, servers ...*server) *server {
+	t.Helper()
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		program = "/usr/sbin/nginx"
+	}
+	if _, err := os.Stat(program); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("nginx is not on this machine: make nginx")
+		}
+		t.Skip("nginx is not on this machine: make nginx")
+	}
+	raw, err := os.ReadFile("../../deploy/nginx.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, addr := t.TempDir(), freeAddr(t)
+	var upstream []string
+	for _, s := range servers {
+		upstream = append(upstream, "server "+strings.TrimPrefix(s.url, "http://")+" max_fails=1 fail_timeout=2s;")
+	}
+	conf := string(raw)
+	for _, change := range [][2]string{ // what differs on one machine: addresses, names and places
+		{"server footnote:8080 resolve max_fails=1 fail_timeout=2s;", strings.Join(upstream, "\n")},
+		{"resolver 127.0.0.11 valid=5s;", ""},
+		{"listen 8080;", "listen " + addr + ";"},
+		{"worker_processes auto;", "worker_processes 1; daemon off; master_process off;"},
+		{"/tmp/", dir + "/"},
+	} {
+		if !strings.Contains(conf, change[0]) {
+			t.Fatalf("deploy/nginx.conf has no %q", change[0])
+		}
+		conf = strings.ReplaceAll(conf, change[0], change[1])
+	}
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, url: "http://" + addr, log: &output{}, ended: make(chan struct{})}
+	s.cmd = exec.Command(program, "-c", file, "-p", dir, "-e", "stderr")
+	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.ended)
+		_ = s.cmd.Wait() // it is killed
+	}()
+	t.Cleanup(s.kill)
+	eventually(t, "nginx answers", func() bool {
+		r, err := s.try("GET", "/readyz", nil)
+		return err == nil && r.status == http.StatusOK
+	})
+	return s
+}
+
+// steadyModel answers in many pieces until it is told to go on.
+func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
+	return newModel(t, scripted.Config{Delay: delay, Tokens: tokens, Script: func(scripted.Request) scripted.Reply {
+		return scripted.Reply{Text: strings.Repeat("The harbour is calm and the lamp burns. ", 8)}
+	}})
+}
+
+// replicasWith starts n servers on one database, with more settings.
+func replicasWith(t *testing.T, n int, more ...string) []*server {
+	t.Helper()
+	env := append([]string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}, more...)
+	list := make([]*server, n)
+	for i := range list {
+		list[i] = serve(t, newDir(t), env...)
+	}
+	return list
+}
+
+func TestAStreamPassesTheProxyUnbufferedAndGoesOnAtTheOtherReplica(t *testing.T) {
+	t.Parallel()
+	model := slow(t)
+	both := replicasWith(t, 2, model.env()...)
+	proxy := proxied(t, both...)
+	run := proxy.begin("Tell me about the roof.")
+	st, err := proxy.open("GET", run.Events, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.close()
+	var seen []event
+	for range 3 { // the model never finishes: what arrives was not waited for
+		ev, err := st.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, ev)
+	}
+	if r := proxy.send("GET", "/agent/runs/"+run.RunID, nil); !strings.Contains(r.body, `"running"`) {
+		t.Errorf("the run is over already: %.300s", r.body)
+	}
+	if got := st.res.Header.Get("X-Accel-Buffering"); got != "" && got != "no" {
+		t.Errorf("X-Accel-Buffering is %q", got)
+	}
+	st.close()
+	for _, s := range both { // whichever has the run, the other has the stream too
+		again, err := s.open("GET", run.Events, nil, header{"Last-Event-ID", "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range seen[1:] {
+			if ev, err := again.next(); err != nil || ev != want {
+				t.Errorf("after 1, %s goes on with %v, %v; want %v", s.url, ev, err, want)
+			}
+		}
+		again.close()
+	}
+}
+
+func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
+	t.Parallel()
+	model := steadyModel(t, 2*time.Millisecond, 60)
+	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	addrs := []string{freeAddr(t), freeAddr(t)}
+	at := func(i int) *server { return serveAt(t, addrs[i], newDir(t), env...) }
+	both := []*server{at(0), at(1)}
+	proxy := proxied(t, both...)
+	stop := make(chan struct{})
+	var mu sync.Mutex
+	var runs []string
+	var load sync.WaitGroup
+	for range 4 {
+		load.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				r, err := proxy.try("POST", "/chat", ask("How is the harbour?"))
+				if err == nil && r.status == http.StatusAccepted {
+					mu.Lock()
+					runs = append(runs, loose[started](t, r.body).RunID)
+					mu.Unlock()
+				} else if err == nil && r.status != http.StatusServiceUnavailable && r.status != http.StatusBadGateway {
+					t.Errorf("POST /chat: %d %s", r.status, r.body) // those two say: come again
+				}
+			}
+		})
+	}
+	accepted := func() int { mu.Lock(); defer mu.Unlock(); return len(runs) }
+	for i := range both {
+		before := accepted()
+		eventually(t, "questions are taken", func() bool { return accepted() >= before+10 })
+		if code := both[i].end(syscall.SIGTERM); code != 0 {
+			t.Errorf("replica %d ended with %d:\n%s", i, code, both[i].log)
+		}
+		before = accepted()
+		eventually(t, "questions are taken by the other alone", func() bool { return accepted() >= before+5 })
+		both[i] = at(i)
+	}
+	close(stop)
+	load.Wait()
+	ends := map[chat.RunStatus]int{}
+	for i, run := range runs {
+		log := proxy.follow(run)
+		ends[log.done.Status]++
+		if log.done.Status != chat.RunCompleted && (log.done.Status != chat.RunInterrupted || log.done.Error == nil || !log.done.Error.Retryable) {
+			t.Errorf("run %d ended as %+v", i, log.done)
+		}
+	}
+	t.Logf("%d runs: %v", len(runs), ends)
+	if ends[chat.RunCompleted] == 0 {
+		t.Error("no run was completed")
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"footnote/chat"
+)
+
+type restoreCommand struct {
+	File  string `arg:"" help:"Backup to bring back." placeholder:"FILE"`
+	Force bool   `help:"Put aside what the data directory holds."`
+}
+
+// Help is what 'footnote restore --help' adds.
+func (restoreCommand) Help() string {
+	return `Checks the backup while it is unpacked inside the data directory, and puts it into place only when every byte is as it was saved.
+No server may use the directory. A directory that holds something is refused; with --force that is moved to before-restore-… inside it.`
+}
+
+// restoring begins the name of the directory that a backup is unpacked to; a kill leaves it, the next restore removes it.
+const restoring = "restoring"
+
+// Run unpacks the backup beside its place, then moves it there: the database last.
+func (c *restoreCommand) Run(p *program) (err error) {
+	if p.settings.DatabaseURL != "" {
+		return errShared("restore")
+	}
+	if p.settings.Blobs != "" {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "A backup is restored with its originals: leave FOOTNOTE_BLOBS out, then move the directory blobs to where you want it"}
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	dir, err := claim(p.settings.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.release()) }()
+	present, err := keptIn(dir)
+	if err != nil {
+		return err
+	}
+	if len(present) > 0 && !c.Force {
+		return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
+			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force", p.settings.Data, strings.Join(present, ", "))}
+	}
+	if err := os.RemoveAll(dir.file(restoring)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir.file(restoring))) }()
+	made, n, err := c.unpack(p, file, dir)
+	if err != nil {
+		return full(err)
+	}
+	aside := ""
+	if len(present) > 0 {
+		aside = dir.file("before-restore-" + time.Now().UTC().Format("20060102-150405"))
+		if err := moveAll(present, dir.path, aside); err != nil {
+			return err
+		}
+	}
+	// The database comes last: without it there is nothing that points to the originals.
+	if err := moveAll([]string{"blobs", databaseFile}, dir.file(restoring), dir.path); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "Restored %s of %s (Footnote %s) to %s: the database and %d originals, all as they were saved\n",
+		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, p.settings.Data, n-1)
+	if aside != "" {
+		fmt.Fprintf(p.stdout, "What was there before is in %s; delete it when you don't need it\n", aside)
+	}
+	return nil
+}
+
+// keptIn lists what the data directory holds, without what any start makes anew.
+func keptIn(dir *directory) (names []string, err error) {
+	entries, err := os.ReadDir(dir.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		switch name := entry.Name(); name {
+		case "lock", "server.json", "server.json.new", "cache", "lost+found", restoring:
+		default:
+			if !strings.HasPrefix(name, "before-restore-") {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// unpack writes and checks all files, and returns what the backup says of itself and how many there were.
+func (c *restoreCommand) unpack(p *program, file *os.File, dir *directory) (made archived, n int, err error) {
+	archive, err := readArchive(bufio.NewReaderSize(file, 1<<20))
+	if err != nil {
+		return made, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return made, 0, err
+	}
+	if err := os.MkdirAll(dir.file(restoring, "blobs"), 0o700); err != nil {
+		return made, 0, err
+	}
+	root, err := os.OpenRoot(dir.file(restoring))
+	if err != nil {
+		return made, 0, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	show := newBar(p.stderr, int(max(info.Size()>>20, 1)))
+	var read int64
+	for ; ; n++ {
+		name, body, err := archive.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return made, n, err
+		}
+		show.draw("MiB restored", int(min(read>>20, info.Size()>>20)), name)
+		size, err := unpackFile(p.ctx, root, name, body)
+		if err != nil {
+			return made, n, err
+		}
+		read += size
+	}
+	show.end("checked")
+	return archive.archived, n, syncTree(dir.file(restoring))
+}
+
+func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader) (size int64, err error) {
+	if i := strings.LastIndexByte(name, '/'); i > 0 {
+		if err := root.MkdirAll(name[:i], 0o700); err != nil {
+			return 0, err
+		}
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return 0, broken("is damaged: it holds "+name+" twice", nil)
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if size, err = io.Copy(file, untilEnd{ctx, body}); err != nil {
+		return size, err
+	}
+	return size, file.Sync()
+}
+
+// moveAll renames entries of one directory into another, in order, and makes that durable.
+func moveAll(names []string, from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return fmt.Errorf("move %s: %w", name, err)
+		}
+		if err := syncDirectory(to); err != nil {
+			return fmt.Errorf("move %s: %w", name, err)
+		}
+	}
+	return syncDirectory(from)
+}
+
+// syncTree makes the entries of a directory and of all below it durable.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return syncDirectory(name)
+	})
+}
+
+// syncDirectory makes names in a directory durable. Not every file system can.
+func syncDirectory(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if slices.ContainsFunc(notSynced, func(known error) bool { return errors.Is(err, known) }) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
+}

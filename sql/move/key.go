@@ -1,0 +1,37 @@
+package move
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// FormatKey writes the key of a row as text.
+func FormatKey(key Row) (string, error) {
+	text, err := json.Marshal([]any(key))
+	return string(text), err
+}
+
+// ParseKey reads what FormatKey wrote.
+func ParseKey(t Table, text string) (Row, error) {
+	var parts []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &parts); err != nil {
+		return nil, fmt.Errorf("key of %s: %w", t.Name, err)
+	}
+	if len(parts) != t.Keys {
+		return nil, fmt.Errorf("key of %s: %d parts, want %d", t.Name, len(parts), t.Keys)
+	}
+	key := make(Row, len(parts))
+	for i, part := range parts {
+		var number int64
+		var word string
+		if err := json.Unmarshal(part, &number); err == nil {
+			key[i] = number
+			continue
+		}
+		if err := json.Unmarshal(part, &word); err != nil {
+			return nil, fmt.Errorf("key of %s: %w", t.Name, err)
+		}
+		key[i] = word
+	}
+	return key, nil
+}

@@ -1,0 +1,87 @@
+// Package move carries everything from one store into another, empty one: row by row, in the shape of the target, so that it can be stopped
+// at any moment, go on, and be compared at the end. The stores say how they read and write (sql/sqlite, sql/postgres).
+package move
+
+// Kind says what a column's values are in a Row.
+type Kind int
+
+// The kinds of column, and the Go types a source may give for each.
+const (
+	Int   Kind = iota // int64
+	Text              // string
+	Bytes             // []byte; a string's bytes
+	JSON              // string: compared by value, not by spelling
+	Ints              // []int64, in ascending order
+	Bool              // bool, or int64: 0 is false
+)
+
+// Column is a column of the target.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Table is a table of the target.
+type Table struct {
+	Name    string
+	Keys    int // so many leading columns name a row: the source yields rows in their order
+	Columns []Column
+	Batch   int  // rows in one transaction
+	One     bool // it holds one row from the beginning, which is replaced
+}
+
+// Row holds the values of one row, in the order of the table's columns.
+type Row []any
+
+func ints(names ...string) []Column  { return columns(Int, names) }
+func texts(names ...string) []Column { return columns(Text, names) }
+func bytes(names ...string) []Column { return columns(Bytes, names) }
+func jsons(names ...string) []Column { return columns(JSON, names) }
+func bools(names ...string) []Column { return columns(Bool, names) }
+
+func columns(kind Kind, names []string) []Column {
+	list := make([]Column, len(names))
+	for i, name := range names {
+		list[i] = Column{name, kind}
+	}
+	return list
+}
+
+func table(name string, keys, batch int, parts ...[]Column) Table {
+	t := Table{Name: name, Keys: keys, Batch: batch}
+	for _, part := range parts {
+		t.Columns = append(t.Columns, part...)
+	}
+	return t
+}
+
+// Tables returns what is carried, in an order that keeps references whole. A table or column of either schema that is neither here nor in the
+// stores' lists of what is left makes a test fail.
+func Tables() []Table {
+	state := table("corpus_state", 1, 1, ints("n", "changes", "removals", "next_row"))
+	state.One = true
+	return []Table{
+		table("sessions", 1, 500, ints("n"), texts("id", "user_id", "title", "title_fold", "head"), ints("turns"), texts("previous"),
+			ints("created_at", "updated_at", "deleted_at")),
+		table("runs", 1, 500, ints("n"), texts("id"), ints("session"), texts("parent"), ints("depth"), texts("status", "owner"),
+			ints("lease_until", "last", "tokens_in", "tokens_out", "created_at", "ended_at")),
+		table("run_texts", 1, 200, ints("run"), bytes("request"), texts("question_fold"), bytes("answer")),
+		table("events", 2, 1000, ints("run", "seq", "at"), texts("type"), bytes("body")),
+		table("step_outputs", 2, 100, ints("run"), texts("call_id"), bytes("body")),
+		table("idempotency_keys", 2, 500, texts("user_id"), bytes("key", "request"), ints("run", "created_at")),
+		table("feedback", 1, 500, ints("n", "run"), texts("user_id", "rating", "reason", "comment"), ints("created_at", "updated_at")),
+		table("queued", 1, 200, ints("n"), texts("id"), ints("session", "place"), bytes("key", "request"), texts("problem"), bools("taken"), ints("created_at")),
+		table("documents", 1, 200, ints("n"), texts("id", "user_id", "namespace", "path", "filename", "title", "title_fold", "search_fold", "mime", "sha256"),
+			ints("bytes", "pages"), texts("language"), jsons("given_meta", "meta"), texts("state", "semantic", "progress", "failure"),
+			ints("passages", "content", "changed", "created_at", "updated_at", "deleted_at")),
+		table("contents", 1, 4, ints("n", "document", "first_row", "passages"), bytes("lengths"), texts("sizes", "body", "blocks", "sha256", "filename", "mime"),
+			ints("bytes")),
+		table("content_words", 2, 50, ints("content", "piece", "start_off", "end_off"), bytes("body")),
+		table("passages", 1, 500, ints("row"), texts("id"), ints("content", "ordinal", "start_off", "end_off"), texts("first_block", "last_block"),
+			ints("page"), texts("section"), ints("tokens"), texts("body")),
+		table("lexical", 1, 200, ints("row"), columns(Ints, []string{"marks"}), texts("words")),
+		table("lexicon", 1, 2000, texts("term")),
+		table("corpus_versions", 1, 500, texts("user_id"), ints("version")),
+		state,
+	}
+}

@@ -1,0 +1,67 @@
+package move
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+)
+
+// tally is a hash of a set of rows that does not depend on their order: the sum of their SHA-256, as a number of 256 bits.
+type tally struct {
+	rows int64
+	sum  [4]uint64
+}
+
+func (s *tally) add(t Table, row Row) error {
+	var raw []byte
+	for i, column := range t.Columns {
+		var err error
+		if raw, err = appendValue(raw, column, row[i]); err != nil {
+			return fmt.Errorf("column %s: %w", column.Name, err)
+		}
+	}
+	hash := sha256.Sum256(raw)
+	var carry uint64
+	for i := range s.sum {
+		s.sum[i], carry = bits.Add64(s.sum[i], binary.LittleEndian.Uint64(hash[8*i:]), carry)
+	}
+	s.rows++
+	return nil
+}
+
+// appendValue writes a value so that no two lists of values look alike.
+func appendValue(raw []byte, column Column, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case int64:
+		return binary.LittleEndian.AppendUint64(raw, uint64(v)), nil
+	case []int64:
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(len(v)))
+		for _, n := range v {
+			raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
+		}
+		return raw, nil
+	case bool:
+		if v {
+			return append(raw, 1), nil
+		}
+		return append(raw, 0), nil
+	case []byte:
+		return append(binary.LittleEndian.AppendUint64(raw, uint64(len(v))), v...), nil
+	case string:
+		if column.Kind == JSON {
+			var tree any
+			if err := json.Unmarshal([]byte(v), &tree); err != nil {
+				return raw, err
+			}
+			plain, err := json.Marshal(tree)
+			if err != nil {
+				return raw, err
+			}
+			v = string(plain)
+		}
+		return append(binary.LittleEndian.AppendUint64(raw, uint64(len(v))), v...), nil
+	}
+	return raw, fmt.Errorf("%T is not carried", value)
+}

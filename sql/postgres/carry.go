@@ -1,0 +1,233 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"footnote/chat"
+	"footnote/sql/move"
+)
+
+// made are the tables of this schema that are not carried, and why. River's own begin with "river_".
+var made = map[string]string{"migrations": "of this schema", "carried": "says how far the carrying is", "jobs": "of older replicas; unfinished documents are queued anew"}
+
+// Target is a database that everything is carried into. How far that is stands in its table carried: a row for each table, and one without
+// a name for the whole (key: the source, rows: 1 when it is over).
+type Target struct {
+	db   *DB
+	lock *pgxpool.Conn // holds the lock that keeps others away
+}
+
+var _ move.Target = (*Target)(nil)
+
+// OpenTarget opens the database at url for carrying, as Open does for use.
+func OpenTarget(ctx context.Context, url string, log *slog.Logger) (*Target, error) {
+	db, err := open(ctx, url, log, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Target{db: db}, nil
+}
+
+// Close closes the database.
+func (t *Target) Close() error {
+	if t.lock != nil {
+		t.lock.Release() // closing the pool ends the session, and with it the lock
+	}
+	return t.db.Close()
+}
+
+// whole fails while something is being carried into the database.
+func (db *DB) whole(ctx context.Context) error {
+	begun, over, _, err := db.carried(ctx)
+	if err == nil && begun && !over {
+		err = &chat.Error{Code: chat.CodeUnavailable, Message: "This database is half filled: run 'footnote migrate' again and let it finish, then start the servers."}
+	}
+	return err
+}
+
+func (db *DB) carried(ctx context.Context) (begun, over bool, source string, err error) {
+	var there bool
+	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('carried') IS NOT NULL`, nil, &there); err != nil || !there {
+		return false, false, "", err
+	}
+	var rows int64
+	err = db.queryRow(ctx, shortTime, `SELECT key, rows FROM carried WHERE name = ''`, nil, &source, &rows)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, false, "", nil
+	}
+	return err == nil, rows == 1, source, err
+}
+
+// Lock keeps other processes that carry away until Close. It fails with chat.CodeConflict if there is one.
+func (t *Target) Lock(ctx context.Context) (err error) {
+	if t.lock, err = t.db.pool.Acquire(ctx); err != nil {
+		return t.db.failure(ctx, err)
+	}
+	var free bool
+	if err := t.lock.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' carrying', 0))`).Scan(&free); err != nil {
+		return t.db.failure(ctx, err)
+	}
+	if !free {
+		return &chat.Error{Code: chat.CodeConflict, Message: "Another 'footnote migrate' is filling this database; wait for it"}
+	}
+	return nil
+}
+
+// Begin implements move.Target. Lock comes first.
+func (t *Target) Begin(ctx context.Context, source string) (done bool, err error) {
+	begun, over, from, err := t.db.carried(ctx)
+	if err != nil {
+		return false, err
+	}
+	if begun && from != source {
+		return false, &chat.Error{Code: chat.CodeConflict, Message: "The database was filled from another data directory; use an empty one"}
+	}
+	if begun {
+		return over, nil
+	}
+	if err := t.empty(ctx); err != nil {
+		return false, err
+	}
+	if _, err := t.db.exec(ctx, longTime, `CREATE TABLE IF NOT EXISTS carried (name text PRIMARY KEY, key text NOT NULL, rows bigint NOT NULL)`); err != nil {
+		return false, err
+	}
+	_, err = t.db.exec(ctx, longTime, `INSERT INTO carried VALUES ('', $1, 0)`, source)
+	return false, err
+}
+
+// empty fails if any table has rows.
+func (t *Target) empty(ctx context.Context) error {
+	for _, table := range move.Tables() {
+		if table.One {
+			continue
+		}
+		var some bool
+		if err := t.db.queryRow(ctx, longTime, `SELECT EXISTS (SELECT FROM `+table.Name+`)`, nil, &some); err != nil {
+			return err
+		}
+		if some {
+			return &chat.Error{Code: chat.CodeConflict, Message: "The database holds other data (in its table " + table.Name + "); use an empty one, nothing was changed"}
+		}
+	}
+	return nil
+}
+
+// Again empties the locked database of what was carried so far. It fails with chat.CodeConflict if it was whole before: then it may be in use.
+func (t *Target) Again(ctx context.Context) error {
+	begun, over, _, err := t.db.carried(ctx)
+	if err != nil {
+		return err
+	}
+	if over {
+		return &chat.Error{Code: chat.CodeConflict, Message: "Everything was carried over before and may be in use; nothing was removed"}
+	}
+	if !begun {
+		return nil
+	}
+	return t.db.inTx(ctx, contentTime, func(x *tx) error {
+		for _, table := range move.Tables() {
+			if !table.One {
+				if _, err := x.exec(`TRUNCATE ` + table.Name + ` CASCADE`); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := x.exec(`DELETE FROM carried`)
+		return err
+	})
+}
+
+// After implements move.Target.
+func (t *Target) After(ctx context.Context, table move.Table) (key move.Row, rows int64, err error) {
+	var text string
+	err = t.db.queryRow(ctx, longTime, `SELECT key, rows FROM carried WHERE name = $1`, []any{table.Name}, &text, &rows)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, 0, nil
+	}
+	if err == nil {
+		key, err = move.ParseKey(table, text)
+	}
+	return key, rows, err
+}
+
+// Put implements move.Target.
+func (t *Target) Put(ctx context.Context, table move.Table, rows []move.Row, last move.Row) error {
+	key, err := move.FormatKey(last)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(table.Columns))
+	for i, column := range table.Columns {
+		names[i] = column.Name
+	}
+	return t.db.inTx(ctx, contentTime, func(x *tx) error {
+		if table.One {
+			if _, err := x.exec(`DELETE FROM ` + table.Name); err != nil {
+				return err
+			}
+		}
+		if err := x.copyFrom(table.Name, names, len(rows), func(i int) []any { return rows[i] }); err != nil {
+			return err
+		}
+		_, err := x.exec(`INSERT INTO carried AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`, table.Name, key, int64(len(rows)))
+		return err
+	})
+}
+
+// Rows implements move.Target.
+func (t *Target) Rows(ctx context.Context, table move.Table, each func(move.Row) error) error {
+	names := make([]string, len(table.Columns))
+	for i, column := range table.Columns {
+		if names[i] = column.Name; column.Kind == move.JSON {
+			names[i] += "::text"
+		}
+	}
+	rows, err := t.db.pool.Query(ctx, `SELECT `+strings.Join(names, ", ")+` FROM `+table.Name)
+	if err != nil {
+		return t.db.failure(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row, err := scanRow(table, rows)
+		if err != nil {
+			return err
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return t.db.failure(ctx, rows.Err())
+}
+
+// Settle implements move.Target: numbers go on after the highest, and the index is sorted.
+func (t *Target) Settle(ctx context.Context) error {
+	identities, err := query(ctx, t.db, longTime, value[string], `SELECT table_name::text FROM information_schema.columns
+		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)
+	if err != nil {
+		return err
+	}
+	for _, table := range identities {
+		statement := fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%[1]s', 'n'), greatest(max(n), 1), max(n) IS NOT NULL) FROM %[1]s`, table)
+		if _, err := t.db.exec(ctx, longTime, statement); err != nil {
+			return fmt.Errorf("numbers of %s: %w", table, err)
+		}
+	}
+	if _, err := t.db.exec(ctx, contentTime, `SELECT gin_clean_pending_list('lexical_marks')`); err != nil {
+		return err
+	}
+	_, err = t.db.exec(ctx, contentTime, `ANALYZE`)
+	return err
+}
+
+// End implements move.Target.
+func (t *Target) End(ctx context.Context) error {
+	_, err := t.db.exec(ctx, longTime, `UPDATE carried SET rows = 1 WHERE name = ''`)
+	return err
+}

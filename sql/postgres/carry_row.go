@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/sql/move"
+)
+
+// Fit implements move.Target. Of the index it takes a passage's terms, those of the title first, and makes its marks and words.
+func (t *Target) Fit(table move.Table, row move.Row) (move.Row, error) {
+	if len(row) != len(table.Columns) {
+		return nil, fmt.Errorf("%d values for %d columns", len(row), len(table.Columns))
+	}
+	if table.Name == "lexical" {
+		title, _ := row[1].(string)
+		body, _ := row[2].(string)
+		terms := corpus.Terms{Title: title, Body: body}
+		marks := marksOf(terms)
+		slices.Sort(marks)
+		row = move.Row{row[0], marks, indexedWords(terms)}
+	}
+	fitting := make(move.Row, len(row))
+	for i, column := range table.Columns {
+		var err error
+		if fitting[i], err = fit(column.Kind, row[i]); err != nil {
+			return nil, fmt.Errorf("column %s: %w", column.Name, err)
+		}
+	}
+	return fitting, nil
+}
+
+func fit(kind move.Kind, value any) (any, error) {
+	switch v := value.(type) {
+	case int64:
+		if kind == move.Bool {
+			return v != 0, nil
+		}
+		if kind == move.Int {
+			return v, nil
+		}
+	case string:
+		switch kind {
+		case move.Text:
+			return legible(v), nil
+		case move.JSON:
+			return fitJSON(v)
+		case move.Bytes:
+			return append([]byte{}, v...), nil
+		}
+	case []byte:
+		if kind == move.Bytes {
+			return append([]byte{}, v...), nil
+		}
+	case []int64:
+		if kind == move.Ints {
+			return v, nil
+		}
+	case bool:
+		if kind == move.Bool {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("a %T is not what belongs there", value)
+}
+
+func fitJSON(text string) (string, error) {
+	text = legible(text)
+	if !strings.Contains(text, `\u0000`) {
+		return text, nil
+	}
+	return toJSONB(json.RawMessage(text))
+}
+
+func scanRow(table move.Table, from scanner) (move.Row, error) {
+	dest := make([]any, len(table.Columns))
+	for i, column := range table.Columns {
+		switch column.Kind {
+		case move.Int:
+			dest[i] = new(int64)
+		case move.Bytes:
+			dest[i] = new([]byte)
+		case move.Ints:
+			dest[i] = new([]int64)
+		case move.Bool:
+			dest[i] = new(bool)
+		case move.Text, move.JSON:
+			dest[i] = new(string)
+		}
+	}
+	if err := from.Scan(dest...); err != nil {
+		return nil, err
+	}
+	row := make(move.Row, len(dest))
+	for i := range dest {
+		switch v := dest[i].(type) {
+		case *int64:
+			row[i] = *v
+		case *[]byte:
+			row[i] = *v
+		case *[]int64:
+			row[i] = *v
+		case *bool:
+			row[i] = *v
+		case *string:
+			row[i] = *v
+		}
+	}
+	return row, nil
+}

@@ -1,0 +1,35 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"footnote/sql/move"
+)
+
+// Whoever adds a table or a column decides whether 'footnote migrate' fills it: in move.Tables, or in made with the reason.
+func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	filled := map[string]bool{}
+	for _, table := range move.Tables() {
+		for _, column := range table.Columns {
+			filled[table.Name+"."+column.Name] = true
+		}
+	}
+	there, err := query(t.Context(), db, longTime, value[string], `SELECT table_name || '.' || column_name FROM information_schema.columns
+		JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range there {
+		table, _, _ := strings.Cut(name, ".")
+		if made[table] == "" && made[name] == "" && !strings.HasPrefix(table, "river_") && !filled[name] {
+			t.Errorf("%s is neither filled nor made for a reason", name)
+		}
+		delete(filled, name)
+	}
+	for name := range filled {
+		t.Errorf("%s is carried, but not in the schema", name)
+	}
+}

@@ -1,0 +1,162 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/move"
+)
+
+// carried says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order of the keys. What a
+// document's purge has begun to take away stays behind; a content belongs to the document that it serves.
+var carried = map[string]struct{ columns, from, where, order string }{
+	"sessions": {`n, id, user, title, title_fold, coalesce((SELECT r.id FROM runs r WHERE r.n = head), ''), coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0), '',
+		created_at, updated_at, deleted_at`, `sessions`, `n > ?1`, `n`},
+	"runs": {`n, id, session, coalesce((SELECT p.id FROM runs p WHERE p.n = r.parent), ''), depth, status, owner, lease_until,
+		coalesce((SELECT max(e.id) & 1048575 FROM events e WHERE e.id > r.n << 20 AND e.id < (r.n + 1) << 20), 0), tokens_in, tokens_out, created_at, ended_at`,
+		`runs r`, `n > ?1`, `n`},
+	"run_texts":        {`run, request, question_fold, answer`, `run_texts`, `run > ?1`, `run`},
+	"events":           {`id >> 20, id & 1048575, at, type, body`, `events`, `id > (?1 << 20 | ?2)`, `id`},
+	"step_outputs":     {`run, call_id, body`, `step_outputs`, `(run, call_id) > (?1, ?2)`, `run, call_id`},
+	"idempotency_keys": {`user, key, request, run, created_at`, `idempotency_keys`, `(user, key) > (?1, ?2)`, `user, key`},
+	"feedback":         {`n, run, user, rating, reason, comment, created_at, updated_at`, `feedback`, `n > ?1`, `n`},
+	"queued":           {`n, id, session, place, key, request, problem, taken, created_at`, `queued`, `n > ?1`, `n`},
+	"documents": {`n, id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages, language, given_meta, meta, state, 'off', progress,
+		failure, passages, CASE purging WHEN 0 THEN content ELSE 0 END, coalesce((SELECT c.changed FROM contents c WHERE c.n = d.content), 0),
+		created_at, updated_at, deleted_at`, `documents d`, `n > ?1`, `n`},
+	"contents": {`n, document, first_row, passages, lengths, sizes,
+		coalesce((SELECT group_concat(x.body, '' ORDER BY x.piece) FROM content_texts x WHERE x.content = c.n), ''),
+		coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ',' ORDER BY x.piece) || ']' FROM content_blocks x WHERE x.content = c.n), 'null'),
+		sha256, filename, mime, bytes`, `contents c`, `n > ?1 AND ` + serves("n"), `n`},
+	"content_words": {`content, piece, start_off, end_off, body`, `content_words`, `(content, piece) > (?1, ?2) AND ` + serves("content"), `content, piece`},
+	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, text`, `passages`,
+		`row > ?1 AND ` + serves("content"), `row`},
+	"lexical":         {`p.row, p.section, p.text, d.title, d.language`, `passages p JOIN documents d ON d.content = p.content AND d.purging = 0`, `p.row > ?1`, `p.row`},
+	"lexicon":         {`term`, `lexicon`, `term > ?1`, `term`},
+	"corpus_versions": {`user, version`, `corpus_versions`, `user > ?1`, `user`},
+	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
+}
+
+func serves(content string) string {
+	return content + ` IN (SELECT content FROM documents WHERE purging = 0)`
+}
+
+// left are the tables and columns that are not carried as they are, and why.
+var left = map[string]string{
+	"migrations": "of this schema", "jobs": "unfinished documents are queued anew when a server starts",
+	"vectors": "made anew by a server with a vector store", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
+	"corpus_state.vector_dimension": "of vectors", "lexicon.n": "not used elsewhere", "lexical": "made anew from the passages", "lexical_terms": "a view of lexical", "lexical_places": "a view of lexical",
+	"contents.live": "only live contents are carried", "contents.started_at": "of contents that are being written",
+	"documents.semantic": "off until the target has its vectors",
+}
+
+// Source reads everything from a database file that no process writes to. It never changes the file.
+type Source struct {
+	pool *sql.DB
+	name string
+}
+
+// OpenSource opens the database file at path. One of another version than this program's fails with a *chat.Error that says what to do.
+func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
+	pool, err := readOnly(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{pool: pool}
+	steps, err := migrations(migrationFiles, "migrations")
+	if err != nil {
+		return nil, closing(pool, err)
+	}
+	var version int
+	err = pool.QueryRowContext(ctx, `SELECT max(number), (SELECT group_concat(applied_at, ' ' ORDER BY number) FROM migrations WHERE number <= 2) FROM migrations`).Scan(&version, &s.name)
+	if err != nil {
+		return nil, closing(pool, failure(err))
+	}
+	if version != len(steps) {
+		return nil, closing(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
+			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it once, or use a newer program", version, len(steps))})
+	}
+	return s, nil
+}
+
+func closing(pool *sql.DB, err error) error {
+	if closed := pool.Close(); closed != nil {
+		return fmt.Errorf("%w, and %w", err, closed)
+	}
+	return err
+}
+
+// Close closes the file.
+func (s *Source) Close() error { return s.pool.Close() }
+
+// Name implements move.Source: the moments at which the file was made.
+func (s *Source) Name() string { return s.name }
+
+// Count implements move.Source.
+func (s *Source) Count(ctx context.Context, t move.Table) (n int64, err error) {
+	err = s.pool.QueryRowContext(ctx, `SELECT count(*) FROM `+carried[t.Name].from+` WHERE `+carried[t.Name].where, start(t)...).Scan(&n)
+	return n, failure(err)
+}
+
+// start is a key before all others.
+func start(t move.Table) []any {
+	key := make([]any, t.Keys)
+	for i := range key {
+		key[i] = int64(0)
+		if t.Columns[i].Kind != move.Int {
+			key[i] = ""
+		}
+	}
+	return key
+}
+
+// Rows implements move.Source. Of the index it yields a passage's terms, those of the title first.
+func (s *Source) Rows(ctx context.Context, t move.Table, after move.Row, each func(move.Row) error) error {
+	how, ok := carried[t.Name]
+	if !ok {
+		return fmt.Errorf("%s is not here", t.Name)
+	}
+	key := []any(after)
+	if after == nil {
+		key = start(t)
+	}
+	rows, err := s.pool.QueryContext(ctx, `SELECT `+how.columns+` FROM `+how.from+` WHERE `+how.where+` ORDER BY `+how.order, key...)
+	if err != nil {
+		return failure(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return failure(err)
+	}
+	if t.Name != "lexical" && len(names) != len(t.Columns) {
+		return fmt.Errorf("%d columns are read of %s, %d are wanted", len(names), t.Name, len(t.Columns))
+	}
+	dest := make([]any, len(names))
+	for rows.Next() {
+		row := make(move.Row, len(names))
+		for i := range row {
+			dest[i] = &row[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return failure(err)
+		}
+		if t.Name == "lexical" {
+			row = analysed(row)
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return failure(rows.Err())
+}
+
+// analysed makes the terms of a passage: row, section, text, title and language become row, title and body.
+func analysed(row move.Row) move.Row {
+	word := func(i int) string { text, _ := row[i].(string); return text } // all are text in the schema
+	terms := corpus.AnalysePassages(word(3), word(4), []corpus.Passage{{Section: word(1), Text: word(2)}})
+	return move.Row{row[0], terms[0].Title, terms[0].Body}
+}
