@@ -76,7 +76,7 @@ func (d directory) Put(ctx context.Context, r io.Reader, limit int64) (hash stri
 	if err != nil {
 		return "", 0, fmt.Errorf("store a file: %w", failure(err))
 	}
-	hash, size, err = write(ctx, f, r, limit)
+	hash, size, err = Write(ctx, f, r, limit)
 	if closing := f.Close(); err == nil {
 		err = failure(closing)
 	}
@@ -92,8 +92,8 @@ func (d directory) Put(ctx context.Context, r io.Reader, limit int64) (hash stri
 	return hash, size, nil
 }
 
-// write copies r to f and waits until the disk has it.
-func write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, int64, error) {
+// Write copies r, at most limit bytes (else chat.CodeTooLarge), to f, waits until the disk has it, and returns its SHA-256 (hex) and size.
+func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, int64, error) {
 	sum := sha256.New()
 	size, err := io.Copy(writerTo{io.MultiWriter(f, sum)}, io.LimitReader(cancellable{ctx, r}, limit+1))
 	if err != nil {
@@ -114,7 +114,7 @@ func amount(bytes int64) string {
 
 // keep gives a finished file its name and makes that durable. The same bytes may be there already: then they are replaced by equals.
 func (d directory) keep(temp, hash string) error {
-	name := nameOf(hash)
+	name, _ := Name(hash)
 	dir := path.Dir(name)
 	if err := d.root.MkdirAll(dir, 0o700); err != nil {
 		return failure(err)
@@ -138,20 +138,28 @@ func (d directory) keep(temp, hash string) error {
 	return nil
 }
 
-func nameOf(hash string) string { return hash[:2] + "/" + hash[2:] }
+// Name returns the name of the blob with a hash, below where all lie; ok is false for what is no hash.
+func Name(hash string) (name string, ok bool) {
+	if !validHash.MatchString(hash) {
+		return "", false
+	}
+	return hash[:2] + "/" + hash[2:], true
+}
 
 var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-var errNoBlob = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
+// ErrNone is what Open returns for an unknown hash.
+var ErrNone = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
 
 // Open opens a blob; see corpus.Blobs.
 func (d directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, error) {
-	if !validHash.MatchString(hash) {
-		return nil, errNoBlob
+	name, ok := Name(hash)
+	if !ok {
+		return nil, ErrNone
 	}
-	f, err := d.root.Open(nameOf(hash))
+	f, err := d.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errNoBlob
+		return nil, ErrNone
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open a file: %w", failure(err))
@@ -161,10 +169,11 @@ func (d directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, erro
 
 // Delete removes a blob; see corpus.Blobs. One that is not there is no error.
 func (d directory) Delete(_ context.Context, hash string) error {
-	if !validHash.MatchString(hash) {
+	name, ok := Name(hash)
+	if !ok {
 		return nil
 	}
-	if err := d.root.Remove(nameOf(hash)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove a file: %w", failure(err))
 	}
 	return nil

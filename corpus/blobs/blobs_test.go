@@ -110,7 +110,7 @@ func TestAFullDiskSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	if _, _, err := write(t.Context(), full, strings.NewReader("bytes"), 10); err == nil || chat.CodeOf(err) != chat.CodeDiskFull {
-		t.Errorf("write: %v, want code %s", err, chat.CodeDiskFull)
+	if _, _, err := Write(t.Context(), full, strings.NewReader("bytes"), 10); err == nil || chat.CodeOf(err) != chat.CodeDiskFull {
+		t.Errorf("Write: %v, want code %s", err, chat.CodeDiskFull)
 	}
 }

@@ -1,0 +1,212 @@
+package s3_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/blobs/s3"
+	"footnote/corpus/corpustest"
+)
+
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// storage is an S3 server on loopback, with a bucket "originals". fault, while it is set, answers instead.
+type storage struct {
+	url   string
+	fault atomic.Pointer[http.HandlerFunc]
+	calls atomic.Int64
+}
+
+func newStorage(t *testing.T) *storage {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("originals"); err != nil {
+		t.Fatal(err)
+	}
+	s := &storage{}
+	real := gofakes3.New(backend).Server()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.calls.Add(1)
+		if fault := s.fault.Load(); fault != nil {
+			(*fault)(w, r)
+			return
+		}
+		real.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s.url = "s3://originals/footnote?region=us-east-1&endpoint=" + server.URL
+	return s
+}
+
+func (s *storage) open(t *testing.T) *s3.Store {
+	t.Helper()
+	bs, err := s3.Open(t.Context(), s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bs.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return bs
+}
+
+func (s *storage) fail(handler http.HandlerFunc) { s.fault.Store(&handler) }
+func (s *storage) heal()                         { s.fault.Store(nil) }
+
+func TestBlobs(t *testing.T) {
+	t.Parallel()
+	corpustest.TestBlobs(t, func(t *testing.T) corpus.Blobs { return newStorage(t).open(t) })
+}
+
+func TestALargeFileIsSentInParts(t *testing.T) {
+	t.Parallel()
+	bs := newStorage(t).open(t)
+	body := bytes.Repeat([]byte("0123456789abcdef"), 12<<16) // 12 MiB
+	hash, size, err := bs.Put(t.Context(), bytes.NewReader(body), 1<<30)
+	if err != nil || size != int64(len(body)) {
+		t.Fatalf("Put = %d, %v", size, err)
+	}
+	f, err := bs.Open(t.Context(), hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var back bytes.Buffer
+	if _, err := back.ReadFrom(f); err != nil || !bytes.Equal(back.Bytes(), body) {
+		t.Errorf("%d bytes came back, %v; want %d", back.Len(), err, len(body))
+	}
+}
+
+func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
+	t.Parallel()
+	answer := func(status int, code string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			if code != "" {
+				fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>canary</Message></Error>`, code)
+			}
+		}
+	}
+	for name, row := range map[string]struct {
+		fault http.HandlerFunc
+		code  chat.Code
+		says  string
+	}{
+		"down": {func(w http.ResponseWriter, _ *http.Request) { hangUp(w) }, chat.CodeUnavailable, "does not answer"},
+		"busy": {answer(503, "SlowDown"), chat.CodeUnavailable, "does not answer"},
+		"full": {func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				answer(404, "")(w, r)
+				return
+			}
+			answer(507, "XMinioStorageFull")(w, r)
+		}, chat.CodeDiskFull, "full"},
+		"keys": {func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				answer(404, "")(w, r)
+				return
+			}
+			answer(403, "AccessDenied")(w, r)
+		}, chat.CodeUnavailable, "refuses its keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStorage(t)
+			bs := s.open(t)
+			kept, _, err := bs.Put(t.Context(), strings.NewReader("kept"), 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.fail(row.fault)
+			_, _, err = bs.Put(t.Context(), strings.NewReader("bytes"), 100)
+			if err == nil || chat.CodeOf(err) != row.code || !strings.Contains(chat.MessageOf(err), row.says) || strings.Contains(chat.MessageOf(err), "canary") {
+				t.Errorf("Put: %v, want %s with %q", err, row.code, row.says)
+			}
+			if name != "full" && name != "keys" {
+				if _, err := bs.Open(t.Context(), kept); chat.CodeOf(err) != row.code {
+					t.Errorf("Open: %v, want %s", err, row.code)
+				}
+				if err := bs.Reach(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
+					t.Errorf("Reach: %v", err)
+				}
+			}
+			s.heal()
+			if _, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100); err != nil {
+				t.Errorf("Put after it healed: %v", err)
+			}
+			if err := bs.Reach(t.Context()); err != nil {
+				t.Errorf("Reach after it healed: %v", err)
+			}
+		})
+	}
+}
+
+// hangUp breaks the connection without an answer.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		conn.Close()
+	}
+}
+
+func TestARequestThatFailsOnceIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s := newStorage(t)
+	bs := s.open(t)
+	s.fail(func(w http.ResponseWriter, _ *http.Request) { s.heal(); w.WriteHeader(http.StatusServiceUnavailable) })
+	hash, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100)
+	if err != nil {
+		t.Fatalf("Put: %v", err)
+	}
+	before := s.calls.Load()
+	if again, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100); err != nil || again != hash {
+		t.Errorf("Put again = %s, %v", again, err)
+	}
+	if n := s.calls.Load() - before; n != 1 {
+		t.Errorf("the same bytes took %d requests, want the question alone", n)
+	}
+}
+
+func TestASilentStorageDoesNotOutlastItsCaller(t *testing.T) {
+	t.Parallel()
+	s := newStorage(t)
+	bs := s.open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // whenever it ends, Put must
+	defer cancel()
+	s.fail(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	if _, _, err := bs.Put(ctx, strings.NewReader("bytes"), 100); err == nil || ctx.Err() == nil {
+		t.Errorf("Put: %v", err)
+	}
+}
+
+func TestABadAddressIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"s3://", "http://bucket", "s3://bucket?use_path_style=perhaps", "s3://bucket?unknown=1", "s3://key:canary@bucket", ":"} {
+		_, err := s3.Open(t.Context(), address)
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "FOOTNOTE_BLOBS") || strings.Contains(chat.MessageOf(err), "canary") {
+			t.Errorf("Open(%q): %v", address, err)
+		}
+	}
+}
