@@ -71,10 +71,9 @@ func (db *DB) migrate(ctx context.Context) error {
 }
 
 // migrateTo takes the steps that are missing, all in one transaction, so that a step that fails leaves nothing. An advisory
-// lock, held until that commits, lets replicas take turns. A schema up to four versions ahead, as in a rolling upgrade, is used
-// as it is: each step leaves its predecessors working.
+// lock, held until that commits, lets replicas take turns. A newer schema is used as it is, as in a rolling upgrade, unless one of its
+// steps says that this program is too old for it: see leastVersion.
 func (db *DB) migrateTo(ctx context.Context, steps []migration) error {
-	const ahead = 4
 	err := db.inTx(ctx, migrateTime, func(t *tx) error {
 		if _, err := t.exec(`SELECT pg_advisory_xact_lock(hashtextextended('footnote migrations', 0))`); err != nil {
 			return err
@@ -82,13 +81,16 @@ func (db *DB) migrateTo(ctx context.Context, steps []migration) error {
 		if _, err := t.pgx.Exec(t.ctx, `CREATE TABLE IF NOT EXISTS migrations (number int PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
 			return err
 		}
-		var version int
-		if err := t.queryRow(`SELECT coalesce(max(number), 0) FROM migrations`, nil, &version); err != nil {
+		if _, err := t.pgx.Exec(t.ctx, `ALTER TABLE migrations ADD COLUMN IF NOT EXISTS min_compatible int NOT NULL DEFAULT 1`); err != nil {
 			return err
 		}
-		if version > len(steps)+ahead {
+		var version, least int
+		if err := t.queryRow(`SELECT coalesce(max(number), 0), coalesce(max(min_compatible), 1) FROM migrations`, nil, &version, &least); err != nil {
+			return err
+		}
+		if least > len(steps) {
 			return &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-				"This database was written by a much newer Footnote (version %d, this one knows %d); start that version.", version, len(steps))}
+				"This database was written by a newer Footnote (version %d) that needs at least version %d beside it; this one is %d: start the newer program.", version, least, len(steps))}
 		}
 		for _, step := range steps[min(version, len(steps)):] {
 			if step.first != nil {
@@ -99,7 +101,7 @@ func (db *DB) migrateTo(ctx context.Context, steps []migration) error {
 			if _, err := t.pgx.Exec(t.ctx, step.script); err != nil { // without arguments, so that it may hold many statements
 				return fmt.Errorf("%s: %w", step.name, err)
 			}
-			if _, err := t.exec(`INSERT INTO migrations (number, name) VALUES ($1, $2)`, step.number, step.name); err != nil {
+			if _, err := t.exec(`INSERT INTO migrations (number, name, min_compatible) VALUES ($1, $2, $3)`, step.number, step.name, leastVersion(step.script)); err != nil {
 				return err
 			}
 			db.log.DebugContext(ctx, "database migrated", "step", step.name)

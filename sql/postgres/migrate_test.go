@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-
-	"footnote/chat"
 )
 
 func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
@@ -56,19 +54,6 @@ func TestAStepThatFailsLeavesNothing(t *testing.T) {
 	}
 	if err := db.migrateTo(t.Context(), steps[:n+1]); err != nil {
 		t.Errorf("the good step alone: %v", err)
-	}
-}
-
-func TestASchemaALittleAheadIsUsedAndOneFarAheadIsRefused(t *testing.T) {
-	t.Parallel()
-	url := server.Schema(t)
-	db := openURL(t, url)
-	exec(t, db, `INSERT INTO migrations (number, name) SELECT n, 'future' FROM generate_series((SELECT max(number) + 1 FROM migrations), (SELECT max(number) + 4 FROM migrations)) n`)
-	openURL(t, url)
-	exec(t, db, `INSERT INTO migrations (number, name) VALUES (4711, 'far future')`)
-	_, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
-	if err == nil || !strings.Contains(chat.MessageOf(err), "much newer Footnote (version 4711") {
-		t.Errorf("Open = %v, want a sentence that names version 4711", err)
 	}
 }
 
