@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ type attempt struct {
 	told   any         // then: the output, for the model
 	begin  time.Time
 	ended  chan outcome
+	asking *asking // a person has to allow it; nil: nobody has to
+	edited bool    // it ran with a person's input
 }
 
 // outcome is what became of a call that ran.
@@ -89,7 +92,9 @@ func (w *work) act(ctx context.Context, r reply) error {
 	defer cancel(nil)
 	defer context.AfterFunc(w.now, func() { cancel(errAnswerNow) })()
 	for _, a := range attempts {
-		if a.status == "" {
+		if a.status == "" && a.tool.approve {
+			queue = append(queue, w.track(w.ask(a)))
+		} else if a.status == "" {
 			queue = append(queue, w.track(a.step))
 			if queue, err = w.tick(queue, a, chat.StatusRunning); err != nil {
 				return err
@@ -99,7 +104,13 @@ func (w *work) act(ctx context.Context, r reply) error {
 	}
 	grace := time.NewTimer(quick)
 	defer grace.Stop()
+	told := map[string]llm.Message{}
+	waits := false
 	for _, a := range attempts {
+		if a.asking != nil {
+			waits = true
+			continue
+		}
 		var o outcome
 		if a.status == "" {
 			o, queue, err = w.await(ctx, a, grace, queue)
@@ -115,11 +126,25 @@ func (w *work) act(ctx context.Context, r reply) error {
 		if queue, err = w.tick(queue, a, step.Status); err != nil {
 			return err
 		}
-		w.history = append(w.history, message)
+		told[a.step.CallID] = message
+	}
+	if waits {
+		if err := w.emit(ctx, queue...); err != nil {
+			return err
+		}
+		queue = nil
+		allowed, err := w.permitted(ctx, callCtx, attempts)
+		if err != nil {
+			return err
+		}
+		maps.Copy(told, allowed)
+	}
+	for _, a := range attempts {
+		w.history = append(w.history, told[a.step.CallID])
 	}
 	if parent != nil {
 		parent.Status, parent.ToolStatus, parent.Timestamp = chat.StatusComplete, chat.StatusComplete, stamp()
-		parent.DurationMS = sinceMS(attempts[0].begin)
+		parent.DurationMS = int64((parent.Timestamp - attempts[0].step.Timestamp) * 1000)
 		queue = append(queue, w.track(*parent))
 	}
 	return w.emit(ctx, queue...)
@@ -178,14 +203,15 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 				return nil
 			}
 		}
-		limited, cancel := context.WithTimeout(ctx, w.cfg.ToolTimeout)
+		limit := cmp.Or(a.tool.timeout, w.cfg.ToolTimeout)
+		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		o.result, o.err = a.tool.do(limited, w.desk, a.args)
 		switch {
 		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
 			o.err = errAnswerNow
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
-			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", w.cfg.ToolTimeout.Seconds()), Err: o.err}
+			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", limit.Seconds()), Err: o.err}
 		case o.err == nil && o.result.refused == "" && a.key != "":
 			w.cache.put(a.key, o.result)
 		}
@@ -233,7 +259,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 			return step, llm.Message{}, fmt.Errorf("clip output of %s: %w", step.ToolName, err)
 		}
 	}
-	message, err := toolMessage(w.nonce, a.call.ID, output)
+	message, err := toolMessage(w.nonce, a.call.ID, a.withNote(output))
 	return step, message, err
 }
 

@@ -62,7 +62,7 @@ func (c *citer) cite(ctx context.Context, n int, claim string) (number int, fres
 	number = len(c.list) + 1
 	c.list = append(c.list, chat.Citation{
 		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: blockOf(src.passage, found.start),
-		Title: title(src.document), Filename: src.document.Filename, Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
+		Title: title(src.document), Filename: src.document.Filename, SourceURL: sourceURL(src.document), Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
 		Start: found.start, End: found.end, Boxes: boxes,
 		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.desk.runID + "." + strconv.Itoa(number),
 		Check: found.check, Score: found.score, SHA256: src.document.SHA256,
@@ -129,7 +129,7 @@ func (d *desk) locate(ctx context.Context, src source, quote string) (place, err
 	offset := src.passage.Start
 	start, end, check := corpus.FindQuote(runes, quote, 0, len(runes))
 	if check == chat.CheckNotFound {
-		text, err := d.library.Text(ctx, d.scope, src.document.ID)
+		text, err := d.library.Text(ctx, d.reads(), src.document.ID)
 		if err != nil {
 			return place{}, fmt.Errorf("text of %s: %w", src.document.ID, err)
 		}
@@ -150,7 +150,7 @@ func (d *desk) boxes(ctx context.Context, doc corpus.Document, found place) ([]c
 	if doc.Pages == 0 {
 		return []chat.Box{}, nil
 	}
-	boxes, err := d.library.Boxes(ctx, d.scope, doc.ID, found.start, found.end)
+	boxes, err := d.library.Boxes(ctx, d.reads(), doc.ID, found.start, found.end)
 	if err != nil {
 		return nil, fmt.Errorf("boxes of quote: %w", err)
 	}

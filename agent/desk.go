@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"footnote/chat"
@@ -18,6 +19,8 @@ type Library interface {
 	Count(ctx context.Context, s chat.Scope) (corpus.Counts, error)
 	Version(ctx context.Context, s chat.Scope) (int64, error)
 	Semantic() bool
+	Document(ctx context.Context, s chat.Scope, id string) (corpus.Document, error)
+	Capture(ctx context.Context, u corpus.Upload) (corpus.Document, error)
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)
 	Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error)
@@ -37,6 +40,9 @@ type desk struct {
 
 // find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
 func (d *desk) find(ctx context.Context, ref string) (corpus.Document, string, error) {
+	if doc, ok := d.sources.document(ref); ok && chat.Hidden(doc.Namespace) {
+		return doc, "", nil
+	}
 	doc, err := d.library.Find(ctx, d.scope, ref)
 	if err != nil {
 		switch chat.CodeOf(err) {
@@ -46,7 +52,7 @@ func (d *desk) find(ctx context.Context, ref string) (corpus.Document, string, e
 			return corpus.Document{}, "", err
 		}
 	}
-	if !d.inReach(doc.ID) {
+	if !d.inReach(doc) {
 		return corpus.Document{}, "The document “" + ref + "” is not among those this question is about.", nil
 	}
 	return doc, "", nil
@@ -71,17 +77,13 @@ func (d *desk) findAll(ctx context.Context, refs []string) (docs []corpus.Docume
 	return docs, refused, nil
 }
 
-func (d *desk) inReach(id string) bool {
-	if len(d.only) == 0 {
-		return true
-	}
-	for _, o := range d.only {
-		if o == id {
-			return true
-		}
-	}
-	return false
+// inReach reports whether a question may be answered from a document: one of those it was narrowed to, or a page of the web.
+func (d *desk) inReach(doc corpus.Document) bool {
+	return len(d.only) == 0 || slices.Contains(d.only, doc.ID) || chat.Hidden(doc.Namespace)
 }
+
+// reads is the scope of what is read by its id: what the question is about, and the pages of the web that the run has read.
+func (d *desk) reads() chat.Scope { return d.scope.With(chat.WebNamespace(d.runID)) }
 
 // name is how people know what a model calls by an id.
 func (d *desk) name(ref string) string {

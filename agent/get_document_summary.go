@@ -60,7 +60,7 @@ func documentSummary() (*tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
-			r, err := d.library.Read(ctx, d.scope, corpus.ReadRequest{Document: doc.ID, Page: 1})
+			r, err := d.library.Read(ctx, d.reads(), corpus.ReadRequest{Document: doc.ID, Page: 1})
 			if err != nil {
 				return unread(doc, err)
 			}

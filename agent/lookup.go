@@ -46,7 +46,7 @@ func lookup() (*tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
-			r, err := d.library.Read(ctx, d.scope, corpus.ReadRequest{Document: doc.ID, Focus: in.Query, MaxRunes: lookupRunes})
+			r, err := d.library.Read(ctx, d.reads(), corpus.ReadRequest{Document: doc.ID, Focus: in.Query, MaxRunes: lookupRunes})
 			if err != nil {
 				return unread(doc, err)
 			}

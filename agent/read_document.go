@@ -58,7 +58,7 @@ func readDocument() (*tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
-			r, err := d.library.Read(ctx, d.scope, corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Page: in.Page})
+			r, err := d.library.Read(ctx, d.reads(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Page: in.Page})
 			if err != nil {
 				return unread(doc, err)
 			}

@@ -64,7 +64,7 @@ func readMultipleDocuments() (*tool, error) {
 			g.SetLimit(4)
 			for i, doc := range docs {
 				g.Go(func() (err error) {
-					readings[i], err = d.library.Read(ctx, d.scope, corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, MaxRunes: readTogether / len(docs)})
+					readings[i], err = d.library.Read(ctx, d.reads(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, MaxRunes: readTogether / len(docs)})
 					return err
 				})
 			}

@@ -13,6 +13,7 @@ type replayed struct {
 	turns     [][]*chat.Step        // calls of each model turn, in order, as they last were
 	thoughts  []string              // of each turn
 	running   []chat.Step           // steps that began and did not end
+	waiting   []*chat.Step          // calls that wait for a person
 	text      string                // of the answer, since the last reset
 	answered  bool                  // the whole answer is there, only run_done is missing
 	fell      bool                  // the fallback had taken over
@@ -45,8 +46,11 @@ func replay(log []chat.Event) (*replayed, error) {
 		}
 	}
 	for _, id := range r.order {
-		if s := r.questions[id]; s.Status == chat.StatusRunning {
+		switch s := r.questions[id]; s.Status {
+		case chat.StatusRunning:
 			r.running = append(r.running, *s)
+		case chat.StatusPending:
+			r.waiting = append(r.waiting, s)
 		}
 	}
 	return r, nil

@@ -178,14 +178,14 @@ func (w *work) sourcesOf(citations []chat.Citation) []chat.Source {
 	for _, c := range citations {
 		if !seen[c.DocumentID] {
 			seen[c.DocumentID] = true
-			out = append(out, chat.Source{Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, Section: c.Section, URL: c.URL, Cited: true})
+			out = append(out, chat.Source{Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SourceURL: c.SourceURL, Section: c.Section, URL: c.URL, Cited: true})
 		}
 	}
 	opened, _, _, _ := w.desk.sources.readings()
 	for _, doc := range opened {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true
-			out = append(out, chat.Source{DocumentID: doc.ID, Title: title(doc), Filename: doc.Filename, URL: "/d/" + url.PathEscape(doc.ID)})
+			out = append(out, chat.Source{DocumentID: doc.ID, Title: title(doc), Filename: doc.Filename, SourceURL: sourceURL(doc), URL: "/d/" + url.PathEscape(doc.ID)})
 		}
 	}
 	return out

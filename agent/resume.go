@@ -28,6 +28,9 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	for _, s := range past.running {
 		w.open[s.CallID] = &s
 	}
+	for _, s := range past.waiting {
+		w.open[s.CallID] = s
+	}
 	if past.answered {
 		return true, nil
 	}
@@ -42,6 +45,9 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 		w.model, w.fell = w.cfg.Fallback, true
 	}
 	step := w.phase("restart", chat.ActionThinking, chat.StatusComplete, "The server was restarted: going on from the last finished step")
+	for _, s := range past.waiting { // these go on waiting
+		delete(w.open, s.CallID)
+	}
 	ps := w.closed(chat.RunDone{})
 	if past.text != "" {
 		step.Thought = past.text
@@ -57,7 +63,7 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if call, ok := past.unfinished(w.run.Request.From); ok {
 		return false, w.redo(ctx, call)
 	}
-	return false, nil
+	return false, w.resumePending(ctx, past.waiting)
 }
 
 // restore rebuilds history, sources and budgets from the finished steps.
@@ -84,7 +90,9 @@ func (w *work) restore(ctx context.Context, past *replayed) error {
 			if err != nil {
 				return err
 			}
-			results = append(results, message)
+			if s.Status != chat.StatusPending { // its result is still to come
+				results = append(results, message)
+			}
 			w.recount(*s)
 		}
 		w.history = append(append(w.history, said), results...)
@@ -152,7 +160,7 @@ func (w *work) recount(s chat.Step) {
 	if t.retrieval {
 		w.retrievals++
 	}
-	if s.Status != chat.StatusRunning { // a call that was cut off may be made again
+	if s.Status != chat.StatusRunning && s.Status != chat.StatusPending { // a call that was cut off may be made again
 		w.calls[t.name+string(s.ToolInput)]++
 	}
 	w.bare = w.bare || t.bare && s.Status == chat.StatusComplete
@@ -169,7 +177,7 @@ func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error
 		w.desk.sources.reserve(n)
 	}
 	slices.Sort(wanted)
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.scope, wanted)
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), wanted)
 	if err != nil {
 		return fmt.Errorf("fetch passages: %w", err)
 	}
@@ -177,11 +185,11 @@ func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error
 	for _, p := range passages {
 		doc, ok := documents[p.DocumentID]
 		if !ok {
-			var why string
-			if doc, why, err = w.desk.find(ctx, p.DocumentID); err != nil {
+			doc, err = w.cfg.Library.Document(ctx, w.desk.reads(), p.DocumentID)
+			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return fmt.Errorf("find document: %w", err)
 			}
-			if why != "" {
+			if err != nil || !w.desk.inReach(doc) {
 				continue
 			}
 			documents[p.DocumentID] = doc
@@ -218,7 +226,7 @@ func (w *work) recall(s chat.Step) {
 		if json.Unmarshal(s.ToolOutput, &out) == nil {
 			w.desk.sources.searched(in.Query+in.Pattern, out.Found)
 		}
-	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation":
+	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation", "web_search":
 		var out struct {
 			Query string `json:"query"`
 			Found int    `json:"total_results"`

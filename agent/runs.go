@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/llm"
+	"footnote/web"
 )
 
 // Config wires Runs. Store, Feed, Library and Model are required; zero limits take their defaults.
@@ -22,6 +23,7 @@ type Config struct {
 	Library  Library
 	Model    llm.Model
 	Fallback llm.Model // takes over when Model fails; nil: the run then fails
+	Web      *web.Web  // nil: there is no web_search
 	Owner    string    // names this process in leases; unique to its life. Empty: a fresh id
 	Log      *slog.Logger
 
@@ -36,6 +38,9 @@ type Config struct {
 
 	// Exclusive says that no other process can work on this store's runs: at start all unfinished ones are taken over at once.
 	Exclusive bool
+
+	// ApproveWeb has a person allow each search of the web.
+	ApproveWeb bool
 }
 
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.
@@ -55,6 +60,8 @@ type Runs struct {
 // handle is how others reach a run under way.
 type handle struct {
 	user   string
+	ctx    context.Context    // of the run
+	asked  map[string]*asking // calls that wait, or waited, for a person; under Runs.mu
 	cancel context.CancelCauseFunc
 	now    context.CancelFunc // answer now
 }
@@ -64,7 +71,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
 		return nil, errors.New("agent: Store, Feed, Library and Model are required")
 	}
-	box, err := newToolbox()
+	box, err := newToolbox(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -143,12 +150,14 @@ func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat
 	if r.stopping {
 		cancel(errStopping)
 	}
-	r.active[run.ID] = &handle{user: run.User, cancel: cancel, now: answerNow}
+	h := &handle{user: run.User, ctx: ctx, asked: map[string]*asking{}, cancel: cancel, now: answerNow}
+	r.active[run.ID] = h
 	r.mu.Unlock()
 	r.wg.Go(func() {
 		defer answerNow()
 		defer cancel(nil)
 		w := r.newWork(run, set, now)
+		w.handle = h
 		w.finish(ctx, func() ([]chat.Payload, error) { return w.do(ctx, log) })
 		r.mu.Lock()
 		delete(r.active, run.ID)

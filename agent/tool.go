@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -40,13 +41,15 @@ type forModel interface{ forModel() any }
 type tool struct {
 	name      string
 	action    chat.Action
-	retrieval bool // counts against the budget of retrieval calls
-	cached    bool // the same call gives the same result until the library changes
-	bare      bool // its results are no passages: an answer from them alone needs no footnotes
-	onward    bool // the same call goes on where the one before ended, so it may be made again
-	ends      bool // its argument is the answer: the run ends with it
-	enough    bool // the next turn is the answer
-	topK      int  // the most its argument top_k may be; 0: it has none
+	retrieval bool          // counts against the budget of retrieval calls
+	cached    bool          // the same call gives the same result until the library changes
+	bare      bool          // its results are no passages: an answer from them alone needs no footnotes
+	onward    bool          // the same call goes on where the one before ended, so it may be made again
+	ends      bool          // its argument is the answer: the run ends with it
+	enough    bool          // the next turn is the answer
+	approve   bool          // a person has to allow each call
+	timeout   time.Duration // of one call; 0: that of all tools
+	topK      int           // the most its argument top_k may be; 0: it has none
 	echo      string
 	spec      llm.ToolSpec
 	schema    *jsonschema.Resolved

@@ -26,21 +26,25 @@ type absence struct{ name, why string }
 
 // toolbox is every toolset by name, and every tool.
 type toolbox struct {
-	sets  map[string]toolset
-	tools []*tool
+	sets   map[string]toolset
+	tools  []*tool
+	absent []absence // known tools that can't work as the program is set up: left out of what is offered
 }
 
-// absentTools are known tools that can't work as the program is set up. They are left out of what is offered.
-var absentTools = []absence{{"web_search", "no web search provider is set up"}}
-
 // newToolbox builds every toolset. This is the one table of defaults.
-func newToolbox() (toolbox, error) {
+func newToolbox(cfg Config) (toolbox, error) {
 	box := toolbox{sets: map[string]toolset{}}
 	built := map[string]*tool{}
-	for _, build := range []func() (*tool, error){
+	builders := []func() (*tool, error){
 		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
 		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finishAnswer, semanticSearch, hybridSearch, retrieveDocumentation, generateAnswer,
-	} {
+	}
+	if cfg.Web != nil {
+		builders = append(builders, webSearch(cfg.Web, cfg.ApproveWeb))
+	} else {
+		box.absent = append(box.absent, absence{"web_search", "no web search provider is set up"})
+	}
+	for _, build := range builders {
 		t, err := build()
 		if err != nil {
 			return toolbox{}, err
@@ -64,7 +68,7 @@ func newToolbox() (toolbox, error) {
 			if t, ok := built[name]; ok {
 				set.tools = append(set.tools, t)
 			}
-			for _, a := range absentTools {
+			for _, a := range box.absent {
 				if a.name == name {
 					set.absent = append(set.absent, a)
 				}
@@ -94,7 +98,7 @@ func (b toolbox) pick(s toolset, names []string) (toolset, string) {
 	for _, name := range names {
 		t := whole.find(name)
 		if t == nil {
-			for _, a := range absentTools {
+			for _, a := range b.absent {
 				if a.name == name {
 					return s, "The tool " + name + " can't be used: " + a.why + "."
 				}

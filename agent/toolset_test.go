@@ -17,7 +17,7 @@ import (
 
 func TestTheTableOfToolsets(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox()
+	box, err := newToolbox(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 
 func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox()
+	box, err := newToolbox(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

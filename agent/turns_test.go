@@ -48,7 +48,7 @@ func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 
 func TestTheLimitOfQuestionsByToolset(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox()
+	box, err := newToolbox(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ const offlineName = "offline"
 // work is one run under way. Its goroutine alone touches it.
 type work struct {
 	*Runs
+	handle  *handle
 	store   emitFunc // appends to the run's log
 	run     chat.Run
 	set     toolset
@@ -128,7 +129,7 @@ func (w *work) phase(name string, action chat.Action, status chat.Status, messag
 
 // track remembers a running step, so that it is closed whatever happens, and forgets one that ended.
 func (w *work) track(s chat.Step) chat.Step {
-	if s.Status == chat.StatusRunning {
+	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending {
 		w.open[s.CallID] = &s
 	} else {
 		delete(w.open, s.CallID)

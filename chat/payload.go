@@ -132,7 +132,8 @@ type Citation struct {
 	BlockID    string  `json:"block_id"`
 	Title      string  `json:"title"`
 	Filename   string  `json:"filename,omitempty"`
-	Section    string  `json:"section"` // heading path, joined by " › "
+	SourceURL  string  `json:"source_url,omitempty"` // where a page of the web was read
+	Section    string  `json:"section"`              // heading path, joined by " › "
 	Page       int     `json:"page,omitempty"`
 	Quote      string  `json:"quote"`             // always the stored slice text[start:end]
 	Claimed    string  `json:"claimed,omitempty"` // the model's wording, when it gave one
@@ -151,6 +152,7 @@ type Source struct {
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
 	Filename   string `json:"filename,omitempty"`
+	SourceURL  string `json:"source_url,omitempty"` // where a page of the web was read
 	Section    string `json:"section"`
 	URL        string `json:"url"`
 	Cited      bool   `json:"cited"`

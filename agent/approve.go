@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// asking is a call that waits for a person's word.
+type asking struct {
+	tool    *tool
+	decided bool
+	answer  chan verdict // holds one
+}
+
+// verdict is what a person decided about a call.
+type verdict struct {
+	denied bool
+	input  json.RawMessage // instead of the model's; nil: as it is
+}
+
+// Approve lets a call that waits run, with another input if one is given. It fails with CodeNotFound for a call that never waited,
+// CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that the tool does not take.
+func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
+	return r.decide(ctx, s, runID, callID, verdict{input: input})
+}
+
+// Deny keeps a call that waits from running; the model is told. It fails as Approve does.
+func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) error {
+	return r.decide(ctx, s, runID, callID, verdict{denied: true})
+}
+
+func (r *Runs) decide(ctx context.Context, s chat.Scope, runID, callID string, v verdict) error {
+	h, err := r.reach(ctx, s, runID)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, ok := h.asked[callID]
+	switch {
+	case h.ctx.Err() != nil:
+		return &chat.Error{Code: chat.CodeConflict, Message: "This answer was stopped."}
+	case !ok:
+		return &chat.Error{Code: chat.CodeNotFound, Message: "There is no such step that waits for approval."}
+	case a.decided:
+		return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+	}
+	if v.input != nil {
+		if v.input, err = a.tool.normalise(v.input, nil); err != nil {
+			return invalid("%s does not take this input: %s", a.tool.name, shorten(strings.TrimPrefix(err.Error(), "validating root: "), 400))
+		}
+	}
+	a.decided = true
+	a.answer <- v
+	return nil
+}
+
+// ask makes a call wait for a person, from the next event on.
+func (w *work) ask(a *attempt) chat.Step {
+	a.asking = &asking{tool: a.tool, answer: make(chan verdict, 1)}
+	w.mu.Lock()
+	w.handle.asked[a.step.CallID] = a.asking
+	w.mu.Unlock()
+	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
+	a.step.Summary = "waits for your approval"
+	return a.step
+}
+
+// permitted waits for a person's word on each call that needs it, in the order of the calls, and runs those that may. It returns the
+// results for the model by the ids of their steps.
+func (w *work) permitted(ctx, callCtx context.Context, attempts []*attempt) (map[string]llm.Message, error) {
+	late := time.NewTimer(w.searchTime() - time.Since(w.begun))
+	defer late.Stop()
+	told := map[string]llm.Message{}
+	var open []*attempt
+	for _, a := range attempts {
+		if a.asking == nil {
+			continue
+		}
+		v, err := w.hear(ctx, a, late.C)
+		if err != nil {
+			return nil, err
+		}
+		if a.status == "" {
+			w.admit(a, v)
+			if err := w.emit(ctx, w.track(a.step)); err != nil { // before it begins: what has an effect is in the log
+				return nil, err
+			}
+			w.launch(callCtx, a)
+		}
+		open = append(open, a)
+	}
+	for _, a := range open {
+		var o outcome
+		if a.status == "" {
+			select {
+			case o = <-a.ended:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		step, message, err := w.conclude(a, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.emit(ctx, w.track(step)); err != nil {
+			return nil, err
+		}
+		told[a.step.CallID] = message
+	}
+	return told, nil
+}
+
+// hear waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer now.
+func (w *work) hear(ctx context.Context, a *attempt, late <-chan time.Time) (verdict, error) {
+	end := func(status chat.Status, summary, why string) {
+		w.mu.Lock()
+		a.asking.decided = true
+		w.mu.Unlock()
+		a.refuse(status, why, nil)
+		a.step.Summary, a.step.Error = summary, nil
+	}
+	select {
+	case v := <-a.asking.answer:
+		if v.denied {
+			end(chat.StatusSkipped, "denied by you", "The user denied this call. Do not make it again; go on without it.")
+		}
+		return v, nil
+	case <-late:
+		end(chat.StatusSkipped, "nobody approved it in time", "Nobody approved this call in time. Answer from what you have.")
+	case <-w.now.Done():
+		if ctx.Err() != nil {
+			return verdict{}, context.Cause(ctx)
+		}
+		end(chat.StatusCancelled, "you wanted the answer now", "The user wants the answer now.")
+	case <-ctx.Done():
+		return verdict{}, context.Cause(ctx)
+	}
+	return verdict{}, nil
+}
+
+// admit makes an approved call ready to run, with the person's input if there is one.
+func (w *work) admit(a *attempt, v verdict) {
+	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning, stamp(), ""
+	a.step.Details = map[string]any{"approved": true}
+	if v.input != nil && string(v.input) != string(a.args) {
+		a.step.Details["proposed"] = a.args
+		a.args, a.step.ToolInput, a.edited = v.input, v.input, true
+		a.step.Message = a.tool.doing(w.desk, a.args)
+	}
+}
+
+// withNote tells the model that its call ran with another input.
+func (a *attempt) withNote(output any) any {
+	if !a.edited {
+		return output
+	}
+	if m, ok := output.(forModel); ok {
+		output = m.forModel()
+	}
+	return map[string]any{"note": fmt.Sprintf("The user changed the input of this call to %s", a.args), "result": output}
+}
+
+// resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the history already.
+func (w *work) resumePending(ctx context.Context, waiting []*chat.Step) error {
+	var attempts []*attempt
+	for _, s := range waiting {
+		a := &attempt{step: *s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput}, ended: make(chan outcome, 1)}
+		if a.tool = w.set.find(s.ToolName); a.tool == nil {
+			a.asking = &asking{}
+			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
+		} else {
+			if err := w.emit(ctx, w.track(w.ask(a))); err != nil {
+				return err
+			}
+		}
+		attempts = append(attempts, a)
+	}
+	callCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.now, func() { cancel(errAnswerNow) })()
+	told, err := w.permitted(ctx, callCtx, attempts)
+	if err != nil {
+		return err
+	}
+	for _, a := range attempts {
+		w.history = append(w.history, told[a.step.CallID])
+	}
+	return nil
+}
