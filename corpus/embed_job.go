@@ -22,6 +22,9 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	if d.SHA256 != job.SHA256 || d.State != StateReady || d.Semantic == SemanticReady {
 		return nil
 	}
+	if err := l.awaitVectors(ctx); err != nil {
+		return err
+	}
 	passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, 0, -1)
 	if err != nil {
 		return fmt.Errorf("read passages: %w", err)

@@ -75,6 +75,9 @@ func NewLibrary(cfg Config) (*Library, error) {
 func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { l.purgeDeleted(ctx) })
+	if vectors, ok := l.cfg.Vectors.(apart); ok && l.Semantic() {
+		workers.Go(func() { l.sweep(ctx, vectors) })
+	}
 	workers.Go(func() {
 		if err := l.expectPages(ctx); err != nil && ctx.Err() == nil {
 			l.cfg.Log.ErrorContext(ctx, "look for PDFs", "error", err)

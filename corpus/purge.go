@@ -40,6 +40,11 @@ func (l *Library) purgeDeleted(ctx context.Context) {
 
 // purge removes what was deleted before a time: content, vectors, and originals that no other document has.
 func (l *Library) purge(ctx context.Context, before time.Time) error {
+	if vectors, ok := l.cfg.Vectors.(apart); ok {
+		if err := vectors.Reach(ctx); err != nil { // later: nobody knows the documents' vectors after this
+			return fmt.Errorf("reach the vectors: %w", err)
+		}
+	}
 	gone, err := l.cfg.Documents.Purge(ctx, before)
 	if err != nil {
 		return err

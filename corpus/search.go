@@ -159,7 +159,7 @@ func (se *search) run(ctx context.Context) (Results, error) {
 		case found.err != nil:
 			byMeaning = false
 			se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", found.err)
-			se.note("Semantic search did not answer: these results are found by words.")
+			se.note("Semantic search is off: it did not answer. These results are found by words.")
 		}
 	}
 	if !byMeaning && se.query.MinScore > 0 {

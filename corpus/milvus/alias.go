@@ -50,7 +50,11 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 	}
 	if serving == "" {
 		err = s.do(ctx, "make alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
-			return c.CreateAlias(ctx, name, s.cfg.Collection)
+			err := c.CreateAlias(ctx, name, s.cfg.Collection)
+			if err != nil && strings.Contains(err.Error(), "alias already exist") { // its collection was dropped under it
+				return c.AlterAlias(ctx, name, s.cfg.Collection)
+			}
+			return err
 		})
 		if err == nil {
 			s.serves()

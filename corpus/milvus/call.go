@@ -52,7 +52,7 @@ func call[T any](ctx context.Context, s *Store, what string, do func(context.Con
 	if err == nil {
 		return out, nil
 	}
-	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return out, ctx.Err() // the caller left: that says nothing about the server
 	}
 	return out, s.failed(fmt.Errorf("%s: %w", what, err))

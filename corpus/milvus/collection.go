@@ -62,8 +62,10 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 	if known != nil {
 		return known, nil
 	}
-	s.making.Lock()
-	defer s.making.Unlock()
+	if err := s.startMaking(ctx); err != nil {
+		return nil, err
+	}
+	defer s.endMaking()
 	s.mu.Lock()
 	known = s.index
 	s.mu.Unlock()
@@ -72,13 +74,21 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 	}
 	if dimension == 0 {
 		var err error
-		if dimension, err = s.presentDimension(ctx); err != nil || dimension == 0 {
+		if dimension, err = s.presentDimension(ctx); err != nil {
 			return nil, err
+		}
+		if dimension == 0 {
+			s.missed()
+			return nil, nil
 		}
 	}
 	there, err := s.has(ctx, s.nameFor(dimension))
-	if err != nil || !there {
+	if err != nil {
 		return nil, err
+	}
+	if !there {
+		s.missed()
+		return nil, nil
 	}
 	return s.adopt(ctx, dimension)
 }
@@ -115,14 +125,39 @@ func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.index = ix
+	s.index, s.had = ix, true
 	return ix, nil
 }
 
+// missed notes that there is no collection. If there was one, it is made and filled again.
+func (s *Store) missed() {
+	s.mu.Lock()
+	lost := s.had
+	s.had = false
+	s.mu.Unlock()
+	if lost {
+		s.tellLost()
+	}
+}
+
+// startMaking waits until nobody else makes or chooses a collection, which can take as long as that takes to load.
+func (s *Store) startMaking(ctx context.Context) error {
+	select {
+	case s.making <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return unavailable(saysNothing, fmt.Errorf("wait for the collection: %w", context.Cause(ctx)))
+	}
+}
+
+func (s *Store) endMaking() { <-s.making }
+
 // make returns the collection for vectors of a dimension, made new if it is not there.
 func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
-	s.making.Lock()
-	defer s.making.Unlock()
+	if err := s.startMaking(ctx); err != nil {
+		return nil, err
+	}
+	defer s.endMaking()
 	s.mu.Lock()
 	known := s.index
 	s.mu.Unlock()

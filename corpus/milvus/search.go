@@ -26,6 +26,8 @@ func (s *Store) SearchVectors(ctx context.Context, scope chat.Scope, query []flo
 	if k <= 0 || !some || len(query) == 0 {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
+	defer cancel()
 	ix, err := s.toSearch(ctx, len(query))
 	if err != nil || ix == nil {
 		return nil, err

@@ -45,7 +45,7 @@ type Store struct {
 	lost  chan struct{} // something may be missing on the server
 	calls sync.WaitGroup
 
-	making sync.Mutex // held while collections are made or chosen
+	making chan struct{} // full while collections are made or chosen
 
 	mu        sync.Mutex
 	conn      client.Client // nil until the server answered
@@ -55,6 +55,7 @@ type Store struct {
 	restErr   error
 	index     *index // the collection that takes part, nil while unknown
 	dimension int    // of the embedder, 0 until it is known
+	had       bool   // a collection took part before
 	served    bool   // the alias was seen on our model's collection
 	gone      error  // another Footnote moved the alias to another model
 	closed    bool
@@ -92,7 +93,7 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{cfg: cfg, lost: make(chan struct{}, 1)}, nil
+	return &Store{cfg: cfg, lost: make(chan struct{}, 1), making: make(chan struct{}, 1)}, nil
 }
 
 // Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is for one reader.
@@ -107,7 +108,20 @@ func (s *Store) tellLost() {
 
 // Reach reports whether the server answers and our collection can be searched.
 func (s *Store) Reach(ctx context.Context) error {
-	_, err := s.find(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
+	defer cancel()
+	s.mu.Lock()
+	known := s.index
+	s.mu.Unlock()
+	if known == nil {
+		_, err := s.find(ctx)
+		return err
+	}
+	there, err := s.has(ctx, known.name)
+	if err == nil && !there {
+		s.forget()
+		_, err = s.find(ctx)
+	}
 	return err
 }
 

@@ -35,6 +35,7 @@ os.environ.update(
     MILVUS_RUN_DIR=os.path.join(root, "run"),
     LD_LIBRARY_PATH=programs,
     ETCD_CONFIG_PATH=etcd,
+    COMMON_SESSION_TTL="5",  # of a server that was killed: the next one waits for its end
     GOMAXPROCS="2",
     GOMEMLIMIT="512MiB",
 )

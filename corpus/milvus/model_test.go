@@ -1,0 +1,155 @@
+package milvus
+
+import (
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/milvus/milvustest"
+)
+
+var scope = chat.Scope{User: "alice"}
+
+func vector(passage, document string, values ...float32) corpus.Vector {
+	return corpus.Vector{PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: scope.User, Values: values}
+}
+
+func mustDo(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// hits returns how many passages a search finds.
+func hits(t *testing.T, s *Store, query ...float32) int {
+	t.Helper()
+	found, err := s.SearchVectors(t.Context(), scope, query, nil, 10)
+	mustDo(t, "SearchVectors", err)
+	return len(found)
+}
+
+func TestAnotherModelHasItsOwnCollection(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			address := milvustest.Shared(t, kind)
+			cfg := Config{Address: address, Collection: milvustest.Collection(t, address), Model: "old"}
+			old := open(t, cfg)
+			mustDo(t, "Upsert", old.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0), vector("b", "d", 0, 1)}))
+			mustDo(t, "Complete", old.Complete(t.Context()))
+
+			cfg.Model = "new"
+			fresh := open(t, cfg)
+			if counts, err := fresh.CountVectors(t.Context(), []string{"d"}); err != nil || len(counts) > 0 {
+				t.Fatalf("the new model counts %v, %v before anything is embedded", counts, err)
+			}
+			mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
+			if counts, err := fresh.CountVectors(t.Context(), []string{"d", "e"}); err != nil || !maps.Equal(counts, map[string]int{"d": 1}) {
+				t.Errorf("the new model counts %v, %v", counts, err)
+			}
+			if n := hits(t, old, 1, 0); n != 2 {
+				t.Errorf("while the new model's vectors are made the old one finds %d passages, want 2", n)
+			}
+			if serving, err := fresh.serving(t.Context()); err != nil || serving != old.nameFor(2) {
+				t.Errorf("meanwhile %q serves, %v; want %q", serving, err, old.nameFor(2))
+			}
+			mustDo(t, "Complete", fresh.Complete(t.Context()))
+			if serving, err := fresh.serving(t.Context()); err != nil || serving != fresh.nameFor(3) {
+				t.Errorf("then %q serves, %v; want %q", serving, err, fresh.nameFor(3))
+			}
+			if there, err := fresh.has(t.Context(), old.nameFor(2)); err != nil || there {
+				t.Errorf("the old model's collection is there: %v, %v", there, err)
+			}
+			if n := hits(t, fresh, 1, 0, 0); n != 1 {
+				t.Errorf("the new model finds %d passages, want 1", n)
+			}
+			old.forget() // as after any failure
+			err := old.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 0, 1)})
+			if err == nil {
+				err = old.Complete(t.Context())
+			}
+			if chat.CodeOf(err) != chat.CodeConflict {
+				t.Errorf("a Footnote that is left with the old model goes on: %v", err)
+			}
+		})
+	}
+}
+
+func TestAServerThatSaysNothingCostsThreeSeconds(t *testing.T) {
+	t.Parallel()
+	server := milvustest.ForTest(t, milvustest.Lite)
+	s := open(t, Config{Address: server.Address, Model: "test"})
+	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
+	mustDo(t, "Pause", server.Pause())
+	for range 2 { // the second one fails at once
+		_, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1)
+		if chat.CodeOf(err) != chat.CodeUnavailable {
+			t.Errorf("a search while it is stopped: %v", err)
+		}
+		if !errors.Is(err, errSlow) {
+			t.Errorf("our own timer did not end it: %v", err)
+		}
+	}
+	mustDo(t, "Resume", server.Resume())
+	await(t, "it finds the passage again", func() bool {
+		found, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1)
+		return err == nil && len(found) == 1
+	})
+}
+
+func TestARestartedServerIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	server := milvustest.ForTest(t, milvustest.Standalone)
+	s := open(t, Config{Address: server.Address, Model: "test"})
+	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
+	mustDo(t, "Kill", server.Kill())
+	if _, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("a search while it is down: %v", err)
+	}
+	mustDo(t, "Run", server.Run(t.Context()))
+	await(t, "it finds what it had", func() bool {
+		found, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1)
+		return err == nil && len(found) == 1
+	})
+	for drained := false; !drained; { // what connecting told
+		select {
+		case <-s.Lost():
+		default:
+			drained = true
+		}
+	}
+	mustDo(t, "drop", s.drop(t.Context(), s.nameFor(2)))
+	mustDo(t, "Reach", s.Reach(t.Context()))
+	select {
+	case <-s.Lost():
+	default:
+		t.Error("nobody was told that the collection is gone")
+	}
+	if n := hits(t, s, 1, 0); n != 0 {
+		t.Errorf("%d hits without a collection", n)
+	}
+	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
+	if n := hits(t, s, 1, 0); n != 1 {
+		t.Errorf("%d hits in the new collection, want 1", n)
+	}
+}
+
+// await asks again and again until ok, for a minute at most.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	late := time.After(time.Minute)
+	every := time.NewTicker(50 * time.Millisecond)
+	defer every.Stop()
+	for !ok() {
+		select {
+		case <-every.C:
+		case <-late:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+const (
+	sweepEvery = 10 * time.Minute // while nothing is missing
+	sweepSoon  = 2 * time.Second  // after a sweep that found something missing; doubled up to sweepLate
+	sweepLate  = time.Minute
+	sweepPage  = 500             // documents compared at once
+	reachEvery = 2 * time.Second // how often a job asks for a server that is away
+)
+
+// apart is what Vectors have that are kept on a server of their own. It can be away, lose what it had, or start empty for a new
+// embedding model; the database knows what ought to be there.
+type apart interface {
+	// Reach reports whether the server answers; CodeUnavailable will pass.
+	Reach(ctx context.Context) error
+	// CountVectors returns how many vectors each of documents has; those without any are left out.
+	CountVectors(ctx context.Context, documents []string) (map[string]int, error)
+	// Complete says that no vector is missing, so that those of an earlier embedding model can go.
+	Complete(ctx context.Context) error
+	// Lost yields when something may have gone missing.
+	Lost() <-chan struct{}
+}
+
+// sweep has missing vectors made again until ctx ends.
+func (l *Library) sweep(ctx context.Context, vectors apart) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	wait := sweepSoon
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-vectors.Lost():
+			wait = sweepSoon
+		case <-timer.C:
+		}
+		whole, err := l.sweepOnce(ctx, vectors)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && chat.CodeOf(err) != chat.CodeUnavailable:
+			l.cfg.Log.ErrorContext(ctx, "compare the vectors with the documents", "error", err)
+		case err != nil:
+			l.cfg.Log.DebugContext(ctx, "the vectors can't be compared now", "error", err)
+		case whole:
+			wait = sweepSoon
+			timer.Reset(sweepEvery)
+			continue
+		}
+		timer.Reset(wait)
+		wait = min(2*wait, sweepLate)
+	}
+}
+
+// sweepOnce queues every ready document whose vectors are not all there. whole means that there was none, and none on its way.
+func (l *Library) sweepOnce(ctx context.Context, vectors apart) (whole bool, err error) {
+	whole = true
+	f := Filter{States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
+	for {
+		docs, next, err := l.cfg.Documents.List(ctx, chat.Local, f)
+		if err != nil {
+			return false, fmt.Errorf("list documents: %w", err)
+		}
+		var done []Document
+		for _, d := range docs {
+			if d.Semantic == SemanticReady {
+				done = append(done, d)
+				continue
+			}
+			whole = false
+			if err := l.enqueueEmbed(ctx, d, l.cfg.Queue.Ensure); err != nil {
+				return false, err
+			}
+		}
+		missing, err := l.unlike(ctx, vectors, done)
+		if err != nil {
+			return false, err
+		}
+		for _, d := range missing {
+			whole = false
+			if err := l.embedAgain(ctx, d); err != nil {
+				return false, err
+			}
+		}
+		if f.Cursor = next; next == "" {
+			break
+		}
+	}
+	if !whole {
+		return false, nil
+	}
+	if err := vectors.Complete(ctx); err != nil {
+		return false, fmt.Errorf("complete the vectors: %w", err)
+	}
+	return true, nil
+}
+
+// unlike returns those of docs that do not have one vector for each passage.
+func (l *Library) unlike(ctx context.Context, vectors apart, docs []Document) ([]Document, error) {
+	if len(docs) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = d.ID
+	}
+	counts, err := vectors.CountVectors(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("count vectors: %w", err)
+	}
+	var out []Document
+	for _, d := range docs {
+		if counts[d.ID] != d.Passages {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// embedAgain queues a document whose vectors are gone. One that was deleted or replaced meanwhile is left alone.
+func (l *Library) embedAgain(ctx context.Context, d Document) error {
+	err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending)
+	if code := chat.CodeOf(err); err != nil && (code == chat.CodeNotFound || code == chat.CodeConflict) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("mark vectors as pending: %w", err)
+	}
+	l.cfg.Log.InfoContext(ctx, "vectors are missing and are made again", "document", d.ID, "passages", d.Passages)
+	d.Semantic = SemanticPending
+	return l.enqueueEmbed(ctx, d, l.cfg.Queue.Ensure)
+}
+
+// awaitVectors waits for a server of vectors that is away: nothing is embedded that can't be kept, and the work goes on as soon
+// as it is back.
+func (l *Library) awaitVectors(ctx context.Context) error {
+	vectors, ok := l.cfg.Vectors.(apart)
+	if !ok {
+		return nil
+	}
+	every := time.NewTicker(reachEvery)
+	defer every.Stop()
+	for told := false; ; told = true {
+		err := vectors.Reach(ctx)
+		if err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
+			return err
+		}
+		if !told {
+			l.cfg.Log.WarnContext(ctx, "vectors wait for their server", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-every.C:
+		}
+	}
+}
