@@ -37,6 +37,7 @@ type Message struct {
 	Calls     []Call // of an assistant
 	CallID    string // of a tool's result: the call it answers
 	Reasoning string // of an assistant, raw; sent back only where the provider wants it
+	Signature string // of an assistant, what came as one with its reasoning
 	Aside     bool   // of a user message: the program says it, not the user, so that it is no question; the reply before it was taken back
 }
 
@@ -74,6 +75,9 @@ type Text string
 // Reasoning is the next piece of the model's reasoning, which is not the reply.
 type Reasoning string
 
+// Signature is what a provider wants back with the reasoning, as it is, in the next turn of the same question.
+type Signature string
+
 // Notice tells people what an adapter does about a model's ways. It is no part of the reply and may come at any place before Done.
 type Notice string
 
@@ -104,3 +108,4 @@ func (Reasoning) part() {}
 func (Call) part()      {}
 func (Done) part()      {}
 func (Notice) part()    {}
+func (Signature) part() {}

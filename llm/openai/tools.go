@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"footnote/llm"
+	"footnote/llm/remote"
 )
 
 const (
 	maxCalls     = 128 // of one reply
 	maxArguments = 1 << 20
-	maxPreview   = 800 // runes of malformed arguments that are shown
 )
 
 // openCall is a tool call whose pieces are still coming.
@@ -94,7 +93,7 @@ func (c *openCall) startsAnother(d *callDelta) bool {
 	if len(d.id) > 0 && d.hasIndex && string(d.id) == c.id {
 		return false
 	}
-	if !isObject(c.arguments) {
+	if !remote.IsObject(c.arguments) {
 		return false
 	}
 	return string(d.name) != c.name || len(bytes.TrimSpace(d.arguments)) > 0 && !sameJSON(c.arguments, d.arguments)
@@ -120,7 +119,7 @@ func (c *openCall) addArguments(piece []byte) {
 		c.tooLong = true
 		return
 	}
-	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') && isObject(c.arguments) {
+	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') && remote.IsObject(c.arguments) {
 		if string(bytes.TrimSpace(c.arguments)) == "{}" {
 			c.arguments = c.arguments[:0] // an empty object stood in for what comes now
 		} else if sameJSON(c.arguments, piece) {
@@ -140,7 +139,7 @@ func (b *callBuilder) calls(taken map[string]bool, turn int, cut bool) []llm.Cal
 			call.ID = fmt.Sprintf("call_%d_%d_%d", turn, i, n)
 		}
 		taken[call.ID] = true
-		call.Arguments, call.Malformed = objectOf(c.arguments)
+		call.Arguments, call.Malformed = remote.Arguments(c.arguments)
 		switch {
 		case cut:
 			call.Malformed = "the reply was cut off at its token limit before the call was complete"
@@ -152,40 +151,6 @@ func (b *callBuilder) calls(taken map[string]bool, turn int, cut bool) []llm.Cal
 		out = append(out, call)
 	}
 	return out
-}
-
-// objectOf returns arguments as a JSON object, or an empty one and what is wrong. A string that holds an object is unwrapped once.
-func objectOf(raw []byte) (object json.RawMessage, malformed string) {
-	trimmed := bytes.TrimSpace(raw)
-	if len(trimmed) == 0 {
-		return json.RawMessage("{}"), ""
-	}
-	if isObject(trimmed) {
-		return bytes.Clone(trimmed), ""
-	}
-	var inner string
-	if json.Unmarshal(trimmed, &inner) == nil && isObject([]byte(inner)) {
-		return json.RawMessage(strings.TrimSpace(inner)), ""
-	}
-	var value any
-	why := "the arguments must be a JSON object"
-	if err := json.Unmarshal(trimmed, &value); err != nil {
-		why = "the arguments are not valid JSON (" + err.Error() + ")"
-	}
-	return json.RawMessage("{}"), why + ": " + preview(trimmed)
-}
-
-func preview(b []byte) string {
-	text := strings.ToValidUTF8(string(b), "")
-	if utf8.RuneCountInString(text) <= maxPreview {
-		return text
-	}
-	return string([]rune(text)[:maxPreview]) + "…"
-}
-
-func isObject(b []byte) bool {
-	b = bytes.TrimSpace(b)
-	return len(b) > 1 && b[0] == '{' && b[len(b)-1] == '}' && json.Valid(b)
 }
 
 // sameJSON reports whether piece is the object again, plain or encoded as a string.

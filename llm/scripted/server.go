@@ -23,7 +23,8 @@ type Config struct {
 	Record int           // how many requests Requests keeps at most: the last ones
 }
 
-// Server is a working server with OpenAI's protocol: chat completions as streams, embeddings, and the list of models.
+// Server is a working server with OpenAI's protocol: chat completions as streams, embeddings, and the list of models; and with
+// Anthropic's: messages as streams.
 // Serve it with net/http or httptest. It is safe for concurrent use.
 type Server struct {
 	config Config
@@ -44,6 +45,7 @@ func NewServer(c Config) *Server {
 	s := &Server{config: c, mux: http.NewServeMux()}
 	for _, prefix := range []string{"", "/v1"} {
 		s.mux.HandleFunc("POST "+prefix+"/chat/completions", s.chat)
+		s.mux.HandleFunc("POST "+prefix+"/messages", s.messages)
 		s.mux.HandleFunc("POST "+prefix+"/embeddings", s.embeddings)
 		s.mux.HandleFunc("GET "+prefix+"/models", s.models)
 	}

@@ -108,6 +108,19 @@ func (m *Model) calls(ctx context.Context) bool {
 	return false
 }
 
+// CallsTools reports whether the model, the way it is used now, calls a tool that it is told to call.
+func (m *Model) CallsTools(ctx context.Context) bool {
+	for part, err := range m.Stream(ctx, probe()) {
+		if err != nil {
+			return false
+		}
+		if call, ok := part.(llm.Call); ok {
+			return call.Malformed == "" && call.Name == "search_documents"
+		}
+	}
+	return false
+}
+
 // probe is a request that is to be answered by a call.
 func probe() llm.Request {
 	return llm.Request{

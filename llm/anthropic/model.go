@@ -1,0 +1,137 @@
+// Package anthropic speaks to Anthropic's models with their own tool use and thinking.
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"footnote/llm"
+	"footnote/llm/remote"
+)
+
+const (
+	defaultBaseURL   = "https://api.anthropic.com/"
+	defaultMaxTokens = 8192 // the provider wants a limit
+)
+
+// Config says which model to use. Zero durations take the defaults.
+type Config struct {
+	APIKey     string // never printed
+	BaseURL    string // empty: Anthropic
+	Model      string
+	Thinking   int          // tokens a reply may think, at least 1,024; 0: it does not
+	HTTPClient *http.Client // nil: a client of our own
+	Log        *slog.Logger // nil: slog.Default()
+
+	FirstToken time.Duration // 120 s: the longest wait for the first piece of a reply
+	Idle       time.Duration // 60 s: the longest silence after it
+	RetryFor   time.Duration // 30 s: no further try begins after this
+}
+
+// Model is one of Anthropic's models. It satisfies llm.Model.
+type Model struct {
+	name     string
+	thinking int
+	messages sdk.MessageService
+	http     *http.Client
+	log      *slog.Logger
+	patience remote.Patience
+	remote   *remote.Server
+}
+
+// New returns a model. It does not speak to the server yet.
+func New(c Config) (*Model, error) {
+	var errs []error
+	if c.Model == "" {
+		errs = append(errs, errors.New("ANTHROPIC_MODEL is empty: set the model's name"))
+	}
+	if c.APIKey == "" {
+		errs = append(errs, errors.New("ANTHROPIC_API_KEY is empty: set it"))
+	}
+	if c.Thinking != 0 && c.Thinking < 1024 {
+		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
+	}
+	base := cmp.Or(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(c.BaseURL), "/"), "/v1"), defaultBaseURL)
+	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		errs = append(errs, errors.New("ANTHROPIC_BASE_URL must look like https://api.anthropic.com"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	m := &Model{name: c.Model, thinking: c.Thinking, http: c.HTTPClient, log: c.Log, patience: remote.Patience{
+		FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second), IdleText: 180 * time.Second,
+	}}
+	if m.log == nil {
+		m.log = slog.Default()
+	}
+	if m.http == nil {
+		m.http = remote.NewHTTPClient()
+	}
+	m.remote = &remote.Server{Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
+		AddressSetting: "ANTHROPIC_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
+	// The service is made without the SDK's defaults, which would read keys and addresses from the environment.
+	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
+		option.WithMaxRetries(0), option.WithMiddleware(m.respond))
+	return m, nil
+}
+
+// Name is the model's name.
+func (m *Model) Name() string { return m.name }
+
+// Close lets go of idle connections. The model can be used again after it.
+func (m *Model) Close() { m.http.CloseIdleConnections() }
+
+// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three times; a rate limit
+// goes to the caller, who can tell people.
+func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		if err := m.remote.Retry(ctx, false, func() (bool, *llm.Error) { return m.once(ctx, req, yield) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// watched is a body that a watchdog reads.
+type watched struct {
+	io.Reader
+	io.Closer
+}
+
+type dogKey struct{}
+
+// respond turns what is no stream into an error, and lets the watchdog read what is one.
+func (m *Model) respond(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	res, err := m.remote.Respond(req, next)
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" || kind == "text/html" {
+		defer res.Body.Close()
+		body, err := io.ReadAll(io.LimitReader(res.Body, remote.MaxErrorBody))
+		if err != nil {
+			return nil, m.remote.Transport(req.Context(), err)
+		}
+		if message, code, _ := remote.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
+			return nil, m.remote.Classify(0, body, res.Header)
+		}
+		m.log.WarnContext(req.Context(), "the model server sent no event stream", "content_type", kind, "begin", m.remote.Redact(remote.Clip(string(body), 200)))
+		return nil, &llm.Error{Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL."}
+	}
+	if dog, ok := req.Context().Value(dogKey{}).(*remote.Watchdog); ok {
+		dog.Body = res.Body
+		res.Body = watched{dog, res.Body}
+	}
+	return res, nil
+}

@@ -1,0 +1,202 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"footnote/llm"
+	"footnote/llm/remote"
+)
+
+const (
+	maxBlocks    = 256 // of one reply
+	maxArguments = 1 << 20
+)
+
+// block is a piece of a reply that is still coming.
+type block struct {
+	kind      string
+	id, name  string
+	arguments []byte
+	thought   thought
+}
+
+// reply turns the events of one stream into parts.
+type reply struct {
+	m       *Model
+	req     llm.Request
+	dog     *remote.Watchdog
+	yield   func(llm.Part, error) bool
+	blocks  []*block
+	at      map[int64]*block
+	usage   llm.Usage
+	counted bool
+	stop    string
+	text    bool
+	yielded bool
+	stopped bool
+}
+
+func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
+	ctx, dog := remote.Watch(ctx, m.patience)
+	defer dog.Stop()
+	params, err := m.params(req)
+	if err != nil {
+		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
+	}
+	stream := m.messages.NewStreaming(context.WithValue(ctx, dogKey{}, dog), params)
+	defer stream.Close()
+	r := &reply{m: m, req: req, dog: dog, yield: yield, at: map[int64]*block{}}
+	ended := false
+	for !ended && !r.stopped && stream.Next() {
+		event := stream.Current()
+		ended = event.Type == "message_stop"
+		if failed := r.event(&event); failed != nil {
+			failed.Shown = r.text
+			return r.yielded, failed
+		}
+	}
+	if err := stream.Err(); err != nil && !ended && !r.stopped && r.stop == "" {
+		failed = m.broken(ctx, err, dog.Body != nil)
+		failed.Shown = r.text
+		return r.yielded, failed
+	}
+	if !r.stopped {
+		failed = r.end()
+	}
+	return r.yielded, failed
+}
+
+// broken classifies a stream that failed. An error of the API in the stream says what it is.
+func (m *Model) broken(ctx context.Context, err error, began bool) *llm.Error {
+	if said, ok := errors.AsType[*sdk.Error](err); ok {
+		return m.remote.Classify(0, []byte(said.RawJSON()), nil)
+	}
+	e := m.remote.Transport(ctx, err)
+	if began && e.Kind == llm.KindUnreachable {
+		return &llm.Error{Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.", Err: e.Err}
+	}
+	return e
+}
+
+func (r *reply) send(p llm.Part) {
+	if r.stopped {
+		return
+	}
+	r.yielded = true
+	r.stopped = !r.yield(p, nil)
+}
+
+func (r *reply) event(e *sdk.MessageStreamEventUnion) *llm.Error {
+	switch e.Type {
+	case "message_start":
+		in := e.Message.Usage
+		r.usage.In, r.counted = int(in.InputTokens+in.CacheCreationInputTokens+in.CacheReadInputTokens), true
+	case "content_block_start":
+		if len(r.blocks) == maxBlocks {
+			return &llm.Error{Kind: llm.KindProtocol, Message: "The model's reply has too many parts."}
+		}
+		b := &block{kind: e.ContentBlock.Type, id: e.ContentBlock.ID, name: e.ContentBlock.Name}
+		b.thought.Redacted = e.ContentBlock.Data
+		r.blocks, r.at[e.Index] = append(r.blocks, b), b
+		r.piece(b, e.ContentBlock.Text, e.ContentBlock.Thinking)
+	case "content_block_delta":
+		b := r.at[e.Index]
+		if b == nil {
+			return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece of nothing."}
+		}
+		if len(b.arguments)+len(e.Delta.PartialJSON) > maxArguments {
+			return &llm.Error{Kind: llm.KindProtocol, Message: "The arguments of a tool call are longer than 1 MiB."}
+		}
+		b.arguments = append(b.arguments, e.Delta.PartialJSON...)
+		b.thought.Signature += e.Delta.Signature
+		r.piece(b, e.Delta.Text, e.Delta.Thinking)
+	case "message_delta":
+		r.stop = string(e.Delta.StopReason)
+		r.usage.Out = int(e.Usage.OutputTokens)
+		r.dog.Hurry(min(r.m.patience.Idle, afterStop))
+	}
+	return nil
+}
+
+// piece yields text and thinking.
+func (r *reply) piece(b *block, text, thinking string) {
+	r.dog.SawPiece()
+	if thinking != "" {
+		b.thought.Thinking += thinking
+		r.send(llm.Reasoning(thinking))
+	}
+	if text != "" {
+		r.text = true
+		r.send(llm.Text(text))
+	}
+}
+
+// end checks that the reply is complete and yields its calls and its end.
+func (r *reply) end() *llm.Error {
+	if r.stop == "" {
+		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
+	}
+	finish := finishOf(r.stop)
+	var thoughts []thought
+	var calls []llm.Call
+	for _, b := range r.blocks {
+		switch b.kind {
+		case "thinking", "redacted_thinking":
+			if b.thought.Signature != "" || b.thought.Redacted != "" {
+				thoughts = append(thoughts, b.thought)
+			}
+		case "tool_use":
+			call := llm.Call{ID: b.id, Name: b.name}
+			if call.Arguments, call.Malformed = remote.Arguments(b.arguments); finish == llm.FinishLength {
+				call.Malformed = "the reply was cut off at its token limit before the call was complete"
+			}
+			calls = append(calls, call)
+		}
+	}
+	if r.req.NoTools {
+		calls = nil
+	}
+	switch {
+	case len(calls) > 0 && (finish == llm.FinishStop || finish == llm.FinishOther):
+		finish = llm.FinishCalls
+	case len(calls) == 0 && finish == llm.FinishCalls:
+		finish = llm.FinishStop
+	}
+	if finish == llm.FinishStop && !r.text {
+		return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+	}
+	if len(thoughts) > 0 {
+		if raw, err := json.Marshal(thoughts); err == nil {
+			r.send(llm.Signature(raw))
+		}
+	}
+	if finish != llm.FinishRefusal {
+		for _, call := range calls {
+			r.send(call)
+		}
+	}
+	done := llm.Done{Finish: finish}
+	if r.counted {
+		done.Usage = &r.usage
+	}
+	r.send(done)
+	return nil
+}
+
+func finishOf(stop string) llm.Finish {
+	switch stop {
+	case "end_turn", "stop_sequence":
+		return llm.FinishStop
+	case "tool_use":
+		return llm.FinishCalls
+	case "max_tokens", "model_context_window_exceeded":
+		return llm.FinishLength
+	case "refusal":
+		return llm.FinishRefusal
+	}
+	return llm.FinishOther
+}

@@ -1,0 +1,178 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"footnote/llm"
+)
+
+// wireMessages is a request in Anthropic's protocol.
+type wireMessages struct {
+	Model  string `json:"model"`
+	System []struct {
+		Text string `json:"text"`
+	} `json:"system"`
+	Messages []struct {
+		Role    llm.Role `json:"role"`
+		Content []struct {
+			Type      string          `json:"type"`
+			Text      string          `json:"text"`
+			ID        string          `json:"id"`
+			Name      string          `json:"name"`
+			Input     json.RawMessage `json:"input"`
+			ToolUseID string          `json:"tool_use_id"`
+			Content   json.RawMessage `json:"content"`
+			Thinking  string          `json:"thinking"`
+			Signature string          `json:"signature"`
+		} `json:"content"`
+	} `json:"messages"`
+	Tools []struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"input_schema"`
+	} `json:"tools"`
+	ToolChoice struct {
+		Type string `json:"type"`
+	} `json:"tool_choice"`
+	Temperature *float64 `json:"temperature"`
+	MaxTokens   int      `json:"max_tokens"`
+}
+
+func (w *wireMessages) request() Request {
+	r := Request{Model: w.Model}
+	r.Temperature, r.MaxTokens, r.NoTools = w.Temperature, w.MaxTokens, w.ToolChoice.Type == "none"
+	for _, s := range w.System {
+		r.Messages = append(r.Messages, llm.Message{Role: llm.RoleSystem, Text: s.Text})
+	}
+	for _, m := range w.Messages {
+		said := llm.Message{Role: m.Role}
+		for _, b := range m.Content {
+			switch b.Type {
+			case "text":
+				said.Text += b.Text
+			case "thinking":
+				said.Reasoning, said.Signature = b.Thinking, b.Signature
+			case "tool_use":
+				said.Calls = append(said.Calls, llm.Call{ID: b.ID, Name: b.Name, Arguments: b.Input})
+			case "tool_result":
+				r.Messages = append(r.Messages, llm.Message{Role: llm.RoleTool, CallID: b.ToolUseID, Text: contentText(b.Content)})
+			}
+		}
+		if said.Text != "" || len(said.Calls) > 0 {
+			r.Messages = append(r.Messages, said)
+		}
+	}
+	for _, t := range w.Tools {
+		r.Tools = append(r.Tools, llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+	}
+	return r
+}
+
+// messages answers in Anthropic's protocol.
+func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+	var wire wireMessages
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &wire)
+	}
+	if err != nil || wire.MaxTokens < 1 || r.Header.Get("X-Api-Key") == "" {
+		writeJSON(w, http.StatusBadRequest, map[string]any{"type": "error", "error": map[string]any{"type": "invalid_request_error", "message": fmt.Sprint("a key, max_tokens and JSON are needed: ", err)}})
+		return
+	}
+	asked := s.note(wire.request())
+	reply := s.config.Script(asked).whole(asked.N)
+	if reply.Delay == 0 {
+		reply.Delay = s.config.Delay
+	}
+	f := reply.Fault
+	switch {
+	case f.Status != 0:
+		if f.RetryAfter != "" {
+			w.Header().Set("Retry-After", f.RetryAfter)
+		}
+		if f.Body == "" {
+			f.Body = `{"type":"error","error":{"type":"scripted_fault","message":"the script says so"}}`
+		}
+		w.WriteHeader(f.Status)
+		_, _ = io.WriteString(w, f.Body) // the client left
+		return
+	case f.CutAfter < 0:
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	if f.RawType != "" {
+		w.Header().Set("Content-Type", f.RawType)
+	}
+	if f.Raw != nil {
+		_, _ = w.Write(f.Raw) // the client left
+		return
+	}
+	control := http.NewResponseController(w)
+	for i, event := range reply.events() {
+		if wait(r.Context(), reply.Delay) != nil {
+			return
+		}
+		if _, err := io.WriteString(w, event); err != nil || control.Flush() != nil {
+			return
+		}
+		if f.CutAfter > 0 && i >= f.CutAfter {
+			panic(http.ErrAbortHandler)
+		}
+		if f.StallAfter > 0 && i >= f.StallAfter {
+			<-r.Context().Done()
+			return
+		}
+	}
+}
+
+// events is a reply in Anthropic's protocol, an event after the other.
+func (r Reply) events() []string {
+	var out []string
+	add := func(kind string, fields map[string]any) {
+		fields["type"] = kind
+		raw, _ := json.Marshal(fields) // strings and numbers can't fail
+		out = append(out, "event: "+kind+"\ndata: "+string(raw)+"\n\n")
+	}
+	index := 0
+	block := func(start map[string]any, deltas ...map[string]any) {
+		add("content_block_start", map[string]any{"index": index, "content_block": start})
+		for _, delta := range deltas {
+			add("content_block_delta", map[string]any{"index": index, "delta": delta})
+		}
+		add("content_block_stop", map[string]any{"index": index})
+		index++
+	}
+	add("message_start", map[string]any{"message": map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "content": []any{}, "usage": map[string]any{"input_tokens": r.Usage.In, "output_tokens": 1}}})
+	out = append(out, "event: ping\ndata: {\"type\":\"ping\"}\n\n")
+	if r.Reasoning != "" {
+		block(map[string]any{"type": "thinking", "thinking": "", "signature": ""},
+			map[string]any{"type": "thinking_delta", "thinking": r.Reasoning}, map[string]any{"type": "signature_delta", "signature": "signed-" + r.Reasoning})
+	}
+	if len(r.Chunks) > 0 {
+		var deltas []map[string]any
+		for _, chunk := range r.Chunks {
+			deltas = append(deltas, map[string]any{"type": "text_delta", "text": chunk})
+		}
+		block(map[string]any{"type": "text", "text": ""}, deltas...)
+	}
+	for _, call := range r.Calls {
+		half := len(call.Arguments) / 2
+		block(map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name, "input": map[string]any{}},
+			map[string]any{"type": "input_json_delta", "partial_json": strings.ToValidUTF8(string(call.Arguments[:half]), "")},
+			map[string]any{"type": "input_json_delta", "partial_json": strings.ToValidUTF8(string(call.Arguments[half:]), "")})
+	}
+	if r.Fault.Error != "" {
+		add("error", map[string]any{"error": map[string]any{"type": "overloaded_error", "message": r.Fault.Error}})
+		return out
+	}
+	stop := map[llm.Finish]string{llm.FinishStop: "end_turn", llm.FinishCalls: "tool_use", llm.FinishLength: "max_tokens", llm.FinishFilter: "refusal", llm.FinishRefusal: "refusal"}[r.Finish]
+	add("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": r.Usage.Out}})
+	if !r.Fault.NoDone {
+		add("message_stop", map[string]any{})
+	}
+	return out
+}
