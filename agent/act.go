@@ -73,9 +73,9 @@ func (w *work) act(ctx context.Context, r reply) error {
 	}
 	attempts := w.attempts(r, version, parent)
 	if parent == nil {
-		attempts[0].step.Thought, attempts[0].step.Tokens = thought, &r.tokens
+		attempts[0].step.Thought, attempts[0].step.Tokens, attempts[0].step.Cost = thought, &r.tokens, r.cost
 	} else {
-		parent.ActionType, parent.Tokens = attempts[0].step.ActionType, &r.tokens
+		parent.ActionType, parent.Tokens, parent.Cost = attempts[0].step.ActionType, &r.tokens, r.cost
 	}
 	if stored {
 		takes := attempts[0].step.CallID
@@ -152,7 +152,7 @@ func (w *work) act(ctx context.Context, r reply) error {
 
 // asked is the model's turn as the history keeps it.
 func asked(r reply, attempts []*attempt) llm.Message {
-	m := llm.Message{Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning}
+	m := llm.Message{Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature}
 	for _, a := range attempts {
 		call := a.call
 		call.Malformed = ""

@@ -26,10 +26,14 @@ func (w *work) consult(ctx context.Context, messages []llm.Message) (said string
 	if req.Temperature == nil {
 		req.Temperature = w.cfg.Temperature
 	}
+	model := w.model
+	if w.cfg.Select != nil && !w.fell {
+		model = w.cfg.Select
+	}
 	var text strings.Builder
 	var usage *llm.Usage
 	done := false
-	for part, err := range w.model.Stream(ctx, req) {
+	for part, err := range model.Stream(ctx, req) {
 		if err != nil {
 			return "", used, err
 		}
@@ -52,7 +56,6 @@ func (w *work) consult(ctx context.Context, messages []llm.Message) (said string
 		}
 		used.Out = tokens(text.String())
 	}
-	w.used.In += used.In
-	w.used.Out += used.Out
+	w.charge(model, used)
 	return text.String(), used, nil
 }

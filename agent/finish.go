@@ -32,6 +32,9 @@ func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error)
 	if err := w.pursue(ctx); err != nil {
 		return nil, err
 	}
+	if err := w.pipeline(ctx); err != nil {
+		return nil, err
+	}
 	return w.loop(ctx)
 }
 

@@ -57,7 +57,7 @@ func (w *work) finished(r reply) (answer string, args json.RawMessage, ok bool) 
 func (w *work) say(ctx context.Context, r reply, answer string, args json.RawMessage) (reply, error) {
 	name := strings.TrimSpace(r.calls[0].Name)
 	step := w.phase(name, chat.ActionThinking, chat.StatusRunning, "Finishing with an answer")
-	step.ToolName, step.ToolInput, step.Tokens = name, args, &r.tokens
+	step.ToolName, step.ToolInput, step.Tokens, step.Cost = name, args, &r.tokens, r.cost
 	said, stored := w.writer.reset()
 	step.Thought = strings.TrimSpace(said)
 	var ps []chat.Payload

@@ -43,6 +43,9 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 	if err := checkConfig(req.Config); err != nil {
 		return req, toolset{}, err
 	}
+	if _, err := r.modelOf(req.Config); err != nil {
+		return req, toolset{}, err
+	}
 	set, err := r.toolsOf(req)
 	if t := req.Config.Temperature; err == nil && t != nil && *t > set.warm {
 		err = invalid("temperature must be from 0 to %g with the toolset %s.", set.warm, set.name)

@@ -40,7 +40,7 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if err := w.prepare(ctx); err != nil {
 		return false, err
 	}
-	w.used = past.tokens
+	w.charge(w.model, past.tokens)
 	if past.fell && w.cfg.Fallback != nil {
 		w.model, w.fell = w.cfg.Fallback, true
 	}

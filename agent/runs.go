@@ -22,10 +22,18 @@ type Config struct {
 	Feed     *chat.Feed // over the same Store
 	Library  Library
 	Model    llm.Model
-	Fallback llm.Model // takes over when Model fails; nil: the run then fails
-	Web      *web.Web  // nil: there is no web_search
-	Owner    string    // names this process in leases; unique to its life. Empty: a fresh id
+	Fallback llm.Model   // takes over when Model fails; nil: the run then fails
+	Web      *web.Web    // nil: there is no web_search
+	Select   llm.Model   // a cheaper one for planning and judging; nil: Model
+	Models   []llm.Model // a request may name one of these instead of Model, weakest first
+	Owner    string      // names this process in leases; unique to its life. Empty: a fresh id
 	Log      *slog.Logger
+
+	// LeastModel is the first of Models that chooses tools by itself. Those before it get passages that rules found, and only write the
+	// answer. Empty: all choose.
+	LeastModel string
+	// Prices are per million tokens, by model. Runs with other models have no cost.
+	Prices map[string]Price
 
 	Toolset     string        // of requests without one; empty: DefaultToolset
 	Tools       []string      // of requests without enabled_tools; empty: the toolset's own

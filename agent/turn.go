@@ -31,9 +31,11 @@ func rateWaits() []time.Duration {
 type reply struct {
 	text      string
 	reasoning string
+	signature string
 	calls     []llm.Call
 	finish    llm.Finish
 	tokens    chat.Tokens
+	cost      *float64
 }
 
 // late reports whether the rest of the time is needed for the answer.
@@ -127,7 +129,7 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 		return r, &llm.Error{Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: w.writer.shown()}
 	}
 	r.finish = done.Finish
-	r.tokens = w.count(done.Usage, r)
+	w.count(done.Usage, &r)
 	return r, w.checkPrompt(ctx, done.Usage)
 }
 
@@ -153,6 +155,8 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 			}
 		case llm.Reasoning:
 			reasoning.WriteString(string(p))
+		case llm.Signature:
+			r.signature = string(p)
 		case llm.Call:
 			r.calls = append(r.calls, p)
 		case llm.Notice:
@@ -175,7 +179,7 @@ func (w *work) thinking(thought string) chat.Step {
 
 // request is the next turn as the model gets it.
 func (w *work) request() llm.Request {
-	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
+	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough || w.piped, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
 	if len(w.aside) > 0 {
 		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
 	}
@@ -191,7 +195,7 @@ func (w *work) request() llm.Request {
 }
 
 // count adds a turn's tokens; a provider that does not count is counted for.
-func (w *work) count(u *llm.Usage, r reply) chat.Tokens {
+func (w *work) count(u *llm.Usage, r *reply) {
 	used := chat.Tokens{}
 	if u != nil {
 		used = chat.Tokens{In: u.In, Out: u.Out}
@@ -204,9 +208,7 @@ func (w *work) count(u *llm.Usage, r reply) chat.Tokens {
 			used.Out += tokens(string(c.Arguments))
 		}
 	}
-	w.used.In += used.In
-	w.used.Out += used.Out
-	return used
+	r.tokens, r.cost = used, w.charge(w.model, used)
 }
 
 // wait lets a rate limit pass, visibly. A user who wants the answer now ends it.

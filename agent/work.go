@@ -62,6 +62,7 @@ type work struct {
 	retrievals int
 	bare       bool // a tool answered that shows no passages
 	enough     bool // the model said that it can answer
+	piped      bool // rules searched: the model only answers
 	badTurns   int  // turns in a row with calls that could not run
 	cutTurns   int
 	badCalls   int    // that the model's server could not read
@@ -70,13 +71,18 @@ type work struct {
 	compacted  bool
 	nudged     map[string]bool
 	used       chat.Tokens
+	cost       *float64        // of what was used; nil without prices
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 
 func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
+	model, err := r.modelOf(run.Request.Config)
+	if err != nil {
+		model = r.cfg.Model // it was allowed when the run began
+	}
 	w := &work{
 		Runs: r, run: run, set: set, budget: r.budgetOf(set, run.Request.Config), begun: time.Now(), now: now,
-		model: r.cfg.Model, fell: r.cfg.Model.Name() == offlineName, nonce: newNonce(),
+		model: model, fell: model.Name() == offlineName, nonce: newNonce(),
 		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
 	}
 	w.store = func(ctx context.Context, ps ...chat.Payload) error {

@@ -18,7 +18,7 @@ var examples = map[Kind]Payload{
 	KindReasoningStep: Step{CallID: "c", ParentID: "p", Step: "search_documents", ActionType: ActionSearching, Message: "Searching",
 		Title: "t", Thought: "th", Timestamp: 1.5, ToolName: "search_documents", ToolInput: json.RawMessage(`{"query":"a"}`),
 		ToolOutput: json.RawMessage(`{"error":"x"}`), Status: StatusError, ToolStatus: StatusError, Summary: "s", DurationMS: 7,
-		OutputSize: 13, Truncated: true, Cached: true, Tokens: &Tokens{In: 1, Out: 2},
+		OutputSize: 13, Truncated: true, Cached: true, Tokens: &Tokens{In: 1, Out: 2}, Cost: new(0.002),
 		Error: &StepError{Code: CodeTimeout, Message: "m", Retryable: true}, Details: map[string]any{"k": "v", "n": 1.0}},
 	KindAnswerDelta: AnswerDelta{Text: "data: x\r\n\r\nid: 7\n\x00"},
 	KindAnswerReset: AnswerReset{CallID: "c"},

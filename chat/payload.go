@@ -80,6 +80,7 @@ type Step struct {
 	Truncated  bool            `json:"truncated,omitempty"` // ToolOutput is cut; Full has all of it
 	Cached     bool            `json:"cached,omitempty"`
 	Tokens     *Tokens         `json:"tokens,omitempty"`
+	Cost       *float64        `json:"cost,omitempty"` // of Tokens, when the model has a price
 	Error      *StepError      `json:"error,omitempty"`
 	Details    map[string]any  `json:"details"`
 

@@ -61,6 +61,7 @@ type From struct {
 
 // RunConfig is what a request may set for its own run. Nil means the server's default.
 type RunConfig struct {
+	Model                    string   `json:"model,omitempty"`       // one of those allowed
 	Temperature              *float64 `json:"temperature,omitempty"` // 0–2
 	Seed                     *int64   `json:"seed,omitempty"`
 	MaxSteps                 *int     `json:"max_steps,omitempty"`           // 1–50

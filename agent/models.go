@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// Price is what a million tokens cost.
+type Price struct{ In, Out float64 }
+
+// modelOf finds the model that a request names, the usual one if it names none. It fails with CodeInvalid for one that is not allowed.
+func (r *Runs) modelOf(c chat.RunConfig) (llm.Model, error) {
+	if c.Model == "" || c.Model == r.cfg.Model.Name() {
+		return r.cfg.Model, nil
+	}
+	names := []string{r.cfg.Model.Name()}
+	for _, m := range r.cfg.Models {
+		if m.Name() == c.Model {
+			return m, nil
+		}
+		if !slices.Contains(names, m.Name()) {
+			names = append(names, m.Name())
+		}
+	}
+	return nil, invalid("The model “%s” is not allowed here. Allowed: %s.", shorten(c.Model, 60), strings.Join(names, ", "))
+}
+
+// usesPipeline reports whether a model is below the least that may choose tools by itself. The order is that of the allowed models.
+func (r *Runs) usesPipeline(m llm.Model) bool {
+	if r.cfg.LeastModel == "" || m.Name() == r.cfg.LeastModel || m.Name() == offlineName {
+		return false
+	}
+	for _, allowed := range r.cfg.Models {
+		switch allowed.Name() {
+		case r.cfg.LeastModel:
+			return false
+		case m.Name():
+			return true
+		}
+	}
+	return false
+}
+
+// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model.
+func (w *work) charge(model llm.Model, used chat.Tokens) *float64 {
+	w.used.In += used.In
+	w.used.Out += used.Out
+	cost := w.costOf(model, used)
+	if cost != nil {
+		total := *cost
+		if w.cost != nil {
+			total += *w.cost
+		}
+		w.cost = &total
+	}
+	return cost
+}
+
+func (w *work) costOf(model llm.Model, used chat.Tokens) *float64 {
+	price, ok := w.cfg.Prices[model.Name()]
+	if !ok {
+		return nil
+	}
+	cost := (float64(used.In)*price.In + float64(used.Out)*price.Out) / 1e6
+	return &cost
+}
+
+// pipeline searches in place of a model that is not trusted to choose tools: the question is searched for once, and the model answers
+// from what was found.
+func (w *work) pipeline(ctx context.Context) error {
+	tool := w.set.searcher()
+	if w.fell || w.givenText() || tool == nil || !w.asked.needsDocuments() || !w.usesPipeline(w.model) {
+		return nil
+	}
+	w.piped = true
+	if w.retrievals > 0 {
+		return nil // the plan searched, or the run before a restart
+	}
+	args, err := json.Marshal(map[string]string{"query": shorten(w.run.Request.Message, 1000)})
+	if err != nil {
+		return fmt.Errorf("encode query: %w", err)
+	}
+	return w.act(ctx, reply{finish: llm.FinishCalls, text: "By the fixed pipeline: " + w.model.Name() + " does not choose tools.",
+		calls: []llm.Call{{ID: "pipeline", Name: tool.name, Arguments: args}}})
+}

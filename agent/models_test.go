@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"context"
+	"iter"
+	"math"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/scripted"
+)
+
+// named is a model with another name.
+type named struct {
+	llm.Model
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+func (n named) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return n.Model.Stream(ctx, req)
+}
+
+func TestARequestMayNameAnAllowedModel(t *testing.T) {
+	t.Parallel()
+	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New()
+	h := newHouse(t, named{large, "large"}, func(c *Config) {
+		c.Models = []llm.Model{named{small, "small"}, named{large, "large"}}
+		c.Prices = map[string]Price{"small": {In: 0.5, Out: 2}}
+	})
+	got := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"}})
+	a := got.answer()
+	if all[chat.RunStarted](got)[0].Model != "small" || a.Markdown != goodAnswer || len(large.Requests()) != 0 {
+		t.Errorf("answer %+v", a)
+	}
+	want := (float64(a.Tokens.In)*0.5 + float64(a.Tokens.Out)*2) / 1e6
+	if a.Cost == nil || math.Abs(*a.Cost-want) > 1e-12 || want == 0 {
+		t.Errorf("cost %v, want %v", a.Cost, want)
+	}
+	if s := got.step("search_documents"); s.Cost == nil || *s.Cost <= 0 || *s.Cost >= *a.Cost {
+		t.Errorf("the step costs %v", s.Cost)
+	}
+	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Model: "huge"}})
+	if chat.CodeOf(orNone(err)) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "Allowed: large, small.") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
+	t.Parallel()
+	small, large := scripted.New(says(goodAnswer)), scripted.New(calls(search("holiday")), says(goodAnswer))
+	h := newHouse(t, named{large, "large"}, func(c *Config) {
+		c.Models, c.LeastModel = []llm.Model{named{small, "small"}, named{large, "large"}}, "large"
+	})
+	got := h.answer(chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Config: chat.RunConfig{Model: "small"}})
+	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+		t.Errorf("answer %+v", a)
+	}
+	if s := got.step("search_documents"); !strings.Contains(s.Thought, "fixed pipeline") || s.Status != chat.StatusComplete {
+		t.Errorf("step %+v", s)
+	}
+	if seen := small.Requests(); len(seen) != 1 || !seen[0].NoTools {
+		t.Errorf("the small model was asked %d times", len(seen))
+	}
+	h.answer(question("How many days of holiday are there?")).answer()
+	if seen := large.Requests(); len(seen) != 2 || seen[0].NoTools {
+		t.Errorf("the large model was asked %d times", len(seen))
+	}
+}
+
+func TestAModelWithoutAPriceCostsNothingKnown(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)))
+	if a := h.answer(question("How many days of holiday are there?")).answer(); a.Cost != nil {
+		t.Errorf("cost %v", *a.Cost)
+	}
+}
+
+func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
+	t.Parallel()
+	cheap := scripted.New(says(`["days of holiday", "the notice period"]`))
+	main := scripted.New(says(goodAnswer))
+	h := newHouse(t, main, func(c *Config) { c.Select = named{cheap, "cheap"} })
+	h.answer(chat.RunRequest{Message: "How many days of holiday are there, and how long is the notice?", Config: chat.RunConfig{EnableQueryDecomposition: new(true), EnableSelfEvaluation: new(false)}}).answer()
+	if len(cheap.Requests()) != 1 {
+		t.Errorf("the cheaper model was asked %d times", len(cheap.Requests()))
+	}
+}
