@@ -36,6 +36,7 @@ func (c doctorCommand) Run(p *program) error {
 	findings := []finding{{what: "settings", fine: "understood"}}
 	findings = append(findings, storage(ctx, p.settings)...)
 	findings = append(findings, reader(ctx, p.settings))
+	findings = append(findings, vectorStore(ctx, p.settings)...)
 	findings = append(findings, model(ctx, p.settings)...)
 	wrong := 0
 	for _, f := range findings {
@@ -132,8 +133,8 @@ func model(ctx context.Context, set *settings) []finding {
 		found = append(found, tools)
 	}
 	semantic := finding{what: "semantic search", fine: "off: OPENAI_EMBEDDING_MODEL is not set"}
-	if set.DatabaseURL != "" {
-		semantic.fine = "off: with DATABASE_URL it needs a vector store"
+	if set.DatabaseURL != "" && set.MilvusAddress == "" {
+		semantic.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
 	} else if set.OpenAIEmbeddingModel != "" {
 		semantic = finding{what: "semantic search", fine: set.OpenAIEmbeddingModel + " works", err: health.EmbedErr}
 	}

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"footnote/corpus/milvus/milvustest"
 )
 
 // binary is the program under test, and compiled the directory of what its PDF reader compiles: both are set by TestMain and only
@@ -40,7 +42,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "build footnote:", err)
 			return 1
 		}
-		return m.Run()
+		return milvustest.Main(m)
 	}())
 }
 

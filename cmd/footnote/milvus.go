@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"footnote/corpus/milvus"
+	"footnote/server"
+)
+
+// milvusSettings say where vectors are kept that the database does not keep.
+type milvusSettings struct {
+	MilvusAddress    string `help:"Milvus server (2.3 or newer) that keeps the vectors; without it they are in the data directory." env:"MILVUS_ADDRESS" placeholder:"HOST:PORT"`
+	MilvusUser       string `help:"User of the Milvus server." env:"MILVUS_USER" placeholder:"NAME"`
+	MilvusPassword   secret `help:"Password of that user." env:"MILVUS_PASSWORD" placeholder:"PASSWORD"`
+	MilvusTLS        bool   `name:"milvus-tls" help:"Encrypt the connection to the Milvus server." env:"MILVUS_TLS"`
+	MilvusDatabase   string `help:"Database on the Milvus server, if not its default one." env:"MILVUS_DATABASE" placeholder:"NAME"`
+	MilvusCollection string `help:"How the names of the Milvus collections begin: two Footnotes on one Milvus need two names." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
+}
+
+// config is what the store is made with.
+func (m milvusSettings) config(model string, log *slog.Logger) milvus.Config {
+	return milvus.Config{
+		Address: m.MilvusAddress, User: m.MilvusUser, Password: string(m.MilvusPassword), TLS: m.MilvusTLS,
+		Database: m.MilvusDatabase, Collection: m.MilvusCollection, Model: model, Log: log,
+	}
+}
+
+func (m milvusSettings) check() error {
+	if m.MilvusAddress == "" {
+		return nil
+	}
+	return m.config("", nil).Check()
+}
+
+// openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for it.
+func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
+	if set.MilvusAddress == "" || set.OpenAIEmbeddingModel == "" {
+		return nil
+	}
+	remote, err := milvus.New(set.milvusSettings.config(set.OpenAIEmbeddingModel, log))
+	if err != nil {
+		return err
+	}
+	before := s.close
+	s.vectors, s.milvus = remote, remote
+	s.close = func() error { return errors.Join(remote.Close(), before()) }
+	return nil
+}
+
+// milvusCheck is how /health asks for the vectors. Without them searches go on by words.
+func milvusCheck(vectors *milvus.Store) server.Check {
+	return server.Check{Name: "vectors", Probe: vectors.Reach}
+}
+
+// vectorStore is what the doctor finds out about it; nothing when there is none.
+func vectorStore(ctx context.Context, set *settings) []finding {
+	if set.MilvusAddress == "" {
+		return nil
+	}
+	found := finding{what: "Milvus", fine: set.MilvusAddress + " answers"}
+	vectors, err := milvus.New(set.milvusSettings.config(set.OpenAIEmbeddingModel, quiet(io.Discard)))
+	if err != nil {
+		found.err = err
+		return []finding{found}
+	}
+	if err := errors.Join(vectors.Reach(ctx), vectors.Close()); err != nil {
+		found.err = fmt.Errorf("%w (MILVUS_ADDRESS is %s); searches find by words meanwhile", err, set.MilvusAddress)
+	}
+	return []finding{found}
+}

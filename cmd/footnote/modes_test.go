@@ -1,0 +1,213 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/corpus/milvus/milvustest"
+	"footnote/llm/scripted"
+	"footnote/sql/postgres/postgrestest"
+)
+
+// semantic waits until every document has its vectors.
+func (s *server) semantic() {
+	s.t.Helper()
+	eventually(s.t, "every document has its vectors", func() bool {
+		list := loose[struct {
+			Documents []struct {
+				Semantic string `json:"semantic"`
+			} `json:"documents"`
+		}](s.t, s.send("GET", "/documents?limit=100", nil).body).Documents
+		for _, d := range list {
+			if d.Semantic != "ready" {
+				return false
+			}
+		}
+		return len(list) > 0
+	})
+}
+
+// meaning is a semantic search.
+func (s *server) meaning(query string) (status int, body string) {
+	s.t.Helper()
+	r := s.send("POST", "/search", fmt.Sprintf(`{"query": %q, "mode": "semantic", "top_k": 10}`, query))
+	return r.status, r.body
+}
+
+// best returns the passages that a search finds, by their place, with their scores in thousandths, but for those that share the last score:
+// which of them are in is chance.
+func (s *server) best(query, mode string) map[string]int {
+	s.t.Helper()
+	answer := loose[struct {
+		Results []struct {
+			Score    float64 `json:"score"`
+			Metadata struct {
+				Filename string `json:"filename"`
+				Start    int    `json:"start"`
+			} `json:"metadata"`
+		} `json:"results"`
+	}](s.t, s.send("POST", "/search", fmt.Sprintf(`{"query": %q, "mode": %q, "top_k": 6}`, query, mode)).body)
+	found := map[string]int{}
+	for _, r := range answer.Results {
+		if r.Score > answer.Results[len(answer.Results)-1].Score {
+			found[fmt.Sprintf("%s:%d", r.Metadata.Filename, r.Metadata.Start)] = int(r.Score*1000 + 0.5)
+		}
+	}
+	return found
+}
+
+// documents are the files of found passages, the best one first, the others by name. Passages that are equally good are ordered by ids that
+// differ between libraries, so their scores, which are made of ranks, are a little different; those under 0.55 are from one index only.
+func documents(found map[string]int) (files []string) {
+	best := ""
+	for place, score := range found {
+		name, _, _ := strings.Cut(place, ":")
+		if score > 550 && !slices.Contains(files, name) {
+			files = append(files, name)
+		}
+		if best == "" || score > found[best] {
+			best = place
+		}
+	}
+	slices.Sort(files)
+	first, _, _ := strings.Cut(best, ":")
+	return append([]string{first}, files...)
+}
+
+// libraryFiles are the documents of testdata/library.
+func libraryFiles(t *testing.T) (files []file) {
+	t.Helper()
+	names, err := filepath.Glob("testdata/library/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file{filepath.Base(name), string(raw)})
+	}
+	return files
+}
+
+func TestEveryModeFindsTheSame(t *testing.T) {
+	t.Parallel()
+	model := newModel(t, scripted.Config{})
+	embed := append(model.env(), "OPENAI_EMBEDDING_MODEL=hash")
+	onMilvus := func(kind milvustest.Kind) []string {
+		address := milvustest.Shared(t, kind)
+		return []string{"MILVUS_ADDRESS=" + address, "MILVUS_COLLECTION=" + milvustest.Collection(t, address)}
+	}
+	onPostgres := func() []string {
+		return []string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+	}
+	files := libraryFiles(t)
+	open := func(env ...[]string) *server {
+		s := serve(t, newDir(t), slices.Concat(append(env, embed)...)...)
+		s.add(files...)
+		return s
+	}
+	plain := open()
+	plain.semantic()
+	for _, mode := range []struct {
+		name     string
+		server   *server
+		semantic bool
+	}{
+		{"SQLite and Milvus 2.3", open(onMilvus(milvustest.Standalone)), true},
+		{"SQLite and Milvus Lite", open(onMilvus(milvustest.Lite)), true},
+		{"PostgreSQL and Milvus 2.3", open(onPostgres(), onMilvus(milvustest.Standalone)), true},
+		{"PostgreSQL and Milvus Lite", open(onPostgres(), onMilvus(milvustest.Lite)), true},
+		{"PostgreSQL", open(onPostgres()), false},
+	} {
+		kinds := []string{"lexical"}
+		if mode.semantic {
+			mode.server.semantic()
+			kinds = []string{"lexical", "semantic", "hybrid"}
+		}
+		for _, q := range questions {
+			for _, kind := range kinds {
+				got, want := mode.server.best(q.ask, kind), plain.best(q.ask, kind)
+				same := slices.Equal(documents(got), documents(want))
+				if kind == "semantic" {
+					same = maps.Equal(got, want) && len(want) > 0
+				}
+				if !same {
+					t.Errorf("%s, %s search for %q: %v, want as SQLite %v", mode.name, kind, q.ask, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestMilvusMayComeAndGo(t *testing.T) {
+	t.Parallel()
+	model := newModel(t, scripted.Config{})
+	remote := milvustest.ForTest(t, milvustest.Lite)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(remote.Kill())
+	env := append(model.env(), "OPENAI_EMBEDDING_MODEL=hash", "MILVUS_ADDRESS="+remote.Address)
+	s := serve(t, newDir(t), env...) // it starts without Milvus
+	s.add(file{"survey.md", "# Survey\n\nThe roof of the house was renewed in 1987 with slate tiles.\n"})
+	health := func(status string) {
+		t.Helper()
+		eventually(t, "/health says "+status, func() bool {
+			r := s.send("GET", "/health", nil)
+			if r.status != http.StatusOK {
+				t.Fatalf("/health: %d %s", r.status, r.body)
+			}
+			return loose[struct {
+				Status string `json:"status"`
+			}](t, r.body).Status == status
+		})
+	}
+	byWords := func(when string) {
+		t.Helper()
+		r := s.send("POST", "/search", `{"query": "slate roof"}`)
+		if r.status != http.StatusOK || !strings.Contains(r.body, "1987") || !json.Valid([]byte(r.body)) {
+			t.Errorf("%s, a search answers %d %s", when, r.status, r.body)
+		}
+		if status, body := s.meaning("slate roof"); status != http.StatusServiceUnavailable {
+			t.Errorf("%s, a semantic search answers %d %s", when, status, body)
+		}
+	}
+	found := func(when string) {
+		t.Helper()
+		eventually(t, when+", a semantic search finds the passage", func() bool {
+			status, body := s.meaning("slate roof")
+			return status == http.StatusOK && strings.Contains(body, "1987")
+		})
+	}
+	health("degraded")
+	byWords("while it is down")
+	must(remote.Run(t.Context()))
+	s.semantic()
+	found("when it came")
+	health("ok")
+
+	must(remote.Pause())
+	health("degraded")
+	byWords("while it says nothing")
+	must(remote.Resume())
+	found("when it goes on")
+
+	must(remote.Kill())
+	must(remote.Empty())
+	byWords("while it is down again")
+	must(remote.Run(t.Context()))
+	found("when it came back without anything")
+	health("ok")
+}
