@@ -184,6 +184,23 @@ func TestUploadsThatCantBeTaken(t *testing.T) {
 	}
 }
 
+func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
+	b := newBench(t)
+	var body strings.Builder
+	for _, name := range []string{"before.md", "ro\x01of.md", "after.md"} {
+		fmt.Fprintf(&body, "--edge\r\nContent-Disposition: form-data; name=\"files\"; filename=\"%s\"\r\n\r\nWords of %s.\r\n", name, name)
+	}
+	got := b.send("POST", "/documents", body.String()+"--edge--\r\n", "Content-Type", "multipart/form-data; boundary=edge")
+	if got.status != http.StatusAccepted {
+		t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	var res uploaded
+	got.decode(t, &res)
+	if len(res.Documents) != 1 || res.Documents[0].Filename != "before.md" || len(res.Rejected) != 1 || !strings.Contains(res.Rejected[0].Detail, "Rename") {
+		t.Errorf("%s", got.body)
+	}
+}
+
 func TestHostileNamesStayNames(t *testing.T) {
 	b := newBench(t)
 	for i, name := range []string{

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/textproto"
 	"path"
 	"strconv"
 	"strings"
@@ -55,6 +56,12 @@ func (s *Server) upload(c echo.Context) error {
 	for files := 0; ; {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
+			break
+		}
+		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
+			s.log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
+			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
+				Detail: "A file's name holds a character that can't be sent. Rename that file, and add it and those after it again."})
 			break
 		}
 		if err != nil {
