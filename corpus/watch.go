@@ -50,6 +50,20 @@ func (c *changes) tell(id string) {
 	}
 }
 
+// tellAll wakes all who watch.
+func (c *changes) tellAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ch := range c.one {
+		close(ch)
+	}
+	clear(c.one)
+	if c.any != nil {
+		close(c.any)
+		c.any = nil
+	}
+}
+
 // wake puts a token into ch unless it is full.
 func wake(ch chan struct{}) {
 	select {
@@ -59,7 +73,7 @@ func wake(ch chan struct{}) {
 }
 
 // Watch returns a channel that is closed at the next change of a document's state or progress, and the document as it is now.
-// It sees the changes that this process makes.
+// It sees the changes that this process makes, and those that Changed tells of.
 func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document, <-chan struct{}, error) {
 	if _, err := l.cfg.Documents.Get(ctx, s, id); err != nil {
 		return Document{}, nil, err // before anything is kept for an id that may be made up
@@ -67,6 +81,15 @@ func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document,
 	changed := l.changes.of(id) // before the read, so that nothing falls between
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	return d, changed, err
+}
+
+// Changed wakes who watches a document, or any for the empty id, as another replica has changed it.
+func (l *Library) Changed(id string) {
+	if id == "" {
+		l.changes.tellAll()
+		return
+	}
+	l.changes.tell(id)
 }
 
 // Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change.

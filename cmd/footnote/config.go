@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -40,9 +39,7 @@ type settings struct {
 	Data   string `help:"Directory for everything that is kept." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
 
 	DatabaseURL secret `name:"database-url" help:"PostgreSQL for many replicas; without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
-	Blobs       string `help:"Directory for the originals that all replicas share, as file:///path; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
-
-	milvusSettings
+	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket?region=…&endpoint=…; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
 	Model                string `help:"Which model answers: auto (openai when a key or base URL is set, else offline), offline, openai." enum:"auto,offline,openai" env:"FOOTNOTE_MODEL" default:"auto"`
 	OpenAIAPIKey         secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
@@ -78,11 +75,8 @@ func (c *commands) check() error {
 			errs = append(errs, err)
 		}
 	}
-	if err := c.milvusSettings.check(); err != nil {
-		errs = append(errs, err)
-	}
-	if path, ok := strings.CutPrefix(c.Blobs, fileScheme); c.Blobs != "" && (!ok || !filepath.IsAbs(path)) {
-		errs = append(errs, fmt.Errorf("FOOTNOTE_BLOBS %q is not a URL like file:///srv/footnote/blobs", c.Blobs))
+	if c.Blobs != "" && !validBlobs(c.Blobs) {
+		errs = append(errs, errors.New("FOOTNOTE_BLOBS is not a URL like file:///srv/footnote/blobs or s3://bucket?region=eu-central-1"))
 	}
 	if c.OpenAIBaseURL != "" {
 		if u, err := url.Parse(c.OpenAIBaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -138,7 +138,7 @@ func carryOriginals(ctx context.Context, set *settings, dir *directory, report m
 	if err != nil {
 		return c, err
 	}
-	to, err := blobs.Open(originalsOf(set, dir))
+	to, err := openOriginals(ctx, set, dir)
 	if err != nil {
 		return c, err
 	}

@@ -4,14 +4,65 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
 	"footnote/chat"
 	"footnote/sql/postgres/postgrestest"
 )
+
+func TestReplicasShareABucketAndTheWork(t *testing.T) {
+	t.Parallel()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("originals"); err != nil {
+		t.Fatal(err)
+	}
+	storage := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(storage.Close)
+	env := []string{
+		"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=s3://originals?region=us-east-1&endpoint=" + storage.URL,
+		"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=canary",
+	}
+	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
+	var files []file
+	for i := range 12 {
+		files = append(files, file{fmt.Sprintf("book%d.md", i), chapter(fmt.Sprint("book", i), 20)})
+	}
+	ids := one.add(files...)
+	for _, id := range ids {
+		if d := two.settled(id); d.State != "ready" {
+			t.Errorf("a document became %+v", d)
+		}
+	}
+	if r := two.send("GET", "/documents/"+ids[0]+"/file", nil); r.status != http.StatusOK || r.body != files[0].body {
+		t.Errorf("the other replica's original: %d %.200s", r.status, r.body)
+	}
+	storage.Close()
+	r := one.upload(file{"late.md", "# Late\n\nIt comes too late.\n"})
+	if r.status != http.StatusServiceUnavailable && !strings.Contains(r.body, `"unavailable"`) || !strings.Contains(r.body, "storage of the originals does not answer") {
+		t.Errorf("an upload without storage: %d %s", r.status, r.body)
+	}
+	if r := two.send("GET", "/documents/"+ids[0]+"/text", nil); r.status != http.StatusOK || !strings.Contains(r.body, "book0begins") {
+		t.Errorf("the text without storage: %d %.200s", r.status, r.body)
+	}
+	if log := one.log.String() + two.log.String(); strings.Contains(log, "canary") || strings.Contains(log, "this replica's data directory only") {
+		t.Errorf("the log holds a key, or warns of originals that are not shared:\n%s", log)
+	}
+}
+
+func TestReplicasThatDoNotShareOriginalsAreWarned(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t))
+	if !strings.Contains(s.log.String(), "set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share") {
+		t.Errorf("no warning:\n%s", s.log)
+	}
+}
 
 // replicas starts n servers on one database and one directory of originals.
 func replicas(t *testing.T, n int) []*server {

@@ -6,8 +6,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/blobs"
-	"footnote/corpus/milvus"
 	"footnote/sql/postgres"
 	"footnote/sql/sqlite"
 )
@@ -18,12 +16,11 @@ type stores struct {
 	documents corpus.Documents
 	lexical   corpus.Lexical
 	vectors   corpus.Vectors // nil: semantic search is off
-	milvus    *milvus.Store  // what keeps the vectors, nil if the database does
 	queue     corpus.Queue
 	blobs     corpus.Blobs
 	exclusive bool // no other process can use them
-	// listen wakes the feed's readers for what other replicas append, until ctx ends. It is nil when there can't be others.
-	listen func(ctx context.Context, feed *chat.Feed)
+	// listen wakes the feed's readers for what other replicas append, and who watches documents, until ctx ends. It is nil when there can't be others.
+	listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library)
 	close  func() error
 }
 
@@ -36,10 +33,7 @@ func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	if err := s.openMilvus(set, log); err != nil {
-		return s, err
-	}
-	if s.blobs, err = blobs.Open(originalsOf(set, dir)); err != nil {
+	if s.blobs, err = openOriginals(ctx, set, dir); err != nil {
 		return s, err
 	}
 	return s, nil
@@ -61,22 +55,20 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 	if err != nil {
 		return nil, err
 	}
-	if set.MilvusAddress == "" {
-		log.InfoContext(ctx, "semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; keyword search works")
-	}
+	log.InfoContext(ctx, "semantic search is off: with DATABASE_URL it needs a vector store, and none is configured; keyword search works")
 	if set.Blobs == "" {
-		log.WarnContext(ctx, "originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory that all replicas share", "data", set.Data)
+		log.WarnContext(ctx, "originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share", "data", set.Data)
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), close: db.Close,
-		listen: func(ctx context.Context, feed *chat.Feed) {
+		listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library) {
 			db.Listen(ctx, func(runID string) {
 				if runID == "" {
 					feed.WakeAll()
 					return
 				}
 				feed.Wake(runID)
-			})
+			}, library.Changed)
 		},
 	}, nil
 }

@@ -109,20 +109,17 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 }
 
 // checks are the dependencies whose failure leaves the rest working.
-func (a *app) checks() (checks []server.Check) {
-	if a.stores.milvus != nil && a.library.Semantic() {
-		checks = append(checks, milvusCheck(a.stores.milvus))
-	}
+func (a *app) checks() []server.Check {
 	if a.remote == nil {
-		return checks
+		return nil
 	}
-	return append(checks, server.Check{Name: "model", Probe: func(ctx context.Context) error {
+	return []server.Check{{Name: "model", Probe: func(ctx context.Context) error {
 		err := a.remote.Reach(ctx)
 		if e, ok := errors.AsType[*llm.Error](err); ok {
 			return &chat.Error{Code: chat.CodeModelFailed, Message: e.Message, Err: e.Err}
 		}
 		return err
-	}})
+	}}}
 }
 
 // serve answers requests and does the background work until ctx ends, then stops in order: streams, runs, library, stores.
@@ -136,7 +133,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	g.Go(func() error { return a.library.Run(work) })
 	g.Go(func() error { giveBackMemory(work); return nil })
 	if a.stores.listen != nil {
-		g.Go(func() error { a.stores.listen(work, a.feed); return nil })
+		g.Go(func() error { a.stores.listen(work, a.feed, a.library); return nil })
 	}
 	g.Go(func() error {
 		select {

@@ -52,7 +52,12 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 		err = ds.db.queryRow(ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`, []any{len(c.Passages)}, &w.firstRow)
 	}
 	if err == nil {
-		err = ds.db.inTx(ctx, contentTime, w.write)
+		err = ds.db.inTx(ctx, contentTime, func(t *tx) error {
+			if err := w.write(t); err != nil {
+				return err
+			}
+			return ds.db.tellOf(t, id)
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("put content of document %s: %w", id, err)

@@ -52,8 +52,10 @@ func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corp
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1`, n, string(state), progress, reason)
-		return err
+		if _, err = t.exec(`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1`, n, string(state), progress, reason); err != nil {
+			return err
+		}
+		return ds.db.tellOf(t, id)
 	})
 }
 
@@ -136,10 +138,12 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 		}
 		back, err := t.exec(`UPDATE documents d SET state = 'ready', sha256 = c.sha256, filename = c.filename, mime = c.mime, bytes = c.bytes,
 			progress = '{"stage":"ready","done":0,"total":0}', failure = '' FROM contents c WHERE d.n = $1 AND c.n = d.content`, n)
-		if err != nil || back > 0 {
+		if err == nil && back == 0 {
+			_, err = t.exec(`UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
+		}
+		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
-		return err
+		return ds.db.tellOf(t, id)
 	})
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,13 +14,13 @@ const (
 	listenPause = 3 * time.Second  // at most, between attempts to connect
 )
 
-// Listen calls wake with the id of each run that another replica appends to, until ctx ends. It calls wake with "" when some
-// may have been missed, for any run: at its start, after its connection broke, and now and then. wake must not block. While the database
+// Listen calls wake with the id of each run that another replica appends to, and changed with that of each document whose state or progress another
+// records, until ctx ends. It calls both with "" when some may have been missed: at its start, after its connection broke, and now and then. Neither must block. While the database
 // is down, Listen keeps trying; it never fails.
-func (db *DB) Listen(ctx context.Context, wake func(runID string)) {
+func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string)) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, listenPause) {
 		began := time.Now()
-		err := db.listen(ctx, wake)
+		err := db.listen(ctx, wake, changed)
 		if ctx.Err() != nil {
 			return
 		}
@@ -38,7 +39,7 @@ func (db *DB) Listen(ctx context.Context, wake func(runID string)) {
 }
 
 // listen does so on one connection until that breaks.
-func (db *DB) listen(ctx context.Context, wake func(runID string)) error {
+func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(documentID string)) error {
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
 		return err
@@ -47,7 +48,9 @@ func (db *DB) listen(ctx context.Context, wake func(runID string)) error {
 	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{db.channel}.Sanitize()); err != nil {
 		return err
 	}
-	for wake(""); ; {
+	wake("")
+	changed("")
+	for {
 		waiting, cancel := context.WithTimeout(ctx, listenCheck)
 		notification, err := conn.WaitForNotification(waiting)
 		cancel()
@@ -59,14 +62,29 @@ func (db *DB) listen(ctx context.Context, wake func(runID string)) error {
 				return err
 			}
 			wake("")
+			changed("")
 		case err != nil:
 			return err
 		default:
-			if runID, own := db.heard(notification.Payload); !own {
-				wake(runID)
+			id, own := db.heard(notification.Payload)
+			if document, ok := strings.CutPrefix(id, ofDocument); own {
+				continue
+			} else if ok {
+				changed(document)
+			} else {
+				wake(id)
 			}
 		}
 	}
+}
+
+// ofDocument begins messages that are about a document, not a run.
+const ofDocument = "document/"
+
+// tellOf lets the other replicas know of a document's change once the transaction commits.
+func (db *DB) tellOf(t *tx, documentID string) error {
+	_, err := t.exec(`SELECT pg_notify($1, $2)`, db.channel, db.message(ofDocument+documentID))
+	return err
 }
 
 func answers(ctx context.Context, conn *pgx.Conn) error {

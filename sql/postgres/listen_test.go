@@ -18,7 +18,7 @@ func listening(t *testing.T, db *DB) <-chan string {
 	heard := make(chan string, 1000)
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { db.Listen(ctx, func(runID string) { heard <- runID }) })
+	wg.Go(func() { db.Listen(ctx, func(runID string) { heard <- runID }, func(string) {}) })
 	t.Cleanup(func() { stop(); wg.Wait() })
 	hear(t, heard, "")
 	return heard
@@ -101,7 +101,7 @@ func TestAReaderOnOneReplicaFollowsARunOnAnother(t *testing.T) {
 			} else {
 				feed.Wake(runID)
 			}
-		})
+		}, func(string) {})
 	})
 	defer wg.Wait()
 	defer stop()

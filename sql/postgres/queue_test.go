@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// take moves the next job to work as a replica would that dies right after.
+func take(t *testing.T, db *DB) {
+	t.Helper()
+	exec(t, db, `UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now()`)
+}
+
+func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	for _, id := range []string{"dead", "alive"} {
+		if err := q.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: id, User: "u", SHA256: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(t, db)
+	exec(t, db, `UPDATE river_job SET attempted_at = now() - interval '21 seconds' WHERE args->>'document' = 'dead'`)
+	ctx, cancel := context.WithCancel(t.Context())
+	jobs := make(chan corpus.Job, 2)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobIngest: {Jobs: 2, Do: func(_ context.Context, job corpus.Job) error {
+			jobs <- job
+			return nil
+		}}})
+		if err != nil {
+			t.Errorf("Work: %v", err)
+		}
+	})
+	if job := <-jobs; job.DocumentID != "dead" || job.Attempt != 2 {
+		t.Errorf("job = %+v, want the dead replica's at its second attempt", job)
+	}
+	cancel()
+	wg.Wait()
+	if n, err := q.Waiting(t.Context()); err != nil || n != 1 || len(jobs) > 0 {
+		t.Errorf("%d jobs are left, %v; the other replica's lease had not ended", n, err)
+	}
+}
+
+func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	one, two := openURL(t, url), openURL(t, url)
+	d, _, err := one.Documents().Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a", SHA256: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	heard := make(chan string, 8)
+	var wg sync.WaitGroup
+	wg.Go(func() { two.Listen(ctx, func(string) {}, func(id string) { heard <- id }) })
+	defer wg.Wait()
+	defer cancel()
+	if id := <-heard; id != "" {
+		t.Fatalf("heard of %q first", id)
+	}
+	if err := one.Documents().SetState(t.Context(), d.ID, "a", corpus.StateParsing, corpus.Progress{Stage: "parsing"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if id := <-heard; id != d.ID {
+		t.Errorf("heard of %q, want %q", id, d.ID)
+	}
+}
