@@ -41,6 +41,8 @@ type settings struct {
 	DatabaseURL secret `name:"database-url" help:"PostgreSQL for many replicas; without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
 	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket?region=…&endpoint=…; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
+	milvusSettings
+
 	Model                string `help:"Which model answers: auto (openai when a key or base URL is set, else offline), offline, openai." enum:"auto,offline,openai" env:"FOOTNOTE_MODEL" default:"auto"`
 	OpenAIAPIKey         secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
 	OpenAIBaseURL        string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
@@ -74,6 +76,9 @@ func (c *commands) check() error {
 		if err := postgres.CheckURL(string(c.DatabaseURL)); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if err := c.milvusSettings.check(); err != nil {
+		errs = append(errs, err)
 	}
 	if c.Blobs != "" && !validBlobs(c.Blobs) {
 		errs = append(errs, errors.New("FOOTNOTE_BLOBS is not a URL like file:///srv/footnote/blobs or s3://bucket?region=eu-central-1"))

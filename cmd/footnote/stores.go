@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/milvus"
 	"footnote/sql/postgres"
 	"footnote/sql/sqlite"
 )
@@ -16,6 +17,7 @@ type stores struct {
 	documents corpus.Documents
 	lexical   corpus.Lexical
 	vectors   corpus.Vectors // nil: semantic search is off
+	milvus    *milvus.Store  // what keeps the vectors, nil if the database does
 	queue     corpus.Queue
 	blobs     corpus.Blobs
 	exclusive bool // no other process can use them
@@ -32,6 +34,9 @@ func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Lo
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := s.openMilvus(set, log); err != nil {
+		return s, err
 	}
 	if s.blobs, err = openOriginals(ctx, set, dir); err != nil {
 		return s, err
@@ -55,7 +60,9 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 	if err != nil {
 		return nil, err
 	}
-	log.InfoContext(ctx, "semantic search is off: with DATABASE_URL it needs a vector store, and none is configured; keyword search works")
+	if set.MilvusAddress == "" {
+		log.InfoContext(ctx, "semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; keyword search works")
+	}
 	if set.Blobs == "" {
 		log.WarnContext(ctx, "originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share", "data", set.Data)
 	}

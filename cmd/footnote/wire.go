@@ -109,17 +109,20 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 }
 
 // checks are the dependencies whose failure leaves the rest working.
-func (a *app) checks() []server.Check {
-	if a.remote == nil {
-		return nil
+func (a *app) checks() (checks []server.Check) {
+	if a.stores.milvus != nil && a.library.Semantic() {
+		checks = append(checks, milvusCheck(a.stores.milvus))
 	}
-	return []server.Check{{Name: "model", Probe: func(ctx context.Context) error {
+	if a.remote == nil {
+		return checks
+	}
+	return append(checks, server.Check{Name: "model", Probe: func(ctx context.Context) error {
 		err := a.remote.Reach(ctx)
 		if e, ok := errors.AsType[*llm.Error](err); ok {
 			return &chat.Error{Code: chat.CodeModelFailed, Message: e.Message, Err: e.Err}
 		}
 		return err
-	}}}
+	}})
 }
 
 // serve answers requests and does the background work until ctx ends, then stops in order: streams, runs, library, stores.
