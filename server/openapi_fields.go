@@ -1,6 +1,10 @@
 package server
 
-import "github.com/google/jsonschema-go/jsonschema"
+import (
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"footnote/chat"
+)
 
 // Patterns of texts. They are read alike by all engines of regular expressions.
 const (
@@ -36,15 +40,37 @@ func describedFields(l Limits) map[string]field {
 		"RunConfig.retrieval_top_k":     fifty,
 		"RunConfig.enabled_tools":       {max: to(50)},
 
-		"SearchQuery.query":     {about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))},
-		"SearchQuery.top_k":     {initial: 5, min: to(1), max: to(50)},
-		"SearchQuery.min_score": share,
-		"SearchQuery.mode":      {about: "Which indexes answer: both, words or meaning.", initial: "hybrid"},
-		"SearchFilters.title":   {about: "A part of the title or file name."},
-		"SearchFilters.mime":    {about: "A media type, or its beginning, such as text/."},
-		"SearchFilters.meta":    {about: "Fields of meta with the values they must have."},
-		"SessionTitle.title":    {about: "The new title.", need: true, pattern: notBlank, min: to(1), max: to(200)},
-		"SessionHead.run_id":    {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
+		"SearchQuery.query":       {about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))},
+		"SearchQuery.top_k":       {initial: 5, min: to(1), max: to(50)},
+		"SearchQuery.min_score":   share,
+		"SearchQuery.mode":        {about: "Which indexes answer: both, words or meaning.", initial: "hybrid"},
+		"SearchFilters.title":     {about: "A part of the title or file name."},
+		"SearchFilters.mime":      {about: "A media type, or its beginning, such as text/."},
+		"SearchFilters.meta":      {about: "Fields of meta with the values they must have."},
+		"SessionTitle.title":      {about: "The new title.", need: true, pattern: notBlank, min: to(1), max: to(200)},
+		"Judgement.rating":        {about: "What the reader thinks of the answer.", need: true, values: []string{"up", "down"}},
+		"Judgement.reason":        {about: "With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic, unclear."},
+		"Judgement.comment":       {about: "In the reader's own words.", max: to(chat.MaxComment)},
+		"OtherInput.input":        {about: "The tool's arguments.", need: true},
+		"OtherWords.message":      {about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))},
+		"SendNow.finish":          {about: "What happens to the run under way.", initial: "cancel", values: []string{"cancel", "answer_now"}},
+		"Evidence.format":         {about: "The file's form: footnote-evidence/1."},
+		"Evidence.digest":         {about: "SHA-256 of the same JSON, compact, with an empty digest."},
+		"Evidence.asked_at":       {about: "When the question was asked."},
+		"Evidence.answered_at":    {about: "When the run ended."},
+		"EvidenceStep.tool":       {about: "The tool that was called."},
+		"EvidenceStep.input":      {about: "Its arguments."},
+		"EvidenceStep.at":         {about: "When the step ended."},
+		"EvidenceReport.ok":       {about: "Nothing is wrong with the file, and every quote is verified."},
+		"EvidenceReport.problems": {about: "What is wrong with the file itself, as sentences."},
+		"FeedbackList.feedback":   {about: "What was said, last changed first."},
+		"Feedback.rating":         {about: "What the reader thinks of the answer."},
+		"Feedback.reason":         {about: "Why, from a few."},
+		"Feedback.comment":        {about: "Why, in the reader's own words."},
+		"WaitingList.queue":       {about: "What waits, in the order in which it will be sent."},
+		"WaitingQuestion.problem": {about: "Why it could not be sent. It waits until it is changed or removed."},
+		"EvidenceFile.file":       {about: "The whole text of an exported file.", need: true},
+		"SessionHead.run_id":      {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
 
 		"V1Question.model":       {about: "The model to ask: footnote.", need: true, values: []string{v1Model}},
 		"V1Question.messages":    {about: "The conversation; the last message is the question, those before it are turns.", need: true, min: to(1)},

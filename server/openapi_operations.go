@@ -23,7 +23,7 @@ var groups = []group{
 
 // operations describes every route but those of the page.
 func operations() []operation {
-	return slices.Concat(askOperations(), runOperations(), sessionOperations(), documentOperations(), v1Operations(), serviceOperations())
+	return slices.Concat(askOperations(), runOperations(), steeringOperations(), sessionOperations(), documentOperations(), v1Operations(), serviceOperations())
 }
 
 const (

@@ -51,12 +51,34 @@ func (s *Server) sessionPage(c echo.Context) error {
 	if n := len(turns); n > 0 && turns[n-1].Running() {
 		page.Running, box.RunID, box.Budget = true, turns[n-1].RunID, turns[n-1].Budget
 	}
-	return s.showPage(c, http.StatusOK, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box}), nil)
+	waiting, err := s.store.Queue(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	page.Running = page.Running || len(waiting) > 0 && waiting[0].Problem == ""
+	return s.showPage(c, http.StatusOK, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting}), nil)
 }
 
 // turns folds the runs of the shown branch.
 func (s *Server) turns(ctx context.Context, scope chat.Scope, session chat.Session, runs []chat.Run) ([]*views.Turn, error) {
-	branch := branchTo(runs, session.HeadID)
+	turns, err := s.foldTurns(ctx, scope, branchTo(runs, session.HeadID), runs)
+	if err != nil {
+		return nil, err
+	}
+	said, _, err := s.store.Feedback(ctx, scope, chat.FeedbackQuery{SessionID: session.ID, Limit: chat.MaxPage})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range turns {
+		if i := slices.IndexFunc(said, func(f chat.Feedback) bool { return f.RunID == t.RunID }); i >= 0 {
+			t.Feedback = &said[i]
+		}
+	}
+	return turns, nil
+}
+
+// foldTurns folds the runs at the end of the shown branch. runs are all of the session.
+func (s *Server) foldTurns(ctx context.Context, scope chat.Scope, branch, runs []chat.Run) ([]*views.Turn, error) {
 	turns := make([]*views.Turn, 0, len(branch))
 	for i, run := range branch {
 		t, err := s.turn(ctx, scope, run)

@@ -3,6 +3,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -28,6 +29,14 @@ type Runs interface {
 	Cancel(ctx context.Context, s chat.Scope, runID string) error
 	// AnswerNow makes a run answer from what it has; one that is over already fails with chat.CodeConflict.
 	AnswerNow(ctx context.Context, s chat.Scope, runID string) error
+	// Rerun starts a run beside an earlier one that is over: its steps up to a tool call, that call with another input, and what comes of it.
+	Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (run chat.Run, fresh bool, err error)
+	// Enqueue lets a question wait until its session's run is over.
+	Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error)
+	// SendNow puts a waiting question first and ends the run under way: with answer, by an answer from what it has.
+	SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error
+	// Resend sends a session's first waiting question if nothing is in its way any more.
+	Resend(ctx context.Context, sessionID string)
 }
 
 // Check is one dependency that GET /health asks.

@@ -41,6 +41,26 @@ func (r *stage) AnswerNow(ctx context.Context, _ chat.Scope, runID string) error
 	return r.feed.Append(ctx, testOwner, runID, chat.Answer{Markdown: "So far.", StopReason: chat.StopAnswerNow}, chat.RunDone{Status: chat.RunCompleted})
 }
 
+func (r *stage) Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (chat.Run, bool, error) {
+	old, err := r.store.Run(ctx, s, runID)
+	if err != nil {
+		return old, false, err
+	}
+	req := old.Request
+	req.Sibling, req.IdempotencyKey, req.From = runID, key, &chat.From{RunID: runID, CallID: callID, Input: input}
+	return r.Start(ctx, s.User, req)
+}
+
+func (r *stage) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
+	return r.store.Enqueue(ctx, s, req)
+}
+
+func (r *stage) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, _ bool) error {
+	return r.store.FirstQueued(ctx, s, sessionID, id)
+}
+
+func (r *stage) Resend(context.Context, string) {}
+
 // bench is a server on a loopback address over a real store.
 type bench struct {
 	*Server

@@ -57,6 +57,7 @@ type SessionPage struct {
 	Session  chat.Session
 	Turns    []*Turn
 	Composer Composer
+	Queue    []chat.Queued // questions that wait
 }
 
 // Found is what a search over questions and documents gave.

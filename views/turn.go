@@ -32,9 +32,10 @@ type Turn struct {
 	Final     *chat.Answer // nil until it is there
 	LastSeq   int64
 
-	Siblings []string // run ids of all versions of this question, oldest first; fewer than two: there is only this one
-	Latest   bool     // the last turn of the branch
-	Live     bool     // the page should listen to the run's stream
+	Siblings []string       // run ids of all versions of this question, oldest first; fewer than two: there is only this one
+	Latest   bool           // the last turn of the branch
+	Live     bool           // the page should listen to the run's stream
+	Feedback *chat.Feedback // what the reader said of the answer; nil: nothing yet
 }
 
 // Running reports whether more events will come.

@@ -1,7 +1,8 @@
 // The question box: Enter sends, Stop and Answer now are requests of their own, a question asked meanwhile waits its turn.
-import { $, onClick, piece, pieces, word } from './page.js'
+import { $, onClick, pieces, word } from './page.js'
 import { chosen } from './choose.js'
-import { forget, keepNext, keptNext } from './draft.js'
+import { forget } from './draft.js'
+import { follow, queue } from './queue.js'
 
 const form = $('#composer')
 const box = $('#q')
@@ -18,7 +19,7 @@ if (form && box) {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
       event.preventDefault()
       if (box.value.trim() === '') return
-      if (running()) queue(box.value)
+      if (running()) wait()
       else form.requestSubmit()
       return
     }
@@ -101,21 +102,21 @@ export function stop() {
   return Boolean(button)
 }
 
-// A question that waits.
-function queue(text) {
-  const bar = piece('queued')
-  $('.text', bar).textContent = text
-  $('#queue').replaceChildren(bar)
+// A question that waits: the server keeps it, and sends it when the run is over.
+async function wait() {
+  const text = box.value
+  if (text.trim() === '') return
+  const sent = new FormData(form)
   box.value = ''
-  forget()
-  keepNext(text)
+  if (await queue(sent)) {
+    forget()
+    $('#composer-key').value = freshKey()
+    return
+  }
+  if (box.value === '') box.value = text
+  $('#composer-error').textContent ||= word('unsent')
 }
-const drop = () => { $('#queue').replaceChildren(); keepNext('') }
-if (keptNext() && running()) queue(keptNext())
-else if (keptNext() && box?.value === '') { box.value = keptNext(); keepNext('') }
-const queued = () => $('#queue .text')?.textContent
-onClick('[data-do="queue-drop"]', () => { drop(); box.focus() })
-onClick('[data-do="queue-edit"]', () => { box.value = queued(); drop(); box.focus() })
+onClick('[data-do="queue"]', (button, event) => { event.preventDefault(); wait(); box.focus() })
 
 document.addEventListener('footnote:idle', () => {
   const bar = $('#composer-bar')
@@ -129,11 +130,5 @@ document.addEventListener('footnote:idle', () => {
   $('#thread').setAttribute('aria-busy', 'false')
   $('.sessions a[aria-current="page"] .spin')?.remove()
   $('.sessions a[aria-current="page"] .vh')?.remove()
-  const next = queued()
-  if (!next) return
-  drop()
-  const draft = box.value
-  box.value = next
-  form.requestSubmit()
-  if (draft) document.addEventListener('htmx:after:swap', () => { box.value = draft }, { once: true })
+  follow()
 })

@@ -6,9 +6,7 @@ const box = $('#q')
 const store = (name, value) => { try { value ? sessionStorage.setItem(name, value) : sessionStorage.removeItem(name) } catch { /* no storage, no drafts */ } }
 const stored = name => { try { return sessionStorage.getItem(name) } catch { return null } }
 
-/** Remembers the question that waits, or forgets it. */
-export const keepNext = text => store(`next:${location.pathname}`, text)
-export const keptNext = () => stored(`next:${location.pathname}`)
+/** Forgets what was typed: it is sent. */
 export const forget = () => store(key, '')
 
 if (box) {

@@ -1,0 +1,170 @@
+package chat
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// EvidenceFormat names the form of Evidence.
+const EvidenceFormat = "footnote-evidence/1"
+
+// Evidence is an answer with all it rests on, to be kept as a file and checked again later.
+type Evidence struct {
+	Format      string             `json:"format"` // EvidenceFormat
+	Digest      string             `json:"digest"` // SHA-256 of the same JSON, compact, with an empty digest: tells careless changes from none
+	RunID       string             `json:"run_id"`
+	Question    string             `json:"question"`
+	Answer      string             `json:"answer"` // Markdown with [N]
+	Model       string             `json:"model"`
+	Status      RunStatus          `json:"status"`
+	StopReason  StopReason         `json:"stop_reason,omitempty"`
+	AskedAt     time.Time          `json:"asked_at"`
+	AnsweredAt  time.Time          `json:"answered_at"`
+	Citations   []EvidenceCitation `json:"citations"`
+	Unsupported []string           `json:"unsupported"`
+	Steps       []EvidenceStep     `json:"steps"`
+}
+
+// EvidenceCitation is a numbered quote: rune offsets in the text of the document version with the hash.
+type EvidenceCitation struct {
+	Number     int    `json:"number"`
+	DocumentID string `json:"document_id"`
+	Title      string `json:"title"`
+	Filename   string `json:"filename"`
+	SHA256     string `json:"sha256"` // of the original file
+	Page       int    `json:"page,omitempty"`
+	Section    string `json:"section"`
+	Start      int    `json:"start"`
+	End        int    `json:"end"`
+	Quote      string `json:"quote"`
+	Claimed    string `json:"claimed,omitempty"`
+	Check      Check  `json:"check"`
+}
+
+// EvidenceStep is what was done, without its output.
+type EvidenceStep struct {
+	Step       string          `json:"step"`
+	Tool       string          `json:"tool,omitempty"`
+	Message    string          `json:"message"`
+	Input      json.RawMessage `json:"input,omitempty"`
+	Summary    string          `json:"summary,omitempty"`
+	Status     Status          `json:"status"`
+	At         time.Time       `json:"at"` // its end
+	DurationMS int64           `json:"duration_ms"`
+	Error      string          `json:"error,omitempty"`
+}
+
+// EvidenceResult is what became of a citation: verified (the words stand where they stood), changed (the document or the citation is
+// another), missing (the document, or the quote, is not there).
+type EvidenceResult struct {
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	State  string `json:"state"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// The states of an EvidenceResult.
+const (
+	EvidenceVerified = "verified"
+	EvidenceChanged  = "changed"
+	EvidenceMissing  = "missing"
+)
+
+// EvidenceReport is the check of a whole file.
+type EvidenceReport struct {
+	OK        bool             `json:"ok"` // nothing is wrong with the file, and every citation is verified
+	RunID     string           `json:"run_id"`
+	Question  string           `json:"question"`
+	Problems  []string         `json:"problems"` // with the file itself
+	Citations []EvidenceResult `json:"citations"`
+}
+
+// Sealed returns the evidence with its format and digest.
+func (e Evidence) Sealed() (Evidence, error) {
+	e.Format, e.Digest = EvidenceFormat, ""
+	var err error
+	if e.Steps, err = plainInputs(e.Steps); err != nil {
+		return e, err
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return e, fmt.Errorf("encode evidence: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	e.Digest = hex.EncodeToString(sum[:])
+	return e, nil
+}
+
+// plainInputs writes the inputs in one way, however they were indented.
+func plainInputs(steps []EvidenceStep) ([]EvidenceStep, error) {
+	steps = slices.Clone(steps)
+	for i, s := range steps {
+		if len(s.Input) == 0 {
+			continue
+		}
+		raw, err := json.Marshal(s.Input)
+		if err != nil {
+			return nil, fmt.Errorf("encode evidence: %w", err)
+		}
+		steps[i].Input = raw
+	}
+	return steps, nil
+}
+
+// DecodeEvidence reads the JSON form. A field that is not known, or anything behind it, is a mistake.
+func DecodeEvidence(raw []byte) (Evidence, error) {
+	var e Evidence
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&e); err != nil {
+		return e, &Error{Code: CodeInvalid, Message: "This is no evidence file, or it is damaged: " + err.Error()}
+	}
+	if decoder.More() || len(bytes.TrimSpace(raw[decoder.InputOffset():])) > 0 {
+		return e, &Error{Code: CodeInvalid, Message: "There is something behind the evidence."}
+	}
+	if e.Format != EvidenceFormat {
+		return e, &Error{Code: CodeInvalid, Message: fmt.Sprintf("This is not %s, but %q.", EvidenceFormat, e.Format)}
+	}
+	var err error
+	e.Steps, err = plainInputs(e.Steps)
+	return e, err
+}
+
+// Problems says what is wrong with the evidence itself: changed since it was made, or with numbers that don't fit.
+func (e Evidence) Problems() []string {
+	var out []string
+	if sealed, err := e.Sealed(); err != nil || sealed.Digest != e.Digest {
+		out = append(out, "The file was changed after it was made: its digest does not fit its content.")
+	}
+	var seen []int
+	for _, c := range e.Citations {
+		if slices.Contains(seen, c.Number) {
+			out = append(out, "The number "+strconv.Itoa(c.Number)+" stands for two quotes.")
+		}
+		seen = append(seen, c.Number)
+		if !strings.Contains(e.Answer, "["+strconv.Itoa(c.Number)+"]") {
+			out = append(out, "The answer has no ["+strconv.Itoa(c.Number)+"].")
+		}
+	}
+	return out
+}
+
+// Report completes a check: what is wrong with the file, and what became of each citation.
+func (e Evidence) Report(problems []string, citations []EvidenceResult) EvidenceReport {
+	r := EvidenceReport{RunID: e.RunID, Question: e.Question, Problems: problems, Citations: citations}
+	if r.Problems == nil {
+		r.Problems = []string{}
+	}
+	if r.Citations == nil {
+		r.Citations = []EvidenceResult{}
+	}
+	r.OK = len(problems) == 0 && !slices.ContainsFunc(citations, func(c EvidenceResult) bool { return c.State != EvidenceVerified })
+	return r
+}

@@ -1,0 +1,49 @@
+package corpus
+
+import (
+	"fmt"
+	"sort"
+
+	"footnote/chat"
+)
+
+// CheckEvidence says whether a citation still stands: whether the text with the hash has its very words at its place, on its page.
+// found is false when there is no such document any more.
+func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blocks []Block) chat.EvidenceResult {
+	r := chat.EvidenceResult{Number: c.Number, Title: c.Title, State: chat.EvidenceChanged}
+	runes := []rune(text)
+	switch {
+	case c.Check == chat.CheckNotFound || c.Quote == "":
+		r.State, r.Detail = chat.EvidenceMissing, "The quote was not found in the document when the answer was made."
+	case !found:
+		r.State, r.Detail = chat.EvidenceMissing, "There is no document with this hash."
+	case sha256 != c.SHA256:
+		r.Detail = "The document is another version now, or the hash was altered."
+		if _, _, check := FindQuote(runes, c.Quote, 0, 0); check == chat.CheckVerified {
+			r.Detail += " The quote still stands in it."
+		}
+	case c.Start < 0 || c.End > len(runes) || c.Start >= c.End || string(runes[c.Start:c.End]) != c.Quote:
+		r.Detail = "The quote is not what stands at its place in the document."
+	case !onPage(blocks, c.Start, c.Page):
+		r.Detail = fmt.Sprintf("The quote does not stand on page %d.", c.Page)
+	default:
+		r.State = chat.EvidenceVerified
+	}
+	return r
+}
+
+// onPage reports whether a place of the text is on a page: that of its block, or, for a block that goes on, up to that of the next.
+func onPage(blocks []Block, at, page int) bool {
+	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].End > at })
+	if i == len(blocks) {
+		return false
+	}
+	last := blocks[i].Page
+	if i+1 < len(blocks) {
+		last = max(last, blocks[i+1].Page)
+	}
+	return blocks[i].Page <= page && page <= last
+}
+
+// Sniff tells the MIME type of a file by its first bytes and its name, as adding it would.
+func Sniff(head []byte, name string) (string, error) { return sniff(head, name) }

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/views"
+)
+
+// exportKinds are the media types of an answer's evidence.
+var exportKinds = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json"}
+
+// exportRun answers with an answer and all it rests on, as a file.
+func (s *Server) exportRun(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	format := c.QueryParam("format")
+	if format == "" {
+		format = "json"
+	}
+	kind, ok := exportKinds[format]
+	if !ok {
+		return invalid("format must be md, html or json.")
+	}
+	t, err := s.trace(c.Request().Context(), s.scope(c), id)
+	if err != nil {
+		return err
+	}
+	if t.Status == chat.RunRunning {
+		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Export it when it is done."}
+	}
+	e, err := t.evidence().Sealed()
+	if err != nil {
+		return err
+	}
+	file, err := views.EvidenceFile(e, format)
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", inert)
+	h.Set("Content-Disposition", attachment(fileName(t.Question)+"."+format))
+	h.Set("Cache-Control", "no-store")
+	return c.Blob(http.StatusOK, kind, file)
+}
+
+// evidence is the run as it is kept in a file.
+func (t *trace) evidence() chat.Evidence {
+	e := chat.Evidence{
+		RunID: t.RunID, Question: t.Question, Answer: t.Text, Model: t.Model, Status: t.Status, AskedAt: t.CreatedAt,
+		Citations: []chat.EvidenceCitation{}, Unsupported: []string{}, Steps: []chat.EvidenceStep{},
+	}
+	if t.EndedAt != nil {
+		e.AnsweredAt = *t.EndedAt
+	}
+	if t.Answer != nil {
+		e.StopReason, e.Unsupported = t.Answer.StopReason, notNil(t.Answer.Unsupported)
+	}
+	for _, c := range t.Citations {
+		e.Citations = append(e.Citations, chat.EvidenceCitation{
+			Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SHA256: c.SHA256, Page: c.Page, Section: c.Section,
+			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check,
+		})
+	}
+	for _, s := range t.Steps {
+		step := chat.EvidenceStep{
+			Step: s.Step, Tool: s.ToolName, Message: s.Message, Input: s.ToolInput, Summary: s.Summary, Status: s.Status,
+			At: time.UnixMicro(int64(math.Round(s.Timestamp * 1e6))).UTC(), DurationMS: s.DurationMS,
+		}
+		if s.Error != nil {
+			step.Error = s.Error.Message
+		}
+		e.Steps = append(e.Steps, step)
+	}
+	return e
+}
+
+// fileName is a name that every file system takes, made of a question's words.
+func fileName(question string) string {
+	words := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	name := []rune(strings.Join(words, "-"))
+	if len(name) > 60 {
+		name = name[:60]
+	}
+	return "footnote-" + strings.Trim(string(name), "-")
+}
+
+// evidenceFile is the body of POST /evidence/verify.
+type evidenceFile struct {
+	File string `json:"file"` // the whole text of an exported file
+}
+
+// verifyEvidence checks an exported answer against the documents as they are now.
+func (s *Server) verifyEvidence(c echo.Context) error {
+	var body evidenceFile
+	if err := s.readJSON(c, &body); err != nil {
+		return err
+	}
+	e, problems, err := views.ReadEvidence([]byte(body.File))
+	if err != nil {
+		return err
+	}
+	var results []chat.EvidenceResult
+	versions := map[string]*version{}
+	for _, citation := range e.Citations {
+		v := versions[citation.DocumentID]
+		if v == nil {
+			if v, err = s.version(c.Request().Context(), s.scope(c), citation.DocumentID); err != nil {
+				return err
+			}
+			versions[citation.DocumentID] = v
+		}
+		results = append(results, corpus.CheckEvidence(citation, v.found, v.sha256, v.text, v.blocks))
+	}
+	return c.JSON(http.StatusOK, e.Report(problems, results))
+}
+
+// version is a document as it is now.
+type version struct {
+	found  bool
+	sha256 string
+	text   string
+	blocks []corpus.Block
+}
+
+func (s *Server) version(ctx context.Context, scope chat.Scope, id string) (*version, error) {
+	d, err := s.library.Document(ctx, scope, id)
+	if err != nil {
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			return &version{}, nil
+		}
+		return nil, err
+	}
+	v := &version{found: true, sha256: d.SHA256}
+	if v.text, err = s.library.Text(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	v.blocks, err = s.library.Blocks(ctx, scope, id)
+	return v, err
+}

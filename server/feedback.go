@@ -1,0 +1,193 @@
+package server
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/views"
+)
+
+// judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" withdraws.
+type judgement struct {
+	Rating  chat.Rating `json:"rating"`
+	Reason  string      `json:"reason"`
+	Comment string      `json:"comment"`
+}
+
+// feedbackList is one page of GET /feedback.
+type feedbackList struct {
+	Feedback []chat.Feedback `json:"feedback"`
+	Next     string          `json:"next,omitempty"` // the cursor of the next page
+}
+
+// setFeedback stores what a reader thinks of an answer, in the place of what they thought before.
+func (s *Server) setFeedback(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	body, err := s.readJudgement(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), s.scope(c)
+	run, err := s.store.Run(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if run.Status == chat.RunRunning {
+		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done."}
+	}
+	if body.Rating == "none" && mediaType(c) != echo.MIMEApplicationJSON {
+		if err := s.store.DropFeedback(ctx, scope, id); err != nil {
+			return err
+		}
+		return s.judged(c, run, nil)
+	}
+	stored, err := s.store.SetFeedback(ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment})
+	if err != nil {
+		return err
+	}
+	return s.judged(c, run, &stored)
+}
+
+func (s *Server) readJudgement(c echo.Context) (judgement, error) {
+	var body judgement
+	if mediaType(c) == echo.MIMEApplicationJSON {
+		err := s.readJSON(c, &body)
+		body.Comment = cleanText(body.Comment)
+		return body, err
+	}
+	if err := s.readForm(c); err != nil {
+		return body, err
+	}
+	form := c.Request().PostForm
+	return judgement{chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(cleanText(formText(form, "comment")))}, nil
+}
+
+// judged answers with the feedback as it is now, nil for none.
+func (s *Server) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
+	switch {
+	case c.Request().Header.Get("HX-Request") == "true":
+		return s.show(c, http.StatusOK, views.Feedback(run.ID, f))
+	case wantsHTML(c):
+		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID+"#turn-"+run.ID)
+	case f == nil:
+		return c.NoContent(http.StatusNoContent)
+	}
+	return c.JSON(http.StatusOK, f)
+}
+
+func (s *Server) dropFeedback(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.DropFeedback(c.Request().Context(), s.scope(c), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// listFeedback answers GET /feedback: a page of it, or with ?format= all of it as a file.
+func (s *Server) listFeedback(c echo.Context) error {
+	limit, err := queryInt(c, "limit", 0, 1, chat.MaxPage)
+	if err != nil {
+		return err
+	}
+	q := chat.FeedbackQuery{Rating: chat.Rating(c.QueryParam("rating")), Limit: limit, Cursor: c.QueryParam("cursor")}
+	if q.Rating != "" && chat.Reasons(q.Rating) == nil {
+		return invalid("rating must be up or down.")
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	switch format := c.QueryParam("format"); format {
+	case "", "json":
+	case "csv":
+		return s.feedbackFile(c, q, "text/csv; charset=utf-8", "feedback.csv", newCSVFeedback)
+	case "jsonl":
+		return s.feedbackFile(c, q, "application/jsonl; charset=utf-8", "feedback.jsonl", newLinesFeedback)
+	default:
+		return invalid("format must be json, csv or jsonl.")
+	}
+	found, next, err := s.store.Feedback(c.Request().Context(), s.scope(c), q)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, feedbackList{notNil(found), next})
+}
+
+// feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure can still be told.
+func (s *Server) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error) error {
+	q.Limit, q.Cursor = chat.MaxPage, ""
+	ctx, scope := c.Request().Context(), s.scope(c)
+	page, next, err := s.store.Feedback(ctx, scope, q)
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", attachment(name))
+	h.Set("Content-Security-Policy", inert)
+	write := open(c.Response())
+	for {
+		if err := write(page); err != nil {
+			return err
+		}
+		if next == "" {
+			return nil
+		}
+		q.Cursor = next
+		if page, next, err = s.store.Feedback(ctx, scope, q); err != nil {
+			return err
+		}
+	}
+}
+
+func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
+	lines := json.NewEncoder(w)
+	return func(page []chat.Feedback) error {
+		for _, f := range page {
+			if err := lines.Encode(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
+	table := csv.NewWriter(w)
+	head := []string{"run_id", "session_id", "rating", "reason", "comment", "question", "created_at", "updated_at"}
+	return func(page []chat.Feedback) error {
+		if head != nil {
+			if err := table.Write(head); err != nil {
+				return err
+			}
+			head = nil
+		}
+		for _, f := range page {
+			if err := table.Write([]string{
+				f.RunID, f.SessionID, string(f.Rating), f.Reason, cell(f.Comment), cell(f.Question), f.CreatedAt.Format(time.RFC3339), f.UpdatedAt.Format(time.RFC3339),
+			}); err != nil {
+				return err
+			}
+		}
+		table.Flush()
+		return table.Error()
+	}
+}
+
+// cell keeps a spreadsheet from taking somebody's words for a formula.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

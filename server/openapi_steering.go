@@ -1,0 +1,105 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// steeringOperations describe feedback, exports, waiting questions and runs from a step.
+func steeringOperations() []operation {
+	missing := []chat.Code{chat.CodeNotFound}
+	broken := []chat.Code{chat.CodeInvalid, chat.CodeNotFound}
+	changed := slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict})
+	item := parameter{in: "path", name: "item", need: true, schema: textSchema(), about: "The waiting question's id."}
+	pageForm := outcome{status: http.StatusSeeOther, about: "The conversation's page, for a form."}
+	pagePiece := outcome{status: http.StatusOK, about: "A piece of the page, for its script.", kind: echo.MIMETextHTML}
+	return []operation{
+		{
+			method: "POST", path: "/agent/runs/:id/steps/:call/rerun", group: "Runs", summary: "Go through a run again from a tool call with another input",
+			about: "Makes a new version of the answer: the steps before the call come from the log, the call is made with the input given, which must fit the tool's " +
+				"schema, and the model goes on from there. Both versions are kept.",
+			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}, onceParam},
+			body:   otherInput{}, example: map[string]any{"input": map[string]any{"query": "roof repair"}},
+			form:     []parameter{{name: "input", need: true, schema: textSchema(), about: "The input as JSON."}},
+			formKind: echo.MIMEApplicationForm, fails: slices.Concat(changed, []chat.Code{chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull}),
+			outcomes: []outcome{{status: http.StatusAccepted, about: "The new run is under way.", body: accepted{}}, {status: http.StatusOK, about: "The same, for the page's script."}, pageForm},
+		},
+		{
+			method: "POST", path: "/agent/runs/:id/feedback", group: "Runs", summary: "Say what an answer is worth", about: "Takes the place of what the same user said before.",
+			params: []parameter{runParam}, body: judgement{}, example: map[string]any{"rating": "down", "reason": "wrong_sources", "comment": "The survey of 2023 was meant."},
+			form: []parameter{
+				{name: "rating", need: true, schema: oneOf("up", "down", "none"), about: "none withdraws it."},
+				{name: "reason", schema: textSchema(), about: "As in JSON."}, {name: "comment", schema: textOf(chat.MaxComment), about: "As in JSON."},
+			},
+			formKind: echo.MIMEApplicationForm, fails: changed,
+			outcomes: []outcome{{status: http.StatusOK, about: "As it is stored.", body: chat.Feedback{}}, {status: http.StatusNoContent, about: "Withdrawn by a form."}, pageForm},
+		},
+		{
+			method: "DELETE", path: "/agent/runs/:id/feedback", group: "Runs", summary: "Withdraw what was said of an answer", params: []parameter{runParam}, fails: missing,
+			outcomes: []outcome{{status: http.StatusNoContent, about: "There is none now."}},
+		},
+		{
+			method: "GET", path: "/feedback", group: "Runs", summary: "List what was said of answers, last changed first",
+			params: []parameter{
+				{in: "query", name: "rating", schema: oneOf("up", "down"), about: "Only these."},
+				{in: "query", name: "limit", schema: wholeSchema(1, chat.MaxPage, ""), about: "How many at most."},
+				{in: "query", name: "cursor", schema: textSchema(), about: "next of the page before."},
+				{in: "query", name: "format", schema: oneOf("json", "csv", "jsonl"), about: "csv and jsonl give all of it as a file."},
+			},
+			fails: []chat.Code{chat.CodeInvalid},
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "One page of it.", body: feedbackList{}},
+				{status: http.StatusOK, about: "All of it as a file.", kind: "text/csv"},
+			},
+		},
+		{
+			method: "GET", path: "/agent/runs/:id/export", group: "Runs", summary: "Get an answer with all it rests on as a file",
+			about:  "Question, answer, quotes with their document's hash and place, and the steps. Its data can be checked again with POST /evidence/verify or footnote verify.",
+			params: []parameter{runParam, {in: "query", name: "format", schema: oneOf("md", "html", "json"), about: "Which kind of file; json without it."}},
+			fails:  []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "The file.", body: chat.Evidence{}},
+				{status: http.StatusOK, about: "The file to read.", kind: "text/markdown"},
+			},
+		},
+		{
+			method: "POST", path: "/evidence/verify", group: "Runs", summary: "Check an exported answer against the documents as they are now",
+			body: evidenceFile{}, example: map[string]any{"file": evidenceExample}, fails: bodyFails,
+			outcomes: []outcome{{status: http.StatusOK, about: "What became of each quote.", body: chat.EvidenceReport{}}},
+		},
+		{
+			method: "GET", path: "/sessions/:id/queue", group: "Conversations", summary: "List the questions that wait", params: []parameter{sessionParam}, fails: broken,
+			outcomes: []outcome{{status: http.StatusOK, about: "In the order in which they will be sent.", body: waitingList{}}},
+		},
+		{
+			method: "POST", path: "/sessions/:id/queue", group: "Conversations", summary: "Let a question wait until the run under way is over",
+			about: "The server sends it then, whoever looks; at once if nothing is under way. At most 10 wait.", params: []parameter{sessionParam, onceParam},
+			body: question{}, example: map[string]any{"message": "And the walls?"},
+			form:     []parameter{{name: "message", need: true, schema: patterned(notBlank), about: "The question."}},
+			formKind: echo.MIMEApplicationForm, fails: changed,
+			outcomes: []outcome{{status: http.StatusAccepted, about: "It waits, or was sent.", body: waitingQuestion{}}, pagePiece, pageForm},
+		},
+		{
+			method: "PATCH", path: "/sessions/:id/queue/:item", group: "Conversations", summary: "Change a waiting question", params: []parameter{sessionParam, item},
+			body: otherWords{}, example: map[string]any{"message": "And the cellar walls?"}, fails: slices.Concat(bodyFails, missing),
+			outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}, pagePiece, pageForm},
+		},
+		{
+			method: "DELETE", path: "/sessions/:id/queue/:item", group: "Conversations", summary: "Remove a waiting question", params: []parameter{sessionParam, item}, fails: broken,
+			outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}, pagePiece, pageForm},
+		},
+		{
+			method: "POST", path: "/sessions/:id/queue/:item/send", group: "Conversations", summary: "Send a waiting question now",
+			about:  "It goes first, and the run under way ends: cancelled, or with an answer from what it has.",
+			params: []parameter{sessionParam, item}, body: sendNow{}, example: map[string]any{"finish": "answer_now"}, fails: changed,
+			outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}, pagePiece, pageForm},
+		},
+	}
+}
+
+// evidenceExample is the smallest file that can be checked.
+const evidenceExample = `{"format":"footnote-evidence/1","digest":"1876ac35de75e7d89ba938fddcd3b45dd8fc5db0b5314364649da0e0fe14a1bd","run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.","model":"offline","status":"completed","asked_at":"2026-11-21T09:00:00Z","answered_at":"2026-11-21T09:00:00Z","citations":[],"unsupported":[],"steps":[]}`

@@ -1,0 +1,206 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/views"
+)
+
+// waitingQuestion is a question that waits until the run of its conversation is over.
+type waitingQuestion struct {
+	ID        string    `json:"id"`
+	SessionID string    `json:"session_id"`
+	Message   string    `json:"message"`
+	Problem   string    `json:"problem,omitempty"` // why it could not be sent; change or remove it
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// waitingList is what waits, in the order in which it will be sent.
+type waitingList struct {
+	Queue []waitingQuestion `json:"queue"`
+}
+
+// otherWords is the body of PATCH /sessions/{id}/queue/{item}.
+type otherWords struct {
+	Message string `json:"message"`
+}
+
+// sendNow is the body of POST /sessions/{id}/queue/{item}/send.
+type sendNow struct {
+	Finish string `json:"finish"` // what happens to the run under way: cancel, answer_now
+}
+
+func (s *Server) getQueue(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	list, err := s.store.Queue(c.Request().Context(), s.scope(c), id)
+	if err != nil {
+		return err
+	}
+	out := waitingList{Queue: []waitingQuestion{}}
+	for _, q := range list {
+		out.Queue = append(out.Queue, waitingOf(q))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, out)
+}
+
+func waitingOf(q chat.Queued) waitingQuestion {
+	return waitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem, q.CreatedAt}
+}
+
+// enqueue lets a question wait: a form of the page, or JSON.
+func (s *Server) enqueue(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	q, err := s.readQuestion(c)
+	if err != nil {
+		return err
+	}
+	if q.SessionID != "" && q.SessionID != id {
+		return invalid("session_id names another conversation than the address. Leave it out.")
+	}
+	if q.Sibling != "" {
+		return invalid("A question that takes another's place can't wait. Leave sibling out.")
+	}
+	q.SessionID = id
+	req, err := s.runRequest(c, q)
+	if err != nil {
+		return err
+	}
+	queued, err := s.runs.Enqueue(c.Request().Context(), s.scope(c), req)
+	if err != nil {
+		return err
+	}
+	if s.fromPage(c) {
+		return s.queueChanged(c, id)
+	}
+	return c.JSON(http.StatusAccepted, waitingOf(queued))
+}
+
+func (s *Server) editQueued(c echo.Context) error {
+	return s.changeQueued(c, func(id, item string) error {
+		var body otherWords
+		if mediaType(c) == echo.MIMEApplicationJSON {
+			if err := s.readJSON(c, &body); err != nil {
+				return err
+			}
+		} else {
+			if err := s.readForm(c); err != nil {
+				return err
+			}
+			body.Message = formText(c.Request().PostForm, "message")
+		}
+		req, err := s.runRequest(c, question{Message: body.Message, SessionID: id})
+		if err != nil {
+			return err
+		}
+		return s.store.EditQueued(c.Request().Context(), s.scope(c), id, item, strings.TrimSpace(req.Message))
+	})
+}
+
+func (s *Server) dropQueued(c echo.Context) error {
+	return s.changeQueued(c, func(id, item string) error {
+		return s.store.DropQueued(c.Request().Context(), s.scope(c), id, item)
+	})
+}
+
+func (s *Server) sendQueued(c echo.Context) error {
+	return s.changeQueued(c, func(id, item string) error {
+		body := sendNow{Finish: "cancel"}
+		if mediaType(c) == echo.MIMEApplicationJSON {
+			if err := s.readJSON(c, &body); err != nil {
+				return err
+			}
+		}
+		if body.Finish != "cancel" && body.Finish != "answer_now" {
+			return invalid("finish must be cancel or answer_now.")
+		}
+		return s.runs.SendNow(c.Request().Context(), s.scope(c), id, item, body.Finish == "answer_now")
+	})
+}
+
+// changeQueued changes one waiting question; what now is first may be sent.
+func (s *Server) changeQueued(c echo.Context, change func(id, item string) error) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	if err := change(id, c.Param("item")); err != nil {
+		return err
+	}
+	s.runs.Resend(c.Request().Context(), id)
+	if s.fromPage(c) {
+		return s.queueChanged(c, id)
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// fromPage reports whether a request comes from the page, by its script or by a form.
+func (s *Server) fromPage(c echo.Context) bool {
+	return c.Request().Header.Get("HX-Request") == "true" || wantsHTML(c)
+}
+
+// queueChanged answers the page with what waits now.
+func (s *Server) queueChanged(c echo.Context, session string) error {
+	if c.Request().Header.Get("HX-Request") != "true" {
+		return c.Redirect(http.StatusSeeOther, "/c/"+session+"#queue")
+	}
+	list, err := s.store.Queue(c.Request().Context(), s.scope(c), session)
+	if err != nil {
+		return err
+	}
+	return s.show(c, http.StatusOK, views.Queue(session, list))
+}
+
+// nextTurns answers the page's script when a run is over: the turns that came after one of the shown branch, what still waits, and the
+// question box.
+func (s *Server) nextTurns(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), s.scope(c)
+	list, err := s.store.Queue(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	session, err := s.store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	runs, err := s.store.Runs(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	parts := []templ.Component{views.Queue(id, list)}
+	branch := branchTo(runs, session.HeadID)
+	for i, run := range branch {
+		if run.ID != c.QueryParam("after") || i == len(branch)-1 {
+			continue
+		}
+		turns, err := s.foldTurns(ctx, scope, branch[i+1:], runs)
+		if err != nil {
+			return err
+		}
+		box := views.Composer{SessionID: id, Key: chat.NewID()}
+		for _, t := range turns {
+			parts = append(parts, views.TurnArticle(t))
+			if t.Running() {
+				box.RunID, box.Budget = t.RunID, t.Budget
+			}
+		}
+		parts = append(parts, views.ComposerBar(box), views.ComposerUse(box))
+	}
+	return s.show(c, http.StatusOK, templ.Join(parts...))
+}

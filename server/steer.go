@@ -1,0 +1,71 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// otherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as text.
+type otherInput struct {
+	Input map[string]any `json:"input"`
+}
+
+// rerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with another input, and what
+// comes of it.
+func (s *Server) rerunStep(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	input, err := s.readInput(c)
+	if err != nil {
+		return err
+	}
+	key := c.Request().Header.Get("Idempotency-Key")
+	if key == "" && c.Request().PostForm != nil {
+		key = c.Request().PostForm.Get("idempotency_key")
+	}
+	run, fresh, err := s.runs.Rerun(c.Request().Context(), s.scope(c), id, c.Param("call"), input, key)
+	if err != nil {
+		return err
+	}
+	if fresh {
+		s.metrics.runs.WithLabelValues(c.Path()).Inc()
+	}
+	page := "/c/" + run.SessionID + "#turn-" + run.ID
+	switch {
+	case c.Request().Header.Get("HX-Request") == "true":
+		c.Response().Header().Set("HX-Redirect", page)
+		return c.NoContent(http.StatusOK)
+	case wantsHTML(c):
+		return c.Redirect(http.StatusSeeOther, page)
+	}
+	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
+	return c.JSON(http.StatusAccepted, accepted{
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+	})
+}
+
+func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
+	var body otherInput
+	if mediaType(c) == echo.MIMEApplicationJSON {
+		if err := s.readJSON(c, &body); err != nil {
+			return nil, err
+		}
+		if body.Input == nil {
+			return nil, invalid("input must be a JSON object: the tool's arguments.")
+		}
+		return json.Marshal(body.Input)
+	}
+	if err := s.readForm(c); err != nil {
+		return nil, err
+	}
+	text := strings.TrimSpace(formText(c.Request().PostForm, "input"))
+	if err := json.Unmarshal([]byte(text), &body.Input); err != nil || body.Input == nil {
+		return nil, invalid(`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`)
+	}
+	return json.RawMessage(text), nil
+}

@@ -1,0 +1,82 @@
+package views
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"footnote/chat"
+)
+
+// The words of steering, judging and exporting.
+const (
+	txtGood       = "Good answer"
+	txtPoor       = "Poor answer"
+	txtWithdraw   = "Withdraw"
+	txtWhy        = "Say why"
+	txtComment    = "What was right or wrong? (optional)"
+	txtExport     = "Export"
+	txtQueue      = "Waiting questions"
+	txtQueueIt    = "Let this question wait its turn"
+	txtSendNow    = "Send now"
+	txtSendNowHow = "Stop what is under way and send this"
+	txtRerun      = "Edit & run again from here"
+	txtRerunInput = "Input as JSON"
+	txtRerunGo    = "Run again from here"
+	txtRerunHow   = "Makes a new version of the answer. The steps before this one are kept as they are."
+)
+
+var reasonWord = map[string]string{
+	"accurate": "Accurate", "complete": "Complete", "well_sourced": "Well sourced", "clear": "Clear",
+	"wrong": "Wrong", "incomplete": "Incomplete", "wrong_sources": "Wrong sources", "off_topic": "Not what I asked", "unclear": "Unclear",
+}
+
+// exportFormats are the files that an answer can be had as.
+var exportFormats = []struct{ Name, Label string }{{"md", "Markdown"}, {"html", "Web page"}, {"json", "JSON"}}
+
+func feedbackURL(run string) templ.SafeURL { return templ.URL("/agent/runs/" + run + "/feedback") }
+
+func exportURL(run, format string) templ.SafeURL {
+	return templ.URL("/agent/runs/" + run + "/export?format=" + format)
+}
+
+func queueURL(session, item, what string) templ.SafeURL {
+	return templ.URL("/c/" + session + "/queue/" + item + "/" + what)
+}
+
+func rerunURL(s *Step) templ.SafeURL {
+	return templ.URL("/agent/runs/" + s.RunID + "/steps/" + s.CallID + "/rerun")
+}
+
+// judgedText is what a reader said, in a line.
+func judgedText(f *chat.Feedback) string {
+	var parts []string
+	if f.Reason != "" {
+		parts = append(parts, reasonWord[f.Reason])
+	}
+	if f.Comment != "" {
+		words := []rune(strings.Join(strings.Fields(f.Comment), " "))
+		if len(words) > 60 {
+			words = append(words[:59], '…')
+		}
+		parts = append(parts, "“"+string(words)+"”")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// editable reports whether the step is a tool call that could be made again with another input. The server has the last word.
+func (s *Step) editable() bool {
+	return s.ToolName != "" && s.ToolName != "finish" && !s.Made && !s.Repeat && len(s.ToolInput) > 0 && s.CallID != ""
+}
+
+func (s *Step) inputText() string {
+	if text, ok := indented(s.ToolInput); ok {
+		return text
+	}
+	return string(s.ToolInput)
+}
+
+func (s *Step) inputRows() string {
+	return strconv.Itoa(min(12, max(3, strings.Count(s.inputText(), "\n")+1)))
+}
