@@ -20,6 +20,9 @@ func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error)
 			return nil, err
 		}
 	} else if len(log) == 0 {
+		if err := w.guardInput(ctx); err != nil {
+			return nil, err
+		}
 		if err := w.begin(ctx); err != nil {
 			return nil, err
 		}
@@ -90,7 +93,10 @@ func (w *work) done(ctx context.Context, err error) chat.RunDone {
 		w.cfg.Log.WarnContext(ctx, "run failed", "run", w.run.ID, "code", code, "error", err)
 	}
 	status := chat.RunFailed
-	if code == chat.CodeGuardrail {
+	switch {
+	case errors.Is(err, errUnsupported):
+		status = chat.RunCitationValidationFailed
+	case code == chat.CodeGuardrail:
 		status = chat.RunGuardrailTriggered
 	}
 	return chat.RunDone{Status: status, Error: &chat.StepError{Code: code, Message: chat.MessageOf(err), Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail}}

@@ -100,14 +100,20 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if w.givenText() || refused(text) || len(w.cite.list) > 0 || !w.needsFootnotes() || w.fell {
+	if w.givenText() || refused(text) || w.fell {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
+	}
+	if len(w.cite.list) > 0 {
+		return w.validate(ctx, r, text)
+	}
+	if !w.needsFootnotes() {
+		return false, nil
 	}
 	_, _, empty, searches := w.desk.sources.readings()
 	switch {
 	case !w.desk.sources.isEmpty():
 		if w.nudged[nudgeCite] {
-			return false, nil
+			return false, w.holdBack(ctx)
 		}
 		return true, w.nudge(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
 	case searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:

@@ -39,6 +39,7 @@ type Config struct {
 	Tools       []string      // of requests without enabled_tools; empty: the toolset's own
 	Budget      chat.Budget   // zero fields: the toolset's own
 	Temperature *float64      // of requests without one; nil: the model's
+	Guard       Guard         // which questions are stopped
 	MaxTurns    int           // questions of a session; 0: the toolset's own
 	MaxRuns     int           // under way at once; 0: 1,000
 	ToolTimeout time.Duration // of one call; 0: 30 s
@@ -56,6 +57,7 @@ type Runs struct {
 	cfg   Config
 	box   toolbox
 	cache *cache
+	guard guard
 	wg    sync.WaitGroup
 
 	starting sync.RWMutex // held for writing while runs of dead servers are taken over, so that none of ours is among them
@@ -98,7 +100,11 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Runs{cfg: cfg, box: box, cache: newCache(), active: map[string]*handle{}}, nil
+	stops, err := newGuard(cfg.Guard)
+	if err != nil {
+		return nil, err
+	}
+	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache(), active: map[string]*handle{}}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's

@@ -200,7 +200,7 @@ func TestADocumentCanNotGiveOrders(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("read_document", `{"doc_id":"Handbook.md","focus_query":"sickness"}`)),
-		says("A doctor's certificate is needed from the fourth day [1]."),
+		says("A doctor's certificate is needed from the fourth day [2]."),
 	)
 	h := newHouse(t, model)
 	got := h.answer(question("When do I need a certificate?"))

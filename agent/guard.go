@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+// Guard says which questions are not worked on at all.
+type Guard struct {
+	Input     []string // RE2 patterns, matched without case anywhere in a question; nil: DefaultGuard
+	MaxLength int      // runes of a question; 0: no limit but that of all requests
+}
+
+// DefaultGuard stops questions that are orders about the program instead: at the start of a sentence, so that a question about such
+// orders is let through.
+func DefaultGuard() []string {
+	return []string{
+		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+|these\s+)?(?:previous|prior|above|earlier|system)\s+(?:instructions?|rules?|prompts?|guidelines?)`,
+		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:reveal|show|print|repeat|output|tell)\s+(?:me\s+)?(?:all\s+(?:of\s+)?)?your\s+(?:system|hidden|initial|secret)\s+(?:prompt|instructions?|message)`,
+	}
+}
+
+// guard is a Guard that is ready to use.
+type guard struct {
+	patterns []*regexp.Regexp
+	longest  int
+}
+
+func newGuard(g Guard) (guard, error) {
+	if g.Input == nil {
+		g.Input = DefaultGuard()
+	}
+	if g.MaxLength < 0 {
+		return guard{}, errors.New("guard.max_length can't be negative")
+	}
+	out := guard{longest: g.MaxLength}
+	for _, p := range g.Input {
+		re, err := regexp.Compile("(?i)" + p)
+		if err != nil {
+			return guard{}, fmt.Errorf("guard.input %q is no RE2 pattern: %w", p, err)
+		}
+		out.patterns = append(out.patterns, re)
+	}
+	return out, nil
+}
+
+// stops returns why a question is not worked on, empty when it is.
+func (g guard) stops(question string) string {
+	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
+		return fmt.Sprintf("The question is longer than the %d characters that are allowed here. Shorten it.", g.longest)
+	}
+	for _, re := range g.patterns {
+		if re.MatchString(question) {
+			return "This reads like an order to the program and not like a question about your documents. Ask about the documents."
+		}
+	}
+	return ""
+}
+
+// guardInput ends a run whose question a guard stops, visibly.
+func (w *work) guardInput(ctx context.Context) error {
+	why := w.guard.stops(w.run.Request.Message)
+	if why == "" {
+		return nil
+	}
+	step := w.phase("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
+	step.Error = &chat.StepError{Code: chat.CodeGuardrail, Message: why}
+	if err := w.emit(ctx, w.started(), step); err != nil {
+		return err
+	}
+	return &chat.Error{Code: chat.CodeGuardrail, Message: why}
+}
