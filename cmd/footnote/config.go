@@ -29,6 +29,8 @@ type commands struct {
 	Backup    backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
 	Restore   restoreCommand `cmd:"" help:"Bring a backup back into an empty data directory."`
 	Migrate   migrateCommand `cmd:"" help:"Carry everything from a data directory into an empty PostgreSQL."`
+	Export    exportCommand  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
+	Verify    verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
 	PDFWorker workerCommand  `cmd:"" name:"pdf-worker" hidden:"" help:"Read PDFs apart from the server (started by it)."`
 }
 

@@ -1,0 +1,75 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// An answer is asked for, exported in each form, and checked against the library and against the originals; whatever is altered is caught.
+func TestExportAndVerify(t *testing.T) {
+	t.Parallel()
+	data := newDir(t)
+	originals := folder(t, books[0], books[1], file{"plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")})
+	run := func(args ...string) result { return command(t, "", nil, append(args, "--data="+data)...) }
+	if got := run("ingest", originals); got.code != 0 {
+		t.Fatalf("ingest: %+v", got)
+	}
+	asked := run("ask", "--json", "Who drew the plan of the weir?")
+	id := regexp.MustCompile(`"run_id":"([0-9a-f-]{36})"`).FindStringSubmatch(asked.stdout)
+	if asked.code != 0 || id == nil {
+		t.Fatalf("ask: %+v", asked)
+	}
+	out := t.TempDir()
+	for _, format := range []string{"md", "html", "json"} {
+		name := filepath.Join(out, "answer."+format)
+		if got := run("export", id[1], "--format", format, "-o", name); got.code != 0 {
+			t.Fatalf("export: %+v", got)
+		}
+		for _, how := range [][]string{{"verify", name}, {"verify", name, "--documents", originals}} {
+			if got := run(how...); got.code != 0 || !strings.Contains(got.stdout, "verified") {
+				t.Errorf("%v: %+v", how, got)
+			}
+		}
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		altered := filepath.Join(out, "altered."+format)
+		changed := strings.Replace(string(raw), "Ada Brown", "Eve Brown", 1)
+		if changed == string(raw) {
+			t.Fatalf("%s has no words to alter", format)
+		}
+		if err := os.WriteFile(altered, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := run("verify", altered, "--documents", originals); got.code != 1 || !strings.Contains(got.stdout, "✕") {
+			t.Errorf("%s, altered: %+v", format, got)
+		}
+	}
+	name := filepath.Join(out, "answer.json")
+	none := folder(t, books[0])
+	missing := run("verify", name, "--documents", none, "--json")
+	var report struct {
+		OK        bool
+		Citations []struct{ State string }
+	}
+	if err := json.Unmarshal([]byte(missing.stdout), &report); err != nil || missing.code != 1 || report.OK || report.Citations[0].State != "missing" {
+		t.Errorf("without the document: %+v, %v", missing, err)
+	}
+	if err := os.WriteFile(filepath.Join(none, "plan.pdf"), []byte(pdfOf("The plan of the weir is drawn by Eve Brown.")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("verify", name, "--documents", none); got.code != 1 || !strings.Contains(got.stdout, "changed") {
+		t.Errorf("with another version: %+v", got)
+	}
+	if got := run("verify", filepath.Join(originals, books[0].name)); got.code != 1 || !strings.Contains(got.stderr, "no evidence") {
+		t.Errorf("a file without evidence: %+v", got)
+	}
+	if got := run("export", "feedback"); got.code != 0 || !strings.HasPrefix(got.stdout, "run_id,") {
+		t.Errorf("export feedback: %+v", got)
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+)
+
+type exportCommand struct {
+	Run      exportRunCommand      `cmd:"" default:"withargs" help:"An answer with all it rests on (footnote export RUN)."`
+	Feedback exportFeedbackCommand `cmd:"" help:"What readers said of answers."`
+}
+
+type exportRunCommand struct {
+	ID     string `arg:"" name:"run" help:"The run's id, as in the page's links and in the API."`
+	Format string `help:"md, html or json." enum:"md,html,json" default:"md"`
+	Out    string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
+}
+
+// Run writes an answer's evidence.
+func (e *exportRunCommand) Run(p *program) error {
+	return download(p, "/agent/runs/"+url.PathEscape(e.ID)+"/export?format="+e.Format, e.Out)
+}
+
+type exportFeedbackCommand struct {
+	Rating string `help:"Only up or down." enum:",up,down" default:""`
+	Format string `help:"csv or jsonl." enum:"csv,jsonl" default:"csv"`
+	Out    string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
+}
+
+// Run writes all feedback.
+func (e *exportFeedbackCommand) Run(p *program) error {
+	return download(p, "/feedback?format="+e.Format+"&rating="+e.Rating, e.Out)
+}
+
+// download writes what the server has at a path to a file, or to standard output.
+func download(p *program, path, out string) (err error) {
+	server, err := connect(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	resp, err := server.do(p.ctx, "GET", path, "", "*/*", nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	to := p.stdout
+	if out != "" {
+		file, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", out, err)
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		to = file
+	}
+	_, err = io.Copy(to, resp.Body)
+	return err
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/extract"
+	"footnote/corpus/extract/pdf"
+	"footnote/views"
+)
+
+// maxEvidence is the largest file that verify reads.
+const maxEvidence = 32 << 20
+
+type verifyCommand struct {
+	File      string `arg:"" help:"An exported answer: Markdown, HTML or JSON."`
+	Documents string `help:"Check against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`
+	JSON      bool   `help:"Print the report as JSON."`
+}
+
+// Run checks each quote and prints what became of it. Anything that is not verified is an error.
+func (v *verifyCommand) Run(p *program) error {
+	file, err := readEvidence(v.File)
+	if err != nil {
+		return err
+	}
+	check := fromLibrary
+	if v.Documents != "" {
+		check = v.fromFolder
+	}
+	report, err := check(p, file)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		if err := json.NewEncoder(p.stdout).Encode(report); err != nil {
+			return err
+		}
+	} else {
+		printReport(p.stdout, report)
+	}
+	if !report.OK {
+		return errors.New("not everything in this file is verified")
+	}
+	return nil
+}
+
+func readEvidence(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the evidence: %w", err)
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxEvidence+1))
+	if err == nil && len(raw) > maxEvidence {
+		err = errors.New("the file is larger than 32 MiB")
+	}
+	return raw, err
+}
+
+// fromLibrary lets the server that has the documents check.
+func fromLibrary(p *program, file []byte) (report chat.EvidenceReport, err error) {
+	server, err := connect(p)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	body, err := json.Marshal(map[string]string{"file": string(file)})
+	if err != nil {
+		return report, err
+	}
+	resp, err := server.post(p.ctx, "/evidence/verify", "application/json", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return report, err
+	}
+	defer resp.Body.Close()
+	return report, json.NewDecoder(resp.Body).Decode(&report)
+}
+
+// fromFolder checks against originals: each file is told by its hash, and read in as the library would.
+func (v *verifyCommand) fromFolder(p *program, file []byte) (report chat.EvidenceReport, err error) {
+	e, problems, err := views.ReadEvidence(file)
+	if err != nil {
+		return report, err
+	}
+	originals, byName, err := hashes(v.Documents)
+	if err != nil {
+		return report, err
+	}
+	reader, err := newReader(p)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, reader.close()) }()
+	texts := map[string]corpus.Extracted{}
+	var results []chat.EvidenceResult
+	for _, c := range e.Citations {
+		hash := c.SHA256
+		path, found := originals[hash]
+		if !found { // another version under the same name is a change
+			hash, found = byName[c.Filename]
+			path = originals[hash]
+		}
+		text, known := texts[hash]
+		if found && !known {
+			if text, err = reader.read(p.ctx, path, c.Filename); err != nil {
+				return report, fmt.Errorf("read %s: %w", path, err)
+			}
+			texts[hash] = text
+		}
+		results = append(results, corpus.CheckEvidence(c, found, hash, text.Text, text.Blocks))
+	}
+	return e.Report(problems, results), nil
+}
+
+// hashes returns the files below a folder by the SHA-256 of their bytes, and these by the files' names.
+func hashes(folder string) (paths, byName map[string]string, err error) {
+	paths, byName = map[string]string{}, map[string]string{}
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		sum := sha256.New()
+		if _, err := io.Copy(sum, file); err != nil {
+			return err
+		}
+		hash := hex.EncodeToString(sum.Sum(nil))
+		paths[hash], byName[entry.Name()] = path, hash
+		return nil
+	})
+	return paths, byName, err
+}
+
+// fileReader reads originals in, PDFs in a process of their own.
+type fileReader struct {
+	files *extract.Extractor
+	pdf   *pdf.Reader
+	cache string
+}
+
+func newReader(p *program) (*fileReader, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, to start the PDF reader: %w", err)
+	}
+	cache, err := os.MkdirTemp("", "footnote-verify-")
+	if err != nil {
+		return nil, err
+	}
+	r := &fileReader{cache: cache}
+	if r.pdf, err = pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: cache, IdleAfter: pdfIdle, Log: quiet(p.stderr)}); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(cache))
+	}
+	r.files = extract.New(r.pdf)
+	return r, nil
+}
+
+func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Extracted, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	head := make([]byte, 4096)
+	file, err := os.Open(path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	defer file.Close()
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return corpus.Extracted{}, err
+	}
+	kind, err := corpus.Sniff(head[:n], filename)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	return r.files.Extract(ctx, corpus.File{Path: path, Filename: filename, MIME: kind, Bytes: info.Size()}, func(int, int) {})
+}
+
+func (r *fileReader) close() error { return errors.Join(r.pdf.Close(), os.RemoveAll(r.cache)) }
+
+func printReport(w io.Writer, r chat.EvidenceReport) {
+	fmt.Fprintf(w, "%s\n", oneLine(r.Question))
+	for _, problem := range r.Problems {
+		fmt.Fprintf(w, "✕ %s\n", problem)
+	}
+	for _, c := range r.Citations {
+		sign := "✓"
+		if c.State != chat.EvidenceVerified {
+			sign = "✕"
+		}
+		fmt.Fprintf(w, "%s [%d] %s: %s", sign, c.Number, oneLine(c.Title), c.State)
+		if c.Detail != "" {
+			fmt.Fprintf(w, " — %s", c.Detail)
+		}
+		fmt.Fprintln(w)
+	}
+	if len(r.Citations) == 0 {
+		fmt.Fprintln(w, "This answer has no footnotes.")
+	}
+}
