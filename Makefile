@@ -81,6 +81,13 @@ FAULTS ?= 50
 faults:
 	FOOTNOTE_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -run '^TestAKilled' ./cmd/footnote
 
+# Ten minutes of fuzzing what reads models' replies. What it finds is kept under testdata and replayed by every test run.
+fuzz:
+	$(GO) test ./llm/openai -run '^$$' -fuzz '^FuzzEveryJSONObjectIsRead$$' -fuzztime 150s
+	$(GO) test ./llm/openai -run '^$$' -fuzz '^FuzzTextIsReadAsItWasWritten$$' -fuzztime 150s
+	$(GO) test ./llm/openai -run '^$$' -fuzz '^FuzzNoStreamIsCompleteWithoutProof$$' -fuzztime 150s
+	$(GO) test ./llm/written -run '^$$' -fuzz '^FuzzWhateverAModelWrites$$' -fuzztime 150s
+
 handbook: chromium
 	$(GO) run ./docs/print > /tmp/footnote-handbook.html
 	chromium --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf=docs/handbook/footnote-handbook.pdf /tmp/footnote-handbook.html

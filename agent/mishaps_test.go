@@ -83,3 +83,26 @@ func TestADroppedPromptIsNoticed(t *testing.T) {
 		})
 	}
 }
+
+// Row 47: a history that does not fit is shortened once, and the run goes on.
+func TestAHistoryThatIsTooLongIsShortenedOnce(t *testing.T) {
+	t.Parallel()
+	long := scripted.Reply{Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation is too long for the model."}}
+	model := scripted.New(calls(search("holiday")), calls(search("notice period")), long, says(goodAnswer))
+	h := newHouse(t, model, withFallback)
+	got := h.answer(question("How many days of paid holiday are there?"))
+	if a := got.answer(); a.Markdown != goodAnswer {
+		t.Errorf("answer %q", a.Markdown)
+	}
+	before, after := size(model.Requests()[2]), size(model.Requests()[3])
+	if after >= before {
+		t.Errorf("%d runes before, %d after", before, after)
+	}
+}
+
+func size(r llm.Request) (n int) {
+	for _, m := range r.Messages {
+		n += len(m.Text)
+	}
+	return n
+}

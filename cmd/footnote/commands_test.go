@@ -174,6 +174,7 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 		{"with a model", newDir(t), append(good.env(), "OPENAI_EMBEDDING_MODEL=hash"), 0, []string{"✓ model", "scripted answers", "✓ tool calls", "✓ semantic search", "hash works"}},
 		{"beside a server", running.dir, nil, 0, []string{"in use by the Footnote at " + running.url}},
 		{"a model that calls no tools", newDir(t), mute.env(), 1, []string{"✕ tool calls", "OPENAI_MODEL"}},
+		{"a model without tool calls", newDir(t), newModel(t, scripted.Config{Script: toolless}).env(), 0, []string{"✓ model", "✓ tool calls", "JSON"}},
 		{"a wrong key", newDir(t), refusing.env(), 1, []string{"✕ model", "OPENAI_API_KEY"}},
 		{"no model server", newDir(t), []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1"}, 1, []string{"✕ model", "OPENAI_BASE_URL"}},
 		{"a damaged database", damaged, nil, 1, []string{"✕ database", "damaged"}},

@@ -45,10 +45,11 @@ type settings struct {
 
 	milvusSettings
 
-	Model                string `help:"Which model answers: auto (openai when a key or base URL is set, else offline), offline, openai." enum:"auto,offline,openai" env:"FOOTNOTE_MODEL" default:"auto"`
-	OpenAIAPIKey         secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
-	OpenAIBaseURL        string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
-	OpenAIModel          string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
+	Model         string `help:"Which model answers: auto (openai or anthropic when a key or base URL is set, else offline), offline, openai, anthropic." enum:"auto,offline,openai,anthropic" env:"FOOTNOTE_MODEL" default:"auto"`
+	OpenAIAPIKey  secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
+	OpenAIBaseURL string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
+	OpenAIModel   string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
+	modelSettings
 	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model; semantic search is off without one." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 
 	AgentToolset    string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
@@ -93,6 +94,9 @@ func (c *commands) check() error {
 	if c.Model == "openai" && c.OpenAIAPIKey == "" && c.OpenAIBaseURL == "" {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"))
 	}
+	if err := c.checkModels(); err != nil {
+		errs = append(errs, err)
+	}
 	if c.MaxUploadMiB < 1 || c.MaxUploadMiB > 4096 {
 		errs = append(errs, errors.New("FOOTNOTE_MAX_UPLOAD_MIB goes from 1 to 4096"))
 	}
@@ -110,7 +114,7 @@ func (c *commands) check() error {
 
 // withModel reports whether a model server is to be used.
 func (s *settings) withModel() bool {
-	return s.Model == "openai" || s.Model == "auto" && (s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "")
+	return s.Model == "openai" || s.usesAnthropic() || s.Model == "auto" && (s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "")
 }
 
 func (s *settings) logger(w io.Writer) *slog.Logger {
@@ -160,6 +164,9 @@ func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) strin
 		return fmt.Errorf("the settings file %s is not YAML: %w", file, err)
 	}
 	values := map[string]string{}
+	if err := takePrices(tree, values); err != nil {
+		return err
+	}
 	flatten("", tree, values)
 	known := map[string]bool{}
 	for _, flag := range parser.Model.Flags {

@@ -13,6 +13,7 @@ import (
 	"footnote/corpus/extract/pdf"
 	"footnote/docs"
 	"footnote/llm/openai"
+	"footnote/llm/written"
 )
 
 type doctorCommand struct {
@@ -118,17 +119,23 @@ func model(ctx context.Context, set *settings) []finding {
 	if !set.withModel() {
 		return []finding{{what: "model", fine: "none is set: offline mode answers, word for word from the documents"}, {what: "semantic search", fine: "off: no embedding model is set"}}
 	}
+	if set.usesAnthropic() {
+		return anthropicModel(ctx, set)
+	}
 	remote, err := openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel})
 	if err != nil {
 		return []finding{{what: "model", err: err}}
 	}
 	defer remote.Close()
 	health := remote.Probe(ctx)
+	if written.RefusesTools(health.Err) {
+		health.Err = nil // it answers all the same
+	}
 	found := []finding{{what: "model", fine: fmt.Sprintf("%s answers (%.1f s)", set.OpenAIModel, health.Took.Seconds()), err: health.Err}}
 	if health.Err == nil {
 		tools := finding{what: "tool calls", fine: "work"}
 		if !health.Tools {
-			tools.err = fmt.Errorf("%s did not call the tool it was told to call; choose a model that supports tools with OPENAI_MODEL", set.OpenAIModel)
+			tools = writtenCalls(ctx, remote)
 		}
 		found = append(found, tools)
 	}

@@ -19,7 +19,6 @@ import (
 	"footnote/corpus/extract/pdf"
 	"footnote/docs"
 	"footnote/llm"
-	"footnote/llm/offline"
 	"footnote/llm/openai"
 	"footnote/server"
 )
@@ -33,7 +32,8 @@ type app struct {
 	stores  *stores
 	feed    *chat.Feed
 	pdf     *pdf.Reader
-	remote  *openai.Model // nil in offline mode
+	remote  *openai.Model // nil without an OpenAI-compatible server
+	crew    crew
 	library *corpus.Library
 	runs    *agent.Runs
 	server  *server.Server
@@ -54,14 +54,18 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	a.feed = chat.NewFeed(a.stores.chats)
-	model, fallback := llm.Model(offline.New()), llm.Model(nil)
-	if a.remote != nil && set.withModel() {
-		model, fallback = a.remote, model
+	if a.crew, err = hire(set, a.remote, log); err != nil {
+		return nil, err
 	}
-	a.model = model.Name()
+	a.model = a.crew.main.Name()
+	prices, err := set.prices()
+	if err != nil {
+		return nil, err
+	}
 	budget := chat.Budget{Seconds: int(set.RunTimeout.Seconds())}
 	a.runs, err = agent.NewRuns(agent.Config{
-		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: model, Fallback: fallback, Log: log,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: a.crew.fallback, Log: log,
+		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: budget, Exclusive: a.stores.exclusive,
 	})
 	if err != nil {
@@ -155,6 +159,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 // close gives up what wire opened.
 func (a *app) close() error {
 	var errs []error
+	a.crew.close()
 	if a.remote != nil {
 		a.remote.Close()
 	}

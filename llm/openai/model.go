@@ -108,6 +108,7 @@ func New(c Config) (*Model, error) {
 			AddressSetting: "OPENAI_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
 	}
 	m.remote, m.embedder = server(c.Model), server(c.EmbeddingModel)
+	m.habits.sendReasoning.Store(wantsReasoning.MatchString(base))
 	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
 	// The services are made without the SDK's defaults, which would read keys and headers from the environment.
 	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(m.http), option.WithMaxRetries(0), option.WithMiddleware(m.remote.Respond)}

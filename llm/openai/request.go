@@ -28,6 +28,7 @@ type habits struct {
 
 var (
 	reasoningField = regexp.MustCompile(`(?i)reasoning(_content)?`)
+	wantsReasoning = regexp.MustCompile(`deepseek\.com|moonshot\.(ai|cn)`) // servers whose models think on in a turn with tools
 	refusedField   = regexp.MustCompile(`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be passed|missing|required|only the default`)
 )
 

@@ -48,8 +48,8 @@ func (m *Model) Way() Way {
 
 var refusesTools = regexp.MustCompile(`(?i)tool|function`)
 
-// isRefusal reports whether a server refused a request because of its tools.
-func isRefusal(err error) bool {
+// RefusesTools reports whether a server refused a request because of its tools.
+func RefusesTools(err error) bool {
 	e, ok := errors.AsType[*llm.Error](err)
 	return ok && e.Kind == llm.KindInvalid && !e.Shown && e.Err != nil && refusesTools.MatchString(e.Err.Error())
 }
@@ -63,7 +63,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 		r := &reply{req: req, yield: yield}
 		if !m.json.Load() {
 			err := r.take(m.Model.Stream(ctx, req), m.after(ctx, r))
-			if !isRefusal(err) || r.yielded || m.way != Auto || len(req.Tools) == 0 {
+			if !RefusesTools(err) || r.yielded || m.way != Auto || len(req.Tools) == 0 {
 				r.fail(err)
 				return
 			}
@@ -99,7 +99,7 @@ func (m *Model) after(ctx context.Context, r *reply) func(called bool) {
 func (m *Model) calls(ctx context.Context) bool {
 	for part, err := range m.Model.Stream(ctx, probe()) {
 		if err != nil {
-			return !isRefusal(err)
+			return !RefusesTools(err)
 		}
 		if _, ok := part.(llm.Call); ok {
 			return true

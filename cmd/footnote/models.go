@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/agent"
+	"footnote/llm"
+	"footnote/llm/anthropic"
+	"footnote/llm/offline"
+	"footnote/llm/openai"
+	transport "footnote/llm/remote"
+	"footnote/llm/written"
+)
+
+// modelSettings say which models there are beside the usual one, and how they are used.
+type modelSettings struct {
+	AnthropicAPIKey   secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
+	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's protocol." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
+	AnthropicModel    string `name:"anthropic-model" help:"Model name at Anthropic." env:"ANTHROPIC_MODEL" default:"claude-sonnet-4-5"`
+	AnthropicThinking int    `name:"anthropic-thinking" help:"Tokens that each reply of Anthropic's model may think: 0, or at least 1024." env:"ANTHROPIC_THINKING" default:"0"`
+
+	AgentToolCalls        string            `help:"How a model gets its tools: auto (its own tool calls, by JSON in the text if it has none), native, json." enum:"auto,native,json" env:"FOOTNOTE_AGENT_TOOL_CALLS" default:"auto"`
+	AgentModelsAllowed    []string          `help:"Further models that a request may name, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
+	AgentMinModelForAgent string            `help:"The weakest of the allowed models that chooses tools by itself; those before it answer from what rules found." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
+	ModelsSelect          string            `help:"A cheaper model for planning and judging." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
+	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
+}
+
+// checkModels reports every mistake of the settings about models.
+func (s *settings) checkModels() error {
+	var errs []error
+	if s.Model == "anthropic" && s.AnthropicAPIKey == "" {
+		errs = append(errs, errors.New("FOOTNOTE_MODEL is anthropic, but ANTHROPIC_API_KEY is not set"))
+	}
+	if s.AnthropicThinking != 0 && s.AnthropicThinking < 1024 {
+		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
+	}
+	if u, err := url.Parse(s.AnthropicBaseURL); s.AnthropicBaseURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		errs = append(errs, fmt.Errorf("ANTHROPIC_BASE_URL %q is not a URL like https://api.anthropic.com", s.AnthropicBaseURL))
+	}
+	if least := s.AgentMinModelForAgent; least != "" && !slices.Contains(s.AgentModelsAllowed, least) {
+		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT names %q, which is not among FOOTNOTE_AGENT_MODELS_ALLOWED", least))
+	}
+	_, err := s.prices()
+	return errors.Join(append(errs, err)...)
+}
+
+// usesAnthropic reports whether Anthropic's model answers.
+func (s *settings) usesAnthropic() bool {
+	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" && s.OpenAIAPIKey == "" && s.OpenAIBaseURL == ""
+}
+
+// prices reads the table of prices.
+func (s *settings) prices() (map[string]agent.Price, error) {
+	table := map[string]agent.Price{}
+	var errs []error
+	for name, text := range s.Prices {
+		in, out, ok := strings.Cut(text, "/")
+		a, errIn := strconv.ParseFloat(strings.TrimSpace(in), 64)
+		b, errOut := strconv.ParseFloat(strings.TrimSpace(out), 64)
+		if !ok || errIn != nil || errOut != nil || !(a >= 0 && a < 1e6 && b >= 0 && b < 1e6) {
+			errs = append(errs, fmt.Errorf("the price %q of %s is not two numbers like 0.4/1.6", text, name))
+			continue
+		}
+		table[name] = agent.Price{In: a, Out: b}
+	}
+	return table, errors.Join(errs...)
+}
+
+// takePrices moves the prices of a settings file, {model: {in, out}}, to their flag: names of models may hold what names of settings
+// can't.
+func takePrices(tree map[string]any, values map[string]string) error {
+	given, ok := tree["prices"]
+	if !ok {
+		return nil
+	}
+	delete(tree, "prices")
+	models, ok := given.(map[string]any)
+	if !ok {
+		return errors.New("the prices in the settings file are not like {gpt-4.1-mini: {in: 0.4, out: 1.6}}")
+	}
+	var list []string
+	for name, price := range models {
+		pair, ok := price.(map[string]any)
+		if !ok || pair["in"] == nil || pair["out"] == nil || len(pair) != 2 {
+			return fmt.Errorf("the price of %s in the settings file is not like {in: 0.4, out: 1.6}", name)
+		}
+		list = append(list, fmt.Sprintf("%s=%v/%v", name, pair["in"], pair["out"]))
+	}
+	slices.Sort(list)
+	values["prices"] = strings.Join(list, ";")
+	return nil
+}
+
+// crew is the models of a server.
+type crew struct {
+	main, fallback, selecting llm.Model // fallback and selecting may be nil
+	allowed                   []llm.Model
+	client                    *http.Client // nil in offline mode
+}
+
+// hire makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if there is none.
+func hire(set *settings, known *openai.Model, log *slog.Logger) (c crew, err error) {
+	if !set.withModel() {
+		return crew{main: offline.New()}, nil
+	}
+	c.fallback, c.client = offline.New(), transport.NewHTTPClient()
+	usual := set.OpenAIModel
+	if set.usesAnthropic() {
+		usual, known = set.AnthropicModel, nil
+	}
+	made := map[string]llm.Model{}
+	named := func(name string) llm.Model {
+		if made[name] == nil && err == nil {
+			made[name], err = c.named(set, name, known, log)
+		}
+		return made[name]
+	}
+	c.main = named(usual)
+	for _, name := range set.AgentModelsAllowed {
+		c.allowed = append(c.allowed, named(name))
+	}
+	if set.ModelsSelect != "" {
+		c.selecting = named(set.ModelsSelect)
+	}
+	return c, err
+}
+
+func (c *crew) named(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
+	if set.usesAnthropic() {
+		return anthropic.New(anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: name,
+			Thinking: set.AnthropicThinking, HTTPClient: c.client, Log: log})
+	}
+	if known == nil || known.Name() != name {
+		var err error
+		known, err = openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: name, HTTPClient: c.client, Log: log})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return written.New(known, written.Way(cmp.Or(set.AgentToolCalls, string(written.Auto)))), nil
+}
+
+func (c *crew) close() {
+	if c.client != nil {
+		c.client.CloseIdleConnections()
+	}
+}

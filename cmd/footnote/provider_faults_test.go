@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// providerFaults names, for each fault that model providers are known to make, the tests that replay it: a package and a text of its
+// tests.
+var providerFaults = []struct {
+	fault string
+	tests []string
+}{
+	{"1: a clean end before any finish", []string{"llm/openai: row 1:", "llm/anthropic: an early end", "agent: after text was shown"}},
+	{"2: an end inside an event", []string{"llm/openai: row 2:", "llm/anthropic: an end inside an event"}},
+	{"3: a reset in the middle", []string{"llm/openai: row 3:", "llm/anthropic: a broken connection"}},
+	{"4: no [DONE], bytes after it", []string{"llm/openai: row 4:", "llm/anthropic: the end without its mark"}},
+	{"5: a finish that is null or empty", []string{"llm/openai: row 5:"}},
+	{"6: silence", []string{"llm/openai: TestSilenceEndsInATimeout", "llm/openai: TestKeepalivesDoNotHideThatNothingComes", "llm/anthropic: TestSilenceEndsInATimeout"}},
+	{"7: comments", []string{"llm/openai: row 7:", "llm/anthropic: comments and pings"}},
+	{"8: odd keepalives", []string{"llm/openai: row 8:"}},
+	{"9: line ends", []string{"llm/openai: row 9:"}},
+	{"10: data without a space, of many lines", []string{"llm/openai: row 10:"}},
+	{"11: split runes", []string{"llm/openai: row 11:"}},
+	{"12: a byte order mark", []string{"llm/openai: row 12:"}},
+	{"13: an endless line", []string{"llm/openai: TestAnEventLongerThanTheCapIsRefused"}},
+	{"14: an error in the stream", []string{"llm/openai: row 14:", "llm/anthropic: an error in the stream", "cmd/footnote: an error in the stream"}},
+	{"15: errors in other forms", []string{"llm/openai: row 15:"}},
+	{"16: a null error", []string{"llm/openai: row 16:"}},
+	{"17: a page instead of a stream", []string{"llm/openai: row 17:", "llm/openai: a page instead of a stream is final", "cmd/footnote: a page of HTML"}},
+	{"18: a chunk without choices", []string{"llm/openai: row 18:"}},
+	{"19: odd values", []string{"llm/openai: row 19:"}},
+	{"20: usage in odd places", []string{"llm/openai: row 20:"}},
+	{"21: stream_options refused", []string{"llm/openai: TestLearnsWhatTheServerRefuses"}},
+	{"22: calls without index", []string{"llm/openai: row 22:"}},
+	{"23: index 0 for every call", []string{"llm/openai: row 23:"}},
+	{"24: a continuation elsewhere", []string{"llm/openai: row 24:"}},
+	{"25: wild indexes", []string{"llm/openai: row 25:"}},
+	{"26: the id repeated", []string{"llm/openai: row 26:"}},
+	{"27: ids missing or equal", []string{"llm/openai: row 27:"}},
+	{"28: the name repeated", []string{"llm/openai: row 28:"}},
+	{"29: arguments sent again", []string{"llm/openai: row 29:"}},
+	{"30: empty arguments", []string{"llm/openai: row 30:", "llm/anthropic: a call without arguments"}},
+	{"31: malformed arguments", []string{"llm/openai: row 31:", "agent: malformed arguments", "agent: a third time in a row"}},
+	{"32: arguments that are no object", []string{"llm/openai: row 32:"}},
+	{"33: arguments that do not fit", []string{"agent: an argument of the wrong kind", "agent: a missing argument", "agent: an unknown argument"}},
+	{"34: cut calls", []string{"llm/openai: row 34:", "agent: TestCutTurnsRunNoCall", "llm/anthropic: a cut call"}},
+	{"35: calls with finish stop", []string{"llm/openai: row 35:"}},
+	{"36: a filter, a refusal", []string{"llm/openai: row 36:", "agent: TestAProvidersRefusalIsNoAnswer", "llm/anthropic: a refusal"}},
+	{"37: an unknown tool", []string{"llm/openai: row 37:", "agent: an unknown tool"}},
+	{"38: calls as text", []string{"llm/written: TestCallsWrittenAsTextAreCalls", "cmd/footnote: TestAModelWithoutToolCallsAnswers"}},
+	{"39: a call its server could not read", []string{"llm/openai: row 39:", "agent: TestACallThatItsServerCouldNotReadIsMended"}},
+	{"40: reasoning that must go back, or must not", []string{"llm/openai: TestReasoningIsSentBackWhereItIsWanted", "llm/anthropic: TestSendsTheWholeRequest"}},
+	{"41: reasoning alone", []string{"llm/openai: row 41:"}},
+	{"42: an empty reply", []string{"llm/openai: row 42:", "agent: by saying nothing twice", "cmd/footnote: nothing at all"}},
+	{"43: a history with orphans", []string{"llm/openai: TestRepairsHistory"}},
+	{"44: Retry-After in all forms", []string{"llm/remote: TestRetryAfterIsReadInAllItsForms", "agent: TestARateLimitIsWaitedForVisibly"}},
+	{"45: a spent quota", []string{"llm/openai: a spent quota is final", "cmd/footnote: a spent quota"}},
+	{"46: a burst of failures", []string{"llm/remote: TestAFailureIsTriedThreeTimesAtMost", "llm/remote: TestADeadServerIsLeftAlone"}},
+	{"47: a context that is too long", []string{"llm/remote: TestContextTooLongIsKnownByItsWords", "agent: TestAHistoryThatIsTooLongIsShortenedOnce"}},
+	{"48: a prompt dropped silently", []string{"agent: TestADroppedPromptIsNoticed"}},
+	{"49: a server that fails to parse a call", []string{"llm/remote: Failed to parse input", "agent: TestACallThatItsServerCouldNotReadIsMended"}},
+	{"50: the same call again and again", []string{"agent: TestTheSameCallIsCachedThenRefused", "agent: TestASpentBudgetForcesAnAnswer"}},
+}
+
+func TestEveryProviderFaultHasItsTest(t *testing.T) {
+	if len(providerFaults) != 50 {
+		t.Fatalf("%d faults", len(providerFaults))
+	}
+	texts := map[string]string{}
+	for _, row := range providerFaults {
+		for _, test := range row.tests {
+			dir, name, _ := strings.Cut(test, ": ")
+			if texts[dir] == "" {
+				files, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, file := range files {
+					if filepath.Base(file) == "provider_faults_test.go" {
+						continue
+					}
+					raw, err := os.ReadFile(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					texts[dir] += string(raw)
+				}
+			}
+			if !strings.Contains(texts[dir], name) {
+				t.Errorf("fault %s: no test in %s says %q", row.fault, dir, name)
+			}
+		}
+	}
+}
