@@ -100,7 +100,7 @@ type Block struct {
 	Quote    bool       `json:"quote,omitempty"`    // part of a quotation
 	Marks    []Mark     `json:"marks,omitempty"`
 	Cells    [][][2]int `json:"cells,omitempty"` // of a table: rows of [start, end) rune offsets in the text; the first row is the header
-	Words    []WordBox  `json:"-"`               // of a PDF block, stored apart and compressed
+	Words    Words      `json:"-"`               // of a PDF block, stored apart
 }
 
 // Mark is inline formatting over [Start, End), rune offsets in the document's text.
@@ -109,12 +109,6 @@ type Mark struct {
 	Start int    `json:"start"`
 	End   int    `json:"end"`
 	URL   string `json:"url,omitempty"` // of a link: http, https or mailto only
-}
-
-// WordBox is where one word stands on its page.
-type WordBox struct {
-	Start, End int // rune offsets in the document's text
-	Box        chat.Box
 }
 
 // Extracted is what an extractor makes of a file.

@@ -19,8 +19,8 @@ func (paper) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extra
 		return corpus.WordBox{Start: start, End: end, Box: chat.Box{page, x, 0.1, x + 0.1, 0.12}}
 	}
 	return corpus.Extracted{Text: "red door\n\nblue roof", Pages: 2, Sizes: [][2]float64{{595, 842}, {595, 842}}, Blocks: []corpus.Block{
-		{ID: "b1", Kind: corpus.BlockParagraph, Page: 1, Start: 0, End: 8, Words: []corpus.WordBox{word(0, 3, 1, 0.1), word(4, 8, 1, 0.21)}},
-		{ID: "b2", Kind: corpus.BlockParagraph, Page: 2, Start: 10, End: 19, Words: []corpus.WordBox{word(10, 14, 2, 0.1), word(15, 19, 2, 0.21)}},
+		{ID: "b1", Kind: corpus.BlockParagraph, Page: 1, Start: 0, End: 8, Words: corpus.PackWords([]corpus.WordBox{word(0, 3, 1, 0.1), word(4, 8, 1, 0.21)})},
+		{ID: "b2", Kind: corpus.BlockParagraph, Page: 2, Start: 10, End: 19, Words: corpus.PackWords([]corpus.WordBox{word(10, 14, 2, 0.1), word(15, 19, 2, 0.21)})},
 	}}, nil
 }
 

@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"corpus/text":   {},
 	"corpus":        {"chat", "corpus/text"},
 	"corpus/":       {"chat", "corpus", "corpus/"},
-	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move", "sql/wordbox"},
+	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move"},
 	"web":           {"chat"},
 	"mcp":           {},
 	"agent":         {"chat", "llm", "corpus", "corpus/text", "web", "mcp"},

@@ -97,7 +97,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			x := float64(i%97) / 100
 			want = append(want, corpus.WordBox{Start: 5 * i, End: 5*i + 4, Box: chat.Box{float64(1 + i/500), x, 0.123, x + 0.01, 0.140}})
 		}
-		c.Extracted.Blocks[0].Words = want
+		c.Extracted.Blocks[0].Words = corpus.PackWords(want)
 		mustPutContent(t, ds, d.ID, c)
 		for _, part := range [][2]int{{0, 4}, {2, 6}, {4, 5}, {5*5000 + 1, 5*5003 + 1}, {0, 5 * n}, {5 * n, 6 * n}} {
 			got, err := ds.Words(t.Context(), alice, d.ID, part[0], part[1])

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/wordbox"
 )
 
 const (
@@ -131,18 +129,15 @@ func (w *contentWrite) write(t *tx) error {
 }
 
 func (w *contentWrite) copyWords(t *tx, content int64) error {
-	var all []corpus.WordBox
-	for _, block := range w.c.Extracted.Blocks {
-		all = append(all, block.Words...)
-	}
-	pieces := slices.Collect(slices.Chunk(all, wordsPerPiece))
-	return t.copyFrom("content_words", []string{"content", "piece", "start_off", "end_off", "body"}, len(pieces), func(i int) []any {
-		words := pieces[i]
-		start, end := words[0].Start, words[0].End
-		for _, word := range words {
-			start, end = min(start, word.Start), max(end, word.End)
+	var pieces []corpus.WordPiece
+	for piece, err := range corpus.WordPieces(w.c.Extracted.Blocks, wordsPerPiece) {
+		if err != nil {
+			return err
 		}
-		return []any{content, i, start, end, wordbox.Encode(words)}
+		pieces = append(pieces, piece)
+	}
+	return t.copyFrom("content_words", []string{"content", "piece", "start_off", "end_off", "body"}, len(pieces), func(i int) []any {
+		return []any{content, i, pieces[i].Start, pieces[i].End, []byte(pieces[i].Words)}
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/wordbox"
 )
 
 // pieces reads rows that belong to the content of a document in scope. The statement starts from documents (d), with
@@ -68,7 +67,7 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 		value[[]byte], end, start)
 	var found []corpus.WordBox
 	for _, body := range bodies {
-		words, err := wordbox.Decode(body)
+		words, err := corpus.Words(body).Unpack()
 		if err != nil {
 			return nil, fmt.Errorf("words of document %s: %w", id, err)
 		}

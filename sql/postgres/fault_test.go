@@ -210,7 +210,7 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := corpus.Content{SHA256: version, Extracted: corpus.Extracted{Text: version, Blocks: []corpus.Block{{Words: []corpus.WordBox{{End: 1, Box: chat.Box{1}}}}}}}
+				c := corpus.Content{SHA256: version, Extracted: corpus.Extracted{Text: version, Blocks: []corpus.Block{{Words: corpus.PackWords([]corpus.WordBox{{End: 1, Box: chat.Box{1}}})}}}}
 				for i := range n {
 					c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprint(version, i), Text: version})
 					c.Terms = append(c.Terms, corpus.Terms{Body: fmt.Sprintf("%s %s%d", version, version, i)})

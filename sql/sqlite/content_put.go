@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/wordbox"
 )
 
 // Sizes of the pieces that content is written in. A transaction holds about one, so that a big document doesn't keep
@@ -89,7 +87,9 @@ func (w *contentWrite) plan() error {
 			return err
 		})
 	}
-	w.planWords()
+	if err := w.planWords(); err != nil {
+		return err
+	}
 	const passageCost = bytesPerWrite / passagesPerWrite // indexing is the work, not the bytes
 	for i := range w.c.Passages {
 		w.step(max(passageCost, len(w.c.Passages[i].Text)), func(t *tx) error { return w.putPassage(t, i) })
@@ -114,23 +114,20 @@ func textCut(text string) int {
 	return cut
 }
 
-func (w *contentWrite) planWords() {
-	var all []corpus.WordBox
-	for _, block := range w.c.Extracted.Blocks {
-		all = append(all, block.Words...)
-	}
-	piece := 0
-	for words := range slices.Chunk(all, wordsPerPiece) {
-		body, n, start, end := wordbox.Encode(words), piece, words[0].Start, words[0].End
-		for _, word := range words {
-			start, end = min(start, word.Start), max(end, word.End)
+func (w *contentWrite) planWords() error {
+	n := 0
+	for piece, err := range corpus.WordPieces(w.c.Extracted.Blocks, wordsPerPiece) {
+		if err != nil {
+			return err
 		}
-		w.step(len(body), func(t *tx) error {
-			_, err := t.exec(`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, n, start, end, body)
+		number := n
+		w.step(len(piece.Words), func(t *tx) error {
+			_, err := t.exec(`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, number, piece.Start, piece.End, []byte(piece.Words))
 			return err
 		})
-		piece++
+		n++
 	}
+	return nil
 }
 
 // run writes the steps and makes the content the document's. A content of one transaction's size takes just one.

@@ -9,7 +9,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/wordbox"
 )
 
 // pieces calls each with every row of a query on the content of a document in scope. The query starts from documents (as
@@ -81,7 +80,7 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 			if err := row.Scan(&body); err != nil {
 				return err
 			}
-			words, err := wordbox.Decode(body)
+			words, err := corpus.Words(body).Unpack()
 			for _, w := range words {
 				if w.Start < end && w.End > start {
 					found = append(found, w)

@@ -50,7 +50,7 @@ func (s *shelf) put(t *testing.T, name string, n int) error {
 	for i := range 2 * wordsPerPiece {
 		words = append(words, corpus.WordBox{Start: i, End: i + 1, Box: chat.Box{1, 0, 0, 1, 1}})
 	}
-	c.Extracted.Blocks = []corpus.Block{{ID: "b1", Words: words}}
+	c.Extracted.Blocks = []corpus.Block{{ID: "b1", Words: corpus.PackWords(words)}}
 	for i := range n {
 		text := fmt.Sprintf("%s passage%d", name, i)
 		c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprintf("%s-%d", name, i), Text: text})

@@ -34,6 +34,25 @@ func sample() corpus.Extracted {
 	return x
 }
 
+func unpacked(t *testing.T, b corpus.Block) []corpus.WordBox {
+	t.Helper()
+	words, err := b.Words.Unpack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
+
+// respell changes the first word of the second block.
+func respell(x *corpus.Extracted, change func(*corpus.WordBox)) {
+	words, err := x.Blocks[1].Words.Unpack()
+	if err != nil {
+		panic(err)
+	}
+	change(&words[0])
+	x.Blocks[1].Words = corpus.PackWords(words)
+}
+
 func TestTheWriterKeepsItsPromises(t *testing.T) {
 	x := sample()
 	if err := Check(x); err != nil {
@@ -44,10 +63,11 @@ func TestTheWriterKeepsItsPromises(t *testing.T) {
 	}
 	b := x.Blocks[1]
 	runes := []rune(x.Text)
+	words := unpacked(t, b)
 	if got := string(runes[b.Marks[0].Start:b.Marks[0].End]); got != "née" {
 		t.Errorf("the mark covers %q", got)
 	}
-	if got := string(runes[b.Words[0].Start:b.Words[0].End]); got != "dry" || b.Headings[0] != "The roof" {
+	if got := string(runes[words[0].Start:words[0].End]); got != "dry" || b.Headings[0] != "The roof" {
 		t.Errorf("the word covers %q, headings %q", got, b.Headings)
 	}
 }
@@ -65,9 +85,10 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 		{"a mark outside its block", func(x *corpus.Extracted) { x.Blocks[1].Marks[0].Start = 0 }},
 		{"an empty mark", func(x *corpus.Extracted) { x.Blocks[1].Marks[0].End = x.Blocks[1].Marks[0].Start }},
 		{"a cell outside its table", func(x *corpus.Extracted) { x.Blocks[2].Cells[0][0][0] = 1 }},
-		{"a word outside its block", func(x *corpus.Extracted) { x.Blocks[1].Words[0].End = 999 }},
-		{"a word on another page", func(x *corpus.Extracted) { x.Blocks[1].Words[0].Box[0] = 2 }},
-		{"a word beside the page", func(x *corpus.Extracted) { x.Blocks[1].Words[0].Box[3] = 1.5 }},
+		{"a word outside its block", func(x *corpus.Extracted) { respell(x, func(w *corpus.WordBox) { w.End = 999 }) }},
+		{"a word on another page", func(x *corpus.Extracted) { respell(x, func(w *corpus.WordBox) { w.Box[0] = 2 }) }},
+		{"a word without width", func(x *corpus.Extracted) { respell(x, func(w *corpus.WordBox) { w.Box[3] = w.Box[1] }) }},
+		{"damaged words", func(x *corpus.Extracted) { x.Blocks[1].Words = x.Blocks[1].Words[:1] }},
 		{"a page that is not there", func(x *corpus.Extracted) { x.Blocks[2].Page = 2 }},
 		{"a heading without a level", func(x *corpus.Extracted) { x.Blocks[0].Level = 0 }},
 		{"a missing page size", func(x *corpus.Extracted) { x.Sizes = nil }},

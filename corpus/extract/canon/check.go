@@ -67,7 +67,11 @@ func checkBlock(b corpus.Block, pages int) error {
 		}
 	}
 	at = b.Start
-	for _, w := range b.Words {
+	words, err := b.Words.Unpack()
+	if err != nil {
+		return err
+	}
+	for _, w := range words {
 		if w.Start < at || w.End <= w.Start || w.End > b.End {
 			return fmt.Errorf("word [%d, %d) outside [%d, %d)", w.Start, w.End, at, b.End)
 		}

@@ -21,6 +21,7 @@ type Writer struct {
 	path    []heading
 	open    bool
 	block   corpus.Block
+	words   []corpus.WordBox // of the open block
 	body    []rune
 	verbose bool // keep white space as it is
 	space   bool // a collapsed space waits for the next word
@@ -42,7 +43,7 @@ func (w *Writer) Begin(b corpus.Block) {
 	w.block = corpus.Block{
 		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: b.Page, Box: b.Box, Language: b.Language, Quote: b.Quote,
 	}
-	w.body, w.cells = w.body[:0], nil
+	w.body, w.words, w.cells = w.body[:0], w.words[:0], nil
 	w.serial++
 	w.verbose, w.space, w.inCell = b.Kind == corpus.BlockCode, false, false
 }
@@ -192,7 +193,7 @@ func (w *Writer) End() {
 	b.ID = "b" + strconv.Itoa(w.taken+len(w.blocks)+1)
 	b.Start, b.End = w.runes, w.runes+to-from
 	shift := func(i int) int { return w.runes + min(max(i, from), to) - from }
-	b.Marks, b.Words = nil, nil
+	b.Marks = nil
 	for _, m := range w.block.Marks {
 		m.Start, m.End = shift(m.Start), shift(m.End)
 		if m.Start < m.End {
@@ -208,12 +209,14 @@ func (w *Writer) End() {
 		}
 		b.Cells = append(b.Cells, row)
 	}
-	for _, word := range w.block.Words {
+	kept := w.words[:0]
+	for _, word := range w.words {
 		word.Start, word.End = shift(word.Start), shift(word.End)
 		if word.Start < word.End {
-			b.Words = append(b.Words, word)
+			kept = append(kept, word)
 		}
 	}
+	b.Words = corpus.PackWords(kept)
 	text := string(w.body[from:to])
 	w.text.WriteString(text)
 	w.runes = b.End
@@ -283,7 +286,7 @@ func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
 	w.Text(s)
 	for _, b := range boxes {
 		b.Start, b.End = min(start+b.Start, len(w.body)), min(start+b.End, len(w.body))
-		w.block.Words = append(w.block.Words, b)
+		w.words = append(w.words, b)
 	}
 }
 

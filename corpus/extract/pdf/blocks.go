@@ -183,6 +183,9 @@ func (b *builder) code(lines []line) {
 	}
 }
 
+// boxSteps is how finely boxes are kept: finer than a pixel.
+const boxSteps = 16384
+
 // box is r as a share of the page.
 func (b *builder) box(r rect) chat.Box {
 	const steps = boxSteps

@@ -62,7 +62,11 @@ func TestWordBoxesLieOverTheWords(t *testing.T) {
 				runes := []rune(x.Text)
 				var words []string
 				for _, b := range x.Blocks {
-					for _, w := range b.Words {
+					blockWords, err := b.Words.Unpack()
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, w := range blockWords {
 						boxes = append(boxes, w.Box)
 						words = append(words, string(runes[w.Start:w.End]))
 					}

@@ -158,13 +158,7 @@ func (p *process) ask(ctx context.Context, req request, limit time.Duration, onS
 			}
 		case len(r.Blocks) > 0:
 			watchdog.Reset(limit)
-			for _, packed := range r.Blocks {
-				b, err := packed.unpack()
-				if err != nil {
-					return failed(started, err)
-				}
-				blocks = append(blocks, b)
-			}
+			blocks = append(blocks, r.Blocks...)
 		default:
 			return failed(started, errors.New("an empty answer"))
 		}

@@ -27,7 +27,7 @@ type request struct {
 type reply struct {
 	Started     bool // PDFium is loaded; from here on a death is the file's doing
 	Done, Total int
-	Blocks      []packed
+	Blocks      []corpus.Block
 	Extracted   *corpus.Extracted // without its blocks, which came before
 	Meta        []byte            // of Extracted, as JSON
 	PNG         []byte
@@ -39,6 +39,10 @@ type reply struct {
 func (r *reply) final() bool {
 	return r.Extracted != nil || r.PNG != nil || r.Ready || r.Failure != nil || r.Internal != ""
 }
+
+// workerLimit is where the collector of a worker begins to work harder: what PDFium takes and what is made of a document's pages share
+// the 512 MiB of a worker.
+const workerLimit = 400 << 20
 
 // Worker serves requests for one Reader until in ends or ctx does; it is what the command of Config.Command runs. It
 // returns at once when its parent is gone, even in the middle of a file: the process must end then.
@@ -63,6 +67,7 @@ func Worker(ctx context.Context, in io.Reader, out io.Writer) error {
 			}
 		}
 	}()
+	debug.SetMemoryLimit(workerLimit)
 	s := session{enc: gob.NewEncoder(out)}
 	for {
 		select {
@@ -159,14 +164,10 @@ func (s *session) answer(ctx context.Context, req request) (reply, error) {
 }
 
 func (s *session) sendBlocks(blocks []corpus.Block) error {
-	var r reply
-	for _, b := range blocks {
-		r.Blocks = append(r.Blocks, pack(b))
-	}
-	if len(r.Blocks) == 0 {
+	if len(blocks) == 0 {
 		return nil
 	}
-	return s.enc.Encode(r)
+	return s.enc.Encode(reply{Blocks: blocks})
 }
 
 func (s *session) draw(ctx context.Context, req request) (reply, error) {

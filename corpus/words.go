@@ -1,0 +1,108 @@
+package corpus
+
+import (
+	"encoding/binary"
+	"errors"
+	"iter"
+	"math"
+
+	"footnote/chat"
+)
+
+// WordBox is where one word stands on its page.
+type WordBox struct {
+	Start, End int // rune offsets in the document's text
+	Box        chat.Box
+}
+
+// Words are word boxes, packed: a long document has millions of them, and this is about ten bytes for each. nil is none.
+type Words []byte
+
+// boxUnits is how finely a word's coordinates are kept: 1/65535 of a page, less than a hundredth of a point on A4.
+const boxUnits = 65535
+
+// PackWords packs word boxes as varints, each value relative to the word before. Coordinates are kept to within 1/65535.
+func PackWords(words []WordBox) Words {
+	if len(words) == 0 {
+		return nil
+	}
+	b := make([]byte, 0, 12*len(words))
+	var last WordBox
+	var at [4]int64
+	for _, w := range words {
+		b = binary.AppendVarint(b, int64(w.Start-last.Start))
+		b = binary.AppendVarint(b, int64(w.End-w.Start))
+		b = binary.AppendVarint(b, int64(w.Box[0]-last.Box[0]))
+		for i, coordinate := range w.Box[1:] {
+			v := int64(math.Round(min(max(coordinate, 0), 1) * boxUnits))
+			b = binary.AppendVarint(b, v-at[i])
+			at[i] = v
+		}
+		last = w
+	}
+	return b
+}
+
+var errBadWords = errors.New("word boxes are damaged")
+
+// Unpack is the reverse of PackWords. It fails for anything that PackWords did not make.
+func (b Words) Unpack() ([]WordBox, error) {
+	words := make([]WordBox, 0, len(b)/8)
+	var start, page int64
+	var at [4]int64
+	for len(b) > 0 {
+		var v [7]int64
+		for i := range v {
+			n := 0
+			if v[i], n = binary.Varint(b); n <= 0 {
+				return nil, errBadWords
+			}
+			b = b[n:]
+		}
+		start += v[0]
+		page += v[2]
+		box := chat.Box{float64(page)}
+		for i := range at {
+			at[i] += v[3+i]
+			box[1+i] = float64(at[i]) / boxUnits
+		}
+		words = append(words, WordBox{Start: int(start), End: int(start + v[1]), Box: box})
+	}
+	return words, nil
+}
+
+// WordPiece is some of a document's words in a row, and the range of the text they lie in.
+type WordPiece struct {
+	Words      Words
+	Start, End int
+}
+
+// WordPieces packs the words of blocks anew, n at a time.
+func WordPieces(blocks []Block, n int) iter.Seq2[WordPiece, error] {
+	return func(yield func(WordPiece, error) bool) {
+		var piece []WordBox
+		give := func() bool {
+			p := WordPiece{Words: PackWords(piece), Start: piece[0].Start, End: piece[0].End}
+			for _, w := range piece {
+				p.Start, p.End = min(p.Start, w.Start), max(p.End, w.End)
+			}
+			piece = piece[:0]
+			return yield(p, nil)
+		}
+		for _, block := range blocks {
+			words, err := block.Words.Unpack()
+			if err != nil {
+				yield(WordPiece{}, err)
+				return
+			}
+			for _, w := range words {
+				if piece = append(piece, w); len(piece) == n && !give() {
+					return
+				}
+			}
+		}
+		if len(piece) > 0 {
+			give()
+		}
+	}
+}
