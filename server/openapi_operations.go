@@ -137,6 +137,17 @@ func runOperations() []operation {
 			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}}, fails: missing,
 			outcomes: []outcome{{status: http.StatusOK, about: "What the tool gave.", body: map[string]any{}}},
 		},
+		{
+			method: "POST", path: "/agent/runs/:id/steps/:call/approve", group: "Runs", summary: "Let a call that waits for approval run",
+			about:  "Without a body the call runs as the model asked for it; with one it runs with its input, and the model is told.",
+			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}}, body: otherInput{},
+			fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict}), outcomes: steered,
+		},
+		{
+			method: "POST", path: "/agent/runs/:id/steps/:call/deny", group: "Runs", summary: "Keep a call that waits for approval from running",
+			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}},
+			fails:  []chat.Code{chat.CodeNotFound, chat.CodeConflict}, outcomes: steered,
+		},
 	}
 }
 

@@ -266,6 +266,8 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 		{"GET", "/agent/runs/{id}/steps/{call}/output", "/agent/runs/" + asked.RunID + "/steps/c1/output", "", 200, nil},
 		{"POST", "/agent/runs/{id}/cancel", "/agent/runs/" + asked.RunID + "/cancel", "", 409, nil},
 		{"POST", "/agent/runs/{id}/answer-now", "/agent/runs/" + open.ID + "/answer-now", "", 202, nil},
+		{"POST", "/agent/runs/{id}/steps/{call}/approve", "/agent/runs/" + open.ID + "/steps/c1/approve", `{"input":{"query":"roof"}}`, 202, nil},
+		{"POST", "/agent/runs/{id}/steps/{call}/deny", "/agent/runs/" + open.ID + "/steps/c1/deny", "", 202, nil},
 		{"GET", "/agent/session/{id}", "/agent/session/s1", "", 200, nil},
 		{"GET", "/agent/session/{id}", "/agent/session/none", "", 404, nil},
 		{"GET", "/sessions", "", "", 200, nil},

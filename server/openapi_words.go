@@ -78,6 +78,7 @@ var words = map[string]string{
 	"bytes":                      "The file's size.",
 	"cached":                     "The output is of an earlier, equal call.",
 	"call_id":                    "The step's id in its run.",
+	"source_url":                 "Where a page of the web was read; left out for documents.",
 	"check":                      "How well the quote was found in the document's text: word for word, nearly so, or not at all.",
 	"checks":                     "Each dependency by its name.",
 	"choices":                    "Always one.",

@@ -18,7 +18,7 @@ func (s *Server) routes() *echo.Echo {
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.fail
 	e.Use(s.observe, s.checkHost, s.checkOrigin, middleware.GzipWithConfig(middleware.GzipConfig{
-		Skipper: neverCompressed, Level: 5, MinLength: 1024,
+		Skipper: neverCompressed, Level: 2, MinLength: 1024,
 	}))
 
 	e.POST("/chat", s.ask)
@@ -27,6 +27,8 @@ func (s *Server) routes() *echo.Echo {
 	e.POST("/agent/runs/:id/cancel", s.cancelRun)
 	e.POST("/agent/runs/:id/answer-now", s.answerNow)
 	e.GET("/agent/runs/:id/steps/:call/output", s.getStepOutput)
+	e.POST("/agent/runs/:id/steps/:call/approve", s.approveStep)
+	e.POST("/agent/runs/:id/steps/:call/deny", s.denyStep)
 	e.POST("/agent/runs/:id/steps/:call/rerun", s.rerunStep)
 	e.POST("/agent/runs/:id/feedback", s.setFeedback)
 	e.DELETE("/agent/runs/:id/feedback", s.dropFeedback)

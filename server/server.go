@@ -29,6 +29,11 @@ type Runs interface {
 	Cancel(ctx context.Context, s chat.Scope, runID string) error
 	// AnswerNow makes a run answer from what it has; one that is over already fails with chat.CodeConflict.
 	AnswerNow(ctx context.Context, s chat.Scope, runID string) error
+	// Approve lets a call that waits for a person run, with another input if one is given. chat.CodeNotFound for one that never waited,
+	// chat.CodeConflict for one that was decided or whose run is over, chat.CodeInvalid for an input that the tool does not take.
+	Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error
+	// Deny keeps such a call from running; the model is told.
+	Deny(ctx context.Context, s chat.Scope, runID, callID string) error
 	// Rerun starts a run beside an earlier one that is over: its steps up to a tool call, that call with another input, and what comes of it.
 	Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (run chat.Run, fresh bool, err error)
 	// Enqueue lets a question wait until its session's run is over.

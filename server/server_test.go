@@ -23,6 +23,8 @@ type stage struct {
 	store chat.Store
 	feed  *chat.Feed
 	play  []chat.Payload // appended to each fresh run at once
+
+	decided []string // approvals and denials, as they came
 }
 
 func (r *stage) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
@@ -35,6 +37,16 @@ func (r *stage) Start(ctx context.Context, user string, req chat.RunRequest) (ch
 
 func (r *stage) Cancel(ctx context.Context, _ chat.Scope, runID string) error {
 	return r.feed.Append(ctx, testOwner, runID, chat.RunDone{Status: chat.RunCancelled})
+}
+
+func (r *stage) Approve(_ context.Context, _ chat.Scope, runID, callID string, input json.RawMessage) error {
+	r.decided = append(r.decided, "approve "+runID+" "+callID+" "+string(input))
+	return nil
+}
+
+func (r *stage) Deny(_ context.Context, _ chat.Scope, runID, callID string) error {
+	r.decided = append(r.decided, "deny "+runID+" "+callID)
+	return nil
 }
 
 func (r *stage) AnswerNow(ctx context.Context, _ chat.Scope, runID string) error {

@@ -56,6 +56,12 @@ type settings struct {
 	AgentTools      []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
 	SessionMaxTurns int      `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
 
+	WebProvider string   `help:"Web search service for the tool web_search: searxng, tavily or brave; without one there is no such tool." env:"FOOTNOTE_WEB_PROVIDER" placeholder:"NAME"`
+	WebURL      string   `name:"web-url" help:"Base URL of the web search service: needed for searxng." env:"FOOTNOTE_WEB_URL" placeholder:"URL"`
+	WebAPIKey   secret   `name:"web-api-key" help:"Key of the web search service: needed for tavily and brave." env:"FOOTNOTE_WEB_API_KEY" placeholder:"KEY"`
+	WebAllow    []string `help:"Addresses (IP:PORT) that web pages may be read from although they are not on the public internet." env:"FOOTNOTE_WEB_ALLOW" placeholder:"IP:PORT"`
+	WebApprove  string   `help:"Whether a person has to allow each search of the web: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
+
 	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
 	MaxRuns      int           `help:"Runs at once before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
 	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
@@ -95,6 +101,9 @@ func (c *commands) check() error {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"))
 	}
 	if err := c.checkModels(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.web(); err != nil {
 		errs = append(errs, err)
 	}
 	if c.MaxUploadMiB < 1 || c.MaxUploadMiB > 4096 {

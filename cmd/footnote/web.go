@@ -1,0 +1,24 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+
+	"footnote/web"
+)
+
+// web returns the web search that is set up, nil without one.
+func (s *settings) web() (*web.Web, error) {
+	if s.WebProvider == "" {
+		return nil, nil
+	}
+	cfg := web.Config{Provider: s.WebProvider, URL: s.WebURL, APIKey: web.Secret(s.WebAPIKey)}
+	for _, text := range s.WebAllow {
+		address, err := netip.ParseAddrPort(text)
+		if err != nil {
+			return nil, fmt.Errorf("FOOTNOTE_WEB_ALLOW %q is not IP:PORT, like 192.168.1.10:80", text)
+		}
+		cfg.Allow = append(cfg.Allow, address)
+	}
+	return web.New(cfg)
+}

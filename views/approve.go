@@ -1,0 +1,40 @@
+package views
+
+import (
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"footnote/chat"
+)
+
+// The words of approvals.
+const (
+	txtNeedsApproval = "Waits for your approval."
+	txtApprovalWhy   = "This tool reaches outside. Look at what it is given."
+	txtApprovalOf    = "Approve or deny "
+	txtEditInput     = "Edit input"
+	txtApprove       = "Approve"
+	txtDeny          = "Deny"
+)
+
+// waits reports whether the step is a call that waits for the reader's word, or holds one.
+func (s *Step) waits() bool {
+	if s.asks() {
+		return true
+	}
+	for _, child := range s.Children {
+		if child.waits() {
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether the step itself waits.
+func (s *Step) asks() bool { return s.Status == chat.StatusPending && s.ToolName != "" }
+
+// decide is where a decision is sent.
+func (s *Step) decide(how string) templ.SafeURL {
+	return templ.URL("/agent/runs/" + s.RunID + "/steps/" + url.PathEscape(s.CallID) + "/" + how)
+}
