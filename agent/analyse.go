@@ -68,7 +68,7 @@ func typeOf(q string, a analysis, followsUp bool) questionType {
 	switch {
 	case talk.MatchString(q):
 		return typeGeneral
-	case followsUp && transform.MatchString(q):
+	case followsUp && transform.MatchString(q), ofText.MatchString(q):
 		return typeGeneral
 	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
 		return typeCalculation

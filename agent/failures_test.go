@@ -167,7 +167,7 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	h := newHouse(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
 	got := h.answer(question("What is the capital of France?"))
 	a := got.answer()
-	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 1 {
+	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 2 { // the second in other words
 		t.Errorf("answer = %+v, shown %q", a, got.text())
 	}
 }

@@ -35,7 +35,7 @@ func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error)
 	if err := w.pursue(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.pipeline(ctx); err != nil {
+	if err := w.lead(ctx); err != nil {
 		return nil, err
 	}
 	return w.loop(ctx)

@@ -13,6 +13,14 @@ import (
 func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
 	for {
 		w.press()
+		if w.badTurns > maxRepairs || w.cutTurns >= maxCuts {
+			if _, err := w.rescue(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := w.makeRoom(ctx); err != nil {
+			return nil, err
+		}
 		r, err := w.turn(ctx)
 		if err != nil {
 			return nil, err
@@ -23,7 +31,7 @@ func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
 			}
 		}
 		if len(r.calls) > 0 {
-			if err := w.act(ctx, r); err != nil {
+			if err := w.observe(ctx, r); err != nil {
 				return nil, err
 			}
 			continue
@@ -47,6 +55,24 @@ func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
 		}
 		return w.conclusion(ctx, text, r.finish)
 	}
+}
+
+// observe makes the calls of a turn and looks at what came of them.
+func (w *work) observe(ctx context.Context, r reply) error {
+	if w.first == nil && r.finish != llm.FinishLength {
+		w.first = r.calls
+	}
+	if err := w.act(ctx, r); err != nil {
+		return err
+	}
+	if err := w.refine(ctx); err != nil {
+		return err
+	}
+	if w.selection() != SelectAuto || w.enough {
+		return nil
+	}
+	_, err := w.stopEarly(ctx)
+	return err
 }
 
 // conclusion is what ends an answered run's log, but for run_done.
@@ -100,6 +126,12 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
+	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes()) {
+		w.direct, w.enough = false, false
+		step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
+		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
+		return true, w.takeBack(ctx, step)
+	}
 	if w.givenText() || refused(text) || w.fell {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
@@ -121,6 +153,12 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	case searches == 0 && len(w.past.messages) > 0:
 		return false, nil // it answered from the conversation
 	default:
+		if searches == 0 {
+			if rescued, err := w.rescue(ctx); rescued || err != nil {
+				w.aside = nil
+				return rescued, err
+			}
+		}
 		return false, w.refuseInstead(ctx, empty)
 	}
 }

@@ -12,40 +12,61 @@ import (
 
 // How much of a conversation a model is told.
 const (
-	memoryTurns  = 10
-	memoryTokens = 4000
+	memoryTurns    = 10
+	memoryTokens   = 4000
+	memoryPassages = 50
 )
+
+// Memory is how much of its conversation a run knows. Zero fields take their defaults: 10, 4,000 and 50. A negative one means nothing.
+type Memory struct {
+	Turns    int // questions with their answers
+	Tokens   int // of these, and as many again of passages
+	Passages int // that earlier answers rested on, or that were shown for them: the last ones, each once
+}
+
+func (m Memory) orDefaults() Memory {
+	return Memory{Turns: orDefault(m.Turns, memoryTurns), Tokens: orDefault(m.Tokens, memoryTokens), Passages: orDefault(m.Passages, memoryPassages)}
+}
+
+func orDefault(n, usual int) int {
+	if n == 0 {
+		return usual
+	}
+	return max(0, n)
+}
 
 // recollection is what came before a question in its conversation.
 type recollection struct {
-	messages  []llm.Message // questions and answers, oldest first
-	documents []chat.Source // behind the last answer, in order
+	messages  []llm.Message   // questions and answers, oldest first
+	documents []chat.Source   // behind the last answer, in order
+	citations []chat.Citation // of the last answer
+	passages  []string        // that were shown before, by id, the last ones first, each once
 }
 
-// recall reads the shown branch that a run continues, after the turns that came with the request.
-func recall(ctx context.Context, store chat.Store, run chat.Run) (recollection, error) {
-	out, err := recallBranch(ctx, store, run)
-	out.messages = append(outside(run.Request.History), out.messages...)
+// recollect reads the shown branch that a run continues, after the turns that came with the request.
+func (w *work) recollect(ctx context.Context) (recollection, error) {
+	out, err := w.recallBranch(ctx)
+	out.messages = append(w.outside(), out.messages...)
 	return out, err
 }
 
 // outside makes messages of the last turns that a request brought along.
-func outside(turns [][2]string) []llm.Message {
+func (w *work) outside() []llm.Message {
+	turns, m := w.run.Request.History, w.cfg.Memory
 	var messages []llm.Message
-	for _, turn := range turns[max(0, len(turns)-memoryTurns):] {
+	for _, turn := range turns[max(0, len(turns)-m.Turns):] {
 		for i, role := range []llm.Role{llm.RoleUser, llm.RoleAssistant} {
-			messages = append(messages, llm.Message{Role: role, Text: clipTokens(turn[i], memoryTokens/memoryTurns)})
+			messages = append(messages, llm.Message{Role: role, Text: clipTokens(turn[i], m.Tokens/max(1, m.Turns))})
 		}
 	}
 	return messages
 }
 
-func recallBranch(ctx context.Context, store chat.Store, run chat.Run) (recollection, error) {
-	if run.ParentID == "" {
+func (w *work) recallBranch(ctx context.Context) (recollection, error) {
+	if w.run.ParentID == "" {
 		return recollection{}, nil
 	}
-	scope := chat.Scope{User: run.User}
-	runs, err := store.Runs(ctx, scope, run.SessionID)
+	runs, err := w.cfg.Store.Runs(ctx, chat.Scope{User: w.run.User}, w.run.SessionID)
 	if err != nil {
 		return recollection{}, fmt.Errorf("read conversation: %w", err)
 	}
@@ -54,9 +75,9 @@ func recallBranch(ctx context.Context, store chat.Store, run chat.Run) (recollec
 		byID[r.ID] = r
 	}
 	var out recollection
-	left := memoryTokens
-	answered := ""
-	for id, turns := run.ParentID, 0; id != "" && turns < memoryTurns && left > 0; turns++ {
+	left := w.cfg.Memory.Tokens
+	answered := false
+	for id, turns := w.run.ParentID, 0; id != "" && turns < w.cfg.Memory.Turns && left > 0; turns++ {
 		past, ok := byID[id]
 		if !ok {
 			break
@@ -65,9 +86,14 @@ func recallBranch(ctx context.Context, store chat.Store, run chat.Run) (recollec
 			answer := clipTokens(withoutMarkers(past.Answer), left)
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: answer})
 			left -= tokens(answer)
-			if answered == "" {
-				answered = past.ID
+			known, err := w.memoryOf(ctx, past)
+			if err != nil {
+				return recollection{}, err
 			}
+			if !answered {
+				answered, out.documents, out.citations = true, known.sources, known.citations
+			}
+			out.add(known.passages, w.cfg.Memory.Passages)
 		} else {
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"})
 		}
@@ -77,34 +103,14 @@ func recallBranch(ctx context.Context, store chat.Store, run chat.Run) (recollec
 		id = past.ParentID
 	}
 	slices.Reverse(out.messages)
-	if answered != "" {
-		if out.documents, err = answerSources(ctx, store, scope, answered); err != nil {
-			return recollection{}, err
-		}
-	}
 	return out, nil
 }
 
-// answerSources returns the documents behind a run's answer.
-func answerSources(ctx context.Context, store chat.Store, scope chat.Scope, runID string) ([]chat.Source, error) {
-	for after := int64(0); ; {
-		events, err := store.Events(ctx, scope, runID, after, chat.MaxPage)
-		if err != nil {
-			return nil, fmt.Errorf("read last answer: %w", err)
-		}
-		if len(events) == 0 {
-			return nil, nil
-		}
-		for _, e := range events {
-			if after = e.Seq; e.Type != chat.KindAnswer {
-				continue
-			}
-			p, err := e.Payload()
-			if err != nil {
-				return nil, fmt.Errorf("read last answer: %w", err)
-			}
-			sources := p.(chat.Answer).Sources
-			return sources[:min(len(sources), 20)], nil
+// add keeps passages that are not known yet, up to a limit in all.
+func (r *recollection) add(passages []string, limit int) {
+	for _, id := range passages {
+		if len(r.passages) < limit {
+			r.passages = appendNew(r.passages, id)
 		}
 	}
 }

@@ -1,9 +1,6 @@
 package agent
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -69,23 +66,4 @@ func (w *work) costOf(model llm.Model, used chat.Tokens) *float64 {
 	}
 	cost := (float64(used.In)*price.In + float64(used.Out)*price.Out) / 1e6
 	return &cost
-}
-
-// pipeline searches in place of a model that is not trusted to choose tools: the question is searched for once, and the model answers
-// from what was found.
-func (w *work) pipeline(ctx context.Context) error {
-	tool := w.set.searcher()
-	if w.fell || w.givenText() || tool == nil || !w.asked.needsDocuments() || !w.usesPipeline(w.model) {
-		return nil
-	}
-	w.piped = true
-	if w.retrievals > 0 {
-		return nil // the plan searched, or the run before a restart
-	}
-	args, err := json.Marshal(map[string]string{"query": shorten(w.run.Request.Message, 1000)})
-	if err != nil {
-		return fmt.Errorf("encode query: %w", err)
-	}
-	return w.act(ctx, reply{finish: llm.FinishCalls, text: "By the fixed pipeline: " + w.model.Name() + " does not choose tools.",
-		calls: []llm.Call{{ID: "pipeline", Name: tool.name, Arguments: args}}})
 }

@@ -59,6 +59,9 @@ func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v", a)
 	}
+	if s := got.step("choose"); s.Details["by"] != "pipeline" {
+		t.Errorf("choice %+v", s)
+	}
 	if s := got.step("search_documents"); !strings.Contains(s.Thought, "fixed pipeline") || s.Status != chat.StatusComplete {
 		t.Errorf("step %+v", s)
 	}

@@ -25,7 +25,7 @@ type plan struct {
 func (w *work) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case w.givenText(), wanted != nil && !*wanted, !w.asked.needsDocuments(), w.set.searcher() == nil:
+	case w.givenText(), wanted != nil && !*wanted, !w.asked.needsDocuments(), w.set.searcher() == nil, !w.thinks(featurePlan):
 		return nil
 	case wanted == nil && w.asked.Complexity != "complex":
 		return nil
@@ -67,7 +67,9 @@ func (w *work) makePlan(ctx context.Context) error {
 }
 
 // pursues reports whether the parts are searched before the model's first turn. Otherwise the model is told of them.
-func (w *work) pursues() bool { return w.fell || isOn(w.run.Request.Config.EnableQueryDecomposition) }
+func (w *work) pursues() bool {
+	return w.fell || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == SelectRules
+}
 
 // pursue searches for the parts: those that wait for no other at the same time, then those that waited for them. A part that could not
 // be searched for is left to the model.

@@ -106,6 +106,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}
+	w.learn(a)
 	a.FollowUps = followUps(w.desk.sources.all(), w.cite.from, w.run.Request.Message)
 	return append(ps, a)
 }

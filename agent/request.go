@@ -81,6 +81,9 @@ func checkConfig(c chat.RunConfig) error {
 	if c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2) {
 		return invalid("temperature must be from 0 to 2.")
 	}
+	if why := checkSelection(Selection(c.Selection)); why != "" {
+		return invalid("%s", why)
+	}
 	if len(c.EnabledTools) > maxTools {
 		return invalid("enabled_tools names more than %d tools.", maxTools)
 	}

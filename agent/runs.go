@@ -40,6 +40,8 @@ type Config struct {
 	Budget      chat.Budget   // zero fields: the toolset's own
 	Temperature *float64      // of requests without one; nil: the model's
 	Guard       Guard         // which questions are stopped
+	Thinking    Thinking      // how runs decide
+	Memory      Memory        // what of a conversation a run knows
 	MaxTurns    int           // questions of a session; 0: the toolset's own
 	MaxRuns     int           // under way at once; 0: 1,000
 	ToolTimeout time.Duration // of one call; 0: 30 s
@@ -58,7 +60,10 @@ type Runs struct {
 	box   toolbox
 	cache *cache
 	guard guard
-	wg    sync.WaitGroup
+
+	decisions *decisions
+	memories  *memories
+	wg        sync.WaitGroup
 
 	starting sync.RWMutex // held for writing while runs of dead servers are taken over, so that none of ours is among them
 	mu       sync.Mutex
@@ -100,11 +105,16 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if err := cfg.Thinking.check(); err != nil {
+		return nil, err
+	}
+	cfg.Thinking.ContextTokens = cmp.Or(cfg.Thinking.ContextTokens, contextTokens)
+	cfg.Memory = cfg.Memory.orDefaults()
 	stops, err := newGuard(cfg.Guard)
 	if err != nil {
 		return nil, err
 	}
-	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache(), active: map[string]*handle{}}, nil
+	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache(), decisions: newDecisions(), memories: newMemories(), active: map[string]*handle{}}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's

@@ -73,11 +73,37 @@ func (s *sources) reserve(n int) {
 	s.last = max(s.last, n)
 }
 
-// isEmpty reports whether no passage was shown yet.
+// isEmpty reports whether no passage was shown yet in this run.
 func (s *sources) isEmpty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.byNumber) == 0
+	return len(s.byPassage) == 0
+}
+
+// remember gives a passage of an earlier run a number of its own. Shown again in this run it gets one like all others.
+func (s *sources) remember(n int, p corpus.Passage, doc corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	s.byNumber[n] = &source{n: n, passage: p, document: doc}
+}
+
+// found returns the first documents of which passages were shown in this run and which were not read yet.
+func (s *sources) found(most int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var shown []*source
+	for _, src := range s.byPassage {
+		shown = append(shown, src)
+	}
+	slices.SortFunc(shown, func(a, b *source) int { return a.n - b.n })
+	var out []string
+	for _, src := range shown {
+		if len(out) < most && !slices.Contains(out, src.document.ID) && !slices.Contains(s.opened, src.document.ID) {
+			out = append(out, src.document.ID)
+		}
+	}
+	return out
 }
 
 // at returns the source with a number.

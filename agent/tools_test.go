@@ -20,7 +20,9 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 	for _, c := range cs {
 		replies = append(replies, calls(c))
 	}
-	h.hire(scripted.New(append(replies, says(Refusal))...))
+	h.hire(scripted.New(append(replies, says(Refusal))...), func(c *Config) {
+		c.Thinking = Thinking{Selection: SelectModel, Without: []string{featureRefine}} // these calls alone
+	})
 	var out []chat.Step
 	for _, s := range h.answer(req).ended() {
 		if s.ToolName != "" {

@@ -17,8 +17,10 @@ type toolset struct {
 	budget chat.Budget
 	turns  int     // questions of a session
 	warm   float64 // the highest temperature
-	tools  []*tool
-	absent []absence
+	// selection is who chooses the first tools, unless a request or the settings say it.
+	selection Selection
+	tools     []*tool
+	absent    []absence
 }
 
 // absence is a tool that a set should have and why it has not.
@@ -63,7 +65,7 @@ func newToolbox(cfg Config) (toolbox, error) {
 		{"strategy", 3, 5, 200, 2, "semantic_search read_document metadata_search hybrid_search"},
 		{"documentation", 10, 5, 20, 1, "retrieve_documentation"},
 	} {
-		set := toolset{name: row.name, turns: row.turns, warm: row.warm, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
+		set := toolset{name: row.name, selection: SelectModel, turns: row.turns, warm: row.warm, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
 		for name := range strings.FieldsSeq(row.tools) {
 			if t, ok := built[name]; ok {
 				set.tools = append(set.tools, t)
@@ -73,6 +75,9 @@ func newToolbox(cfg Config) (toolbox, error) {
 					set.absent = append(set.absent, a)
 				}
 			}
+		}
+		if row.name == "strategy" {
+			set.selection = SelectAuto
 		}
 		box.sets[row.name] = set
 	}

@@ -179,7 +179,7 @@ func (w *work) thinking(thought string) chat.Step {
 
 // request is the next turn as the model gets it.
 func (w *work) request() llm.Request {
-	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough || w.piped, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
+	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough || w.direct, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
 	if len(w.aside) > 0 {
 		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
 	}
@@ -269,7 +269,7 @@ func (w *work) fallBack(ctx context.Context, e *llm.Error) error {
 		fmt.Sprintf("The model %s failed: %s. Going on with %s instead", w.model.Name(), shorten(e.Message, 200), w.cfg.Fallback.Name()))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: shorten(e.Message, 200), Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": w.cfg.Fallback.Name()}
-	w.model, w.fell, w.aside, w.enough = w.cfg.Fallback, true, nil, false
+	w.model, w.fell, w.aside, w.enough, w.direct = w.cfg.Fallback, true, nil, false, false
 	if err := w.offerText(); err != nil {
 		return err
 	}

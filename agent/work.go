@@ -60,10 +60,14 @@ type work struct {
 	ids        int
 	turns      int // model turns that may call tools
 	retrievals int
-	bare       bool // a tool answered that shows no passages
-	enough     bool // the model said that it can answer
-	piped      bool // rules searched: the model only answers
-	badTurns   int  // turns in a row with calls that could not run
+	bare       bool       // a tool answered that shows no passages
+	enough     bool       // the model said that it can answer
+	led        bool       // the program chose the first tools
+	direct     bool       // the next turn is the answer, for the model was not asked to choose
+	refined    bool       // it was searched in other words
+	rescued    bool       // the fixed pipeline took over
+	first      []llm.Call // what the model chose first
+	badTurns   int        // turns in a row with calls that could not run
 	cutTurns   int
 	badCalls   int    // that the model's server could not read
 	promptLost bool   // it was said that the model's server dropped a part of the prompt
@@ -165,7 +169,7 @@ func (w *work) begin(ctx context.Context) error {
 
 // prepare reads what the run needs to know before its first turn.
 func (w *work) prepare(ctx context.Context) (err error) {
-	if w.past, err = recall(ctx, w.cfg.Store, w.run); err != nil {
+	if w.past, err = w.recollect(ctx); err != nil {
 		return err
 	}
 	if !w.givenText() {
@@ -182,6 +186,9 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	w.history = prompt(w.run, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
 	if !w.givenText() {
 		w.history[0].Text += w.set.lacking()
+	}
+	if err := w.remember(ctx); err != nil {
+		return err
 	}
 	if w.fell {
 		return w.offerText()

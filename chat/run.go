@@ -72,5 +72,6 @@ type RunConfig struct {
 	EnableQueryDecomposition *bool    `json:"enable_query_decomposition,omitempty"`
 	RerankResults            *bool    `json:"rerank_results,omitempty"`
 	VerboseLogging           *bool    `json:"verbose_logging,omitempty"`
+	Selection                string   `json:"selection,omitempty"` // model, rules or auto
 	EnabledTools             []string `json:"enabled_tools,omitempty"`
 }

@@ -39,6 +39,7 @@ func describedFields(l Limits) map[string]field {
 		"RunConfig.max_retrieval_calls": fifty,
 		"RunConfig.retrieval_top_k":     fifty,
 		"RunConfig.enabled_tools":       {max: to(50)},
+		"RunConfig.selection":           {about: "Who chooses the first tools; none: as the server is set.", values: []string{"model", "rules", "auto"}},
 
 		"SearchQuery.query":       {about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))},
 		"SearchQuery.top_k":       {initial: 5, min: to(1), max: to(50)},

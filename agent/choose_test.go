@@ -1,0 +1,266 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/llm/scripted"
+)
+
+func thinking(t Thinking) func(*Config) { return func(c *Config) { c.Thinking = t } }
+
+// tools are the names of the tools that were called, in order.
+func (t transcript) tools() []string {
+	out := []string{}
+	for _, s := range t.ended() {
+		if s.ToolName != "" {
+			out = append(out, s.ToolName)
+		}
+	}
+	return out
+}
+
+// readBefore is a conversation whose first answer rests on the handbook.
+func readBefore(h *house) string {
+	h.Helper()
+	h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
+	run := h.ask(question("How many days of paid holiday are there?"))
+	h.wait(run.ID).answer()
+	return run.SessionID
+}
+
+// Each short path skips the model's choosing, and none skips the tools that its answer rests on.
+func TestShortPaths(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, question string
+		later          bool
+		answer         string
+		tools          []string
+	}{
+		{"talk", "Hello there!", false, "Hello! Ask me about your documents.", []string{}},
+		{"transform", "Please translate the following text into French:\nThe roof was renewed in 1987.", false, "Le toit a été refait en 1987.", []string{}},
+		{"transform", "Shorten your last answer", true, "28 days.", []string{}},
+		{"citation", "What exactly does [1] say?", true, goodAnswer, []string{"read_document"}},
+		{"citation", "Can you show me more of footnote 1?", true, goodAnswer, []string{"read_document"}},
+		{"document", "What does Handbook.md say about paid holiday?", false, goodAnswer, []string{"search_documents", "read_document"}},
+	} {
+		t.Run(tt.name+" "+tt.question, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, scripted.New())
+			req := question(tt.question)
+			if tt.later {
+				req.SessionID = readBefore(h)
+			}
+			model := scripted.New(says(tt.answer))
+			h.hire(model)
+			got := h.answer(req)
+			if a := got.answer(); a.Markdown != tt.answer {
+				t.Errorf("answer %q", a.Markdown)
+			}
+			s := got.step("choose")
+			if s.Details["path"] != tt.name || s.Details["confidence"].(float64) < sureEnough || !slices.Equal(got.tools(), tt.tools) {
+				t.Errorf("path %v with the tools %q", s.Details, got.tools())
+			}
+			if seen := model.Requests(); len(seen) != 1 || !seen[0].NoTools {
+				t.Errorf("the model was asked %d times", len(seen))
+			}
+			for _, s := range got.ended() {
+				if s.ToolName == "search_documents" && strings.Contains(string(s.ToolOutput), "Survey.md") {
+					t.Errorf("it searched outside of the named document: %s", s.ToolOutput)
+				}
+			}
+			model = scripted.New(says(Refusal), says(Refusal), says(Refusal))
+			h.hire(model, thinking(Thinking{Without: []string{featurePaths}}))
+			if h.answer(req).has("choose") || model.Requests()[0].NoTools {
+				t.Error("it can't be switched off")
+			}
+		})
+	}
+}
+
+func (t transcript) has(name string) bool {
+	return slices.ContainsFunc(t.ended(), func(s chat.Step) bool { return s.Step == name })
+}
+
+func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
+	t.Parallel()
+	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
+	model := scripted.New(says(Refusal), calls(search("paid holiday")), says(good))
+	h := newHouse(t, model)
+	got := h.answer(question("What does Survey.md say about paid holiday?"))
+	if a := got.answer(); !strings.HasPrefix(a.Markdown, goodAnswer[:20]) || got.text() != a.Markdown {
+		t.Errorf("answer %q", a.Markdown)
+	}
+	if seen := model.Requests(); len(seen) != 3 || seen[1].NoTools {
+		t.Errorf("the model was asked %d times", len(seen))
+	}
+}
+
+func TestSelectionSaysWhoChooses(t *testing.T) {
+	t.Parallel()
+	const simple, complicated = "Who made the building survey?", "Why is the roof in poor condition?"
+	for _, tt := range []struct {
+		name, question string
+		set            Thinking
+		asks           string
+		by             string
+		turns          int
+	}{
+		{"the model by default", simple, Thinking{}, "", "", 2},
+		{"rules by the settings", complicated, Thinking{Selection: SelectRules}, "", "rules", 1},
+		{"rules by the request", complicated, Thinking{}, "rules", "rules", 1},
+		{"auto, simple", simple, Thinking{Selection: SelectAuto}, "", "rules", 1},
+		{"auto, not simple", complicated, Thinking{Selection: SelectAuto}, "", "", 2},
+		{"the request wins", simple, Thinking{Selection: SelectRules}, "model", "", 2},
+		{"the agent is off", complicated, Thinking{Pipeline: true}, "model", "pipeline", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			const answer = "The survey was made by Ada Brown on 3 March 2024; the roof covering is in poor condition [1][2][3]."
+			model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+				if !r.NoTools && r.Turn() == 0 {
+					return calls(search("survey"))
+				}
+				return says(answer)
+			})
+			h := newHouse(t, model, thinking(tt.set))
+			got := h.answer(chat.RunRequest{Message: tt.question, Config: chat.RunConfig{Selection: tt.asks}})
+			got.answer()
+			if len(model.Requests()) != tt.turns {
+				t.Errorf("%d turns, want %d", len(model.Requests()), tt.turns)
+			}
+			if tt.by == "" {
+				if got.has("choose") {
+					t.Error("rules chose")
+				}
+				return
+			}
+			if s := got.step("choose"); s.Details["by"] != tt.by || s.Details["why"] == "" || s.Details["confidence"].(float64) <= 0 {
+				t.Errorf("choice %v", s.Details)
+			}
+			if !slices.Contains(got.tools(), "search_documents") {
+				t.Errorf("tools %q", got.tools())
+			}
+		})
+	}
+	if _, err := newHouse(t, scripted.New()).library, (Thinking{Selection: "dice"}).check(); err == nil {
+		t.Error("an unknown selection is taken")
+	}
+	if err := (Thinking{Without: []string{"sleep"}}).check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
+		t.Errorf("an unknown feature: %v", err)
+	}
+}
+
+func TestEarlyStopSparesTheReading(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	ask := func(set Thinking) transcript {
+		h.hire(scripted.New(says(goodAnswer)), thinking(set))
+		return h.answer(question("Is every employee entitled to paid holiday?"))
+	}
+	if got := ask(Thinking{Selection: SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
+		t.Errorf("tools %q:%s", got.tools(), dump(got.log))
+	}
+	if got := ask(Thinking{Selection: SelectRules, Without: []string{featureEarlyStop}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
+		t.Errorf("without it: tools %q", got.tools())
+	}
+}
+
+func TestTheModelsChoiceIsUsedAgainForTheSameWords(t *testing.T) {
+	t.Parallel()
+	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		if !r.NoTools && r.Turn() == 0 {
+			return calls(search("entitled paid holiday"))
+		}
+		return says(goodAnswer)
+	})
+	h := newHouse(t, model, thinking(Thinking{Selection: SelectAuto}))
+	h.answer(question("Why and how are employees entitled to paid holidays?")).answer()
+	if n := len(model.Requests()); n != 2 {
+		t.Fatalf("%d turns", n)
+	}
+	got := h.answer(question("How are employees entitled to a paid holiday, and why?"))
+	got.answer()
+	if s := got.step("choose"); s.Details["by"] != "cache" || len(model.Requests()) != 3 {
+		t.Errorf("choice %v after %d turns", s.Details, len(model.Requests()))
+	}
+	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), "entitled paid holiday") {
+		t.Errorf("input %s", s.ToolInput)
+	}
+	if h.answer(question("How are contractors entitled to a paid holiday, and why?")).has("choose") {
+		t.Error("other words take the same choice")
+	}
+	again := question("How are employees entitled to a paid holiday, and why?")
+	again.SessionID = all[chat.RunStarted](got)[0].SessionID
+	again.Sibling = got.runID
+	if h.answer(again).has("choose") {
+		t.Error("a question that is asked again takes the same choice")
+	}
+}
+
+func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
+	t.Parallel()
+	script := func() *scripted.Model { return scripted.New(calls(search("zzyzx qwertz")), says(goodAnswer)) }
+	h := newHouse(t, script())
+	got := h.answer(question("How many days of paid holiday are there?"))
+	if a := got.answer(); a.Markdown != goodAnswer || len(a.Coverage.EmptySearches) != 1 {
+		t.Errorf("answer %q, empty %q", a.Markdown, a.Coverage.EmptySearches)
+	}
+	if s := got.step("refine"); s.Details["query"] != "days paid holiday" {
+		t.Errorf("step %v", s.Details)
+	}
+	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
+		t.Errorf("tools %q", got.tools())
+	}
+	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(Refusal)), thinking(Thinking{Without: []string{featureRefine}}))
+	if h.answer(question("How many days of paid holiday are there?")).has("refine") {
+		t.Error("it can't be switched off")
+	}
+}
+
+func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
+	t.Parallel()
+	bad := calls(call("search_the_web", `{}`))
+	for _, tt := range []struct {
+		name    string
+		replies []scripted.Reply
+	}{
+		{"it calls what is not there", []scripted.Reply{bad, bad, bad, says(goodAnswer)}},
+		{"it never calls anything", []scripted.Reply{says("There are 28."), says("28, I said."), says(goodAnswer)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, scripted.New(tt.replies...))
+			got := h.answer(question("How many days of paid holiday are there?"))
+			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+				t.Errorf("answer %q", a.Markdown)
+			}
+			if s := got.step("choose"); s.Details["by"] != "pipeline" {
+				t.Errorf("choice %v", s.Details)
+			}
+			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(Thinking{NoRescue: true}))
+			if got := h.answer(question("How many days of paid holiday are there?")); got.has("choose") {
+				t.Error("it can't be switched off")
+			}
+		})
+	}
+}
+
+func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string][]string{
+		"cursor": {"search_documents", "read_document"}, "react": {"retrieve", "lookup"}, "strategy": {"hybrid_search", "read_document"},
+		"documentation": {"retrieve_documentation"},
+	} {
+		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says("The survey was made by Ada Brown [1].") }),
+			thinking(Thinking{Without: []string{featureEarlyStop}}))
+		got := h.answer(chat.RunRequest{Message: "Who was it that made this survey of ours?", Toolset: set, Config: chat.RunConfig{Selection: "rules"}})
+		got.answer()
+		if tools := slices.Compact(got.tools()); !slices.Equal(tools, want) {
+			t.Errorf("%s: %q, want %q", set, tools, want)
+		}
+	}
+}

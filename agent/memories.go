@@ -1,0 +1,167 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+const (
+	maxMemories = 2000 // finished runs of which is known what they rested on
+
+	// firstRecalled is the number of the first passage that is known from earlier in the conversation: far from those of the run's own.
+	firstRecalled = 501
+)
+
+// memory is what a finished run leaves to those after it.
+type memory struct {
+	sources   []chat.Source
+	citations []chat.Citation
+	passages  []string // ids, those of cited ones first
+}
+
+// memories keep what was read of finished runs, which never changes. Safe for concurrent use.
+type memories struct {
+	mu   sync.Mutex
+	runs map[string]memory
+}
+
+func newMemories() *memories { return &memories{runs: map[string]memory{}} }
+
+func (m *memories) get(runID string) (memory, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, ok := m.runs[runID]
+	return known, ok
+}
+
+func (m *memories) put(runID string, what memory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.runs) >= maxMemories {
+		clear(m.runs)
+	}
+	m.runs[runID] = what
+}
+
+// memoryOf reads what an answered run rested on.
+func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
+	if known, ok := w.memories.get(run.ID); ok {
+		return known, nil
+	}
+	log, err := w.log(ctx, run)
+	if err != nil {
+		return memory{}, fmt.Errorf("read an earlier answer: %w", err)
+	}
+	var out memory
+	var shown []string
+	for _, e := range log {
+		if e.Type != chat.KindAnswer && e.Type != chat.KindReasoningStep {
+			continue
+		}
+		p, err := e.Payload()
+		if err != nil {
+			return memory{}, fmt.Errorf("read an earlier answer: %w", err)
+		}
+		switch p := p.(type) {
+		case chat.Step:
+			if p.Status == chat.StatusComplete && p.ToolName != "" {
+				shown = shownIn(p.ToolOutput, shown)
+			}
+		case chat.Answer:
+			out.sources, out.citations = p.Sources[:min(len(p.Sources), 20)], p.Citations
+		}
+	}
+	for _, c := range out.citations {
+		out.passages = appendNew(out.passages, c.ChunkID)
+	}
+	for _, id := range shown {
+		out.passages = appendNew(out.passages, id)
+	}
+	if run.Status != chat.RunRunning {
+		w.memories.put(run.ID, out)
+	}
+	return out, nil
+}
+
+func appendNew(list []string, id string) []string {
+	if id == "" || slices.Contains(list, id) {
+		return list
+	}
+	return append(list, id)
+}
+
+// shownIn adds the passages in a tool's output, whatever its shape.
+func shownIn(raw json.RawMessage, out []string) []string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return out
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			if id, ok := v["chunk_id"].(string); ok && len(out) < memoryPassages {
+				out = appendNew(out, id)
+			}
+			for _, key := range []string{"documents", "passages", "results", "chunks", "pages"} {
+				walk(v[key])
+			}
+		}
+	}
+	walk(v)
+	return out
+}
+
+// remember tells the model of the passages that the conversation rested on so far, as far as there is room, under numbers of their own: what
+// was found out is still known, and can be cited, without another search.
+func (w *work) remember(ctx context.Context) error {
+	ids := w.past.passages
+	if len(ids) == 0 || w.givenText() || w.fell {
+		return nil
+	}
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), ids)
+	if err != nil {
+		return fmt.Errorf("fetch passages of the conversation: %w", err)
+	}
+	byID := map[string]corpus.Passage{}
+	for _, p := range passages {
+		byID[p.ID] = p
+	}
+	var shown strings.Builder
+	left, documents := w.cfg.Memory.Tokens, map[string]corpus.Document{}
+	for i, id := range ids {
+		p, ok := byID[id]
+		if !ok || left <= 0 {
+			continue
+		}
+		doc, known := documents[p.DocumentID]
+		if !known {
+			if doc, err = w.cfg.Library.Document(ctx, w.desk.reads(), p.DocumentID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+				return fmt.Errorf("find a document of the conversation: %w", err)
+			}
+			documents[p.DocumentID] = doc
+		}
+		if doc.ID == "" || !w.desk.inReach(doc) || tokens(p.Text) > left {
+			continue
+		}
+		left -= tokens(p.Text)
+		w.desk.sources.remember(firstRecalled+i, p, doc)
+		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, shorten(title(doc), 80), doc.ID, shorten(p.Section, 120), p.Text)
+	}
+	if shown.Len() > 0 {
+		w.history[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +
+			fence(w.nonce, strings.TrimSpace(shown.String()))
+	}
+	return nil
+}

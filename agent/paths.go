@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+var (
+	ofCitation = regexp.MustCompile(`(?i)\[(\d{1,3})\]|\b(?:citation|footnote|source|reference|fußnote|quelle)s?\s*(?:no\.?|nr\.?|number|#)?\s*(\d{1,3})\b`)
+	ofText     = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`)
+)
+
+// shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote of the last answer,
+// and one about a document that is named. Documents are still searched and read by tools.
+func (w *work) shortPath(ctx context.Context) (choice, bool, error) {
+	c := choice{by: "rules", confidence: 0.95}
+	switch {
+	case w.asked.Type == typeGeneral && talk.MatchString(w.run.Request.Message):
+		c.path, c.message, c.why = "talk", "General talk: nothing to search for", "No document can answer this."
+		return c, true, nil
+	case w.asked.Type == typeGeneral:
+		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for", "The text to work on is given."
+		return c, true, nil
+	case w.set.searcher() == nil && w.reader() == nil:
+		return choice{}, false, nil
+	}
+	if cited, ok := w.citedBefore(); ok {
+		call, ok := w.reading(cited.DocumentID, cited.Quote, 0)
+		c.path, c.message = "citation", "Looking at the source of footnote "+strconv.Itoa(cited.Number)+" again"
+		c.why, c.opening = "The question is about a footnote of the last answer.", []llm.Call{call}
+		return c, ok, nil
+	}
+	return w.namedPath(ctx, c)
+}
+
+// citedBefore is the footnote of the last answer that the question is about.
+func (w *work) citedBefore() (chat.Citation, bool) {
+	m := ofCitation.FindStringSubmatch(w.run.Request.Message)
+	if m == nil {
+		return chat.Citation{}, false
+	}
+	for _, cited := range w.past.citations {
+		if number := strconv.Itoa(cited.Number); number == m[1] || number == m[2] {
+			return cited, true
+		}
+	}
+	return chat.Citation{}, false
+}
+
+// namedPath searches within the document that a question names, then reads it.
+func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
+	names := fileName.FindAllString(w.run.Request.Message, 3)
+	if w.asked.Type != typeSpecific || len(names) != 1 || compares.MatchString(w.run.Request.Message) {
+		return choice{}, false, nil
+	}
+	doc, why, err := w.desk.find(ctx, names[0])
+	if err != nil || why != "" {
+		return choice{}, false, err
+	}
+	w.desk.sources.know(doc)
+	if tool := w.set.searcher(); tool != nil {
+		if call, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 0); ok {
+			c.opening = append(c.opening, call)
+		}
+	}
+	if call, ok := w.reading(doc.ID, w.run.Request.Message, 1); ok {
+		c.then = append(c.then, call)
+	}
+	c.path, c.only, c.message = "document", doc.ID, "Looking into "+filename(doc)
+	c.why = "The question names a document."
+	return c, len(c.opening)+len(c.then) > 0, nil
+}
