@@ -53,7 +53,7 @@ describe('a run that takes a while', () => {
     const first = await ask(page, question)
     await page.locator('#q').fill('Within how many days must a claim be made?')
     await page.locator('#q').press('Enter')
-    await page.locator('#queue').getByText('Within how many days must a claim be made?').waitFor()
+    await page.locator('#queue .text').getByText('Within how many days must a claim be made?').waitFor()
     assert.equal(await page.getByTestId('turn').count(), 1)
     await page.getByRole('button', { name: 'Stop generating' }).click()
     await first.getByText('Stopped by you').waitFor()

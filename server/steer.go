@@ -38,7 +38,7 @@ func (s *Server) rerunStep(c echo.Context) error {
 	page := "/c/" + run.SessionID + "#turn-" + run.ID
 	switch {
 	case c.Request().Header.Get("HX-Request") == "true":
-		c.Response().Header().Set("HX-Redirect", page)
+		c.Response().Header().Set("HX-Redirect", "/c/"+run.SessionID) // with a fragment the page would not be loaded again
 		return c.NoContent(http.StatusOK)
 	case wantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, page)

@@ -64,6 +64,7 @@ const after = {
     const status = $('.run-now', turn)?.textContent
     turn.dataset.status = 'over'
     at.remove()
+    window.htmx?.process(turn) // forms that the stream brought
     const jump = $('#jump')
     if (jump) jump.hidden = true
     say(status)
