@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
@@ -23,6 +24,27 @@ const (
 	memoryLimit = 512 << 20 // bytes of one instance's memory
 	nearLimit   = 256 << 20 // an instance that crashed with more than this ran out of it
 )
+
+// texts keeps one string for each different word: a document repeats most.
+type texts struct {
+	all map[string]string
+	utf []byte
+}
+
+func (t *texts) one(runes []rune) string {
+	t.utf = t.utf[:0]
+	for _, r := range runes {
+		t.utf = utf8.AppendRune(t.utf, r)
+	}
+	s, ok := t.all[string(t.utf)]
+	if !ok {
+		if s = string(t.utf); t.all == nil {
+			t.all = map[string]string{}
+		}
+		t.all[s] = s
+	}
+	return s
+}
 
 // library is PDFium, compiled once for a process. Nothing of the disk or the network is visible to it.
 type library struct {
@@ -74,6 +96,7 @@ type module struct {
 	mod     api.Module
 	fns     map[string]api.Function
 	scratch uint32 // 64 bytes for values returned by pointer
+	texts   texts  // of the words read so far
 }
 
 func (l *library) instance(ctx context.Context) (*module, error) {

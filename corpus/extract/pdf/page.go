@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -301,7 +302,7 @@ func (r *reader) font(i int) error {
 
 func (r *reader) endWord() {
 	if len(r.runs) > 0 && r.word.x1 > r.word.x0 && r.word.y1 > r.word.y0 {
-		r.word.text = string(r.runs)
+		r.word.text = r.m.texts.one(r.runs)
 		r.word.glued = r.glue && len(r.line.words) > 0
 		r.line.words = append(r.line.words, r.word)
 		r.line.join(r.word.rect)
@@ -314,10 +315,13 @@ func (r *reader) endLine() {
 	r.glue = false
 	if len(r.line.words) > 0 {
 		r.line.style()
+		spare := r.line.words
+		r.line.words = slices.Clone(spare) // a long document has millions of words: none has room to spare
 		r.line.hyphen = r.hyphen
 		r.page.lines = append(r.page.lines, r.line)
+		r.line.words = spare
 	}
-	r.line, r.hyphen = line{}, false
+	r.line, r.hyphen = line{words: r.line.words[:0]}, false
 }
 
 // style takes size and weight from most of the line's letters.

@@ -42,7 +42,7 @@ func (r *reply) final() bool {
 
 // workerLimit is where the collector of a worker begins to work harder: what PDFium takes and what is made of a document's pages share
 // the 512 MiB of a worker.
-const workerLimit = 400 << 20
+const workerLimit = 320 << 20
 
 // Worker serves requests for one Reader until in ends or ctx does; it is what the command of Config.Command runs. It
 // returns at once when its parent is gone, even in the middle of a file: the process must end then.
