@@ -141,7 +141,8 @@ func runOperations() []operation {
 			method: "POST", path: "/agent/runs/:id/steps/:call/approve", group: "Runs", summary: "Let a call that waits for approval run",
 			about:  "Without a body the call runs as the model asked for it; with one it runs with its input, and the model is told.",
 			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}}, body: otherInput{},
-			fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict}), outcomes: steered,
+			example: map[string]any{"input": map[string]any{"query": "slate roofs"}},
+			fails:   slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict}), outcomes: steered,
 		},
 		{
 			method: "POST", path: "/agent/runs/:id/steps/:call/deny", group: "Runs", summary: "Keep a call that waits for approval from running",
