@@ -146,10 +146,10 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := newHouse(t, scripted.New()).library, (Thinking{Selection: "dice"}).check(); err == nil {
+	if _, err := newHouse(t, scripted.New()).library, (Thinking{Selection: "dice"}).Check(); err == nil {
 		t.Error("an unknown selection is taken")
 	}
-	if err := (Thinking{Without: []string{"sleep"}}).check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
+	if err := (Thinking{Without: []string{"sleep"}}).Check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
 		t.Errorf("an unknown feature: %v", err)
 	}
 }

@@ -25,6 +25,12 @@ func DefaultGuard() []string {
 	}
 }
 
+// Check says what is wrong with it.
+func (g Guard) Check() error {
+	_, err := newGuard(g)
+	return err
+}
+
 // guard is a Guard that is ready to use.
 type guard struct {
 	patterns []*regexp.Regexp

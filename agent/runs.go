@@ -105,7 +105,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := cfg.Thinking.check(); err != nil {
+	if err := cfg.Thinking.Check(); err != nil {
 		return nil, err
 	}
 	cfg.Thinking.ContextTokens = cmp.Or(cfg.Thinking.ContextTokens, contextTokens)

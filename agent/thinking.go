@@ -42,7 +42,8 @@ type Thinking struct {
 	ContextTokens int
 }
 
-func (t Thinking) check() error {
+// Check says what is wrong with it.
+func (t Thinking) Check() error {
 	if why := checkSelection(t.Selection); why != "" {
 		return invalid("%s", why)
 	}

@@ -52,9 +52,10 @@ type settings struct {
 	modelSettings
 	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model; semantic search is off without one." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 
-	AgentToolset    string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
-	AgentTools      []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
-	SessionMaxTurns int      `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
+	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
+	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
+	agentSettings
+	SessionMaxTurns int `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
 
 	WebProvider string   `help:"Web search service for the tool web_search: searxng, tavily or brave; without one there is no such tool." env:"FOOTNOTE_WEB_PROVIDER" placeholder:"NAME"`
 	WebURL      string   `name:"web-url" help:"Base URL of the web search service: needed for searxng." env:"FOOTNOTE_WEB_URL" placeholder:"URL"`
@@ -104,6 +105,9 @@ func (c *commands) check() error {
 		errs = append(errs, err)
 	}
 	if _, err := c.web(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := c.checkAgent(); err != nil {
 		errs = append(errs, err)
 	}
 	if c.MaxUploadMiB < 1 || c.MaxUploadMiB > 4096 {
@@ -210,7 +214,11 @@ func flatten(prefix string, tree map[string]any, into map[string]string) {
 			for i, part := range value {
 				parts[i] = fmt.Sprint(part)
 			}
-			into[name] = strings.Join(parts, ",")
+			between := ","
+			if name == "guard-input" { // patterns hold commas
+				between = ";"
+			}
+			into[name] = strings.Join(parts, between)
 		default:
 			into[name] = fmt.Sprint(value)
 		}

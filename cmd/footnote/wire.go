@@ -62,16 +62,20 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	budget := chat.Budget{Seconds: int(set.RunTimeout.Seconds())}
+	fallback := a.crew.fallback
+	if !set.AgentFallbackToFixedPipeline {
+		fallback = nil
+	}
 	search, err := set.web()
 	if err != nil {
 		return nil, err
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
-		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: a.crew.fallback, Log: log,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
 		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Web: search, ApproveWeb: set.WebApprove == "always",
-		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: budget, Exclusive: a.stores.exclusive,
+		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
+		Thinking: set.thinking(), Memory: set.memory(), Guard: set.guard(), ToolTimeout: set.AgentTimeoutPerTool,
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/scripted"
+)
+
+func remembering(m Memory) func(*Config) { return func(c *Config) { c.Memory = m } }
+
+// What an answer rested on can be cited in the next turn without another search.
+func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	session := readBefore(h)
+	req := question("Tell me more about that")
+	req.SessionID = session
+	const more = "Unused days may be carried over until 31 March of the following year [501]."
+	model := scripted.New(says(more))
+	h.hire(model)
+	got := h.answer(req)
+	a := got.answer()
+	if a.Markdown != strings.Replace(more, "501", "1", 1) || len(a.Citations) != 1 || len(a.Unsupported) != 0 || len(got.tools()) != 0 {
+		t.Errorf("answer %q with %d citations after %q", a.Markdown, len(a.Citations), got.tools())
+	}
+	system := model.Requests()[0].Messages[0].Text
+	if !strings.Contains(system, "[501] (Staff handbook") || strings.Count(system, "Every employee is entitled") != 1 {
+		t.Errorf("the model was told:\n%s", system)
+	}
+	h.hire(scripted.New(says(Refusal)), remembering(Memory{Passages: -1}))
+	got = h.answer(req)
+	if got.answer(); strings.Contains(dump(got.log), "501") {
+		t.Error("it can't be switched off")
+	}
+}
+
+func TestAConversationIsToldInItsBounds(t *testing.T) {
+	t.Parallel()
+	turn := 0
+	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		if r.Turn() == 0 && !r.NoTools {
+			return calls(search("paid holiday"))
+		}
+		return says(goodAnswer)
+	})
+	h := newHouse(t, model, remembering(Memory{Turns: 3, Tokens: 200, Passages: 1}))
+	session := ""
+	for turn = range 6 {
+		run := h.ask(chat.RunRequest{SessionID: session, Message: fmt.Sprintf("Question %d: how many days of paid holiday are there?", turn)})
+		h.wait(run.ID).answer()
+		session = run.SessionID
+	}
+	requests := model.Requests()
+	last := requests[len(requests)-2].Messages // the first of the last run
+	var said []string
+	for _, m := range last {
+		if m.Role == llm.RoleUser {
+			said = append(said, m.Text[:10])
+		}
+	}
+	if want := []string{"Question 2", "Question 3", "Question 4", "Question 5"}; !slices.Equal(said, want) {
+		t.Errorf("the model was told %q", said)
+	}
+	if n := strings.Count(last[0].Text, "(Staff handbook, doc_id"); n != 1 {
+		t.Errorf("%d passages are remembered", n)
+	}
+}
+
+func TestLongRunsAreCompacted(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), calls(search("paid holiday")), calls(call("read_document", `{"doc_id":"Long.md","focus_query":"length"}`)),
+		says("The paid holiday of the long document is told at great length [1]."))
+	h := newHouse(t, model, thinking(Thinking{ContextTokens: 1200}))
+	h.add("Long.md", "# Holidays\n\n"+strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100))
+	got := h.answer(question("How many days of paid holiday are there?"))
+	got.answer()
+	s := got.step("compact")
+	if !strings.HasPrefix(s.Message, "Shortened") || s.Details["freed"].(float64) <= 0 {
+		t.Errorf("step %+v", s)
+	}
+	last := model.Requests()[3].Messages
+	if len(last[3].Text) > 1200 || !strings.Contains(last[3].Text, "shortened to save room") || strings.Count(last[3].Text, strings.Fields(last[3].Text)[2]) != 2 {
+		t.Errorf("the first result is %s", last[3].Text)
+	}
+	if len(last[len(last)-1].Text) < 2000 {
+		t.Errorf("the last result was shortened: %s", last[len(last)-1].Text)
+	}
+	got2 := h.answer(question("Hello"))
+	if got2.has("compact") {
+		t.Error("a short run is compacted")
+	}
+}
+
+// BenchmarkRecollect prepares the history of a conversation of 25 questions and 25 answers.
+func BenchmarkRecollect(b *testing.B) {
+	for _, kept := range []bool{true, false} {
+		b.Run(map[bool]string{true: "known", false: "after a restart"}[kept], func(b *testing.B) {
+			model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+				if r.Turn() == 0 && !r.NoTools {
+					return calls(search("paid holiday"))
+				}
+				return scripted.Reply{Chunks: scripted.Words(goodAnswer + strings.Repeat(" So much about that for now.", 40))}
+			})
+			h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
+			h.furnish()
+			h.hire(model)
+			var run chat.Run
+			for i := range 25 {
+				run = h.ask(chat.RunRequest{SessionID: run.SessionID, Message: fmt.Sprintf("How many days of paid holiday are there in year %d?", i)})
+				h.wait(run.ID)
+			}
+			set := h.runs.box.sets[DefaultToolset]
+			next := chat.Run{ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID, Request: question("And unused days?")}
+			var worst time.Duration
+			for b.Loop() {
+				if !kept {
+					h.runs.memories = newMemories()
+				}
+				begun := time.Now()
+				w := h.runs.newWork(next, set, b.Context())
+				if err := w.prepare(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				worst = max(worst, time.Since(begun))
+			}
+			b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"footnote/agent"
+	"footnote/chat"
+)
+
+// agentSettings say how questions are worked on.
+type agentSettings struct {
+	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
+	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for the same words before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
+	AgentFallbackToFixedPipeline bool          `help:"When the model fails or can't use its tools, search, read and answer by the fixed pipeline." env:"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE" default:"true" negatable:""`
+	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
+	AgentMaxIterations           int           `help:"Turns of the model for one question; 0: the toolset's own." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
+	AgentMaxCalls                int           `help:"Calls that search or read for one question; 0: the toolset's own." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
+	AgentTimeoutPerTool          time.Duration `help:"The longest one tool may take." env:"FOOTNOTE_AGENT_TIMEOUT_PER_TOOL" default:"30s"`
+	AgentContextTokens           int           `help:"Tokens of a run's history before the results of older calls are shortened." env:"FOOTNOTE_AGENT_CONTEXT_TOKENS" default:"60000"`
+
+	MemoryTurns    int `help:"Earlier questions of a conversation that the model is told." env:"FOOTNOTE_MEMORY_TURNS" default:"10"`
+	MemoryTokens   int `help:"Tokens of these, and as many again of passages." env:"FOOTNOTE_MEMORY_TOKENS" default:"4000"`
+	MemoryPassages int `help:"Passages of earlier answers that the model still knows." env:"FOOTNOTE_MEMORY_PASSAGES" default:"50"`
+
+	GuardInput     []string `help:"RE2 patterns of questions that are stopped, instead of the usual few; none: no question is." env:"FOOTNOTE_GUARD_INPUT" placeholder:"PATTERN" sep:";"`
+	GuardMaxLength int      `help:"Characters of a question; 0: the 32,000 of all requests." env:"FOOTNOTE_GUARD_MAX_LENGTH" default:"0"`
+}
+
+// checkAgent reports every mistake of these settings.
+func (s agentSettings) checkAgent() error {
+	var errs []error
+	for _, limit := range []struct {
+		name         string
+		value, least int
+	}{
+		{"FOOTNOTE_AGENT_MAX_ITERATIONS", s.AgentMaxIterations, 0}, {"FOOTNOTE_AGENT_MAX_CALLS", s.AgentMaxCalls, 0},
+		{"FOOTNOTE_AGENT_CONTEXT_TOKENS", s.AgentContextTokens, 1000}, {"FOOTNOTE_MEMORY_TURNS", s.MemoryTurns, 0},
+		{"FOOTNOTE_MEMORY_TOKENS", s.MemoryTokens, 0}, {"FOOTNOTE_MEMORY_PASSAGES", s.MemoryPassages, 0}, {"FOOTNOTE_GUARD_MAX_LENGTH", s.GuardMaxLength, 0},
+	} {
+		if limit.value < limit.least {
+			errs = append(errs, fmt.Errorf("%s must be at least %d", limit.name, limit.least))
+		}
+	}
+	if s.AgentTimeoutPerTool < time.Second {
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_TIMEOUT_PER_TOOL must be at least 1s"))
+	}
+	return errors.Join(append(errs, s.thinking().Check(), s.guard().Check())...)
+}
+
+func (s agentSettings) thinking() agent.Thinking {
+	return agent.Thinking{
+		Selection: agent.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
+		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
+	}
+}
+
+// memory is what of a conversation runs know; 0 means nothing here.
+func (s agentSettings) memory() agent.Memory {
+	return agent.Memory{Turns: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1), Passages: cmp.Or(s.MemoryPassages, -1)}
+}
+
+func (s agentSettings) guard() agent.Guard {
+	g := agent.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
+	if len(g.Input) == 1 && g.Input[0] == "none" {
+		g.Input = []string{}
+	}
+	if len(s.GuardInput) == 0 {
+		g.Input = nil
+	}
+	return g
+}
+
+// budget is what one run may use; 0 is the toolset's own.
+func (s *settings) budget() chat.Budget {
+	return chat.Budget{Steps: s.AgentMaxIterations, RetrievalCalls: s.AgentMaxCalls, Seconds: int(s.RunTimeout.Seconds())}
+}
