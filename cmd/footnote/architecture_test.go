@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"corpus/":       {"chat", "corpus", "corpus/"},
 	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move"},
 	"web":           {"chat"},
-	"mcp":           {},
+	"mcp":           {"chat"},
 	"agent":         {"chat", "llm", "corpus", "corpus/text", "web", "mcp"},
 	"views":         {"chat", "corpus"},
 	"static":        {},
@@ -54,6 +54,7 @@ var owners = map[string][]string{
 	"github.com/klippa-app/go-pdfium": {"corpus/extract/pdf"},
 	"github.com/alecthomas/kong":      {"cmd/footnote", "cmd/bench"},
 	"code.dny.dev/ssrf":               {"web"},
+	"github.com/modelcontextprotocol": {"mcp", "server"},
 }
 
 func TestImportsOnlyPointDown(t *testing.T) {

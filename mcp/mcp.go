@@ -1,0 +1,189 @@
+// Package mcp gives the agent the tools of other programs that speak the Model Context Protocol. Which ones there are is for whoever runs
+// the server to say, never for a request.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"footnote/chat"
+)
+
+// Server is one server and how it is reached: by starting Command, or at URL.
+type Server struct {
+	Command string            // started without a shell; its environment is Env and a few harmless variables, never this program's keys
+	Args    []string          //
+	Env     map[string]string // values are secret
+	URL     string            // of a server with streamable HTTP
+	Headers map[string]string // sent with each request to URL; values are secret
+	Tools   []string          // only these of its tools; empty: all
+	Free    []string          // tools that run without a person's word; "*": all
+	Timeout time.Duration     // of one call; 0: the agent's own
+}
+
+// Tool is one tool of a server.
+type Tool struct {
+	Name        string // what models call it: the server's name, two underscores, the tool's own; fits ^[a-zA-Z0-9_-]{1,64}$
+	Server      string
+	Remote      string // what its server calls it
+	Description string // plain text of at most 2,000 runes
+	Schema      json.RawMessage
+	Approve     bool // a person has to allow each call
+	Timeout     time.Duration
+}
+
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,22}[a-zA-Z0-9])?$`)
+
+// Check says what is wrong with a server's settings; nil if nothing is. It names no secret.
+func (s Server) Check(name string) error {
+	switch {
+	case !serverName.MatchString(name):
+		return fmt.Errorf("the MCP server's name %q is not made of letters, digits and hyphens, at most 24", name)
+	case (s.Command == "") == (s.URL == ""):
+		return fmt.Errorf("the MCP server %s needs either a command or a url", name)
+	case s.URL == "" && len(s.Headers) > 0:
+		return fmt.Errorf("the MCP server %s has headers, which need a url", name)
+	case s.Command == "" && len(s.Args)+len(s.Env) > 0:
+		return fmt.Errorf("the MCP server %s has args or env, which need a command", name)
+	case s.Timeout < 0 || s.Timeout > 10*time.Minute:
+		return fmt.Errorf("the timeout of the MCP server %s goes up to 10m", name)
+	}
+	if s.URL != "" {
+		if u, err := url.Parse(s.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("the url of the MCP server %s is not like https://tools.example.org/mcp", name)
+		}
+	}
+	return nil
+}
+
+// Config wires a Client.
+type Config struct {
+	Servers map[string]Server
+	Version string // of this program, told to the servers
+	Log     *slog.Logger
+}
+
+// Client keeps a connection to each server. It is safe for concurrent use.
+type Client struct {
+	links []*link // by name
+}
+
+// New checks the settings. It connects to nothing: see Run.
+func New(cfg Config) (*Client, error) {
+	c := &Client{}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(cfg.Servers)) {
+		server := cfg.Servers[name]
+		if err := server.Check(name); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.links = append(c.links, &link{
+			name: name, server: server, version: cfg.Version, log: cfg.Log.With("mcp_server", name), hide: server.hider(),
+			tried: make(chan struct{}), lost: make(chan struct{}, 1),
+		})
+	}
+	return c, errors.Join(errs...)
+}
+
+// hider replaces a server's secrets in what is logged or told.
+func (s Server) hider() *strings.Replacer {
+	var pairs []string
+	hide := func(value string) {
+		if len(value) >= 4 {
+			pairs = append(pairs, value, "[set]")
+		}
+	}
+	for _, values := range []map[string]string{s.Env, s.Headers} {
+		for _, v := range values {
+			hide(v)
+			if _, token, ok := strings.Cut(v, " "); ok { // "Bearer …"
+				hide(token)
+			}
+		}
+	}
+	if u, err := url.Parse(s.URL); err == nil {
+		hide(u.RawQuery)
+		if password, ok := u.User.Password(); ok {
+			hide(password)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// Run connects to all servers at once, and again whenever one is lost, until ctx ends. Then it ends the programs that it started.
+func (c *Client) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, l := range c.links {
+		wg.Go(func() { l.run(ctx) })
+	}
+	wg.Wait()
+}
+
+// Settled waits until each server has been tried once, or ctx ends.
+func (c *Client) Settled(ctx context.Context) {
+	for _, l := range c.links {
+		select {
+		case <-l.tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Tools are the tools of the servers that have been reached, by server and name. A server that was lost keeps its tools listed; their
+// calls fail until it is back.
+func (c *Client) Tools() []*Tool {
+	var out []*Tool
+	for _, l := range c.links {
+		l.mu.Lock()
+		out = append(out, l.tools...)
+		l.mu.Unlock()
+	}
+	return out
+}
+
+// Knows reports whether a tool's name belongs to one of the servers, reached or not.
+func (c *Client) Knows(name string) bool {
+	server, _, ok := strings.Cut(name, between)
+	return ok && slices.ContainsFunc(c.links, func(l *link) bool { return l.name == server })
+}
+
+// Call runs a tool with a JSON object as its arguments. A tool that says it failed is no error. It fails with chat.CodeUnavailable when the
+// server is away; it is then being reached again.
+func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Result, error) {
+	for _, l := range c.links {
+		if l.name == t.Server {
+			return l.call(ctx, t.Remote, args)
+		}
+	}
+	return Result{}, &chat.Error{Code: chat.CodeNotFound, Message: "There is no MCP server " + t.Server + "."}
+}
+
+// environment is what a started program gets to see of this one's.
+func (s Server) environment() []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PATHEXT"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		env = append(env, name+"="+s.Env[name])
+	}
+	return env
+}

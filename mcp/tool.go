@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	between  = "__"     // a server's name and its tool's
+	maxTools = 64       // of a server
+	maxName  = 64       // of a tool, which providers set
+	maxAbout = 2000     // runes of a description
+	maxShape = 32 << 10 // bytes of a schema
+	maxText  = 64 << 10 // bytes of a result
+)
+
+// Result is what a call came to.
+type Result struct {
+	Text   string          // at most 64 KiB; images, sounds and files are named, not shown
+	Data   json.RawMessage // structured, nil without; left out where the text says the same
+	Failed bool            // the tool says so
+	Cut    bool            // there was more
+}
+
+var strange = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// modelName is a tool's name as all models' servers take it. What is too long ends in a hash, so that names stay apart.
+func modelName(server, tool string) string {
+	name := server + between + strange.ReplaceAllString(tool, "_")
+	if len(name) <= maxName {
+		return name
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(tool)) // never fails
+	return fmt.Sprintf("%s_%08x", name[:maxName-9], sum.Sum32())
+}
+
+func (l *link) tool(t *sdk.Tool) (*Tool, error) {
+	shape, err := json.Marshal(t.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("its schema can't be read: %w", err)
+	}
+	if len(shape) > maxShape {
+		return nil, errors.New("its schema is larger than 32 KiB")
+	}
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(shape, &kind) != nil || kind.Type != "object" {
+		return nil, errors.New("its schema describes no object")
+	}
+	return &Tool{
+		Name: modelName(l.name, t.Name), Server: l.name, Remote: t.Name, Schema: shape, Timeout: l.server.Timeout,
+		Description: cut(strings.ToValidUTF8(t.Description, "\ufffd"), maxAbout),
+		Approve:     !slices.Contains(l.server.Free, "*") && !slices.Contains(l.server.Free, t.Name),
+	}, nil
+}
+
+// read takes the text of a result and names the rest.
+func (l *link) read(res *sdk.CallToolResult) Result {
+	out := Result{Failed: res.IsError}
+	var parts []string
+	for _, c := range res.Content {
+		switch c := c.(type) {
+		case *sdk.TextContent:
+			parts = append(parts, c.Text)
+		case *sdk.ImageContent:
+			parts = append(parts, fmt.Sprintf("[an image, %s, %d bytes]", cut(c.MIMEType, 60), len(c.Data)))
+		case *sdk.AudioContent:
+			parts = append(parts, fmt.Sprintf("[a sound, %s, %d bytes]", cut(c.MIMEType, 60), len(c.Data)))
+		case *sdk.ResourceLink:
+			parts = append(parts, fmt.Sprintf("[a link to %s: %s]", cut(c.Name, 200), cut(c.URI, 500)))
+		case *sdk.EmbeddedResource:
+			if c.Resource != nil && c.Resource.Text != "" {
+				parts = append(parts, c.Resource.Text)
+			} else if c.Resource != nil {
+				parts = append(parts, fmt.Sprintf("[a file, %s, %d bytes]", cut(c.Resource.URI, 500), len(c.Resource.Blob)))
+			}
+		}
+	}
+	text := strings.ToValidUTF8(l.hide.Replace(strings.Join(parts, "\n\n")), "\ufffd")
+	if len(text) > maxText {
+		text, out.Cut = cutBytes(text, maxText), true
+	}
+	out.Text = text
+	if res.StructuredContent != nil && len(parts) == 0 {
+		if data, err := json.Marshal(res.StructuredContent); err == nil && len(data) <= maxText {
+			out.Data = json.RawMessage(l.hide.Replace(string(data)))
+		} else {
+			out.Cut = true
+		}
+	}
+	return out
+}
+
+// cut shortens to a number of runes.
+func cut(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit-1]) + "…"
+}
+
+func cutBytes(s string, limit int) string {
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
