@@ -55,8 +55,9 @@ milvus: .cache/milvus/ready
 	@if python3 -c 'import venv, ensurepip' 2>/dev/null; then \
 	  echo "installing Milvus for the tests"; rm -rf .cache/milvus && python3 -m venv .cache/milvus/venv && \
 	  .cache/milvus/venv/bin/pip install --quiet --disable-pip-version-check -r $< && \
-	  .cache/milvus/venv/bin/python -c 'import milvus; milvus._initialize_data_files(".cache/milvus")' && touch $@; \
-	else echo "no python3 with venv: the Milvus tests are left out"; fi
+	  .cache/milvus/venv/bin/python -c 'import milvus; milvus._initialize_data_files(".cache/milvus")' && touch $@ || \
+	  echo "Milvus can't be installed here: its tests are left out, but in CI they fail"; \
+	else echo "no python3 with venv: the Milvus tests are left out, but in CI they fail"; fi
 
 bench-milvus: milvus
 	$(GO) test ./corpus/milvus -run '^$$' -bench . -benchtime 1x -timeout 10m

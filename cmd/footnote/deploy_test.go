@@ -106,7 +106,7 @@ func TestTheComposeFileFitsTheProgram(t *testing.T) {
 			t.Errorf("compose.yaml sets %s, which is no setting", name)
 		}
 	}
-	for setting, want := range map[string]string{"FOOTNOTE_ADDR": ":8080", "DATABASE_URL": "@postgres:5432/", "FOOTNOTE_BLOBS": "file:///blobs"} {
+	for setting, want := range map[string]string{"FOOTNOTE_ADDR": ":8080", "DATABASE_URL": "@postgres:5432/", "FOOTNOTE_BLOBS": "file:///blobs", "MILVUS_ADDRESS": "${MILVUS_ADDRESS:-}"} {
 		if value, _ := env[setting].(string); !strings.Contains(value, want) {
 			t.Errorf("%s is %q, want %q in it", setting, value, want)
 		}
@@ -152,9 +152,16 @@ func TestTheKubernetesFilesFitTheProgram(t *testing.T) {
 		t.Error("a pod may write where it should not")
 	}
 	env, _ := at(container, "env").([]any)
+	set := map[string]bool{}
 	for _, item := range env {
-		if name, _ := at(item, "name").(string); !knownSettings(t)[name] {
+		name, _ := at(item, "name").(string)
+		if set[name] = true; !knownSettings(t)[name] {
 			t.Errorf("the Deployment sets %s, which is no setting", name)
+		}
+	}
+	for _, name := range []string{"DATABASE_URL", "FOOTNOTE_BLOBS", "OPENAI_API_KEY", "OPENAI_EMBEDDING_MODEL", "MILVUS_ADDRESS"} {
+		if !set[name] {
+			t.Errorf("the Deployment does not set %s", name)
 		}
 	}
 	labels := at(kinds["Deployment"], "spec", "template", "metadata", "labels", "app")

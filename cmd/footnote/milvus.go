@@ -41,7 +41,9 @@ func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
 	if set.MilvusAddress == "" || set.OpenAIEmbeddingModel == "" {
 		return nil
 	}
-	remote, err := milvus.New(set.milvusSettings.config(set.OpenAIEmbeddingModel, log))
+	cfg := set.milvusSettings.config(set.OpenAIEmbeddingModel, log)
+	cfg.Alone = s.exclusive
+	remote, err := milvus.New(cfg)
 	if err != nil {
 		return err
 	}

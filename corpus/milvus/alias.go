@@ -62,7 +62,7 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 		return err
 	}
 	if n := s.dimensionOf(serving); n > 0 { // our model's, of another dimension: nothing is lost if there is nothing
-		if n, err := s.count(ctx, &index{serving, n}, everything); err != nil || n > 0 {
+		if n, err := s.count(ctx, &index{name: serving, dimension: n}, everything); err != nil || n > 0 {
 			return err
 		}
 		return s.swap(ctx, name, serving)

@@ -33,6 +33,7 @@ const (
 type index struct {
 	name      string
 	dimension int
+	written   *written // what it may hold; nil: anything
 }
 
 // family is how the names of our model's collections begin: one for each number of dimensions.
@@ -57,9 +58,9 @@ func (s *Store) dimensionOf(name string) int {
 // one that serves, or else any of our model's.
 func (s *Store) find(ctx context.Context) (*index, error) {
 	s.mu.Lock()
-	known, dimension := s.index, s.dimension
+	known, dimension, creating := s.index, s.dimension, s.creating
 	s.mu.Unlock()
-	if known != nil {
+	if known != nil || creating {
 		return known, nil
 	}
 	if err := s.startMaking(ctx); err != nil {
@@ -116,7 +117,7 @@ func (s *Store) presentDimension(ctx context.Context) (int, error) {
 
 // adopt takes an existing collection, once it can be searched.
 func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
-	ix := &index{s.nameFor(dimension), dimension}
+	ix := &index{name: s.nameFor(dimension), dimension: dimension}
 	if err := s.load(ctx, ix.name); err != nil {
 		return nil, err
 	}
@@ -125,6 +126,7 @@ func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	ix.written = s.made[ix.name]
 	s.index, s.had = ix, true
 	return ix, nil
 }
@@ -170,8 +172,15 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 		return nil, err
 	}
 	if !there {
+		s.setCreating(true)
+		defer s.setCreating(false)
 		if err := s.create(ctx, name, dimension); err != nil {
 			return nil, err
+		}
+		if s.cfg.Alone {
+			s.mu.Lock()
+			s.made[name] = newWritten()
+			s.mu.Unlock()
 		}
 		s.tellLost() // documents that counted as done are to be looked at
 	}
@@ -204,6 +213,12 @@ func (s *Store) create(ctx context.Context, name string, dimension int) error {
 	return s.do(ctx, "index collection "+name, func(ctx context.Context, c client.Client) error {
 		return c.CreateIndex(ctx, name, fieldMeaning, graph, true)
 	})
+}
+
+func (s *Store) setCreating(now bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.creating = now
 }
 
 // load makes a collection searchable.

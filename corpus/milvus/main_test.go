@@ -17,10 +17,10 @@ func TestMain(m *testing.M) { os.Exit(milvustest.Main(m)) }
 var kinds = []milvustest.Kind{milvustest.Standalone, milvustest.Lite}
 
 // openNew opens a store with collections of its own, and closes it when the test ends.
-func openNew(t testing.TB, kind milvustest.Kind) *Store {
+func openNew(t testing.TB, kind milvustest.Kind, alone bool) *Store {
 	t.Helper()
 	address := milvustest.Shared(t, kind)
-	return open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"})
+	return open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test", Alone: alone})
 }
 
 func open(t testing.TB, cfg Config) *Store {
@@ -42,9 +42,13 @@ func TestVectors(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t, kind) })
+			corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t, kind, false) })
 		})
 	}
+	t.Run("alone", func(t *testing.T) {
+		t.Parallel()
+		corpustest.TestVectors(t, func(t *testing.T) corpus.Vectors { return openNew(t, milvustest.Standalone, true) })
+	})
 }
 
 func TestNothingIsLeftRunning(t *testing.T) {

@@ -28,6 +28,7 @@ type Config struct {
 	Database   string // empty: the server's default
 	Collection string // the alias that serves, and how the names of collections begin; empty: "footnote"
 	Model      string // the embedding model: another one gets another collection
+	Alone      bool   // no other process writes to these collections
 	Log        *slog.Logger
 }
 
@@ -53,11 +54,13 @@ type Store struct {
 	dialErr   error         // how the last attempt ended
 	rest      time.Time     // until then calls fail with restErr
 	restErr   error
-	index     *index // the collection that takes part, nil while unknown
-	dimension int    // of the embedder, 0 until it is known
-	had       bool   // a collection took part before
-	served    bool   // the alias was seen on our model's collection
-	gone      error  // another Footnote moved the alias to another model
+	index     *index              // the collection that takes part, nil while unknown
+	dimension int                 // of the embedder, 0 until it is known
+	creating  bool                // a collection is on its way, so that there is nothing to find yet
+	made      map[string]*written // of the collections that this process made, if it is alone
+	had       bool                // a collection took part before
+	served    bool                // the alias was seen on our model's collection
+	gone      error               // another Footnote moved the alias to another model
 	closed    bool
 }
 
@@ -93,7 +96,7 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{cfg: cfg, lost: make(chan struct{}, 1), making: make(chan struct{}, 1)}, nil
+	return &Store{cfg: cfg, lost: make(chan struct{}, 1), making: make(chan struct{}, 1), made: map[string]*written{}}, nil
 }
 
 // Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is for one reader.

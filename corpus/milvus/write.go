@@ -56,10 +56,12 @@ func (s *Store) upsert(ctx context.Context, ix *index, vs []corpus.Vector) error
 		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents), entity.NewColumnVarChar(fieldUser, users),
 		entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
 	}
+	there := ix.written.add(vs)
 	return s.do(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
-		// Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look.
-		if err := c.Delete(ctx, ix.name, "", oneOf(fieldID, ids)); err != nil {
-			return err
+		if len(there) > 0 { // Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look
+			if err := c.Delete(ctx, ix.name, "", oneOf(fieldID, there)); err != nil {
+				return err
+			}
 		}
 		_, err := c.Insert(ctx, ix.name, "", columns...)
 		return err

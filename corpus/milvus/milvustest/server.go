@@ -58,6 +58,7 @@ type Server struct {
 	stdin io.Closer // it runs until this is closed, or until this process ends
 	shell *exec.Cmd
 	pid   int
+	most  int64 // bytes of memory
 }
 
 // Start returns a running server of one's own.
@@ -201,8 +202,16 @@ func (s *Server) Kill() error {
 			err = errors.Join(err, waited)
 		}
 	}
+	if s.shell.ProcessState != nil {
+		if usage, known := s.shell.ProcessState.SysUsage().(*syscall.Rusage); known { // of the server too: the shell waited for it
+			s.most = max(s.most, usage.Maxrss<<10)
+		}
+	}
 	return err
 }
+
+// Memory is the most that a server used before it was killed, in bytes.
+func (s *Server) Memory() int64 { return s.most }
 
 // Empty removes all that a killed server kept.
 func (s *Server) Empty() error {

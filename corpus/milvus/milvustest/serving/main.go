@@ -1,4 +1,5 @@
 // Command serving runs a command with both Milvus servers for tests beside it, so that the packages of one "go test" share them.
+// Those that the environment names are used as they are. They end with the command, or when this process is killed.
 // Without the servers it runs the command as it is: its tests say what is missing.
 package main
 
@@ -31,22 +32,28 @@ func run(args []string) (code int, err error) {
 	defer stop()
 	env := os.Environ()
 	for _, kind := range []milvustest.Kind{milvustest.Standalone, milvustest.Lite} {
-		s, err := milvustest.Start(ctx, kind)
-		if errors.Is(err, milvustest.ErrMissing) {
+		if os.Getenv(milvustest.AddressEnv(kind)) != "" {
+			continue
+		}
+		s, startErr := milvustest.Start(ctx, kind)
+		if errors.Is(startErr, milvustest.ErrMissing) {
 			break
 		}
-		if err != nil {
-			return 1, err
+		if startErr != nil {
+			return 1, startErr
 		}
-		defer func() { err = errors.Join(err, s.Close()) }()
+		defer func() {
+			err = errors.Join(err, s.Close())
+			fmt.Fprintf(os.Stderr, "%s used at most %d MB of memory\n", kind, s.Memory()>>20)
+		}()
 		env = append(env, milvustest.AddressEnv(kind)+"="+s.Address)
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	err = cmd.Run()
-	if exit, ended := errors.AsType[*exec.ExitError](err); ended {
+	runErr := cmd.Run()
+	if exit, ended := errors.AsType[*exec.ExitError](runErr); ended {
 		return max(exit.ExitCode(), 1), nil
 	}
-	return 0, err
+	return 0, runErr
 }
