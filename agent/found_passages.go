@@ -68,6 +68,7 @@ func passagesFound(query string, hits []corpus.Result, notes []string) result {
 func (d *desk) remember(query string, hits []corpus.Result) {
 	for _, hit := range hits {
 		d.sources.know(hit.Document)
+		d.sources.score(hit.Passage.ID, hit.Score)
 	}
 	d.sources.searched(query, len(hits))
 	d.sources.searchedLast(query)

@@ -61,6 +61,7 @@ type Runs struct {
 	cache *cache
 	guard guard
 
+	tally     *tallies
 	decisions *decisions
 	memories  *memories
 	wg        sync.WaitGroup
@@ -114,7 +115,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache(), decisions: newDecisions(), memories: newMemories(), active: map[string]*handle{}}, nil
+	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache(), tally: newTally(), decisions: newDecisions(), memories: newMemories(), active: map[string]*handle{}}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's

@@ -28,13 +28,14 @@ type sources struct {
 	pages     map[string]struct{} // reading pages seen
 	empty     []string            // searches that found nothing
 	searches  int
-	latest    string // the last search for passages
+	latest    string             // the last search for passages
+	scores    map[string]float64 // the best one of each passage that searches found
 }
 
 func newSources() *sources {
 	return &sources{
 		byNumber: map[int]*source{}, byPassage: map[string]*source{},
-		documents: map[string]corpus.Document{}, pages: map[string]struct{}{},
+		documents: map[string]corpus.Document{}, pages: map[string]struct{}{}, scores: map[string]float64{},
 	}
 }
 
@@ -187,6 +188,20 @@ func (s *sources) meant(query string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return cmp.Or(query, s.latest)
+}
+
+// score notes how well a passage fitted a search.
+func (s *sources) score(passageID string, score float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scores[passageID] = max(s.scores[passageID], score)
+}
+
+// scoreOf is the best score of a passage; 0 for one that was only read.
+func (s *sources) scoreOf(passageID string) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scores[passageID]
 }
 
 // holds reports whether a passage was shown.

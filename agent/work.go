@@ -121,6 +121,7 @@ func (w *work) emit(ctx context.Context, ps ...chat.Payload) error {
 	if err := w.store(context.WithoutCancel(ctx), ps...); err != nil {
 		return fmt.Errorf("store events: %w", err)
 	}
+	w.note(ctx, ps)
 	return nil
 }
 

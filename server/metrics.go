@@ -49,6 +49,9 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 
 // watch adds the gauges that read the server's own state.
 func (m *metrics) watch(s *Server) {
+	if s.cfg.Tally != nil {
+		m.registry.MustRegister(tallied{s.cfg.Tally})
+	}
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
 			func() float64 { return float64(s.streams.Load()) }),

@@ -139,6 +139,13 @@ func (s *Server) agentRetrieve(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
 	c.SetRequest(c.Request().WithContext(ctx))
+	res, notes, ok, err := s.gather(c, body, time.Now())
+	if err != nil {
+		return err
+	}
+	if ok {
+		return c.JSON(http.StatusOK, res)
+	}
 	found, err := s.find(c, body)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &chat.Error{Code: chat.CodeTimeout, Message: "The search took longer than 30 seconds. Narrow it with filters, or try again in a moment.", Err: err}
@@ -147,6 +154,6 @@ func (s *Server) agentRetrieve(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, retrieveResponse{
-		body.Query, found.results, len(found.results), found.strategy, []chat.Step{found.step}, found.notes, found.step.DurationMS,
+		body.Query, found.results, len(found.results), found.strategy, []chat.Step{found.step}, notNil(append(notes, found.notes...)), found.step.DurationMS,
 	})
 }

@@ -96,19 +96,12 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f := found{results: make([]searchResult, 0, len(res.Results)), strategy: string(q.Mode), notes: notNil(res.Notes)}
+	f := found{results: passagesOf(res.Results), strategy: string(q.Mode), notes: notNil(res.Notes)}
 	if !s.library.Semantic() {
 		f.strategy = string(corpus.ModeLexical)
 	}
 	if body.Rerank {
 		f.notes = append(f.notes, "Reranking is not set up; the results are in the order of the search.")
-	}
-	for i, r := range res.Results {
-		p, d := r.Passage, r.Document
-		f.results = append(f.results, searchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
-			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: p.Page,
-			Start: p.Start, End: p.End, URL: fmt.Sprintf("/d/%s?start=%d&end=%d", d.ID, p.Start, p.End),
-		}})
 	}
 	f.step, err = searchStep(q, f, start)
 	return f, err

@@ -67,6 +67,9 @@ type Config struct {
 	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
 	Metrics   *prometheus.Registry // nil: one of its own
 	Limits    Limits
+
+	Gather gathering         // lets the agent search for POST /agent/retrieve; nil: a plain search
+	Tally  func() chat.Tally // what runs did so far, for the metrics; nil: they have none of it
 }
 
 // Limits bound what a client may send and hold. A zero field means its default.

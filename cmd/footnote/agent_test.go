@@ -179,3 +179,52 @@ func TestGroundingAModelThatObeysDocumentsHasNoEffect(t *testing.T) {
 		t.Errorf("%d requests went elsewhere", len(stranger.requests))
 	}
 }
+
+func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
+		if r.Turn() == 0 {
+			return calling("hybrid_search", `{"query":"paid holiday"}`)
+		}
+		return saying("DONE")
+	}})
+	s := serve(t, newDir(t), m.env()...)
+	s.add(file{"handbook.md", holidays})
+	type retrieved struct {
+		Chunks []struct {
+			Text  string  `json:"text"`
+			Score float64 `json:"score"`
+		} `json:"chunks"`
+		Strategy string      `json:"strategy"`
+		Trace    []chat.Step `json:"agent_trace"`
+	}
+	r := s.send("POST", "/agent/retrieve", `{"query":"Why are there so many days of paid holiday?","top_k":1}`)
+	got := loose[retrieved](t, r.body)
+	if r.status != http.StatusOK || got.Strategy != "agent" || len(got.Chunks) != 1 || !strings.Contains(got.Chunks[0].Text, "28 days") || got.Chunks[0].Score <= 0 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if last := got.Trace[len(got.Trace)-1]; last.ToolName != "hybrid_search" || last.Status != chat.StatusComplete {
+		t.Errorf("the last step is %+v", last)
+	}
+	plain := loose[retrieved](t, s.send("POST", "/agent/retrieve", `{"query":"holiday","mode":"lexical"}`).body)
+	if plain.Strategy != "lexical" || len(plain.Chunks) == 0 {
+		t.Errorf("a certain search: %+v", plain)
+	}
+	if nothing := s.send("POST", "/agent/retrieve", `{"query":"Why zzyzx qwertz?"}`); nothing.status != http.StatusOK || !strings.Contains(nothing.body, `"chunks":[`) {
+		t.Errorf("nothing: %d %s", nothing.status, nothing.body)
+	}
+}
+
+func TestAgentMetricsCountWhatRunsDo(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, scripted.Config{Script: searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1].")})
+	s := serve(t, newDir(t), m.env()...)
+	s.add(file{"handbook.md", holidays})
+	s.run("How many days of paid holiday are there?")
+	for _, want := range []string{
+		`footnote_runs_ended_total{status="completed"} 1`, `footnote_tool_calls_total{status="complete",tool="search_documents"} 1`,
+		`footnote_model_tokens_total{direction="in"} `, `footnote_runs_running 0`, `footnote_runs_seconds_total{status="completed"} `, `footnote_http_requests_total{`,
+	} {
+		eventually(t, want, func() bool { return strings.Contains(s.send("GET", "/metrics", nil).body, want) })
+	}
+}

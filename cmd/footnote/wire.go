@@ -84,7 +84,12 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
+	gather := func(ctx context.Context, user string, req chat.RunRequest, most int) ([]corpus.Result, []chat.Step, []string, error) {
+		g, err := a.runs.Gather(ctx, user, req, most)
+		return g.Results, g.Steps, g.Notes, err
+	}
 	a.server, err = server.New(server.Config{
+		Gather: gather, Tally: a.runs.Tally,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(),
 		Limits: server.Limits{Upload: int64(set.MaxUploadMiB) << 20},

@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"footnote/chat"
+)
+
+// tallies count for all runs. It is safe for concurrent use.
+type tallies struct {
+	mu sync.Mutex
+	chat.Tally
+}
+
+func newTally() *tallies {
+	return &tallies{Tally: chat.Tally{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
+}
+
+// Tally returns what the runs of this process did so far.
+func (r *Runs) Tally() chat.Tally {
+	r.mu.Lock()
+	running := len(r.active)
+	r.mu.Unlock()
+	t := r.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return chat.Tally{Running: running, Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens}
+}
+
+// note counts what was stored, and writes it to the log when that is wanted.
+func (w *work) note(ctx context.Context, ps []chat.Payload) {
+	level := slog.LevelDebug
+	if isOn(w.run.Request.Config.VerboseLogging) {
+		level = slog.LevelInfo // of a run that asks for it all steps are seen
+	}
+	speaks := w.cfg.Log.Enabled(ctx, level)
+	t := w.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range ps {
+		switch p := p.(type) {
+		case chat.Step:
+			if _, repeated := p.Details["repeated_from"]; repeated && p.Details["edited"] == nil {
+				continue
+			}
+			if p.ToolName != "" && over(p.Status) {
+				at := chat.ToolEnd{Tool: w.known(p.ToolName), Status: p.Status}
+				t.Tools[at] = t.Tools[at].And(time.Duration(p.DurationMS) * time.Millisecond)
+			}
+			if speaks {
+				w.cfg.Log.LogAttrs(ctx, level, "step", slog.String("run", w.run.ID), slog.String("call", p.CallID), slog.String("step", p.Step),
+					slog.String("status", string(p.Status)), slog.String("message", p.Message), slog.String("thought", cutText(p.Thought, 500)),
+					slog.String("input", cutText(string(p.ToolInput), 500)), slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
+			}
+		case chat.RunDone:
+			took := time.Since(w.begun)
+			t.Ended[p.Status] = t.Ended[p.Status].And(took)
+			t.Tokens.In += w.used.In
+			t.Tokens.Out += w.used.Out
+			if speaks {
+				w.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", w.run.ID), slog.String("status", string(p.Status)),
+					slog.Int("turns", w.turns), slog.Int("retrieval_calls", w.retrievals), slog.Int("tokens_in", w.used.In), slog.Int("tokens_out", w.used.Out),
+					slog.Duration("took", took))
+			}
+		}
+	}
+}
+
+// known keeps names that models make up out of the labels.
+func (w *work) known(name string) string {
+	if (toolset{tools: w.box.tools}).find(name) == nil {
+		return "unknown"
+	}
+	return name
+}

@@ -1,0 +1,66 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// gathering is what is found when a model chooses how to search: passages, best first, the steps, and notes.
+type gathering func(ctx context.Context, user string, req chat.RunRequest, most int) (results []corpus.Result, steps []chat.Step, notes []string, err error)
+
+// gather answers a query by the agent. ok is false when that can't serve: then the query is searched for plainly, and notes say why.
+func (s *Server) gather(c echo.Context, body searchQuery, began time.Time) (res retrieveResponse, notes []string, ok bool, err error) {
+	if s.cfg.Gather == nil || body.Mode != "" || body.MinScore != 0 || body.Filters != nil && !body.Filters.onlyDocuments() {
+		return res, nil, false, nil // it asks for a certain search
+	}
+	q, err := s.corpusQuery(body)
+	if err != nil {
+		return res, nil, false, err
+	}
+	rerank := body.Rerank
+	req := chat.RunRequest{Message: q.Text, Namespace: body.Namespace, DocumentIDs: q.Documents, Config: chat.RunConfig{RerankResults: &rerank}}
+	found, steps, notes, err := s.cfg.Gather(c.Request().Context(), s.scope(c).User, req, q.Limit)
+	if chat.CodeOf(orNone(err)) == chat.CodeInvalid || chat.CodeOf(orNone(err)) == chat.CodeTooMany {
+		return res, nil, false, err
+	}
+	if err != nil {
+		s.log.WarnContext(c.Request().Context(), "the agent did not find passages", "error", err)
+		return res, []string{"The agent failed: this is what a search found."}, false, nil
+	}
+	if len(found) == 0 {
+		return res, nil, false, nil
+	}
+	took := time.Since(began).Milliseconds()
+	return retrieveResponse{body.Query, passagesOf(found), len(found), "agent", steps, notNil(notes), took}, nil, true, nil
+}
+
+func orNone(err error) error {
+	if err == nil {
+		return &chat.Error{}
+	}
+	return err
+}
+
+// onlyDocuments reports whether a filter names documents and nothing else.
+func (f searchFilters) onlyDocuments() bool {
+	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
+}
+
+// passagesOf describes what was found, in its order.
+func passagesOf(found []corpus.Result) []searchResult {
+	out := make([]searchResult, 0, len(found))
+	for i, r := range found {
+		p, d := r.Passage, r.Document
+		out = append(out, searchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
+			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: p.Page,
+			Start: p.Start, End: p.End, URL: fmt.Sprintf("/d/%s?start=%d&end=%d", d.ID, p.Start, p.End),
+		}})
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"footnote/chat"
+)
+
+// tallied turns what runs did into metrics, each time they are asked for.
+type tallied struct{ read func() chat.Tally }
+
+var (
+	runsRunning = prometheus.NewDesc("footnote_runs_running", "Questions being answered now.", nil, nil)
+	runsEnded   = prometheus.NewDesc("footnote_runs_ended_total", "Runs that ended, by status; failed ones are errors.", []string{"status"}, nil)
+	runsTime    = prometheus.NewDesc("footnote_runs_seconds_total", "Time that runs took, by the status they ended with.", []string{"status"}, nil)
+	toolCalls   = prometheus.NewDesc("footnote_tool_calls_total", "Calls of tools, by tool and how they ended.", []string{"tool", "status"}, nil)
+	toolTime    = prometheus.NewDesc("footnote_tool_seconds_total", "Time that calls of tools took.", []string{"tool", "status"}, nil)
+	modelTokens = prometheus.NewDesc("footnote_model_tokens_total", "Tokens that went to models and came from them.", []string{"direction"}, nil)
+)
+
+// Describe is part of prometheus.Collector.
+func (tallied) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{runsRunning, runsEnded, runsTime, toolCalls, toolTime, modelTokens} {
+		out <- d
+	}
+}
+
+// Collect is part of prometheus.Collector.
+func (c tallied) Collect(out chan<- prometheus.Metric) {
+	t := c.read()
+	count := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	out <- prometheus.MustNewConstMetric(runsRunning, prometheus.GaugeValue, float64(t.Running))
+	for status, took := range t.Ended {
+		count(runsEnded, float64(took.Times), string(status))
+		count(runsTime, took.Time.Seconds(), string(status))
+	}
+	for end, took := range t.Tools {
+		count(toolCalls, float64(took.Times), end.Tool, string(end.Status))
+		count(toolTime, took.Time.Seconds(), end.Tool, string(end.Status))
+	}
+	count(modelTokens, float64(t.Tokens.In), "in")
+	count(modelTokens, float64(t.Tokens.Out), "out")
+}
