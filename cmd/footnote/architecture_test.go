@@ -34,7 +34,8 @@ var allowed = map[string][]string{
 	"static":        {},
 	"docs":          {},
 	"docs/":         {"docs"},
-	"server":        {"chat", "corpus", "views", "static"},
+	"keys":          {"chat"},
+	"server":        {"chat", "corpus", "keys", "views", "static"},
 	"cmd/":          {"*"},
 }
 

@@ -1,0 +1,115 @@
+package keys
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+)
+
+func TestAKeyLetsItsUserInUntilItIsRevoked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if needed, err := f.Needed(); needed || err != nil {
+		t.Fatalf("without a file: %v, %v", needed, err)
+	}
+	anna, err := New(path, "anna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bert, err := New(path, "bert")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, valid, err := f.User(anna)
+	if name != "anna" || err != nil {
+		t.Fatalf("%q, %v", name, err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(raw), anna) || strings.Contains(string(raw), anna[len(prefix):]) {
+		t.Error("the key is in the file")
+	}
+	for _, wrong := range []string{"", "anna", anna + " ", anna[:len(anna)-1], strings.ToUpper(anna)} {
+		if _, _, err := f.User(wrong); chat.CodeOf(err) != chat.CodeUnauthorized {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	if n, err := Revoke(path, "anna"); n != 1 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	if _, _, err := f.User(anna); chat.CodeOf(err) != chat.CodeUnauthorized {
+		t.Errorf("revoked: %v", err)
+	}
+	if valid.Err() == nil {
+		t.Error("what is open under a revoked key goes on")
+	}
+	if name, valid, err := f.User(bert); name != "bert" || err != nil || valid.Err() != nil {
+		t.Errorf("%q, %v", name, err)
+	}
+	if names, err := List(path); len(names) != 1 || names[0] != "bert" || err != nil {
+		t.Errorf("%q, %v", names, err)
+	}
+	if _, err := Revoke(path, "bert"); err != nil {
+		t.Fatal(err)
+	}
+	if needed, err := f.Needed(); !needed || err != nil {
+		t.Errorf("with all keys revoked: %v, %v", needed, err)
+	}
+}
+
+func TestAFileThatGoesOrBreaksLetsNobodyIn(t *testing.T) {
+	for name, spoil := range map[string]func(string) error{
+		"removed": os.Remove,
+		"broken":  func(path string) error { return os.WriteFile(path, []byte("anna nothing\n"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "keys")
+			key, err := New(path, "anna")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, valid, err := f.User(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(path); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, _, err := f.User(key); chat.CodeOf(err) != chat.CodeUnavailable {
+					t.Errorf("User: %v", err)
+				}
+				if needed, _ := f.Needed(); !needed {
+					t.Error("no key is needed any more")
+				}
+			}
+			if valid.Err() == nil {
+				t.Error("what is open goes on")
+			}
+		})
+	}
+}
+
+func TestNamesOfUsers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	for _, bad := range []string{"", "Anna", "a b", "#a", "a\nb", "-a", strings.Repeat("a", 65)} {
+		if _, err := New(path, bad); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if n, err := Revoke(path, "nobody"); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
