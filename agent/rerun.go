@@ -40,7 +40,7 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 	if err != nil {
 		return run, false, err
 	}
-	t := set.find(steps[at].ToolName)
+	t := r.joined(ctx, set).find(steps[at].ToolName)
 	if t == nil || t.ends {
 		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
 	}

@@ -48,6 +48,7 @@ type tool struct {
 	ends      bool          // its argument is the answer: the run ends with it
 	enough    bool          // the next turn is the answer
 	approve   bool          // a person has to allow each call
+	verbatim  bool          // its arguments are passed on as the model wrote them
 	timeout   time.Duration // of one call; 0: that of all tools
 	topK      int           // the most its argument top_k may be; 0: it has none
 	echo      string
@@ -122,6 +123,9 @@ func (t *tool) normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 		}
 	}
 	for name, v := range in {
+		if t.verbatim {
+			break
+		}
 		switch v := v.(type) {
 		case nil:
 			delete(in, name)

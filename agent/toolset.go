@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/mcp"
 )
 
 // DefaultToolset is the one that a request without a toolset gets.
@@ -21,6 +22,8 @@ type toolset struct {
 	selection Selection
 	tools     []*tool
 	absent    []absence
+	open      bool     // has the tools of other servers too
+	outside   []string // of those, the ones that were named
 }
 
 // absence is a tool that a set should have and why it has not.
@@ -31,11 +34,12 @@ type toolbox struct {
 	sets   map[string]toolset
 	tools  []*tool
 	absent []absence // known tools that can't work as the program is set up: left out of what is offered
+	mcp    *mcp.Client
 }
 
 // newToolbox builds every toolset. This is the one table of defaults.
 func newToolbox(cfg Config) (toolbox, error) {
-	box := toolbox{sets: map[string]toolset{}}
+	box := toolbox{sets: map[string]toolset{}, mcp: cfg.MCP}
 	built := map[string]*tool{}
 	builders := []func() (*tool, error){
 		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
@@ -79,6 +83,7 @@ func newToolbox(cfg Config) (toolbox, error) {
 		if row.name == "strategy" {
 			set.selection = SelectAuto
 		}
+		set.open = row.name == "cursor" || row.name == "react"
 		box.sets[row.name] = set
 	}
 	return box, nil
@@ -99,9 +104,13 @@ func (b toolbox) pick(s toolset, names []string) (toolset, string) {
 		return s, ""
 	}
 	whole := toolset{tools: b.tools}
-	s.tools, s.absent = nil, nil
+	s.tools, s.absent, s.open = nil, nil, false
 	for _, name := range names {
 		t := whole.find(name)
+		if t == nil && b.mcp != nil && b.mcp.Knows(name) {
+			s.outside = append(s.outside, name)
+			continue
+		}
 		if t == nil {
 			for _, a := range b.absent {
 				if a.name == name {

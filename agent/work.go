@@ -170,6 +170,7 @@ func (w *work) begin(ctx context.Context) error {
 
 // prepare reads what the run needs to know before its first turn.
 func (w *work) prepare(ctx context.Context) (err error) {
+	w.set = w.joined(ctx, w.set)
 	if w.past, err = w.recollect(ctx); err != nil {
 		return err
 	}

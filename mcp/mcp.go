@@ -28,7 +28,8 @@ type Server struct {
 	URL     string            // of a server with streamable HTTP
 	Headers map[string]string // sent with each request to URL; values are secret
 	Tools   []string          // only these of its tools; empty: all
-	Free    []string          // tools that run without a person's word; "*": all
+	Free    bool              // tools run without a person's word
+	Held    []string          // but not these
 	Timeout time.Duration     // of one call; 0: the agent's own
 }
 

@@ -127,14 +127,14 @@ func find(t *testing.T, c *Client, name string) *Tool {
 func TestAProgramsToolsAreListedAndCalled(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-not-yours")
 	server := program(t)
-	server.Free = []string{"greet"}
+	server.Free, server.Held = true, []string{"env.names"}
 	c, log := connected(t, map[string]Server{"shop": server})
 	greet := find(t, c, "shop__greet")
 	if greet.Approve || greet.Description != "Greets somebody." || !strings.Contains(string(greet.Schema), "whom to greet") {
 		t.Errorf("greet = %+v %s", greet, greet.Schema)
 	}
 	if names := find(t, c, "shop__env_names"); !names.Approve {
-		t.Error("a tool that nobody let free needs no approval")
+		t.Error("a tool that is held needs no approval")
 	}
 	for _, tt := range []struct {
 		tool, args string

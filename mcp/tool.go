@@ -60,7 +60,7 @@ func (l *link) tool(t *sdk.Tool) (*Tool, error) {
 	return &Tool{
 		Name: modelName(l.name, t.Name), Server: l.name, Remote: t.Name, Schema: shape, Timeout: l.server.Timeout,
 		Description: cut(strings.ToValidUTF8(t.Description, "\ufffd"), maxAbout),
-		Approve:     !slices.Contains(l.server.Free, "*") && !slices.Contains(l.server.Free, t.Name),
+		Approve:     !l.server.Free || slices.Contains(l.server.Held, t.Name),
 	}, nil
 }
 

@@ -63,6 +63,8 @@ type settings struct {
 	WebAllow    []string `help:"Addresses (IP:PORT) that web pages may be read from although they are not on the public internet." env:"FOOTNOTE_WEB_ALLOW" placeholder:"IP:PORT"`
 	WebApprove  string   `help:"Whether a person has to allow each search of the web: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
 
+	toolSettings
+
 	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
 	MaxRuns      int           `help:"Runs at once before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
 	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
@@ -105,6 +107,9 @@ func (c *commands) check() error {
 		errs = append(errs, err)
 	}
 	if _, err := c.web(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.tools(nil); err != nil {
 		errs = append(errs, err)
 	}
 	if err := c.checkAgent(); err != nil {
@@ -178,6 +183,9 @@ func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) strin
 	}
 	values := map[string]string{}
 	if err := takePrices(tree, values); err != nil {
+		return err
+	}
+	if err := takeServers(tree, values); err != nil {
 		return err
 	}
 	flatten("", tree, values)

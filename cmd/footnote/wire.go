@@ -20,6 +20,7 @@ import (
 	"footnote/docs"
 	"footnote/llm"
 	"footnote/llm/openai"
+	"footnote/mcp"
 	"footnote/server"
 )
 
@@ -35,6 +36,7 @@ type app struct {
 	remote  *openai.Model // nil without an OpenAI-compatible server
 	crew    crew
 	library *corpus.Library
+	tools   *mcp.Client // nil without servers of tools
 	runs    *agent.Runs
 	server  *server.Server
 }
@@ -70,10 +72,13 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
+	if a.tools, err = set.tools(log); err != nil {
+		return nil, err
+	}
 	a.runs, err = agent.NewRuns(agent.Config{
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
 		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
-		Web: search, ApproveWeb: set.WebApprove == "always",
+		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
 		Thinking: set.thinking(), Memory: set.memory(), Guard: set.guard(), ToolTimeout: set.AgentTimeoutPerTool,
 	})
@@ -153,6 +158,9 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	g.Go(func() error { return a.runs.Run(work) })
 	g.Go(func() error { return a.library.Run(work) })
 	g.Go(func() error { giveBackMemory(work); return nil })
+	if a.tools != nil {
+		g.Go(func() error { a.tools.Run(work); return nil })
+	}
 	if a.stores.listen != nil {
 		g.Go(func() error { a.stores.listen(work, a.feed, a.library); return nil })
 	}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+
+	"footnote/mcp"
+)
+
+// toolSettings are the servers whose tools questions may use.
+type toolSettings struct {
+	MCPServers secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the README." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
+}
+
+// toolServer is one entry of mcp.servers.
+type toolServer struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Tools   []string          `json:"tools"`
+	Approve json.RawMessage   `json:"approve"` // always, never, or the names of the tools that need it
+	Timeout string            `json:"timeout"` // of one call, like 45s
+}
+
+// named is a reference to the environment, so that keys need not stand in a file.
+var named = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// tools returns the client of the servers that are set up, nil without any.
+func (s *toolSettings) tools(log *slog.Logger) (*mcp.Client, error) {
+	if s.MCPServers == "" {
+		return nil, nil
+	}
+	var given map[string]toolServer
+	decoder := json.NewDecoder(bytes.NewReader([]byte(s.MCPServers)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&given); err != nil {
+		return nil, fmt.Errorf("the MCP servers are not like {name: {command: …, args: […]}} or {name: {url: …}}: %w", plainly(err))
+	}
+	servers := map[string]mcp.Server{}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		server, err := given[name].server(name)
+		if err == nil {
+			err = server.Check(name)
+		}
+		errs = append(errs, err)
+		servers[name] = server
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return mcp.New(mcp.Config{Servers: servers, Version: version, Log: log})
+}
+
+// plainly is an error of reading JSON without what was read, which may be a key.
+func plainly(err error) error {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s should be %s", e.Field, e.Type)
+	}
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return errors.New("not JSON")
+	}
+	return err
+}
+
+func (t toolServer) server(name string) (mcp.Server, error) {
+	var missing []error
+	fill := func(in string) string {
+		return named.ReplaceAllStringFunc(in, func(ref string) string {
+			variable := named.FindStringSubmatch(ref)[1]
+			value, ok := os.LookupEnv(variable)
+			if !ok {
+				missing = append(missing, fmt.Errorf("the MCP server %s needs %s, which is not set", name, variable))
+			}
+			return value
+		})
+	}
+	filled := func(in map[string]string) map[string]string {
+		out := map[string]string{}
+		for key, value := range in {
+			out[key] = fill(value)
+		}
+		return out
+	}
+	s := mcp.Server{Command: t.Command, Env: filled(t.Env), URL: fill(t.URL), Headers: filled(t.Headers), Tools: t.Tools}
+	for _, arg := range t.Args {
+		s.Args = append(s.Args, fill(arg))
+	}
+	if t.Timeout != "" {
+		var err error
+		if s.Timeout, err = time.ParseDuration(t.Timeout); err != nil {
+			missing = append(missing, fmt.Errorf("the timeout of the MCP server %s is not like 45s", name))
+		}
+	}
+	var err error
+	s.Free, s.Held, err = approvals(t.Approve)
+	if err != nil {
+		missing = append(missing, fmt.Errorf("approve of the MCP server %s is not always, never, or a list of its tools", name))
+	}
+	return s, errors.Join(missing...)
+}
+
+// approvals reads who is asked: nothing said means always.
+func approvals(raw json.RawMessage) (free bool, held []string, err error) {
+	var word string
+	switch {
+	case len(raw) == 0:
+		return false, nil, nil
+	case json.Unmarshal(raw, &word) == nil && word == "always":
+		return false, nil, nil
+	case word == "never":
+		return true, nil, nil
+	case word != "":
+		return false, nil, errors.New("unknown word")
+	}
+	err = json.Unmarshal(raw, &held)
+	return err == nil, held, err
+}
+
+// takeServers moves the servers of a settings file to their flag: their names and keys are no settings.
+func takeServers(tree map[string]any, values map[string]string) error {
+	section, ok := tree["mcp"].(map[string]any)
+	if !ok || section["servers"] == nil {
+		return nil
+	}
+	raw, err := json.Marshal(section["servers"])
+	if err != nil {
+		return errors.New("the MCP servers in the settings file are not like {name: {command: …}} or {name: {url: …}}")
+	}
+	delete(section, "servers")
+	values["mcp-servers"] = string(raw)
+	return nil
+}
