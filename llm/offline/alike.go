@@ -25,7 +25,7 @@ var alike = [][]string{
 	{"last", "life", "lifetime", "lifespan"}, {"password", "passphrase"}, {"backup", "copy"}, {"speed", "fast"}, {"agree", "consent", "approve"},
 	{"claim", "report", "apply"}, {"report", "notify", "inform", "tell"}, {"upload", "add", "adding", "import"}, {"damp", "moist", "moisture", "wet"},
 	{"replace", "renew", "exchange"}, {"choose", "select", "pick"}, {"exclude", "except"}, {"show", "display"}, {"shop", "store"}, {"doctor", "physician"},
-	{"twice", "duplicate"}, {"earn", "salary", "wage"}, {"send", "submit", "hand"},
+	{"twice", "duplicate"}, {"earn", "salary", "wage"}, {"send", "submit", "hand"}, {"fail", "crash", "unreachable", "unavailable", "outage"},
 }
 
 // irregular are forms of one word that their stems do not join.

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	nearTop      = 0.55 // a further sentence has at least this share of the best one's score
-	sameWords    = 0.7  // sentences with this share of words in common say the same
-	contextWorth = 0.35 // a word in the heading or the sentence before, against one in the sentence itself
+	nearTop       = 0.55 // a further sentence has at least this share of the best one's score
+	furtherNeeded = 0.5  // of the question's weight a further sentence must hold, with what stands around it, unless many are asked for
+	sameWords     = 0.7  // sentences with this share of words in common say the same
+	rowWorth      = 0.8  // a row of a table reads worse than a sentence
+	contextWorth  = 0.35 // a word in the heading or the sentence before, against one in the sentence itself
 )
 
 // reply is an answer, or that there is none.
@@ -120,6 +122,9 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 	case strings.HasSuffix(s.text, "?"), strings.HasSuffix(s.text, ":") && !want.many:
 		c.score *= 0.4
 	}
+	if strings.Contains(s.text, " | ") {
+		c.score *= rowWorth
+	}
 	c.score *= want.fit(s.text, question)
 	c.score /= 1 + 0.12*math.Log1p(float64(utf8.RuneCountInString(s.text))/60)
 	return c
@@ -147,6 +152,9 @@ func pick(ranked []candidate, first int, words []word, want expected) []candidat
 			floor -= 0.2
 		} else if want.exact {
 			floor += 0.25
+		}
+		if !want.many && c.share(words) < furtherNeeded {
+			continue
 		}
 		if c.score >= floor*ranked[first].score && !saysSame(c, picked) {
 			picked = append(picked, c)

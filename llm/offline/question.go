@@ -95,6 +95,9 @@ var (
 	itemStart     = regexp.MustCompile(`(?m)^\s*(?:[-*•]|\d+[.)])\s+`)
 )
 
+// outage is said with a word that elsewhere says nothing: "the server is down".
+var outage = regexp.MustCompile(`(?i)\b(is|are|was|were|goes|go|went) (?:down|offline|dead)\b`)
+
 // query is what is searched for.
 type query struct {
 	text     string
@@ -109,7 +112,7 @@ type query struct {
 // understand makes a query of a question; one that points back borrows words of what was said before.
 func understand(t turn) query {
 	q := query{quoted: text.Phrases(t.question)}
-	words, only := contentWords(t.question)
+	words, only := contentWords(outage.ReplaceAllString(t.question, "$1 fails"))
 	q.words, q.vague = words, !only
 	q.names = names(t.question, q.words)
 	back := pointsBack.MatchString(t.question) || onward.MatchString(t.question) || refersToItem(t.question)

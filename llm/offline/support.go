@@ -31,6 +31,19 @@ func (c candidate) held(k int, w word) float64 {
 	return max(best, inPassage*c.passage[k])
 }
 
+// share is how much of the question's weight a sentence holds with what stands around it, 0–1.
+func (c candidate) share(words []word) float64 {
+	var held, asked float64
+	for k, w := range words {
+		held += w.need * c.held(k, w)
+		asked += w.need
+	}
+	if asked == 0 {
+		return 0
+	}
+	return held / asked
+}
+
 // supports reports whether sentences hold enough of the question: every name in it, most of the weight of its other words, at
 // least one of them in a sentence itself, and what is demanded. The rarer a word, the more it counts: a word that stands nowhere
 // in what was read is hardly ever made up for.
