@@ -46,7 +46,8 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 	defer cancel()
 	w.budget.Seconds = min(w.budget.Seconds, gatherSeconds)
 	place := map[string]int{}
-	w.store = func(_ context.Context, ps ...chat.Payload) error {
+	w.store = func(ctx context.Context, ps ...chat.Payload) error {
+		w.note(ctx, ps)
 		for _, p := range ps {
 			if s, ok := p.(chat.Step); ok {
 				if i, known := place[s.CallID]; known {

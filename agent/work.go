@@ -90,7 +90,11 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
 	}
 	w.store = func(ctx context.Context, ps ...chat.Payload) error {
-		return r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...)
+		err := r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...)
+		if err == nil {
+			w.note(ctx, ps)
+		}
+		return err
 	}
 	w.tools.SetLimit(maxParallel)
 	top := maxShown
@@ -121,7 +125,6 @@ func (w *work) emit(ctx context.Context, ps ...chat.Payload) error {
 	if err := w.store(context.WithoutCancel(ctx), ps...); err != nil {
 		return fmt.Errorf("store events: %w", err)
 	}
-	w.note(ctx, ps)
 	return nil
 }
 

@@ -41,6 +41,7 @@ var scenes = []scene{
 	{"corpus", searching},
 	{"pdf", pdf},
 	{"start", starting},
+	{"turns", turns},
 }
 
 func main() {
@@ -52,7 +53,7 @@ func main() {
 			os.Exit(report(serveRelay(os.Args[2:])))
 		}
 	}
-	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start")
+	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns")
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")
 	flag.BoolVar(&b.quick, "quick", false, "fewer repetitions: shows that it works, the figures mean little")

@@ -30,7 +30,8 @@ func serveModel(args []string) error {
 	if err != nil {
 		return err
 	}
-	pace := time.Duration(delay) * time.Millisecond
+	pace := time.Duration(max(delay, 0)) * time.Millisecond
+	wait := time.Duration(max(-delay, 0)) * time.Millisecond // a negative delay is one of each turn
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
@@ -41,6 +42,7 @@ func serveModel(args []string) error {
 		if err != nil {
 			return
 		}
+		time.Sleep(wait)
 		w.Header().Set("Content-Type", "text/event-stream")
 		switch bytes.Count(body, []byte(`"role":"tool"`)) {
 		case 0:

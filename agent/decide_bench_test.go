@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/llm"
+	"footnote/llm/scripted"
+)
+
+// quantiles reports the median and the 95th percentile in milliseconds.
+func quantiles(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+// BenchmarkRulesDecide is what rules take from a question to the tools that it begins with.
+func BenchmarkRulesDecide(b *testing.B) {
+	h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
+	h.furnish()
+	h.hire(scripted.New())
+	asked := []string{
+		"Who made the building survey?", "What does Handbook.md say about paid holiday?", "Compare the roof and the damp in the survey", "What is 17 * 23?",
+		"Why is the roof in poor condition, and what does it cost to repair the flashing around the chimney?", "Hello there",
+	}
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		q := asked[i%len(asked)]
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}}}, h.runs.box.sets[DefaultToolset], b.Context())
+		begun := time.Now()
+		w.asked = analyse(q, false)
+		if _, _, err := w.choose(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(begun))
+	}
+	quantiles(b, took)
+}
+
+// BenchmarkStepOverhead is a run without its model's time, for each of its turns, everything stored.
+func BenchmarkStepOverhead(b *testing.B) {
+	h := benchHouse(b)
+	var took []time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		h.one(b)
+		took = append(took, time.Since(begun)/3)
+	}
+	quantiles(b, took)
+}
+
+// slow is a library whose searches take a while.
+type slow struct {
+	Library
+	each time.Duration
+	most *atomic.Int64 // the longest search so far, in nanoseconds
+}
+
+func (s slow) Search(ctx context.Context, scope chat.Scope, q corpus.Query) (corpus.Results, error) {
+	begun := time.Now()
+	time.Sleep(s.each)
+	found, err := s.Library.Search(ctx, scope, q)
+	for took, most := int64(time.Since(begun)), s.most.Load(); took > most && !s.most.CompareAndSwap(most, took); most = s.most.Load() {
+	}
+	return found, err
+}
+
+// BenchmarkParallelTools is how much longer than the slowest of them six searches of one turn take.
+func BenchmarkParallelTools(b *testing.B) {
+	const each = 50 * time.Millisecond
+	h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
+	h.furnish()
+	var slowest atomic.Int64
+	h.hire(scripted.New(), func(c *Config) { c.Library = slow{c.Library, each, &slowest} })
+	var took []time.Duration
+	for n := 0; b.Loop(); n++ {
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: question("How many days of paid holiday are there?")}, h.runs.box.sets[DefaultToolset], b.Context())
+		w.store = func(context.Context, ...chat.Payload) error { return nil }
+		if err := w.prepare(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		var cs []llm.Call
+		for i := range 6 {
+			cs = append(cs, call("search_documents", fmt.Sprintf(`{"query":"paid holiday %d %d"}`, n, i)))
+		}
+		slowest.Store(0)
+		begun := time.Now()
+		if err := w.act(b.Context(), reply{calls: cs, finish: llm.FinishCalls}); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(begun)-time.Duration(slowest.Load()))
+	}
+	quantiles(b, took)
+}
