@@ -20,6 +20,7 @@ const root = "../.."
 var allowed = map[string][]string{
 	"chat":          {},
 	"chat/chattest": {"chat"},
+	"eval":          {"chat"},
 	"llm":           {},
 	"llm/":          {"llm", "llm/"},
 	"llm/offline":   {"llm", "corpus/text"},

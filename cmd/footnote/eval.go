@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/eval"
+)
+
+// evalDocuments are what the program's own questions are about: a small library, and the handbook as it was when they were written.
+//
+//go:embed testdata/library testdata/handbook
+var evalDocuments embed.FS
+
+type evalCommand struct {
+	Agent evalAgentCommand `cmd:"" help:"Ask a set of questions and count what is cited and refused as it should be, by kind."`
+}
+
+type evalAgentCommand struct {
+	Questions string   `help:"File of questions; its format is explained by the program's own set (--print-questions)." type:"existingfile" placeholder:"FILE"`
+	Documents string   `help:"Folder that the questions are about; needs --questions." type:"existingdir" placeholder:"FOLDER"`
+	With      []string `help:"Who answers, one after the other: offline, scripted (a script that calls the tools, for the way through a model server), settings (the model of your settings)." enum:"offline,scripted,settings" default:"offline,scripted"`
+	JSON      bool     `help:"Print every verdict as JSON instead of tables."`
+	Print     bool     `name:"print-questions" help:"Print the program's own questions, with a description of the format, and exit."`
+}
+
+// Run asks each question in a library made for it, and prints what became of them. Wrong answers are no error.
+func (e *evalAgentCommand) Run(p *program) (err error) {
+	if e.Print {
+		_, err := fmt.Fprint(p.stdout, eval.Embedded)
+		return err
+	}
+	if e.Documents != "" && e.Questions == "" {
+		return errors.New("--documents needs --questions: the program's own questions are about its own documents")
+	}
+	questions, err := e.read()
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "footnote-eval-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	folder := e.Documents
+	if folder == "" {
+		folder = filepath.Join(work, "documents")
+		if err := unpackEvalDocuments(folder); err != nil {
+			return err
+		}
+	}
+	var reports []eval.Report
+	for _, who := range e.With {
+		report, err := examine(p, who, filepath.Join(work, who), folder, questions)
+		if err != nil {
+			return fmt.Errorf("ask %s: %w", who, err)
+		}
+		reports = append(reports, report)
+	}
+	if e.JSON {
+		return json.NewEncoder(p.stdout).Encode(map[string]any{"reports": reports})
+	}
+	for i, report := range reports {
+		if i > 0 {
+			fmt.Fprintln(p.stdout)
+		}
+		report.Print(p.stdout)
+	}
+	return nil
+}
+
+func (e *evalAgentCommand) read() ([]eval.Question, error) {
+	if e.Questions == "" {
+		return eval.Parse(strings.NewReader(eval.Embedded))
+	}
+	file, err := os.Open(e.Questions)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return eval.Parse(file)
+}
+
+// unpackEvalDocuments writes the program's own documents to a new folder.
+func unpackEvalDocuments(folder string) error {
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	names, err := fs.Glob(evalDocuments, "testdata/*/*")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		raw, err := evalDocuments.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, filepath.Base(name)), raw, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examine asks one model all questions, one at a time, in a new data directory.
+func examine(p *program, who, data, folder string, questions []eval.Question) (report eval.Report, err error) {
+	set, release, err := evalSettings(p, who, data)
+	if err != nil {
+		return report, err
+	}
+	defer release()
+	server, err := connect(&program{ctx: p.ctx, settings: set, stdin: p.stdin, stdout: p.stdout, stderr: p.stderr})
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	paths, err := addAll(p, server, folder)
+	if err != nil {
+		return report, err
+	}
+	show := newBar(p.stderr, len(questions))
+	verdicts := make([]eval.Verdict, 0, len(questions))
+	right := 0
+	for i, q := range questions {
+		show.draw("asking "+who, i, q.Text)
+		v, err := examineOne(p, server, q, paths)
+		if err != nil {
+			return report, err
+		}
+		if v.Right {
+			right++
+		}
+		verdicts = append(verdicts, v)
+	}
+	show.end(fmt.Sprintf("%s: %d of %d right", who, right, len(questions)))
+	return eval.NewReport(who, len(paths), verdicts), nil
+}
+
+// addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read ends it.
+func addAll(p *program, server *remote, folder string) (map[string]string, error) {
+	files, err := collect([]string{folder})
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, errors.New("there is no Markdown, text, HTML or PDF file in " + folder)
+	}
+	ingest := ingestCommand{Namespace: "default"}
+	paths := map[string]string{}
+	for _, file := range files {
+		doc, reason, err := ingest.add(p.ctx, server, file)
+		if err != nil || reason != "" {
+			return nil, fmt.Errorf("add %s: %w", file.path, errors.Join(err, reasonError(reason)))
+		}
+		if doc.Of != "" {
+			return nil, fmt.Errorf("%s is the same as %s: take one of them out", file.path, paths[doc.Of])
+		}
+		if doc, err = settle(p.ctx, server, doc, func(accepted) {}); err != nil {
+			return nil, err
+		}
+		if doc.State != "ready" {
+			if doc.Error != nil {
+				reason = doc.Error.Detail
+			}
+			return nil, fmt.Errorf("%s could not be added: it is %s %s", file.path, doc.State, reason)
+		}
+		paths[doc.ID] = filepath.ToSlash(file.path)
+	}
+	return paths, nil
+}
+
+func reasonError(reason string) error {
+	if reason == "" {
+		return nil
+	}
+	return errors.New(reason)
+}
+
+// examineOne asks a question, after those before it, in a conversation of its own. Its error says that the server is gone, not that
+// the run failed.
+func examineOne(p *program, server *remote, q eval.Question, paths map[string]string) (v eval.Verdict, err error) {
+	session := ""
+	for _, before := range q.Before {
+		if session, _, _, err = askForVerdict(p, server, before, session); err != nil {
+			return v, err
+		}
+	}
+	began := time.Now()
+	_, answer, done, err := askForVerdict(p, server, q.Text, session)
+	if err != nil {
+		return v, err
+	}
+	if answer == nil || done.Status != chat.RunCompleted {
+		why := string(done.Status)
+		if done.Error != nil {
+			why = done.Error.Message
+		}
+		v = eval.Lost(q, why)
+	} else {
+		v = eval.Judge(q, *answer, paths)
+	}
+	v.Millis = time.Since(began).Milliseconds()
+	return v, nil
+}
+
+func askForVerdict(p *program, server *remote, question, session string) (string, *chat.Answer, chat.RunDone, error) {
+	var answer *chat.Answer
+	body, err := json.Marshal(map[string]string{"message": question, "session_id": session})
+	if err != nil {
+		return "", nil, chat.RunDone{}, err
+	}
+	resp, err := server.post(p.ctx, "/chat", "application/json", "text/event-stream", bytes.NewReader(body))
+	if err != nil {
+		return "", nil, chat.RunDone{}, err
+	}
+	defer resp.Body.Close()
+	for raw, err := range data(resp.Body) {
+		if err != nil {
+			return "", nil, chat.RunDone{}, fmt.Errorf("the stream broke off: %w", err)
+		}
+		event, err := decodeEvent(raw)
+		if err != nil {
+			return "", nil, chat.RunDone{}, err
+		}
+		switch e := event.(type) {
+		case chat.RunStarted:
+			session = e.SessionID
+		case chat.Answer:
+			answer = &e
+		case chat.RunDone:
+			return session, answer, e, nil
+		}
+	}
+	return "", nil, chat.RunDone{}, errors.New("the stream ended before the run did")
+}

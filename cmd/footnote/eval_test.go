@@ -1,0 +1,72 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/eval"
+)
+
+// A sample of questions over a folder of one's own: what is expected wrongly is counted wrong, in both ways of answering.
+func TestEvalAgentCountsRightAndWrong(t *testing.T) {
+	t.Parallel()
+	documents := folder(t, file{"weir.md", "# The weir\n\nThe weir was built in 1911 by Ada Brown.\n"}, file{"sub/lock.txt", "The lock has four oak gates and a keeper, Tom Reed.\n"})
+	rows := []struct {
+		line  string
+		right bool
+	}{
+		{"right\tweir.md\t1911\t1911\tWhen was the weir built?", true},
+		{"right\tsub/lock.txt\tTom Reed\t-\tHow many gates has the lock? → Who is the keeper of the lock?", true},
+		{"right\t-\t-\t-\tWho painted the Mona Lisa?", true},
+		{"wrong\tsub/lock.txt\t1911\t-\tWhen was the weir built?", false},
+		{"wrong\tweir.md\t1912\t-\tWhen was the weir built?", false},
+		{"wrong\tweir.md\t1911\t1912\tWhen was the weir built?", false},
+		{"wrong\t-\t-\t-\tWhen was the weir built?", false},
+		{"wrong\tweir.md\tMona Lisa\t-\tWho painted the Mona Lisa?", false},
+	}
+	var lines []string
+	for _, row := range rows {
+		lines = append(lines, row.line)
+	}
+	questions := filepath.Join(t.TempDir(), "questions.tsv")
+	if err := os.WriteFile(questions, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := newDir(t)
+	run := func(args ...string) result { return command(t, "", nil, append(args, "--data="+data)...) }
+	got := run("eval", "agent", "--questions", questions, "--documents", documents, "--json")
+	var out struct{ Reports []eval.Report }
+	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Reports) != 2 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	for i, model := range []string{"offline", "scripted"} {
+		report := out.Reports[i]
+		if report.Model != model || report.Documents != 2 || len(report.Questions) != len(rows) || report.Kinds[0].Right != 3 || report.Kinds[1].Right != 0 {
+			t.Fatalf("%s: %+v", model, report)
+		}
+		for n, v := range report.Questions {
+			if v.Right != rows[n].right || v.Failed != "" || v.Steps == 0 {
+				t.Errorf("%s, %q: %+v", model, rows[n].line, v)
+			}
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(data, "*.db")); err != nil || len(left) > 0 {
+		t.Errorf("the user's data directory was used: %v, %v", left, err)
+	}
+	table := run("eval", "agent", "--questions", questions, "--documents", documents, "--with", "offline")
+	if table.code != 0 || !strings.Contains(table.stdout, "| wrong | 5 ") || !strings.Contains(table.stdout, "✕ wrong: When was the weir built? (an expected document is not cited)") {
+		t.Errorf("the table: %+v", table)
+	}
+	if printed := run("eval", "agent", "--print-questions"); printed.code != 0 || printed.stdout != eval.Embedded {
+		t.Errorf("--print-questions: %+v", printed)
+	}
+	if got := run("eval", "agent", "--documents", documents); got.code != 1 || !strings.Contains(got.stderr, "needs --questions") {
+		t.Errorf("without questions: %+v", got)
+	}
+	if got := run("eval", "agent", "--questions", filepath.Join(documents, "weir.md"), "--documents", documents); got.code != 1 || !strings.Contains(got.stderr, "line 3 of the questions") {
+		t.Errorf("a file that has no questions: %+v", got)
+	}
+}

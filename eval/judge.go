@@ -1,0 +1,86 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"footnote/chat"
+)
+
+// Mark says whether something that was due was there.
+type Mark string
+
+// The marks.
+const (
+	NotDue Mark = ""
+	Hit    Mark = "hit"
+	Miss   Mark = "miss"
+)
+
+// Verdict is what became of a question.
+type Verdict struct {
+	Kind     string `json:"kind"`
+	Question string `json:"question"`
+	Right    bool   `json:"right"`              // everything that was due was there
+	Document Mark   `json:"document,omitempty"` // every expected document was cited
+	Passage  Mark   `json:"passage,omitempty"`  // and a quote from each holds the expected words
+	Words    Mark   `json:"words,omitempty"`    // the answer has the expected words
+	Refusal  Mark   `json:"refusal,omitempty"`  // the answer was refused, as it should be
+	Refused  bool   `json:"refused"`            // due or not
+	Failed   string `json:"failed,omitempty"`   // why there is no answer
+	Answer   string `json:"answer"`
+	Steps    int    `json:"steps"`
+	Millis   int64  `json:"ms"` // from the question to the end of its run
+}
+
+// Judge compares an answer with what the question expects. paths says under which path each document lies, by its id.
+func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
+	v := Verdict{
+		Kind: q.Kind, Question: q.Text, Answer: answer.Markdown, Steps: answer.StepsUsed,
+		Refused: answer.StopReason == chat.StopRefused,
+	}
+	if q.Refuse() {
+		v.Refusal, v.Right = mark(v.Refused), v.Refused
+		return v
+	}
+	if len(q.Passages) > 0 {
+		v.Document = mark(all(q.Passages, func(p Passage) bool { return cites(answer, paths, p.Document, "") }))
+		v.Passage = mark(all(q.Passages, func(p Passage) bool { return cites(answer, paths, p.Document, p.Words) }))
+	}
+	if len(q.Words) > 0 {
+		v.Words = mark(all(q.Words, func(words string) bool {
+			return slices.ContainsFunc(strings.Split(words, " | "), func(w string) bool { return holds(answer.Markdown, w) })
+		}))
+	}
+	v.Right = !v.Refused && v.Document != Miss && v.Passage != Miss && v.Words != Miss
+	return v
+}
+
+// Lost is the verdict on a question whose run ended without an answer.
+func Lost(q Question, why string) Verdict {
+	v := Judge(q, chat.Answer{}, nil)
+	v.Failed = why
+	return v
+}
+
+func cites(answer chat.Answer, paths map[string]string, document, words string) bool {
+	return slices.ContainsFunc(answer.Citations, func(c chat.Citation) bool {
+		return c.Check != chat.CheckNotFound && paths[c.DocumentID] == document && holds(c.Quote, words)
+	})
+}
+
+// holds reports whether words stand in a text, whatever their case and however its lines are broken.
+func holds(text, words string) bool { return strings.Contains(plain(text), plain(words)) }
+
+func plain(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+func all[T any](list []T, ok func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(v T) bool { return !ok(v) })
+}
+
+func mark(ok bool) Mark {
+	if ok {
+		return Hit
+	}
+	return Miss
+}

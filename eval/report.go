@@ -1,0 +1,159 @@
+package eval
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Report is what a model made of a set of questions.
+type Report struct {
+	Model     string    `json:"model"`
+	Documents int       `json:"documents"`
+	Total     Score     `json:"total"`
+	Kinds     []Score   `json:"kinds"` // in the order of their first question
+	Questions []Verdict `json:"questions"`
+}
+
+// Score counts the verdicts of a kind. A part that is due nowhere is 0 of 0.
+type Score struct {
+	Kind      string  `json:"kind"`
+	Questions int     `json:"questions"`
+	Right     int     `json:"right"`
+	Document  Part    `json:"document"`
+	Passage   Part    `json:"passage"`
+	Words     Part    `json:"words"`
+	Refusal   Part    `json:"refusal"`
+	Withheld  int     `json:"withheld"` // refused although a document answers
+	Steps     float64 `json:"steps"`    // mean of the answers; 0 without any
+	Median    int64   `json:"ms_p50"`
+	P95       int64   `json:"ms_p95"`
+}
+
+// Part is how often something was there of how often it was due.
+type Part struct {
+	Hit int `json:"hit"`
+	Due int `json:"due"`
+}
+
+func (p *Part) add(m Mark) {
+	if m != NotDue {
+		p.Due++
+	}
+	if m == Hit {
+		p.Hit++
+	}
+}
+
+// String is "7/8", or "–" when it was never due.
+func (p Part) String() string {
+	if p.Due == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d/%d", p.Hit, p.Due)
+}
+
+// NewReport counts the verdicts of a model.
+func NewReport(model string, documents int, verdicts []Verdict) Report {
+	r := Report{Model: model, Documents: documents, Total: score("all", verdicts), Questions: verdicts}
+	byKind := map[string][]Verdict{}
+	var kinds []string
+	for _, v := range verdicts {
+		if byKind[v.Kind] == nil {
+			kinds = append(kinds, v.Kind)
+		}
+		byKind[v.Kind] = append(byKind[v.Kind], v)
+	}
+	for _, kind := range kinds {
+		r.Kinds = append(r.Kinds, score(kind, byKind[kind]))
+	}
+	return r
+}
+
+func score(kind string, verdicts []Verdict) Score {
+	s := Score{Kind: kind, Questions: len(verdicts)}
+	var millis []int64
+	steps, answers := 0, 0
+	for _, v := range verdicts {
+		if v.Right {
+			s.Right++
+		}
+		if v.Refused && v.Refusal == NotDue {
+			s.Withheld++
+		}
+		s.Document.add(v.Document)
+		s.Passage.add(v.Passage)
+		s.Words.add(v.Words)
+		s.Refusal.add(v.Refusal)
+		if v.Failed == "" {
+			answers++
+			steps += v.Steps
+		}
+		millis = append(millis, v.Millis)
+	}
+	if len(verdicts) == 0 {
+		return s
+	}
+	slices.Sort(millis)
+	s.Steps = float64(steps) / float64(max(answers, 1))
+	s.Median, s.P95 = millis[(len(millis)-1)/2], millis[(len(millis)*95+99)/100-1]
+	return s
+}
+
+// Print writes the table by kind as Markdown, then what was missing of each question that is not right.
+func (r Report) Print(w io.Writer) {
+	fmt.Fprintf(w, "Model %s: %d questions, %d documents\n\n", r.Model, r.Total.Questions, r.Documents)
+	rows := [][]string{{"kind", "questions", "right", "document", "passage", "words", "refusal", "withheld", "steps", "ms p50", "ms p95"}}
+	for _, s := range append(slices.Clone(r.Kinds), r.Total) {
+		rows = append(rows, []string{
+			s.Kind, fmt.Sprint(s.Questions), fmt.Sprint(s.Right), s.Document.String(), s.Passage.String(), s.Words.String(), s.Refusal.String(),
+			fmt.Sprint(s.Withheld), fmt.Sprintf("%.1f", s.Steps), fmt.Sprint(s.Median), fmt.Sprint(s.P95),
+		})
+	}
+	printRows(w, rows)
+	fmt.Fprintln(w)
+	for _, v := range r.Questions {
+		if !v.Right {
+			fmt.Fprintf(w, "✕ %s: %s (%s)\n", v.Kind, v.Question, v.why())
+		}
+	}
+}
+
+func (v Verdict) why() string {
+	switch {
+	case v.Failed != "":
+		return "no answer: " + v.Failed
+	case v.Refusal == Miss:
+		return "answered, though no document does"
+	case v.Refused:
+		return "refused, though a document answers"
+	case v.Document == Miss:
+		return "an expected document is not cited"
+	case v.Passage == Miss:
+		return "cited, but not at the expected words"
+	}
+	return "the answer lacks the expected words"
+}
+
+// printRows writes a Markdown table whose columns stand below each other in a terminal too.
+func printRows(w io.Writer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	for n, row := range rows {
+		for i, cell := range row {
+			fmt.Fprintf(w, "| %-*s ", widths[i], cell)
+		}
+		fmt.Fprintln(w, "|")
+		if n == 0 {
+			for _, width := range widths {
+				fmt.Fprintf(w, "|%s", strings.Repeat("-", width+2))
+			}
+			fmt.Fprintln(w, "|")
+		}
+	}
+}
