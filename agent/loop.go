@@ -11,49 +11,61 @@ import (
 
 // loop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends the run.
 func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
+	drive := w.cfg.Framework
+	if drive == nil {
+		drive = simple
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &rounds{w: w}
+	err := drive(ctx, r.offer())
+	cancel()
+	return r.close(err)
+}
+
+// next is a turn of the model, with what the answer needs until it is good enough: a reply with calls, or one without them and what
+// ends the run's log.
+func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
 		w.press()
 		if w.badTurns > maxRepairs || w.cutTurns >= maxCuts {
 			if _, err := w.rescue(ctx); err != nil {
-				return nil, err
+				return reply{}, nil, err
 			}
 		}
 		if err := w.makeRoom(ctx); err != nil {
-			return nil, err
+			return reply{}, nil, err
 		}
-		r, err := w.turn(ctx)
-		if err != nil {
-			return nil, err
+		if r, err = w.turn(ctx); err != nil {
+			return reply{}, nil, err
 		}
 		if answer, args, ok := w.finished(r); ok {
 			if r, err = w.say(ctx, r, answer, args); err != nil {
-				return nil, err
+				return reply{}, nil, err
 			}
 		}
 		if len(r.calls) > 0 {
-			if err := w.observe(ctx, r); err != nil {
-				return nil, err
-			}
-			continue
+			return r, nil, nil
 		}
 		text, err := w.writer.finish(ctx)
 		if err != nil {
-			return nil, err
+			return reply{}, nil, err
 		}
 		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
-			return nil, &chat.Error{Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words."}
+			return reply{}, nil, &chat.Error{Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words."}
 		}
 		again, err := w.review(ctx, r, text)
 		if err != nil {
-			return nil, err
+			return reply{}, nil, err
 		}
 		if again {
 			continue
 		}
 		if text, err = w.writer.finish(ctx); err != nil {
-			return nil, err
+			return reply{}, nil, err
 		}
-		return w.conclusion(ctx, text, r.finish)
+		last, err = w.conclusion(ctx, text, r.finish)
+		return r, last, err
 	}
 }
 

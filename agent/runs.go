@@ -54,6 +54,8 @@ type Config struct {
 
 	// ApproveWeb has a person allow each search of the web.
 	ApproveWeb bool
+
+	Framework Framework // drives the runs; nil: the agent's own loop
 }
 
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.

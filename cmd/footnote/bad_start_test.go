@@ -63,6 +63,8 @@ func TestAStartThatCannotBeSaysWhy(t *testing.T) {
 			[]string{"serve"}, 2, []string{"FOOTNOTE_ADDR", "OPENAI_BASE_URL", "FOOTNOTE_MAX_UPLOAD_MIB", "FOOTNOTE_MAX_RUNS", "FOOTNOTE_RUN_TIMEOUT"}},
 		{"a model that needs a key", []string{"FOOTNOTE_MODEL=openai"}, []string{"serve"}, 2, []string{"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
 		{"a model that does not exist", []string{"FOOTNOTE_MODEL=magic"}, []string{"serve"}, 2, []string{"offline", "openai"}},
+		{"a framework that does not exist", []string{"FOOTNOTE_AGENT_FRAMEWORK=magic"}, []string{"serve"}, 2, []string{"agent-framework", "simple", "anthropic", "eino", "magic"}},
+		{"Anthropic's framework without its key", []string{"FOOTNOTE_AGENT_FRAMEWORK=anthropic", "OPENAI_BASE_URL=http://127.0.0.1:1/v1"}, []string{"serve"}, 2, []string{"FOOTNOTE_AGENT_FRAMEWORK", "ANTHROPIC_API_KEY"}},
 		{"a setting that is no number", []string{"FOOTNOTE_MAX_RUNS=many"}, []string{"serve"}, 2, []string{"many"}},
 		{"an unknown key in the settings file", nil, []string{"serve", "--config=" + write("unknown.yaml", "adr: 127.0.0.1:0\n")}, 2, []string{"unknown.yaml", `"adr"`}},
 		{"a settings file that is no YAML", nil, []string{"serve", "--config=" + write("broken.yaml", "a: [\n")}, 2, []string{"broken.yaml"}},

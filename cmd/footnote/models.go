@@ -40,6 +40,9 @@ func (s *settings) checkModels() error {
 	if s.Model == "anthropic" && s.AnthropicAPIKey == "" {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is anthropic, but ANTHROPIC_API_KEY is not set"))
 	}
+	if s.AgentFramework == "anthropic" && !s.usesAnthropic() {
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic or auto"))
+	}
 	if s.AnthropicThinking != 0 && s.AnthropicThinking < 1024 {
 		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
 	}
@@ -55,7 +58,8 @@ func (s *settings) checkModels() error {
 
 // usesAnthropic reports whether Anthropic's model answers.
 func (s *settings) usesAnthropic() bool {
-	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" && s.OpenAIAPIKey == "" && s.OpenAIBaseURL == ""
+	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" &&
+		(s.AgentFramework == "anthropic" || s.OpenAIAPIKey == "" && s.OpenAIBaseURL == "")
 }
 
 // prices reads the table of prices.

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"footnote/agent"
+	"footnote/agent/eino"
 	"footnote/chat"
 )
 
 // agentSettings say how questions are worked on.
 type agentSettings struct {
 	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
+	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
 	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for the same words before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
 	AgentFallbackToFixedPipeline bool          `help:"When the model fails or can't use its tools, search, read and answer by the fixed pipeline." env:"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE" default:"true" negatable:""`
 	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
@@ -55,6 +57,14 @@ func (s agentSettings) thinking() agent.Thinking {
 		Selection: agent.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
 		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
 	}
+}
+
+// framework is what drives runs; nil is the agent's own loop.
+func (s agentSettings) framework() agent.Framework {
+	if s.AgentFramework == "eino" {
+		return eino.Drive
+	}
+	return nil
 }
 
 // memory is what of a conversation runs know; 0 means nothing here.
