@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-milvus faults handbook picture audit clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults handbook picture audit clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -76,6 +76,10 @@ chromium:
 
 bench: build
 	$(GO) run ./cmd/bench
+
+# What docs/quality.md shows: how many questions are answered from the right words, and refused when nothing answers.
+eval: build
+	bin/footnote eval agent
 
 # Kills the program at every fail point, each FAULTS times, at most half an hour. The tests do it once.
 FAULTS ?= 50
