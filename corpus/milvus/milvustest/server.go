@@ -55,7 +55,7 @@ type Server struct {
 
 	dir   string // what an own server keeps
 	port  int
-	stdin io.Closer // it runs until this is closed, or until this process ends
+	stdin io.WriteCloser // it runs until this is closed, or until this process ends
 	shell *exec.Cmd
 	pid   int
 	most  int64 // bytes of memory
@@ -122,8 +122,10 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer log.Close()
-	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
-	s.shell = exec.Command("/bin/sh", append([]string{"-c", `"$@" </dev/null >&2 & echo $!; read -r _; kill -KILL $!; wait $!`, "sh"}, args...)...)
+	// The shell ends the server when its input closes: so it can't outlive this process, however that ends. A signal to the whole group,
+	// like Ctrl-C, does not end the shell before the server. Only Kill has its files kept.
+	script := `trap "" HUP INT QUIT TERM; dir=$1; shift; "$@" </dev/null >&2 & echo $!; read -r keep; kill -KILL $!; wait $!; [ -n "$keep" ] || rm -rf "$dir"`
+	s.shell = exec.Command("/bin/sh", append([]string{"-c", script, "sh", s.dir}, args...)...)
 	s.shell.Stderr, s.shell.Dir = log, s.dir
 	if s.stdin, err = s.shell.StdinPipe(); err != nil {
 		return err
@@ -195,7 +197,8 @@ func (s *Server) Kill() error {
 	if s.stdin == nil {
 		return nil
 	}
-	err := s.stdin.Close()
+	_, err := io.WriteString(s.stdin, "keep\n")
+	err = errors.Join(err, s.stdin.Close())
 	s.stdin = nil
 	if waited := s.shell.Wait(); waited != nil {
 		if _, ended := errors.AsType[*exec.ExitError](waited); !ended {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"footnote/corpus/milvus/milvustest"
 )
@@ -51,6 +52,7 @@ func run(args []string) (code int, err error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second // for a command that goes on all the same
 	runErr := cmd.Run()
 	if exit, ended := errors.AsType[*exec.ExitError](runErr); ended {
 		return max(exit.ExitCode(), 1), nil
