@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm/openai"
+	"footnote/llm/written"
+)
+
+// wired is one answer of a provider's server, byte by byte as it is sent.
+type wired struct {
+	status int    // 0: 200
+	kind   string // content type; empty: an event stream
+	after  string // Retry-After
+	body   string
+	reset  bool // the connection breaks after the body
+	silent bool // nothing more comes, and no end
+}
+
+func events(data ...string) string {
+	return "data: " + strings.Join(data, "\n\ndata: ") + "\n\n"
+}
+
+func piece(text string) string {
+	return `{"choices":[{"index":0,"delta":{"content":` + strconv.Quote(text) + `},"finish_reason":null}]}`
+}
+
+func ends(reason string) string {
+	return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`
+}
+
+func toolCalls(calls string) string { return `{"choices":[{"delta":{"tool_calls":[` + calls + `]}}]}` }
+
+const theEnd = "[DONE]"
+
+var (
+	lookUp  = toolCalls(`{"index":0,"id":"s1","type":"function","function":{"name":"search_documents","arguments":"{\"query\":\"holiday\"}"}}`)
+	looks   = wired{body: events(lookUp, ends("tool_calls"), theEnd)}
+	answers = wired{body: events(piece("There are 28 days of paid "), piece("holiday a year [1]."), ends("stop"), theEnd)}
+)
+
+// provider serves the answers in order, the last one again and again.
+func provider(t *testing.T, replies ...wired) (*openai.Model, *atomic.Int64) {
+	t.Helper()
+	var asked atomic.Int64
+	gone := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		reply := replies[min(int(asked.Add(1)), len(replies))-1]
+		if reply.kind == "" {
+			reply.kind = "text/event-stream"
+		}
+		w.Header().Set("Content-Type", reply.kind)
+		if reply.after != "" {
+			w.Header().Set("Retry-After", reply.after)
+		}
+		w.WriteHeader(max(reply.status, http.StatusOK))
+		for i := range len(reply.body) { // each byte for itself
+			if _, err := io.WriteString(w, reply.body[i:i+1]); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+		switch {
+		case reply.reset:
+			panic(http.ErrAbortHandler)
+		case reply.silent:
+			select {
+			case <-r.Context().Done():
+			case <-gone:
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(gone) })
+	m, err := openai.New(openai.Config{BaseURL: server.URL + "/v1", Model: "m", Log: slog.New(slog.DiscardHandler), FirstToken: 2 * time.Second, Idle: 2 * time.Second, RetryFor: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m, &asked
+}
+
+// What a whole run makes of a provider's faults: its steps, the rows in the store, and the text that the user sees.
+func TestProviderFaultsThroughAWholeRun(t *testing.T) {
+	t.Parallel()
+	const (
+		mended   = "" // the model's own answer
+		replaced = "fallback"
+	)
+	long := toolCalls(`{"index":0,"id":"r1","function":{"name":"search_documents","arguments":"{\"query\":\"sickness doctor certificate\"}"}}`)
+	for _, row := range []struct {
+		fault   string
+		replies []wired
+		ends    string   // mended, replaced, or the status of the run
+		steps   []string // of tools and of what was done about the fault, with their status; nil: one good search
+		asked   int      // requests; 0: one for each reply
+		never   string   // what the user never sees at the end
+	}{
+		{fault: "1: a clean end before anything is tried again", replies: []wired{looks, {body: ": hello\n\n"}, answers}},
+		{fault: "1: a clean end after text was shown", replies: []wired{looks, {body: events(piece("There are some days"))}}, ends: replaced, never: "some days"},
+		{fault: "2: an end inside an event", replies: []wired{looks, {body: events(piece("There are some days")) + `data: {"cho`}}, ends: replaced, never: "some days"},
+		{fault: "3: a reset in the middle", replies: []wired{looks, {body: events(piece("There are some days")), reset: true}}, ends: replaced, never: "some days"},
+		{fault: "3: a reset before anything is tried again", replies: []wired{looks, {body: ": hello\n\n", reset: true}, answers}},
+		{fault: "4: no [DONE]", replies: []wired{{body: events(lookUp, ends("tool_calls"))}, {body: strings.TrimSuffix(answers.body, events(theEnd))}}},
+		{fault: "5: a finish that is empty", replies: []wired{{body: events(lookUp, ends(""), theEnd)}, {body: strings.ReplaceAll(answers.body, `"stop"`, `""`)}}},
+		{fault: "6: silence after text was shown", replies: []wired{looks, {body: events(piece("There are some days")), silent: true}}, ends: replaced, never: "some days"},
+		{fault: "7, 8, 9, 12: comments, odd keepalives, CRLF and a byte order mark", replies: []wired{looks, {body: "\xef\xbb\xbf" + strings.ReplaceAll(": hi\n\ndata:\n\nevent: keepalive\n\n"+answers.body, "\n", "\r\n")}}},
+		{fault: "14: an error in the stream, then none", replies: []wired{looks, {body: events(`{"error":{"message":"boom","code":503}}`)}, answers}},
+		{fault: "14: an error after text was shown", replies: []wired{looks, {body: events(piece("There are some days"), `{"error":{"message":"boom","code":503}}`)}}, ends: replaced, never: "some days"},
+		{fault: "17: a page of HTML", replies: []wired{looks, {kind: "text/html", body: "<html>Sign in</html>"}}, ends: replaced, never: "Sign in"},
+		{fault: "17: one JSON document", replies: []wired{looks, {kind: "application/json", body: `{"choices":[{"message":{"content":"There are some days"}}]}`}}, ends: replaced, never: "some days"},
+		{fault: "17: another content type", replies: []wired{looks, {kind: "text/plain", body: "The server is up."}}, ends: replaced, never: "server is up"},
+		{fault: "22, 27: a call without index and id", replies: []wired{{body: events(toolCalls(`{"function":{"name":"search_documents","arguments":"{\"query\":\"holiday\"}"}}`), ends("tool_calls"), theEnd)}, answers}},
+		{fault: "23: index 0 for both calls", replies: []wired{{body: events(lookUp, toolCalls(`{"index":0,"id":"s2","function":{"name":"search_documents","arguments":"{\"query\":\"roof\"}"}}`), ends("tool_calls"), theEnd)}, answers},
+			steps: []string{"parallel complete", "search_documents complete", "search_documents complete"}},
+		{fault: "26, 28: id and name in each chunk", replies: []wired{{body: events(toolCalls(`{"index":0,"id":"s1","function":{"name":"search_documents","arguments":"{\"query\":"}}`),
+			toolCalls(`{"index":0,"id":"s1","function":{"name":"search_documents","arguments":"\"holiday\"}"}}`), ends("tool_calls"), theEnd)}, answers}},
+		{fault: "31: malformed arguments", replies: []wired{{body: events(toolCalls(`{"index":0,"id":"s1","function":{"name":"search_documents","arguments":"{\"query\": holi"}}`), ends("tool_calls"), theEnd)}, looks, answers},
+			steps: []string{"search_documents error", "search_documents complete"}},
+		{fault: "32: arguments in a string", replies: []wired{{body: events(toolCalls(`{"index":0,"id":"s1","function":{"name":"search_documents","arguments":"\"{\\\"query\\\":\\\"holiday\\\"}\""}}`), ends("tool_calls"), theEnd)}, answers}},
+		{fault: "34: cut calls", replies: []wired{{body: events(lookUp, ends("length"), theEnd)}, looks, answers}, steps: []string{"review error", "search_documents complete"}},
+		{fault: "35: calls with finish stop", replies: []wired{{body: events(lookUp, ends("stop"), theEnd)}, answers}},
+		{fault: "36: a filter", replies: []wired{looks, {body: events(piece("There are some days"), ends("content_filter"), theEnd)}}, ends: string(chat.RunGuardrailTriggered)},
+		{fault: "37: a name with a channel", replies: []wired{{body: strings.Replace(looks.body, "search_documents", "search_documents<|channel|>commentary", 1)}, answers}},
+		{fault: "37: an unknown tool", replies: []wired{{body: strings.Replace(looks.body, "search_documents", "web_browser", 1)}, looks, answers}, steps: []string{"web_browser error", "search_documents complete"}},
+		{fault: "38: a call as text", replies: []wired{{body: events(piece("<tool_call>\n"), piece(`{"name":"search_documents","arguments":{"query":"holiday"}}`), piece("\n</tool_call>"), ends("stop"), theEnd)}, answers}, never: "tool_call"},
+		{fault: "39: a call that its server could not read", replies: []wired{{status: 400, kind: "application/json", body: `{"error":{"message":"Failed to call a function","code":"tool_use_failed","failed_generation":"<function=x"}}`}, looks, answers},
+			steps: []string{"review error", "search_documents complete"}},
+		{fault: "42: an empty answer", replies: []wired{looks, {body: events(ends("stop"), theEnd)}}, ends: replaced, asked: 2},
+		{fault: "44: a limit, then none", replies: []wired{looks, {status: 429, after: "0.01", kind: "application/json", body: `{"error":{"message":"slow down"}}`}, answers}},
+		{fault: "45: a spent quota", replies: []wired{looks, {status: 429, kind: "application/json", body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}}, ends: replaced},
+		{fault: "46: a failed server, then none", replies: []wired{looks, {status: 500, body: "oops"}, {status: 503, body: "oops"}, answers}},
+		{fault: "47: a context that is too long", replies: []wired{looks, {body: events(long, ends("tool_calls"), theEnd)}, {status: 400, kind: "application/json", body: `{"error":{"message":"This model's maximum context length is 4096 tokens","code":"context_length_exceeded"}}`}, answers},
+			steps: []string{"search_documents complete", "search_documents complete"}},
+		{fault: "50: the same call again and again", replies: []wired{looks, looks, looks, answers}, steps: []string{"search_documents complete", "search_documents complete", "search_documents skipped"}},
+	} {
+		t.Run(row.fault, func(t *testing.T) {
+			t.Parallel()
+			remote, asked := provider(t, row.replies...)
+			h := newHouse(t, written.New(remote, written.Auto), withFallback)
+			got := h.answer(question("How many days of paid holiday does an employee get?"))
+			if want := max(row.asked, len(row.replies)); row.ends != replaced && int(asked.Load()) != want || row.asked > 0 && int(asked.Load()) != row.asked {
+				t.Errorf("the server was asked %d times, want %d", asked.Load(), want)
+			}
+			if row.steps == nil {
+				row.steps = []string{"search_documents complete"}
+			}
+			if row.ends == replaced {
+				row.steps = append(row.steps, "fallback error")
+			}
+			var steps []string
+			for _, s := range got.ended() {
+				if s.ToolName != "" && !slices.Contains(steps, "fallback error") || s.Step == "fallback" || s.Step == "parallel" || s.Step == "review" {
+					steps = append(steps, s.Step+" "+string(s.Status))
+				}
+			}
+			if !slices.Equal(steps, row.steps) {
+				t.Errorf("steps %q, want %q:%s", steps, row.steps, dump(got.log))
+			}
+			h.checkStored(got)
+			if row.never != "" && strings.Contains(got.text(), row.never) {
+				t.Errorf("the user sees %q", got.text())
+			}
+			switch row.ends {
+			case mended:
+				if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+					t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
+				}
+			case replaced:
+				if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 {
+					t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
+				}
+			default:
+				if d := got.done(); string(d.Status) != row.ends || d.Error == nil || len(all[chat.Answer](got)) != 0 {
+					t.Errorf("it ended %+v", d)
+				}
+			}
+		})
+	}
+}
+
+// checkStored compares a finished run's log with what the store says of it: numbers without a gap, the end, and the answer as the user saw it.
+func (h *house) checkStored(got transcript) {
+	h.Helper()
+	stored, err := h.store.Events(h.Context(), chat.Local, got.runID, 0, 0)
+	if err != nil {
+		h.Fatal(err)
+	}
+	for i, e := range stored {
+		if e.Seq != int64(i+1) {
+			h.Errorf("event %d has the number %d", i+1, e.Seq)
+		}
+	}
+	run, err := h.store.Run(h.Context(), chat.Local, got.runID)
+	if err != nil {
+		h.Fatal(err)
+	}
+	if done := got.done(); run.Status != done.Status || len(stored) != len(got.log) {
+		h.Errorf("stored: %s with %d events; seen: %s with %d", run.Status, len(stored), done.Status, len(got.log))
+	}
+	answer := ""
+	for _, a := range all[chat.Answer](got) {
+		answer = a.Markdown
+	}
+	if run.Answer != answer || answer != "" && got.text() != answer {
+		h.Errorf("stored %q, in the log %q, shown %q", run.Answer, answer, got.text())
+	}
+}
