@@ -84,18 +84,24 @@ func (s *Server) agentChatStructured(c echo.Context) error {
 	text, citations := t.spoken()
 	answer := groundedResponse{
 		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: q.CitationStyle.mark(text, citations),
-		Sources: []groundedSource{}, RetrievalMode: t.Mode, Error: t.Error,
-	}
-	for _, cite := range citations {
-		answer.Sources = append(answer.Sources, groundedSource{
-			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
-			Page: cite.Page, URL: cite.URL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
-		})
+		Sources: sourcesOf(citations, ""), RetrievalMode: t.Mode, Error: t.Error,
 	}
 	if t.Answer != nil && !t.withheld() {
 		answer.Confidence = t.Answer.Confidence
 	}
 	return c.JSON(answerStatus(t), answer)
+}
+
+// sourcesOf spells citations out; base is put before their links.
+func sourcesOf(citations []chat.Citation, base string) []groundedSource {
+	out := make([]groundedSource, 0, len(citations))
+	for _, cite := range citations {
+		out = append(out, groundedSource{
+			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
+			Page: cite.Page, URL: absolute(base, cite.URL), Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
+		})
+	}
+	return out
 }
 
 // askAndWait starts the run of an agentQuestion and waits for its end. When the client asked for a stream it sends that and

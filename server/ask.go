@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -91,28 +92,41 @@ func formText(form url.Values, name string) string {
 
 // startRun checks a question and starts its run, once for each Idempotency-Key.
 func (s *Server) startRun(c echo.Context, q question) (chat.Run, error) {
+	return s.startFor(c.Request().Context(), s.scope(c), c.Path(), onceKey(c), q)
+}
+
+func onceKey(c echo.Context) string {
+	key := c.Request().Header.Get("Idempotency-Key")
+	if key == "" && c.Request().PostForm != nil {
+		key = c.Request().PostForm.Get("idempotency_key")
+	}
+	return key
+}
+
+// startFor is startRun for a question that came by any route.
+func (s *Server) startFor(ctx context.Context, scope chat.Scope, route, key string, q question) (chat.Run, error) {
 	if s.isDraining() {
 		return chat.Run{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds."}
 	}
-	req, err := s.runRequest(c, q)
+	req, err := s.checked(key, q)
 	if err != nil {
 		return chat.Run{}, err
 	}
-	run, fresh, err := s.runs.Start(c.Request().Context(), s.scope(c).User, req)
+	run, fresh, err := s.runs.Start(ctx, scope.User, req)
 	if err != nil {
 		return chat.Run{}, err
 	}
 	if fresh {
-		s.metrics.runs.WithLabelValues(c.Path()).Inc()
+		s.metrics.runs.WithLabelValues(route).Inc()
 	}
 	return run, nil
 }
 
 func (s *Server) runRequest(c echo.Context, q question) (chat.RunRequest, error) {
-	key := c.Request().Header.Get("Idempotency-Key")
-	if key == "" && c.Request().PostForm != nil {
-		key = c.Request().PostForm.Get("idempotency_key")
-	}
+	return s.checked(onceKey(c), q)
+}
+
+func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 	if len(key) > 255 {
 		return chat.RunRequest{}, invalid("The Idempotency-Key is too long: use at most 255 bytes.")
 	}

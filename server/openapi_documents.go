@@ -117,6 +117,17 @@ func v1Operations() []operation {
 func serviceOperations() []operation {
 	return []operation{
 		{
+			method: "POST", path: "/mcp", group: "Service", summary: "Use search, read, list_documents and ask as tools of the Model Context Protocol",
+			about: "For programs that bring their own model: streamable HTTP, without sessions. The protocol describes its messages; tools/list describes the tools.",
+			body:  mcpMessage{}, open: true, example: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}},
+			fails: []chat.Code{chat.CodeInvalid, chat.CodeTooLarge},
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "The answer to the message.", body: map[string]any{}},
+				{status: http.StatusOK, about: "The same with what is told before it, as server-sent events.", kind: eventsKind},
+				{status: http.StatusAccepted, about: "A notification was taken."},
+			},
+		},
+		{
 			method: "GET", path: "/health", group: "Service", summary: "Ask whether everything works",
 			about: "Each thing that the server depends on is asked. A model or a vector store that is down only degrades: search by words still works.",
 			outcomes: []outcome{

@@ -42,6 +42,7 @@ func (s *Server) routes() *echo.Echo {
 	e.GET("/agent/session/:id", s.getHistory)
 	e.DELETE("/agent/session/:id", s.deleteSession)
 	e.POST("/search", s.search)
+	e.POST("/mcp", s.mcp)
 
 	e.GET("/sessions", s.listSessions)
 	e.PATCH("/sessions/:id", s.renameSession)
@@ -80,7 +81,7 @@ func (s *Server) routes() *echo.Echo {
 // neverCompressed is true for streams, which compression would hold back, and for what is compressed already.
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
-	return wantsStream(c) || path == "/v1/chat/completions" || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
+	return wantsStream(c) || path == "/v1/chat/completions" || path == "/mcp" || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
 		strings.HasSuffix(path, "/file") || strings.HasSuffix(path, "/pages/:page") || path == "/metrics"
 }
 

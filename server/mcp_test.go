@@ -1,0 +1,144 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/chat"
+)
+
+// connect is a client of the protocol's own SDK.
+func (b *bench) connect(opts *sdk.ClientOptions) *sdk.ClientSession {
+	b.t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, opts)
+	session, err := client.Connect(b.t.Context(), &sdk.StreamableClientTransport{Endpoint: b.url + "/mcp"}, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			b.t.Error(err)
+		}
+	})
+	return session
+}
+
+// use calls a tool and returns its text and its data.
+func use[Out any](t *testing.T, session *sdk.ClientSession, params *sdk.CallToolParams) (text string, out Out, failed bool) {
+	t.Helper()
+	res, err := session.CallTool(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil && !res.IsError {
+		t.Fatal(err)
+	}
+	return res.Content[0].(*sdk.TextContent).Text, out, res.IsError
+}
+
+func TestToolsForOtherModels(t *testing.T) {
+	b := newBench(t)
+	doc := b.added("Survey.md", "# Roof\n\nThe slates were renewed in 2019.\n").ID
+	session := b.connect(nil)
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+	}
+	if want := []string{"ask", "list_documents", "read", "search"}; !slices.Equal(names, want) {
+		t.Errorf("tools = %v, want %v", names, want)
+	}
+	text, found, _ := use[mcpFound](t, session, &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "slates renewed"}})
+	if len(found.Results) != 1 || !strings.HasPrefix(found.Results[0].Metadata.URL, b.url+"/d/"+doc) || !strings.Contains(text, "renewed in 2019") || !strings.Contains(text, b.url) {
+		t.Errorf("search = %s %+v", text, found)
+	}
+	text, part, _ := use[mcpPart](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document": "Survey.md"}})
+	if part.DocumentID != doc || part.Parts != 1 || !strings.Contains(part.Text, "renewed in 2019") || !strings.Contains(text, "part 1 of 1") {
+		t.Errorf("read = %s %+v", text, part)
+	}
+	text, docs, _ := use[mcpDocuments](t, session, &sdk.CallToolParams{Name: "list_documents"})
+	if len(docs.Documents) != 1 || docs.Documents[0].ID != doc || !strings.Contains(text, "Survey.md") {
+		t.Errorf("list_documents = %s %+v", text, docs)
+	}
+	for tool, args := range map[string]map[string]any{
+		"search": {"query": " "}, "read": {"document": "nothing of that name"}, "list_documents": {"limit": 1000}, "ask": {"question": ""},
+	} {
+		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{Name: tool, Arguments: args}); !failed || strings.Contains(text, "sql") {
+			t.Errorf("%s %v = %q, failed %v", tool, args, text, failed)
+		}
+	}
+}
+
+func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
+	b := newBench(t)
+	cite := chat.Citation{Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey", URL: "/d/d1?c=1", Quote: "The roof is sound.", Check: chat.CheckVerified}
+	b.stage.play = []chat.Payload{
+		chat.RunStarted{Question: "Is the roof sound?", Model: "scripted"},
+		chat.Step{CallID: "c1", Step: "search_documents", ToolName: "search_documents", Message: "Searching for: roof", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete},
+		cite,
+		chat.AnswerDelta{Text: "It is [1]."},
+		chat.Answer{Markdown: "It is [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StopReason: chat.StopAnswered},
+		chat.RunDone{Status: chat.RunCompleted},
+	}
+	var mu sync.Mutex
+	var progress []string
+	session := b.connect(&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+		mu.Lock()
+		defer mu.Unlock()
+		progress = append(progress, req.Params.Message)
+	}})
+	params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Is the roof sound?"}}
+	params.SetProgressToken("p1")
+	text, answer, failed := use[mcpAnswer](t, session, params)
+	if failed || answer.Answer != "It is [1]." || answer.Status != "success" || len(answer.Citations) != 1 || answer.Citations[0].URL != b.url+"/d/d1?c=1" {
+		t.Errorf("answer = %+v", answer)
+	}
+	if answer.URL != b.url+"/c/"+answer.SessionID+"#turn-"+answer.RunID || !strings.Contains(text, "It is [Source 1].") || !strings.Contains(text, answer.URL) {
+		t.Errorf("text = %s", text)
+	}
+	if stored := b.send("GET", "/agent/runs/"+answer.RunID, ""); stored.status != http.StatusOK || !strings.Contains(stored.body, "The roof is sound.") {
+		t.Errorf("the run = %d %s", stored.status, stored.body)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Contains(progress, "Searching for: roof") {
+		t.Errorf("progress = %q", progress)
+	}
+}
+
+func TestTheProtocolIsGuardedLikeEveryRoute(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Limits.JSONBody = 1000; c.Hosts = []string{"ask.example.org"} })
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`
+	headers := []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"}
+	for _, tt := range []struct {
+		name, method, body string
+		more               []string
+		want               int
+	}{
+		{"a program may", "POST", list, nil, 200},
+		{"one without events too", "POST", list, []string{"Accept", "application/json"}, 200},
+		{"by another name that is ours", "POST", list, []string{"Host", "ask.example.org"}, 200},
+		{"a foreign page may not", "POST", list, []string{"Origin", "https://evil.example"}, 403},
+		{"nor a foreign name", "POST", list, []string{"Host", "evil.example"}, 403},
+		{"a body has a limit", "POST", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, nil, 413},
+		{"there are no sessions to listen to", "GET", "", nil, 405},
+	} {
+		if got := b.send(tt.method, "/mcp", tt.body, append(slices.Clone(headers), tt.more...)...); got.status != tt.want {
+			t.Errorf("%s: status = %d, want %d: %s", tt.name, got.status, tt.want, got.body)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+type (
+	mcpQuery struct {
+		Query       string   `json:"query" jsonschema:"what to look for: a question or a few words"`
+		TopK        *int     `json:"top_k,omitempty" jsonschema:"how many passages, from 1 to 50; 5 without it"`
+		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
+		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
+	}
+	mcpFound struct {
+		Results []searchResult `json:"results"`
+	}
+
+	mcpReading struct {
+		Document  string `json:"document" jsonschema:"id, title or file name"`
+		Part      int    `json:"part,omitempty" jsonschema:"which part, from 1; the first without it"`
+		Focus     string `json:"focus,omitempty" jsonschema:"words: the parts of the document that bear on them come first"`
+		Namespace string `json:"namespace,omitempty" jsonschema:"the namespace of the document"`
+	}
+	mcpPart struct {
+		DocumentID string `json:"document_id"`
+		Title      string `json:"title"`
+		Part       int    `json:"part"`
+		Parts      int    `json:"parts"`
+		URL        string `json:"url"`
+		Text       string `json:"text"`
+	}
+
+	mcpFilter struct {
+		Query     string `json:"query,omitempty" jsonschema:"part of a title or file name"`
+		Namespace string `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
+		Limit     int    `json:"limit,omitempty" jsonschema:"how many at most, from 1 to 200; 50 without it"`
+		Cursor    string `json:"cursor,omitempty" jsonschema:"next of the answer before, for the following documents"`
+	}
+	mcpDocument struct {
+		ID    string       `json:"id"`
+		Title string       `json:"title"`
+		File  string       `json:"filename"`
+		Pages int          `json:"pages,omitempty"`
+		State corpus.State `json:"state"`
+		URL   string       `json:"url"`
+	}
+	mcpDocuments struct {
+		Documents []mcpDocument `json:"documents"`
+		Next      string        `json:"next,omitempty"`
+	}
+)
+
+func (s *Server) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpQuery) (string, mcpFound, error) {
+	query := searchQuery{Query: in.Query, TopK: in.TopK}
+	if len(in.DocumentIDs) > 0 {
+		query.Filters = &searchFilters{DocumentIDs: in.DocumentIDs}
+	}
+	q, err := s.corpusQuery(query)
+	if err != nil {
+		return "", mcpFound{}, err
+	}
+	found, err := s.library.Search(ctx, who.scope.In(in.Namespace), q)
+	if err != nil {
+		return "", mcpFound{}, err
+	}
+	out := mcpFound{Results: passagesOf(found.Results)}
+	var b strings.Builder
+	for i := range out.Results {
+		r := &out.Results[i]
+		r.Metadata.URL = absolute(who.origin, r.Metadata.URL)
+		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, oneLine(r.Metadata.Title), locator(r.Metadata.Section, r.Metadata.Page), r.Metadata.URL, r.Text)
+	}
+	if len(out.Results) == 0 {
+		b.WriteString("Nothing was found. Try other words.")
+	}
+	return strings.TrimSpace(b.String()), out, nil
+}
+
+// locator is a section and a page, in words.
+func locator(section string, page int) string {
+	text := ""
+	if section != "" {
+		text = ", " + oneLine(section)
+	}
+	if page > 0 {
+		text += fmt.Sprintf(", p. %d", page)
+	}
+	return text
+}
+
+func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpReading) (string, mcpPart, error) {
+	if strings.TrimSpace(in.Document) == "" || in.Part < 0 {
+		return "", mcpPart{}, invalid("Name a document by its id, title or file name, and a part from 1.")
+	}
+	got, err := s.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: cleanText(in.Document), Focus: cleanText(in.Focus), Page: in.Part})
+	if err != nil {
+		return "", mcpPart{}, err
+	}
+	texts := make([]string, len(got.Passages))
+	for i, p := range got.Passages {
+		texts[i] = p.Text
+	}
+	out := mcpPart{
+		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Page, Parts: got.Pages,
+		URL: absolute(who.origin, "/d/"+got.Document.ID), Text: strings.Join(texts, "\n\n"),
+	}
+	return fmt.Sprintf("%s, part %d of %d (%s)\n\n%s", oneLine(out.Title), out.Part, out.Parts, out.URL, out.Text), out, nil
+}
+
+func (s *Server) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpFilter) (string, mcpDocuments, error) {
+	if in.Limit == 0 {
+		in.Limit = 50
+	}
+	if in.Limit < 1 || in.Limit > 200 {
+		return "", mcpDocuments{}, invalid("limit must be between 1 and 200.")
+	}
+	docs, next, err := s.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: cleanText(in.Query), Limit: in.Limit, Cursor: in.Cursor})
+	if err != nil {
+		return "", mcpDocuments{}, err
+	}
+	out := mcpDocuments{Documents: []mcpDocument{}, Next: next}
+	var b strings.Builder
+	for _, d := range docs {
+		doc := mcpDocument{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: absolute(who.origin, "/d/"+d.ID)}
+		out.Documents = append(out.Documents, doc)
+		fmt.Fprintf(&b, "%s: %s (%s, %s)\n", doc.ID, oneLine(doc.Title), oneLine(doc.File), doc.State)
+	}
+	if next != "" {
+		b.WriteString("There are more: ask again with the cursor " + next)
+	}
+	if len(docs) == 0 {
+		b.WriteString("There are no documents.")
+	}
+	return strings.TrimSpace(b.String()), out, nil
+}
+
+type (
+	mcpQuestion struct {
+		Question    string   `json:"question" jsonschema:"a whole question"`
+		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
+		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
+		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
+	}
+	mcpAnswer struct {
+		RunID       string           `json:"run_id"`
+		SessionID   string           `json:"session_id"`
+		Status      string           `json:"status"`
+		Answer      string           `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
+		Citations   []groundedSource `json:"citations"`
+		Unsupported []string         `json:"unsupported" jsonschema:"sentences that no citation bears out"`
+		Confidence  float64          `json:"confidence"`
+		URL         string           `json:"url" jsonschema:"the answer's page, with all steps and sources"`
+	}
+)
+
+// mcpAsk starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in the conversation.
+func (s *Server) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolRequest, in mcpQuestion) (string, mcpAnswer, error) {
+	run, err := s.startFor(ctx, who.scope, who.route, "", question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
+	if err != nil {
+		return "", mcpAnswer{}, err
+	}
+	t := newTrace(run)
+	token, told := req.Params.GetProgressToken(), 0.0
+	err = s.listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
+		payload, err := ev.Payload()
+		if err != nil {
+			return err
+		}
+		if step, ok := payload.(chat.Step); ok && token != nil && step.Message != "" {
+			told++
+			if err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: step.Message}); err != nil {
+				return err
+			}
+		}
+		return t.add(ev)
+	}, nil)
+	if err == nil {
+		err = failure(t)
+	}
+	if err != nil {
+		return "", mcpAnswer{}, err
+	}
+	text, citations := t.spoken()
+	out := mcpAnswer{
+		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: text, Citations: sourcesOf(citations, who.origin), Unsupported: []string{},
+		URL: absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
+	}
+	if a := t.Answer; a != nil && !t.withheld() {
+		out.Unsupported, out.Confidence = notNil(a.Unsupported), a.Confidence
+	}
+	return styleSource.apply(text, citations, who.origin) + "\n\nWith all steps and sources: " + out.URL, out, nil
+}
