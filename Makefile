@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults handbook picture audit clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults fuzz handbook picture audit clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -86,12 +86,15 @@ FAULTS ?= 50
 faults:
 	FOOTNOTE_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -run '^TestAKilled' ./cmd/footnote
 
-# Ten minutes of fuzzing what reads models' replies. What it finds is kept under testdata and replayed by every test run.
+# Fuzzes what reads models' replies, FUZZTIME in all. What it finds is kept under testdata and replayed by every test run.
+FUZZTIME ?= 10m
+FUZZ := llm/openai:FuzzNoStreamIsCompleteWithoutProof llm/openai:FuzzEveryJSONObjectIsRead llm/openai:FuzzTextIsReadAsItWasWritten \
+  llm/anthropic:FuzzNoStreamIsCompleteWithoutProof llm/written:FuzzWhateverAModelWrites llm/written:FuzzNoCallIsMadeOfAReplyWithoutItsEnd
 fuzz:
-	$(GO) test ./llm/openai -run '^$$' -fuzz '^FuzzEveryJSONObjectIsRead$$' -fuzztime 150s
-	$(GO) test ./llm/openai -run '^$$' -fuzz '^FuzzTextIsReadAsItWasWritten$$' -fuzztime 150s
-	$(GO) test ./llm/openai -run '^$$' -fuzz '^FuzzNoStreamIsCompleteWithoutProof$$' -fuzztime 150s
-	$(GO) test ./llm/written -run '^$$' -fuzz '^FuzzWhateverAModelWrites$$' -fuzztime 150s
+	@total=$$(echo $(FUZZTIME) | awk '/^[0-9]+s$$/ {print $$0+0} /^[0-9]+m$$/ {print ($$0+0)*60} /^[0-9]+h$$/ {print ($$0+0)*3600}'); \
+	if [ "$${total:-0}" -lt $(words $(FUZZ)) ]; then echo "FUZZTIME is like 90s, 10m or 1h"; exit 1; fi; \
+	for target in $(FUZZ); do \
+	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $$((total / $(words $(FUZZ))))s || exit 1; done
 
 handbook: chromium
 	$(GO) run ./docs/print > /tmp/footnote-handbook.html
