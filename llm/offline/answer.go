@@ -63,7 +63,7 @@ func compose(t turn, q query) reply {
 // answered by sentences that only do so together.
 func chosen(ranked []candidate, words []word, p pile, want expected, demand demand, question string) []candidate {
 	if several.MatchString(question) {
-		if picked := pick(ranked, 0, words, want); supports(picked, words, p, demand, question) {
+		if picked := pick(ranked, 0, words, want, true); supports(picked, words, p, demand, question) {
 			return picked
 		}
 	}
@@ -73,7 +73,7 @@ func chosen(ranked []candidate, words []word, p pile, want expected, demand dema
 	if first < 0 {
 		return nil
 	}
-	return pick(ranked, first, words, want)
+	return pick(ranked, first, words, want, several.MatchString(question))
 }
 
 // withReason adds the sentence after the best one if it gives the reason that none so far gives.
@@ -130,8 +130,9 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 	return c
 }
 
-// pick takes a sentence and further ones that are nearly as good and say something else.
-func pick(ranked []candidate, first int, words []word, want expected) []candidate {
+// pick takes a sentence and further ones that are nearly as good and say something else. parts is set when the question has several,
+// which different sentences may answer.
+func pick(ranked []candidate, first int, words []word, want expected, parts bool) []candidate {
 	if len(ranked) == 0 || ranked[first].score <= 0 {
 		return nil
 	}
@@ -153,7 +154,7 @@ func pick(ranked []candidate, first int, words []word, want expected) []candidat
 		} else if want.exact {
 			floor += 0.25
 		}
-		if !want.many && c.share(words) < furtherNeeded {
+		if !want.many && !parts && c.share(words) < furtherNeeded {
 			continue
 		}
 		if c.score >= floor*ranked[first].score && !saysSame(c, picked) {
