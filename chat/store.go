@@ -40,6 +40,10 @@ type Store interface {
 	// with CodeNotFound; a malformed session id or key with CodeInvalid. The returned Request names the session and has no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
 
+	// Asked returns when the user's n-th last run since then was started, zero if there are fewer. Runs of hidden sessions count. It is
+	// zero as well when the user used key, an IdempotencyKey, before: that starts nothing.
+	Asked(ctx context.Context, user, key string, since time.Time, n int) (time.Time, error)
+
 	// Append numbers the payloads from the run's next number on, without gaps, and stores them all or none. It returns the
 	// events as stored. A Step's Full goes to StepOutput. An Answer also sets the run's Answer and Tokens; a RunDone ends the run
 	// and survives power loss, as does an Answer. After a RunDone every Append fails with CodeConflict; so does one by

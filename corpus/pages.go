@@ -91,7 +91,7 @@ func (l *Library) ExpectPage() { l.cfg.Renderer.Expect() }
 
 // expectPages gets ready for the first page after a start, if there is a PDF at all.
 func (l *Library) expectPages(ctx context.Context) error {
-	found, _, err := l.cfg.Documents.List(ctx, chat.Local, Filter{MIME: pdfType, Limit: 1})
+	found, _, err := l.cfg.Documents.List(ctx, chat.Scope{}, Filter{Everyone: true, MIME: pdfType, Limit: 1})
 	if len(found) > 0 {
 		l.ExpectPage()
 	}

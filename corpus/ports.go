@@ -21,6 +21,7 @@ type Filter struct {
 	Sort        string // "newest" (default), "oldest", "title"
 	Limit       int    // 0: 50, at most 1000
 	Cursor      string
+	Everyone    bool // whoever owns them: for the library's own work, never for a request
 }
 
 // Counts says how much is in scope.

@@ -68,9 +68,9 @@ func (l *Library) repair(ctx context.Context) error {
 	if l.Semantic() {
 		states = append(states, StateReady)
 	}
-	f := Filter{States: states, Limit: 500, Sort: "oldest"}
+	f := Filter{Everyone: true, States: states, Limit: 500, Sort: "oldest"}
 	for {
-		docs, next, err := l.cfg.Documents.List(ctx, chat.Local, f)
+		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{}, f)
 		if err != nil {
 			return err
 		}

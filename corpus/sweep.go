@@ -63,9 +63,9 @@ func (l *Library) sweep(ctx context.Context, vectors apart) {
 // sweepOnce queues every ready document whose vectors are not all there. whole means that there was none, and none on its way.
 func (l *Library) sweepOnce(ctx context.Context, vectors apart) (whole bool, err error) {
 	whole = true
-	f := Filter{States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
+	f := Filter{Everyone: true, States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
 	for {
-		docs, next, err := l.cfg.Documents.List(ctx, chat.Local, f)
+		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{}, f)
 		if err != nil {
 			return false, fmt.Errorf("list documents: %w", err)
 		}

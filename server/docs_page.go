@@ -97,6 +97,9 @@ func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
 
 // docsType says what a value is: "text", "list of Citation".
 func docsType(s *jsonschema.Schema) views.DocsType {
+	if s == nil { // events: what they are is in the text
+		return views.DocsType{Words: "text"}
+	}
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
 		return views.DocsType{Words: name, Schema: name}
 	}

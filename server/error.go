@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -112,8 +115,10 @@ func (s *Server) fail(err error, c echo.Context) {
 		RequestID: res.Header().Get(echo.HeaderXRequestID),
 	}
 	switch status {
+	case http.StatusUnauthorized:
+		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)
 	case http.StatusTooManyRequests:
-		res.Header().Set("Retry-After", "1")
+		res.Header().Set("Retry-After", retryAfter(err))
 	case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
 		res.Header().Set("Retry-After", "5")
 	}
@@ -121,6 +126,15 @@ func (s *Server) fail(err error, c echo.Context) {
 	if err := s.sendProblem(c, p); err != nil {
 		s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "error not delivered", slog.Any("err", err))
 	}
+}
+
+// retryAfter is how many seconds to wait after a 429: until the day's questions are free again, else one.
+func retryAfter(err error) string {
+	spent, ok := errors.AsType[*chat.DaySpent](err)
+	if !ok {
+		return "1"
+	}
+	return strconv.Itoa(max(1, int(math.Ceil(time.Until(spent.Until).Seconds()))))
 }
 
 func (s *Server) sendProblem(c echo.Context, p problem) error {
@@ -132,6 +146,8 @@ func (s *Server) sendProblem(c echo.Context, p problem) error {
 		return c.NoContent(p.Status)
 	case htmx:
 		return s.errorFragment(c, p)
+	case wantsHTML(c) && s.signedOut(c):
+		return s.signInFirst(c, p)
 	case wantsHTML(c):
 		return s.errorPage(c, p)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -46,6 +47,9 @@ func (s *Server) setFeedback(c echo.Context) error {
 		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done."}
 	}
 	if body.Rating == "none" && mediaType(c) != echo.MIMEApplicationJSON {
+		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
+			return invalid("A comment has at most " + groupDigits(chat.MaxComment) + " characters.")
+		}
 		if err := s.store.DropFeedback(ctx, scope, id); err != nil {
 			return err
 		}

@@ -227,6 +227,8 @@ func (o outcome) content(types *schemas) map[string]apiContent {
 	switch {
 	case o.body != nil:
 		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.response(o.body)}}
+	case o.kind == eventsKind: // a schema would be that of each event, and events are of many
+		return map[string]apiContent{o.kind: {}}
 	case o.kind != "":
 		return map[string]apiContent{o.kind: {Schema: &jsonschema.Schema{Type: "string"}}}
 	}

@@ -54,6 +54,7 @@ func steeringOperations() []operation {
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "One page of it.", body: feedbackList{}},
 				{status: http.StatusOK, about: "All of it as a file.", kind: "text/csv"},
+				{status: http.StatusOK, about: "All of it as a file.", kind: "application/jsonl"},
 			},
 		},
 		{
@@ -64,6 +65,7 @@ func steeringOperations() []operation {
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "The file.", body: chat.Evidence{}},
 				{status: http.StatusOK, about: "The file to read.", kind: "text/markdown"},
+				{status: http.StatusOK, about: "The file to read.", kind: echo.MIMETextHTML},
 			},
 		},
 		{

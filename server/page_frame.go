@@ -56,6 +56,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/d/:id", s.viewDocument)
 	e.POST("/documents/:id/delete", s.deleteDocumentForm)
 	e.GET("/runs/:id/stream", s.streamPage)
+	s.signInRoutes(e)
 	e.GET("/static/:version/*", s.staticFile)
 	e.GET("/favicon.ico", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, s.pages.assets.Path("icon.svg")) })
 }

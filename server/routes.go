@@ -6,8 +6,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
-
-	"footnote/chat"
 )
 
 // routes builds the router. Every route is one line here or in pageRoutes.
@@ -17,7 +15,7 @@ func (s *Server) routes() *echo.Echo {
 	e.Logger.SetOutput(io.Discard)
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.fail
-	e.Use(s.observe, s.checkHost, s.checkOrigin, middleware.GzipWithConfig(middleware.GzipConfig{
+	e.Use(s.observe, s.checkHost, s.checkOrigin, s.checkUser, middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,
 	}))
 
@@ -84,6 +82,3 @@ func neverCompressed(c echo.Context) bool {
 	return wantsStream(c) || path == "/v1/chat/completions" || path == "/mcp" || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
 		strings.HasSuffix(path, "/file") || strings.HasSuffix(path, "/pages/:page") || path == "/metrics"
 }
-
-// scope is on whose behalf a request reads and writes: the one local user.
-func (s *Server) scope(echo.Context) chat.Scope { return chat.Local }

@@ -18,6 +18,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/keys"
 )
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
@@ -67,6 +68,7 @@ type Config struct {
 	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
 	Metrics   *prometheus.Registry // nil: one of its own
 	Limits    Limits
+	Keys      *keys.File // who may use it; nil: everybody is the local user
 
 	Gather gathering         // lets the agent search for POST /agent/retrieve; nil: a plain search
 	Tally  func() chat.Tally // what runs did so far, for the metrics; nil: they have none of it

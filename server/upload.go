@@ -94,6 +94,9 @@ func (s *Server) upload(c echo.Context) error {
 func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
 	name := part.FormName()
 	if name == "files" {
+		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil && params["filename"] == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
+			return false, invalid("A part of the field \"files\" is no file: it has no file name.")
+		}
 		return true, nil
 	}
 	if name != "namespace" && name != "meta" {

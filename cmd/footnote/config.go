@@ -31,7 +31,7 @@ type commands struct {
 	Migrate   migrateCommand `cmd:"" help:"Carry everything from a data directory into an empty PostgreSQL."`
 	Export    exportCommand  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
 	Verify    verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
-	Eval      evalCommand    `cmd:"" help:"Measure how well questions are answered."`
+	Key       keyCommand     `cmd:"" help:"Make, list and revoke the keys of users."`
 	PDFWorker workerCommand  `cmd:"" name:"pdf-worker" hidden:"" help:"Read PDFs apart from the server (started by it)."`
 }
 
@@ -45,6 +45,7 @@ type settings struct {
 	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket?region=…&endpoint=…; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
 	milvusSettings
+	keySettings
 
 	Model         string `help:"Which model answers: auto (openai or anthropic when a key or base URL is set, else offline), offline, openai, anthropic." enum:"auto,offline,openai,anthropic" env:"FOOTNOTE_MODEL" default:"auto"`
 	OpenAIAPIKey  secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
@@ -103,6 +104,9 @@ func (c *commands) check() error {
 	}
 	if c.Model == "openai" && c.OpenAIAPIKey == "" && c.OpenAIBaseURL == "" {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"))
+	}
+	if err := c.checkKeys(); err != nil {
+		errs = append(errs, err)
 	}
 	if err := c.checkModels(); err != nil {
 		errs = append(errs, err)

@@ -19,6 +19,7 @@ import (
 // remote is a Footnote server to work with: the one that has the data directory, or one started for this command alone.
 type remote struct {
 	url    string
+	key    secret // of the user who asks; empty for a server without keys
 	client http.Client
 	close  func() error
 }
@@ -27,7 +28,7 @@ type remote struct {
 func connect(p *program) (*remote, error) {
 	dir, err := claim(p.settings.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
-		return &remote{url: busy.URL, close: func() error { return nil }}, nil
+		return &remote{url: busy.URL, key: p.settings.APIKey, close: func() error { return nil }}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -49,6 +50,7 @@ func connect(p *program) (*remote, error) {
 	go func() { done <- app.serve(ctx, listener) }()
 	return &remote{
 		url:   "http://" + listener.Addr().String(),
+		key:   p.settings.APIKey,
 		close: func() error { cancel(); return errors.Join(<-done, dir.release()) },
 	}, nil
 }
@@ -67,6 +69,9 @@ func (r *remote) do(ctx context.Context, method, path, contentType, accept strin
 		req.Header.Set("Content-Type", contentType)
 	}
 	req.Header.Set("Accept", accept)
+	if r.key != "" {
+		req.Header.Set("X-API-Key", string(r.key))
+	}
 	resp, err := r.client.Do(req)
 	if err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The Footnote server at " + r.url + " does not answer", Err: err}

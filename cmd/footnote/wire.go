@@ -18,6 +18,7 @@ import (
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/pdf"
 	"footnote/docs"
+	"footnote/keys"
 	"footnote/llm"
 	"footnote/llm/openai"
 	"footnote/mcp"
@@ -38,6 +39,7 @@ type app struct {
 	library *corpus.Library
 	tools   *mcp.Client // nil without servers of tools
 	runs    *agent.Runs
+	keys    *keys.File
 	server  *server.Server
 }
 
@@ -76,11 +78,11 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
-		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
+		Store: set.limited(a.stores.chats), Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
 		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
-		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), ToolTimeout: set.AgentTimeoutPerTool,
+		Thinking: set.thinking(), Memory: set.memory(), Guard: set.guard(), ToolTimeout: set.AgentTimeoutPerTool,
 	})
 	if err != nil {
 		return nil, err
@@ -93,7 +95,11 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		g, err := a.runs.Gather(ctx, user, req, most)
 		return g.Results, g.Steps, g.Notes, err
 	}
+	if a.keys, err = keys.Open(set.keysFile()); err != nil {
+		return nil, err
+	}
 	a.server, err = server.New(server.Config{
+		Keys:   a.keys,
 		Gather: gather, Tally: a.runs.Tally,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(),
@@ -157,6 +163,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { return a.runs.Run(work) })
 	g.Go(func() error { return a.library.Run(work) })
+	g.Go(func() error { a.keys.Run(work); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
 	if a.tools != nil {
 		g.Go(func() error { a.tools.Run(work); return nil })

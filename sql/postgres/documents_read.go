@@ -155,8 +155,13 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 
 // documentFilter is what f asks for as a condition on documents (d).
 func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
-	where := &condition{args: scopeArgs(s)}
-	where.text.WriteString(inScope + notHidden(s))
+	where := &condition{}
+	if f.Everyone {
+		where.text.WriteString(` d.deleted_at = 0` + notHidden(chat.Scope{}))
+	} else {
+		where.args = scopeArgs(s)
+		where.text.WriteString(inScope + notHidden(s))
+	}
 	if f.Text != "" {
 		where.and(`strpos(d.search_fold, ?) > 0`, strings.ToLower(f.Text))
 	}

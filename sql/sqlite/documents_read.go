@@ -156,7 +156,12 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 		return "", nil, err
 	}
 	var where strings.Builder
-	where.WriteString(inScope + notHidden(s))
+	if f.Everyone {
+		args = nil
+		where.WriteString(` d.deleted_at = 0` + notHidden(chat.Scope{}))
+	} else {
+		where.WriteString(inScope + notHidden(s))
+	}
 	and := func(condition string, values ...any) {
 		where.WriteString(" AND " + condition)
 		args = append(args, values...)

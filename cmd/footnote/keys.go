@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"footnote/chat"
+	"footnote/keys"
+)
+
+// keySettings say who may use the server, and how often.
+type keySettings struct {
+	Keys            string `help:"File of users and the hashes of their keys, for 'footnote key' and the server; replicas share it. Without it: keys in the data directory." env:"FOOTNOTE_KEYS" placeholder:"FILE"`
+	APIKey          secret `name:"api-key" help:"Key with which 'footnote ask', 'ingest' and 'export' ask a server that needs one." env:"FOOTNOTE_API_KEY" placeholder:"KEY"`
+	QuestionsPerDay int    `name:"limits-questions-per-day" help:"Questions that each user with a key can ask in 24 hours; 0 for any number." env:"FOOTNOTE_QUESTIONS_PER_DAY" default:"100"`
+}
+
+func (s *keySettings) checkKeys() error {
+	if s.QuestionsPerDay < 0 {
+		return errors.New("FOOTNOTE_QUESTIONS_PER_DAY must be at least 0")
+	}
+	return nil
+}
+
+// keysFile is where the keys are.
+func (s *settings) keysFile() string { return cmp.Or(s.Keys, filepath.Join(s.Data, "keys")) }
+
+// limited lets each user start so many runs a day.
+func (s *settings) limited(store chat.Store) chat.Store {
+	if s.QuestionsPerDay == 0 {
+		return store
+	}
+	return chat.NewDaily(store, s.QuestionsPerDay)
+}
+
+type keyCommand struct {
+	New    keyNewCommand    `cmd:"" help:"Make a key for a user and show it once."`
+	List   keyListCommand   `cmd:"" help:"List the users who have a key."`
+	Revoke keyRevokeCommand `cmd:"" help:"Revoke all keys of a user: what is open under them ends within seconds."`
+}
+
+// Help is what 'footnote key --help' adds.
+func (keyCommand) Help() string {
+	return `As long as no key was ever made, everybody who reaches the server is the one local user. From the first key on, the page and the API need one,
+and each user has chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
+}
+
+type keyNewCommand struct {
+	Name string `arg:"" help:"The user, such as anna."`
+}
+
+// Run prints the key and nothing else on standard output.
+func (c *keyNewCommand) Run(p *program) error {
+	file := p.settings.keysFile()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("store the key: %w", err)
+	}
+	key, err := keys.New(file, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, key)
+	fmt.Fprintf(p.stderr, "This is the key of %s. It is not shown again; %s keeps its hash.\n", c.Name, file)
+	return nil
+}
+
+type keyListCommand struct{}
+
+// Run prints a name a line.
+func (keyListCommand) Run(p *program) error {
+	names, err := keys.List(p.settings.keysFile())
+	for _, name := range names {
+		fmt.Fprintln(p.stdout, name)
+	}
+	return err
+}
+
+type keyRevokeCommand struct {
+	Name string `arg:"" help:"The user."`
+}
+
+// Run fails when the user has no key.
+func (c *keyRevokeCommand) Run(p *program) error {
+	n, err := keys.Revoke(p.settings.keysFile(), c.Name)
+	if err == nil && n == 0 {
+		err = &chat.Error{Code: chat.CodeNotFound, Message: c.Name + " has no key; 'footnote key list' shows who has"}
+	}
+	if err == nil {
+		fmt.Fprintf(p.stdout, "%d revoked.\n", n)
+	}
+	return err
+}

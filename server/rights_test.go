@@ -1,0 +1,219 @@
+package server
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/keys"
+)
+
+// secret is in everything that the owner has: it must not come out to anybody else.
+const secret = "zirconium"
+
+// right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names nothing of theirs. Then
+// it answers as it would without them.
+type right struct {
+	body   string
+	want   int
+	public bool // no key is needed
+}
+
+const formKind = "application/x-www-form-urlencoded"
+
+// rights has a row for each route. In bodies, {session}, {run}, {doc}, {item} and {call} are the owner's.
+var rights = map[string]right{
+	"POST /chat":                               {body: `{"message":"Why?","session_id":"{session}"}`},
+	"POST /agent/chat":                         {body: `{"message":"Why?","session_id":"{session}"}`},
+	"POST /agent/chat/structured":              {body: `{"message":"Why?","session_id":"{session}"}`},
+	"POST /agent/query":                        {body: `{"question":"Why?","session_id":"{session}"}`},
+	"POST /agent/retrieve":                     {body: `{"query":"` + secret + `"}`, want: 200},
+	"POST /mcp":                                {body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, want: 200},
+	"POST /search":                             {body: `{"query":"` + secret + `"}`, want: 200},
+	"POST /v1/chat/completions":                {body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`},
+	"GET /v1/models":                           {want: 200},
+	"GET /v1/models/:model":                    {},
+	"GET /agent/runs/:id":                      {},
+	"GET /agent/runs/:id/events":               {},
+	"POST /agent/runs/:id/cancel":              {},
+	"POST /agent/runs/:id/answer-now":          {},
+	"GET /agent/runs/:id/steps/:call/output":   {},
+	"POST /agent/runs/:id/steps/:call/approve": {body: `{"input":{}}`},
+	"POST /agent/runs/:id/steps/:call/deny":    {},
+	"POST /agent/runs/:id/steps/:call/rerun":   {body: `{"input":{"query":"roof"}}`},
+	"POST /agent/runs/:id/feedback":            {body: `{"rating":"down"}`},
+	"DELETE /agent/runs/:id/feedback":          {},
+	"GET /agent/runs/:id/export":               {},
+	"GET /feedback":                            {want: 200},
+	"POST /evidence/verify":                    {body: `{"file":` + quoted(evidenceExample) + `}`, want: 200},
+	"GET /agent/session/:id":                   {},
+	"DELETE /agent/session/:id":                {},
+	"GET /sessions":                            {want: 200},
+	"PATCH /sessions/:id":                      {body: `{"title":"Mine"}`},
+	"DELETE /sessions/:id":                     {},
+	"POST /sessions/:id/restore":               {},
+	"POST /sessions/:id/head":                  {body: `{"run_id":"{run}"}`},
+	"GET /sessions/:id/queue":                  {},
+	"POST /sessions/:id/queue":                 {body: `{"message":"Why?"}`},
+	"PATCH /sessions/:id/queue/:item":          {body: `{"message":"Why?"}`},
+	"DELETE /sessions/:id/queue/:item":         {},
+	"POST /sessions/:id/queue/:item/send":      {body: `{"finish":"cancel"}`},
+	"POST /documents":                          {want: 415},
+	"POST /documents/samples":                  {},
+	"GET /documents":                           {want: 200},
+	"GET /documents/:id":                       {},
+	"DELETE /documents/:id":                    {},
+	"GET /documents/:id/text":                  {},
+	"GET /documents/:id/file":                  {},
+	"GET /documents/:id/events":                {},
+	"GET /documents/:id/pages/:page":           {},
+	"POST /documents/:id/cancel":               {},
+	"POST /documents/:id/retry":                {},
+	"POST /documents/:id/restore":              {},
+	"GET /openapi.json":                        {want: 200},
+	"GET /docs":                                {want: 200},
+	"GET /metrics":                             {want: 200},
+	"GET /health":                              {want: 200, public: true},
+	"GET /readyz":                              {want: 200, public: true},
+
+	"GET /":                          {want: 200},
+	"GET /c/:id":                     {},
+	"POST /c/:id/rename":             {body: "title=Mine"},
+	"POST /c/:id/delete":             {},
+	"POST /c/:id/restore":            {},
+	"POST /c/:id/head":               {body: "run_id={run}"},
+	"GET /c/:id/next":                {},
+	"POST /c/:id/queue":              {body: "message=Why"},
+	"POST /c/:id/queue/:item/edit":   {body: "message=Why"},
+	"POST /c/:id/queue/:item/delete": {},
+	"POST /c/:id/queue/:item/send":   {body: "finish=cancel"},
+	"GET /find":                      {want: 200},
+	"GET /choose":                    {want: 200},
+	"GET /d/:id":                     {},
+	"POST /documents/:id/delete":     {},
+	"GET /runs/:id/stream":           {},
+	"GET /signin":                    {want: 200, public: true},
+	"POST /signin":                   {body: "key=x", want: 401, public: true},
+	"POST /signout":                  {want: 303, public: true},
+	"GET /static/:version/*":         {public: true},
+	"GET /favicon.ico":               {want: 303, public: true},
+}
+
+func quoted(text string) string {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// owned makes one of everything for a user and returns what fills the places of routes and bodies.
+func (b *bench) owned(user, key string) *strings.Replacer {
+	b.t.Helper()
+	body, kind := form(b.t, "@"+secret+".md=# "+secret+"\n\nThe "+secret+" roof is sound.")
+	got := b.send("POST", "/documents", body, "Content-Type", kind, "X-API-Key", key)
+	var res uploaded
+	got.decode(b.t, &res)
+	doc := res.Documents[0].ID
+	b.send("GET", "/documents/"+doc+"/events", "", "X-API-Key", key) // until it is ready
+	b.stage.play = nil
+	run, _, err := b.stage.Start(b.t.Context(), user, chat.RunRequest{SessionID: "owned", Message: "Where is " + secret + "?"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.append(run.ID, script()...)
+	if _, err := b.store.SetFeedback(b.t.Context(), chat.Scope{User: user}, chat.Feedback{RunID: run.ID, Rating: "up", Comment: secret}); err != nil {
+		b.t.Fatal(err)
+	}
+	item, err := b.store.Enqueue(b.t.Context(), chat.Scope{User: user}, chat.RunRequest{SessionID: "owned", Message: secret})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.NewReplacer("{session}", "owned", "{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
+}
+
+// address fills a route's places.
+func address(route string) string {
+	path := strings.NewReplacer(":item", "{item}", ":call", "{call}", ":page", "1.png", ":model", "x", ":version", "x", "*", "x").Replace(route)
+	id := "{run}"
+	switch {
+	case strings.HasPrefix(path, "/documents/"), strings.HasPrefix(path, "/d/"):
+		id = "{doc}"
+	case strings.HasPrefix(path, "/sessions/"), strings.HasPrefix(path, "/agent/session/"), strings.HasPrefix(path, "/c/"):
+		id = "{session}"
+	}
+	return strings.Replace(path, ":id", id, 1)
+}
+
+func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
+	b, path, given := keyed(t, "anna", "bert", "carl")
+	if _, err := keys.Revoke(path, "carl"); err != nil {
+		t.Fatal(err)
+	}
+	fill := b.owned("anna", given["anna"])
+	send := func(method, route string, row right, key string) reply {
+		kind := formKind
+		if strings.HasPrefix(row.body, "{") {
+			kind = "application/json"
+		}
+		headers := []string{"Content-Type", kind}
+		if key != "" {
+			headers = append(headers, "X-API-Key", key)
+		}
+		return b.send(method, fill.Replace(address(route)), fill.Replace(row.body), headers...)
+	}
+	hers := func() string { // all that can change
+		var all strings.Builder
+		for _, path := range []string{"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/documents/{doc}", "/sessions"} {
+			got := b.send("GET", fill.Replace(path), "", "X-API-Key", given["anna"])
+			if got.status != 200 || !strings.Contains(got.body, secret) && path != "/agent/runs/{run}" {
+				t.Fatalf("%s: %d %s", path, got.status, got.body)
+			}
+			all.WriteString(got.body)
+		}
+		return all.String()
+	}
+	before := hers()
+	seen := map[string]bool{}
+	for _, route := range b.echo.Routes() {
+		name := route.Method + " " + route.Path
+		seen[name] = true
+		row, ok := rights[name]
+		if !ok {
+			t.Errorf("%s has no row in rights", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			if row.want == 0 {
+				row.want = 404
+			}
+			if got := send(route.Method, route.Path, row, given["bert"]); got.status != row.want || leaks(got.body) {
+				t.Errorf("another user: %d, want %d: %.500s", got.status, row.want, got.body)
+			}
+			for who, key := range map[string]string{"no key": "", "a revoked key": given["carl"]} {
+				want := 401
+				if row.public {
+					want = row.want
+				}
+				if got := send(route.Method, route.Path, row, key); got.status != want || leaks(got.body) {
+					t.Errorf("%s: %d, want %d: %.300s", who, got.status, want, got.body)
+				}
+			}
+		})
+	}
+	for name := range rights {
+		if !seen[name] {
+			t.Errorf("%s is no route", name)
+		}
+	}
+	if after := hers(); after != before {
+		t.Errorf("it was changed:\n%s\n%s", before, after)
+	}
+}
+
+// leaks reports whether an answer has more of the owner's than the words that were asked with.
+func leaks(body string) bool {
+	return regexp.MustCompile(secret + ` roof|` + secret + `\.md|Where is ` + secret).MatchString(body)
+}

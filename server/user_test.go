@@ -1,0 +1,167 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/keys"
+)
+
+// keyed is a bench that needs keys, and the key of each of users.
+func keyed(t testing.TB, users ...string) (b *bench, path string, given map[string]string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "keys")
+	given = map[string]string{}
+	for _, name := range users {
+		key, err := keys.New(path, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given[name] = key
+	}
+	file, err := keys.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newBench(t, func(c *Config) { c.Keys = file }), path, given
+}
+
+func TestAKeyIsTakenFromEveryPlaceItCanBeIn(t *testing.T) {
+	b, _, given := keyed(t, "anna")
+	anna := given["anna"]
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		want    int
+	}{
+		{"none", nil, 401},
+		{"X-API-Key", []string{"X-API-Key", anna}, 200},
+		{"Bearer", []string{"Authorization", "Bearer " + anna}, 200},
+		{"bearer in small letters", []string{"Authorization", "bearer " + anna}, 200},
+		{"the cookie", []string{"Cookie", keyCookie + "=" + anna}, 200},
+		{"a wrong one", []string{"X-API-Key", anna + "x"}, 401},
+		{"a wrong one before a right cookie", []string{"X-API-Key", "x", "Cookie", keyCookie + "=" + anna}, 401},
+		{"Basic", []string{"Authorization", "Basic " + anna}, 401},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := b.send("GET", "/sessions", "", tt.headers...)
+			if got.status != tt.want {
+				t.Fatalf("status = %d, want %d: %s", got.status, tt.want, got.body)
+			}
+			if tt.want == 401 && (got.problem(t).Code != chat.CodeUnauthorized || !strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Bearer")) {
+				t.Errorf("%s %q", got.body, got.header.Get("WWW-Authenticate"))
+			}
+		})
+	}
+}
+
+func TestWithoutAKeyEverybodyIsTheLocalUserUntilTheFirstIsMade(t *testing.T) {
+	b, path, _ := keyed(t)
+	b.begin("Is the roof sound?")
+	if got := b.send("GET", "/sessions", ""); got.status != 200 || !strings.Contains(got.body, "roof") {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	local, err := keys.New(path, chat.LocalUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.send("GET", "/sessions", ""); got.status != 401 {
+		t.Errorf("without a key: %d", got.status)
+	}
+	if got := b.send("GET", "/sessions", "", "X-API-Key", local); got.status != 200 || !strings.Contains(got.body, "roof") {
+		t.Errorf("what was there before: %d %s", got.status, got.body)
+	}
+}
+
+func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
+	b, path, given := keyed(t, "anna")
+	run, _, err := b.stage.Start(t.Context(), "anna", chat.RunRequest{Message: "Is the roof sound?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", b.url+"/agent/runs/"+run.ID+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", given["anna"])
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 200 {
+		t.Fatal(res.Status)
+	}
+	if _, err := keys.Revoke(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.cfg.Keys.Needed(); err != nil { // what keys.File.Run does each second
+		t.Fatal(err)
+	}
+	newSSEReader(res.Body).all(t) // ends although the run does not
+	if got := b.send("GET", "/agent/runs/"+run.ID+"/events", "", "X-API-Key", given["anna"]); got.status != 401 {
+		t.Errorf("after: %d", got.status)
+	}
+}
+
+func TestABrowserSignsIn(t *testing.T) {
+	b, _, given := keyed(t, "anna")
+	page := b.send("GET", "/documents?q=a", "", "Accept", "text/html")
+	if page.status != 401 || !strings.Contains(page.body, `type="password"`) || !strings.Contains(page.body, `value="/documents?q=a"`) {
+		t.Fatalf("%d %s", page.status, page.body)
+	}
+	post := func(key, to string) reply {
+		form := url.Values{"key": {key}, "to": {to}}.Encode()
+		return b.send("POST", "/signin", form, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+	}
+	if got := post("wrong", "/"); got.status != 401 || got.header.Get("Set-Cookie") != "" || !strings.Contains(got.body, "not valid") || strings.Contains(got.body, "wrong") {
+		t.Errorf("%d %v", got.status, got.header)
+	}
+	in := post(given["anna"], "/documents?q=a")
+	kept := in.header.Get("Set-Cookie")
+	if in.status != 303 || in.header.Get("Location") != "/documents?q=a" || !strings.Contains(kept, "HttpOnly") || !strings.Contains(kept, "SameSite=Lax") {
+		t.Fatalf("%d %v", in.status, in.header)
+	}
+	cookie, _, _ := strings.Cut(kept, ";")
+	if got := b.send("GET", "/", "", "Accept", "text/html", "Cookie", cookie); got.status != 200 {
+		t.Errorf("signed in: %d", got.status)
+	}
+	for _, away := range []string{"https://evil.example/", "//evil.example", `/\evil.example`, "evil", "", "/signin"} {
+		if got := post(given["anna"], away); got.header.Get("Location") != "/" {
+			t.Errorf("to %q: %q", away, got.header.Get("Location"))
+		}
+	}
+	out := b.send("POST", "/signout", "", "Cookie", cookie)
+	if out.status != 303 || !strings.Contains(out.header.Get("Set-Cookie"), "Max-Age=0") {
+		t.Errorf("%d %v", out.status, out.header)
+	}
+	if got := b.send("POST", "/signin", "key=x", "Content-Type", "application/x-www-form-urlencoded", "Origin", "https://evil.example"); got.status != 403 {
+		t.Errorf("another site's form: %d", got.status)
+	}
+}
+
+func TestADayOfQuestions(t *testing.T) {
+	b, _, given := keyed(t, "anna", "bert")
+	b.stage.store = chat.NewDaily(b.stage.store, 2)
+	ask := func(user string) reply {
+		return b.send("POST", "/chat", `{"message":"Why?"}`, "X-API-Key", given[user])
+	}
+	for range 2 {
+		if got := ask("anna"); got.status != 202 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	got := ask("anna")
+	wait, err := strconv.Atoi(got.header.Get("Retry-After"))
+	if got.status != 429 || err != nil || wait < 86_000 || wait > 86_400 || !strings.Contains(got.problem(t).Detail, "2 questions in 24 hours") {
+		t.Errorf("%d, again in %d s: %s", got.status, wait, got.body)
+	}
+	if got := ask("bert"); got.status != 202 {
+		t.Errorf("another user: %d", got.status)
+	}
+}

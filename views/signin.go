@@ -1,0 +1,7 @@
+package views
+
+const (
+	txtSignIn     = "Sign in"
+	txtSignInWith = "This server answers those who have a key."
+	txtKey        = "Your key"
+)
