@@ -24,7 +24,7 @@ var examples = map[Kind]Payload{
 	KindAnswerReset: AnswerReset{CallID: "c"},
 	KindCitation:    exampleCitation,
 	KindAnswer: Answer{Markdown: "Deep [1].", Citations: []Citation{exampleCitation},
-		Sources:     []Source{{Number: 1, DocumentID: "d", Title: "t", Filename: "t.pdf", Section: "s", URL: "u", Cited: true}},
+		Sources:     []Source{{Number: 1, DocumentID: "d", Title: "t", Filename: "t.pdf", SourceURL: "https://example.org/t", Section: "s", URL: "u", Cited: true}},
 		Unsupported: []string{"u"}, Confidence: 0.5, SelfEvaluation: "e",
 		Coverage:  Coverage{Searched: 1, Opened: 2, PagesRead: 3, EmptySearches: []string{"q"}},
 		StepsUsed: 4, Tokens: Tokens{In: 5, Out: 6}, Cost: new(0.01), LatencyMS: 8, StopReason: StopMaxSteps, FollowUps: []string{"f"}},
@@ -32,7 +32,7 @@ var examples = map[Kind]Payload{
 	KindRunDone: RunDone{Status: RunFailed, Error: &StepError{Code: CodeModelFailed, Message: "m", Retryable: true}},
 }
 
-var exampleCitation = Citation{Number: 1, DocumentID: "d", ChunkID: "ch", BlockID: "b12", Title: "t", Filename: "t.pdf", Section: "a › b", Page: 3,
+var exampleCitation = Citation{Number: 1, DocumentID: "d", ChunkID: "ch", BlockID: "b12", Title: "t", Filename: "t.pdf", SourceURL: "https://example.org/t", Section: "a › b", Page: 3,
 	Quote: "q", Claimed: "cl", Start: 4, End: 5, Boxes: []Box{{3, 0.1, 0.2, 0.3, 0.4}}, URL: "/d/d?c=r.1", Check: CheckApproximate,
 	Score: 0.9, SHA256: "ff"}
 

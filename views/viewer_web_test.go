@@ -1,0 +1,35 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func TestACapturedPageSaysWhereAndWhenItWasRead(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, namespace, url string
+		want                 []string
+	}{
+		{"a page of the web", chat.WebNamespace("r1"), "https://example.org/slate?a=1", []string{`href="https://example.org/slate?a=1"`, "on 21 November 2026, 09:30 UTC", "noreferrer"}},
+		{"a document that says it is one", "default", "https://example.org/slate", nil},
+		{"an address that is none", chat.WebNamespace("r1"), "javascript:alert(1)", nil},
+	} {
+		var b strings.Builder
+		d := corpus.Document{Namespace: tt.namespace, Meta: map[string]any{corpus.MetaURL: tt.url, corpus.MetaFetchedAt: "2026-11-21T09:30:00Z"}}
+		if err := readOn(d).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %s in %s", tt.name, want, b.String())
+			}
+		}
+		if len(tt.want) == 0 && b.Len() > 0 {
+			t.Errorf("%s: %s", tt.name, b.String())
+		}
+	}
+}
