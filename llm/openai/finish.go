@@ -14,14 +14,15 @@ func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time
 
 // end checks that the reply is complete and yields its calls and its end.
 func (r *reply) end(ctx context.Context) *llm.Error {
-	if len(r.tail) > 0 {
-		r.send(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
-	}
 	switch {
 	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:
 		return r.m.noStream(ctx, "", r.events.buf)
 	case r.finish == "" && !r.ended:
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
+	}
+	if len(r.tail) > 0 {
+		r.text = true
+		r.send(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
 	}
 	finish := r.finishKind()
 	cut := finish == llm.FinishLength

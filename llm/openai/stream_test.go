@@ -129,6 +129,8 @@ var streams = []struct {
 	{name: "row 11: runes of several bytes", wire: data(text("日本"), text("語 é 👍"), fin("stop"), done), want: played{Text: "日本語 é 👍", Finish: llm.FinishStop}},
 	{name: "row 11: a rune split over two chunks", wire: data("{\"choices\":[{\"delta\":{\"content\":\"a\xf0\x9f\"}}]}", "{\"choices\":[{\"delta\":{\"content\":\"\x91\x8db\"}}]}", fin("stop"), done),
 		want: played{Text: "a👍b", Finish: llm.FinishStop}},
+	{name: "row 11: a rune that the end cuts is not shown", wire: data(text("Hello"), "{\"choices\":[{\"delta\":{\"content\":\"\xf0\x9f\"}}]}"), want: played{Text: "Hello", Err: llm.KindIncomplete}},
+	{name: "row 11: a reply of half a rune", wire: data("{\"choices\":[{\"delta\":{\"content\":\"\xf0\x9f\"}}]}", fin("stop"), done), want: played{Text: "\ufffd", Finish: llm.FinishStop}},
 	{name: "escapes and surrogate pairs", wire: data(`{"choices":[{"delta":{"content":"a\n\"\\\/\t\u00e9\ud83d\udc4d"}}]}`, fin("stop"), done), want: played{Text: "a\n\"\\/\té👍", Finish: llm.FinishStop}},
 	{name: "row 12: a byte order mark loses nothing", wire: "\xef\xbb\xbf" + data(text("Hello"), fin("stop"), done), want: helloStop},
 	{name: "row 14: an error in the stream", wire: data(text("Hel"), `{"error":{"message":"boom","code":503}}`), want: played{Text: "Hel", Err: llm.KindServer, Code: "503"}},
