@@ -226,3 +226,43 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 		}
 	})
 }
+
+// Whatever a model writes before its connection breaks or its limit cuts it: no end and no call after the break, no call that may run
+// after the cut, and a call in a whole reply only with the mark that closes it.
+func FuzzNoCallIsMadeOfAReplyWithoutItsEnd(f *testing.F) {
+	for _, seed := range []string{"", "The roof leaks [1].", `{"tool":"search_documents","input":{"query":"x"}}`, `<tool_call>{"name":"search_documents","arguments":{}}</tool_call>`,
+		"<tool_call>{\"name\":\"search_documents\"", "```json\n{'tool':'search_documents','input':{,}}```", `[TOOL_CALLS]search_documents[ARGS]{"a":1}`,
+		"<|channel|>final<|message|>x", "<function=read_document><parameter=a>1</parameter></function>"} {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, json bool) {
+		if len(text) > 1<<14 {
+			return
+		}
+		way := Auto
+		if json {
+			way = JSON
+		}
+		reply := func(r scripted.Reply) *Model {
+			r.Chunks = []string{text}
+			return New(scripted.NewScript(func(scripted.Request) scripted.Reply { return r }), way)
+		}
+		broken := hear(t, reply(scripted.Reply{Err: &llm.Error{Kind: llm.KindIncomplete, Message: "cut"}}), ask)
+		if broken.Err != llm.KindIncomplete || broken.Finish != "" || len(broken.Calls) > 0 {
+			t.Fatalf("broken after %q: %+v", text, broken)
+		}
+		for _, call := range hear(t, reply(scripted.Reply{Finish: llm.FinishLength}), ask).Calls {
+			if !strings.HasPrefix(call, "malformed ") {
+				t.Fatalf("cut after %q: %s may run", text, call)
+			}
+		}
+		whole := hear(t, reply(scripted.Reply{}), ask)
+		if (whole.Err == "") != (whole.Finish != "") {
+			t.Fatalf("%q: %+v", text, whole)
+		}
+		if len(whole.Calls) > 0 && !strings.ContainsAny(text, "}>") {
+			t.Fatalf("%q has no end, but makes the calls %q", text, whole.Calls)
+		}
+	})
+}
