@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults fuzz handbook picture audit clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults fuzz handbook picture audit schemathesis clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -102,6 +102,18 @@ handbook: chromium
 
 picture: build chromium
 	node e2e/picture.mjs
+
+# Asks a server on loopback whatever the description allows and forbids, with schemathesis from PyPI. It has a data directory of its own.
+SCHEMATHESIS_PORT ?= 38471
+schemathesis: build .cache/schemathesis/bin/schemathesis
+	@data=$$(mktemp -d); trap 'kill $$server; wait $$server; rm -rf $$data' EXIT; \
+	FOOTNOTE_MODEL=offline FOOTNOTE_CONFIG= FOOTNOTE_DATA=$$data FOOTNOTE_ADDR=127.0.0.1:$(SCHEMATHESIS_PORT) FOOTNOTE_LOG_LEVEL=warn bin/footnote serve & server=$$!; \
+	.cache/schemathesis/bin/schemathesis run http://127.0.0.1:$(SCHEMATHESIS_PORT)/openapi.json --wait-for-schema 30 --phases examples,coverage,fuzzing \
+	  --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance,negative_data_rejection \
+	  --max-examples 20 --request-timeout 40 --no-shrink --warnings off --continue-on-failure
+
+.cache/schemathesis/bin/schemathesis:
+	python3 -m venv .cache/schemathesis && .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check schemathesis==4.32.5
 
 audit:
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
