@@ -31,6 +31,7 @@ type commands struct {
 	Migrate   migrateCommand `cmd:"" help:"Carry everything from a data directory into an empty PostgreSQL."`
 	Export    exportCommand  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
 	Verify    verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
+	Eval      evalCommand    `cmd:"" help:"Measure how well questions are answered."`
 	Key       keyCommand     `cmd:"" help:"Make, list and revoke the keys of users."`
 	PDFWorker workerCommand  `cmd:"" name:"pdf-worker" hidden:"" help:"Read PDFs apart from the server (started by it)."`
 }
