@@ -86,3 +86,34 @@ func TestAnthropicsModelAnswersWithToolsAndThinking(t *testing.T) {
 		t.Errorf("a model that is not allowed: %d %s", got.status, got.body)
 	}
 }
+
+func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
+	t.Parallel()
+	model := newModel(t, scripted.Config{Record: 10})
+	for name, env := range map[string][]string{
+		"eino":      append(model.env(), "FOOTNOTE_AGENT_FRAMEWORK=eino"),
+		"anthropic": {"FOOTNOTE_AGENT_FRAMEWORK=anthropic", "OPENAI_BASE_URL=http://127.0.0.1:1/v1", "ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL=" + strings.TrimSuffix(model.url, "/v1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, newDir(t), env...)
+			s.add(books...)
+			log := s.run("What is the condition of the roof?")
+			if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 {
+				t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
+			}
+			tools := 0
+			for _, step := range log.steps {
+				if step.ToolName != "" {
+					tools++
+				}
+				if step.Step == "fallback" {
+					t.Errorf("the offline model took over: %+v", step)
+				}
+			}
+			if tools == 0 {
+				t.Error("no tool was called")
+			}
+		})
+	}
+}
