@@ -19,6 +19,7 @@ func (r *Runs) Run(ctx context.Context) error {
 		return err
 	}
 	r.sendWaiting(ctx)
+	var purged time.Time
 	ticker := time.NewTicker(r.cfg.Lease / 3)
 	defer ticker.Stop()
 	for {
@@ -35,8 +36,17 @@ func (r *Runs) Run(ctx context.Context) error {
 			r.cfg.Log.ErrorContext(ctx, "runs of dead servers could not be taken over", "error", err)
 		}
 		r.sendWaiting(ctx)
+		if time.Since(purged) >= undoTime {
+			purged = time.Now()
+			if _, err := r.cfg.Store.Purge(ctx, purged.Add(-undoTime), time.Time{}); err != nil {
+				r.cfg.Log.ErrorContext(ctx, "deleted conversations could not be removed", "error", err)
+			}
+		}
 	}
 }
+
+// undoTime is how long a deleted conversation can be brought back.
+const undoTime = time.Minute
 
 // renew extends the leases of the runs under way. A run that another server has by now stops here.
 func (r *Runs) renew(ctx context.Context) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"footnote/chat"
 )
 
 const (
@@ -49,6 +51,32 @@ func purgeSome(t *tx, hidden, idle int64) (int, error) {
 	if _, err := t.exec(`DELETE FROM events WHERE run = ANY($1)`, runs); err != nil {
 		return 0, err
 	}
+	if err := hideCaptured(t, runs); err != nil {
+		return 0, err
+	}
 	n, err := t.exec(`DELETE FROM sessions WHERE n = ANY($1)`, gone)
 	return int(n), err
+}
+
+// hideCaptured hides the web pages that runs have read; the library removes what is hidden.
+func hideCaptured(t *tx, runs []int64) error {
+	type page struct {
+		n    int64
+		user string
+	}
+	read := func(row scanner) (p page, err error) {
+		err = row.Scan(&p.n, &p.user)
+		return p, err
+	}
+	pages, err := rowsOf(t.ctx, t.pgx, read, `SELECT d.n, d.user_id FROM runs r JOIN sessions o ON o.n = r.session
+		JOIN documents d ON d.user_id = o.user_id AND d.namespace = $2 || r.id WHERE r.n = ANY($1) AND d.deleted_at = 0`, []any{runs, chat.WebNamespace("")})
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		if err := show(t, p.n, p.user, time.Now().UnixMicro()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

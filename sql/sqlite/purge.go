@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"footnote/chat"
 )
 
 const (
@@ -59,5 +61,39 @@ func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
 	if err := rows.Err(); err != nil {
 		return 0, failure(err)
 	}
+	if err := hideCaptured(tx, gone, hidden, idle); err != nil {
+		return 0, err
+	}
 	return tx.exec(`DELETE FROM sessions WHERE n IN (`+gone+`)`, hidden, idle, purgeBatch)
+}
+
+// hideCaptured hides the web pages that the sessions' runs have read; the library removes what is hidden.
+func hideCaptured(tx *tx, gone string, hidden, idle int64) error {
+	rows, err := tx.query(`SELECT d.n, d.user FROM runs r JOIN sessions o ON o.n = r.session JOIN documents d ON d.user = o.user AND d.namespace = '`+chat.WebNamespace("")+`' || r.id
+		WHERE r.session IN (`+gone+`) AND d.deleted_at = 0`, hidden, idle, purgeBatch)
+	if err != nil {
+		return err
+	}
+	type page struct {
+		n    int64
+		user string
+	}
+	var pages []page
+	defer rows.Close()
+	for rows.Next() {
+		var p page
+		if err := rows.Scan(&p.n, &p.user); err != nil {
+			return failure(err)
+		}
+		pages = append(pages, p)
+	}
+	if err := rows.Err(); err != nil {
+		return failure(err)
+	}
+	for _, p := range pages {
+		if err := show(tx, p.n, p.user, time.Now().UnixMicro()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
