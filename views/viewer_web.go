@@ -29,3 +29,12 @@ func fetchedAt(d corpus.Document) string {
 	}
 	return "on " + at.UTC().Format("2 January 2006, 15:04 UTC")
 }
+
+// webHost is the name of the site that a citation's page was read from; empty for documents.
+func webHost(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
