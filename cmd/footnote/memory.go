@@ -23,6 +23,7 @@ func spareMemory() {
 		debug.SetGCPercent(gcPercent)
 	}
 	debug.FreeOSMemory()
+	dropProgramPages()
 }
 
 // giveBackMemory returns memory to the system soon after many readers have left, until ctx ends. A server at rest allocates

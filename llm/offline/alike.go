@@ -37,7 +37,7 @@ var irregular = strings.Fields(`pay,paid keep,kept leave,left hold,held build,bu
 
 // light are words that a question needs more than its answer does: it says "get" where the answer says "is entitled to". They
 // add to a sentence's worth, but hardly count where they are missing.
-var light = func() map[string]bool {
+var light = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, word := range strings.Fields(`get give take make do go come need use put let have become look like thing people person everyone everybody someone
 		anyone kind type sort way manner company firm place part possible permit permitted allow allowed require required necessary able must current
@@ -50,7 +50,7 @@ var light = func() map[string]bool {
 		}
 	}
 	return m
-}()
+})
 
 // table finds words by a stem of any of a group.
 func table(groups [][]string) map[string][]string {

@@ -60,7 +60,7 @@ func weigh(q query, p pile, want demand, question string) []word {
 			}
 			n.worth = worths(w, n.terms, vocabulary, langs)
 			stop := !w.Gram && len(q.borrowed) == 0 && !slices.ContainsFunc(subject, func(o text.Word) bool { return o.Text == w.Text })
-			n.light = stop || !n.name && (slices.ContainsFunc(w.Terms, func(t string) bool { return light[t] }) || want.stands != nil && want.stands.MatchString(w.Text))
+			n.light = stop || !n.name && (slices.ContainsFunc(w.Terms, func(t string) bool { return light()[t] }) || want.stands != nil && want.stands.MatchString(w.Text))
 			rarity := rarity(n, p)
 			n.weight, n.need = share*rarity, share*(1+rarity)
 			if n.name {
