@@ -90,7 +90,7 @@ func (w *work) act(ctx context.Context, r reply) error {
 	w.history = append(w.history, asked(r, attempts))
 	callCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(w.now, func() { cancel(errAnswerNow) })()
+	defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
 	for _, a := range attempts {
 		if a.status == "" && a.tool.approve {
 			queue = append(queue, w.track(w.ask(a)))

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -135,8 +136,8 @@ func (w *work) hear(ctx context.Context, a *attempt, late <-chan time.Time) (ver
 	case <-late:
 		end(chat.StatusSkipped, "nobody approved it in time", "Nobody approved this call in time. Answer from what you have.")
 	case <-w.now.Done():
-		if ctx.Err() != nil {
-			return verdict{}, context.Cause(ctx)
+		if why := context.Cause(w.now); !errors.Is(why, errAnswerNow) { // it ends with its run, too
+			return verdict{}, why
 		}
 		end(chat.StatusCancelled, "you wanted the answer now", "The user wants the answer now.")
 	case <-ctx.Done():
@@ -184,7 +185,7 @@ func (w *work) resumePending(ctx context.Context, waiting []*chat.Step) error {
 	}
 	callCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(w.now, func() { cancel(errAnswerNow) })()
+	defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
 	told, err := w.permitted(ctx, callCtx, attempts)
 	if err != nil {
 		return err

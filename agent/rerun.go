@@ -186,7 +186,7 @@ func (w *work) redo(ctx context.Context, step chat.Step) error {
 	if a.status == "" {
 		callCtx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		defer context.AfterFunc(w.now, func() { cancel(errAnswerNow) })()
+		defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
 		w.launch(callCtx, a)
 		select {
 		case o = <-a.ended:

@@ -83,7 +83,7 @@ type handle struct {
 	ctx    context.Context    // of the run
 	asked  map[string]*asking // calls that wait, or waited, for a person; under Runs.mu
 	cancel context.CancelCauseFunc
-	now    context.CancelFunc // answer now
+	now    func() // answer now
 }
 
 // NewRuns checks the wiring.
@@ -174,16 +174,16 @@ func (r *Runs) unreserve() {
 // launch gives a run its goroutine. log is what it did before a restart, nil for a new run.
 func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat.Event) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	now, answerNow := context.WithCancel(ctx)
+	now, answerNow := context.WithCancelCause(ctx)
 	r.mu.Lock()
 	if r.stopping {
 		cancel(errStopping)
 	}
-	h := &handle{user: run.User, ctx: ctx, asked: map[string]*asking{}, cancel: cancel, now: answerNow}
+	h := &handle{user: run.User, ctx: ctx, asked: map[string]*asking{}, cancel: cancel, now: func() { answerNow(errAnswerNow) }}
 	r.active[run.ID] = h
 	r.mu.Unlock()
 	r.wg.Go(func() {
-		defer answerNow()
+		defer answerNow(nil)
 		defer cancel(nil)
 		w := r.newWork(run, set, now)
 		w.handle = h

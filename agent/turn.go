@@ -113,7 +113,7 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 				}
 			}
 		}
-		defer context.AfterFunc(w.now, hurry(errAnswerNow))()
+		defer context.AfterFunc(w.now, func() { hurry(context.Cause(w.now))() })()
 		late := time.AfterFunc(w.searchTime()-time.Since(w.begun), hurry(errLate))
 		defer late.Stop()
 	}

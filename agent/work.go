@@ -40,7 +40,7 @@ type work struct {
 	set     toolset
 	budget  chat.Budget
 	begun   time.Time
-	now     context.Context // ends when the user wants the answer now
+	now     context.Context // ends with errAnswerNow when the user wants the answer now, and with its run
 	tools   errgroup.Group  // calls under way
 	model   llm.Model
 	fell    bool // the model is the one made of rules: from the start, or because the other failed
