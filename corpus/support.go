@@ -228,12 +228,12 @@ func (j *Judge) Supports(claim, passage string) bool {
 			}
 		}
 	}
-	spoken := text.Detect(claim)
-	if spoken != "" && lang != "" && spoken != lang {
-		return held > 0 || names == 0
+	if namesHeld*2 >= names && held >= minSupport*total {
+		return true
 	}
-	if namesHeld*2 < names {
+	if lang == "" || held == 0 && names > 0 {
 		return false
 	}
-	return held >= minSupport*total
+	spoken := text.Detect(claim) // slow, and hardly ever needed
+	return spoken != "" && spoken != lang
 }

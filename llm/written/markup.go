@@ -127,12 +127,20 @@ func firstMark(text string) int {
 // partMark returns how many bytes at the end of a text begin a mark.
 func partMark(text string) int {
 	for n := min(len(text), 20); n > 0; n-- {
-		if partOfMark(text[len(text)-n:]) {
+		if end := text[len(text)-n:]; beginsMark[end[0]] && partOfMark(end) {
 			return n
 		}
 	}
 	return 0
 }
+
+// beginsMark holds the bytes that marks begin with.
+var beginsMark = func() (begins [256]bool) {
+	for _, mark := range marks {
+		begins[mark[0]] = true
+	}
+	return begins
+}()
 
 func partOfMark(text string) bool {
 	for _, mark := range marks {
