@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// supported are words of the document that a run cites: an answer that nothing backs would be asked for again.
+var supported = []string{" the", " roof", " is", " in", " fair", " condition", " four", " slipped"}
+
 // tokens is how many pieces the answer comes in.
 const tokens = 200
 
@@ -83,12 +86,12 @@ func answer(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 				return
 			}
 		}
-		word := " word"
+		word := supported[i%len(supported)]
 		switch {
 		case i%100 == 60:
 			word = " roof [1]"
 		case i%20 == 19:
-			word = " end."
+			word = " slates."
 		}
 		fmt.Fprintf(w, chunk+`{"content":"%s"},"finish_reason":null}]}`+"\n\n", word)
 		if flush.Flush() != nil {
