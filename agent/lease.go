@@ -78,6 +78,9 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	r.starting.Lock()
 	defer r.starting.Unlock()
 	runs, err := r.cfg.Store.TakeOver(ctx, r.lease(), before)
+	if ctx.Err() != nil { // stopped as soon as started
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("take over runs: %w", err)
 	}
