@@ -6,35 +6,36 @@ import (
 	"sync"
 )
 
-// maxCached is how many results are kept.
+// maxCached is how many results of tools are kept.
 const maxCached = 256
 
-// cache keeps results of tools for all runs. A key holds the library's version, so nothing in it is ever out of date. It is
-// safe for concurrent use.
-type cache struct {
-	mu      sync.Mutex
-	results map[string]result
+// cache keeps values for all runs, up to so many. It is safe for concurrent use.
+type cache[V any] struct {
+	most int
+	mu   sync.Mutex
+	kept map[string]V
 }
 
-func newCache() *cache { return &cache{results: map[string]result{}} }
+func newCache[V any](most int) *cache[V] { return &cache[V]{most: most, kept: map[string]V{}} }
 
-func (c *cache) get(key string) (result, bool) {
+func (c *cache[V]) get(key string) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, ok := c.results[key]
-	return r, ok
+	v, ok := c.kept[key]
+	return v, ok
 }
 
-// put keeps a result. When there are too many, all are forgotten: they come back at the price of one search each.
-func (c *cache) put(key string, r result) {
+// put keeps a value. When there are too many, all are forgotten: each comes back at the price of its making.
+func (c *cache[V]) put(key string, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.results) >= maxCached {
-		clear(c.results)
+	if len(c.kept) >= c.most {
+		clear(c.kept)
 	}
-	c.results[key] = r
+	c.kept[key] = v
 }
 
+// cacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date.
 func cacheKey(tool, args string, d *desk, version int64) string {
 	return strings.Join([]string{
 		tool, args, d.scope.User, strings.Join(d.scope.Namespaces, "\x01"), strings.Join(d.only, "\x01"), strconv.FormatInt(version, 10),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,6 +120,7 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 	}
 	if selection == SelectAuto && w.thinks(featureDecisions) {
 		if calls, ok := w.decisions.get(w.decisionKey()); ok {
+			calls = slices.Clone(calls)
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
 				message: "Chose as for the same words before: " + strings.Join(namesOf(calls), ", "),

@@ -3,43 +3,13 @@ package agent
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"footnote/chat"
 	"footnote/corpus/text"
-	"footnote/llm"
 )
 
 // maxDecisions is how many choices of tools are remembered.
 const maxDecisions = 1000
-
-// decisions remember which tools a model chose for a question's words, when that led to an answer with footnotes. Safe for concurrent use.
-type decisions struct {
-	mu    sync.Mutex
-	calls map[string][]llm.Call
-}
-
-func newDecisions() *decisions { return &decisions{calls: map[string][]llm.Call{}} }
-
-func (d *decisions) get(key string) ([]llm.Call, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	calls, ok := d.calls[key]
-	return slices.Clone(calls), ok && key != ""
-}
-
-// put remembers a choice. When there are too many, all are forgotten: each comes back at the price of one turn.
-func (d *decisions) put(key string, calls []llm.Call) {
-	if key == "" || len(calls) == 0 {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.calls) >= maxDecisions {
-		clear(d.calls)
-	}
-	d.calls[key] = slices.Clone(calls)
-}
 
 // decisionKey is what questions have in common that the same tools answer: the content words in any order and form, and where they are
 // searched for. It is empty for a question that leans on others, and for one that is asked again because its answer did not please.
@@ -69,5 +39,7 @@ func (w *work) learn(a chat.Answer) {
 	if w.led || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered || !w.thinks(featureDecisions) {
 		return
 	}
-	w.decisions.put(w.decisionKey(), w.first)
+	if key := w.decisionKey(); key != "" && len(w.first) > 0 {
+		w.decisions.put(key, slices.Clone(w.first))
+	}
 }

@@ -78,7 +78,7 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	r.starting.Lock()
 	defer r.starting.Unlock()
 	runs, err := r.cfg.Store.TakeOver(ctx, r.lease(), before)
-	if ctx.Err() != nil { // stopped as soon as started
+	if err != nil && ctx.Err() != nil { // stopped as soon as started
 		return nil
 	}
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -24,30 +23,6 @@ type memory struct {
 	sources   []chat.Source
 	citations []chat.Citation
 	passages  []string // ids, those of cited ones first
-}
-
-// memories keep what was read of finished runs, which never changes. Safe for concurrent use.
-type memories struct {
-	mu   sync.Mutex
-	runs map[string]memory
-}
-
-func newMemories() *memories { return &memories{runs: map[string]memory{}} }
-
-func (m *memories) get(runID string) (memory, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known, ok := m.runs[runID]
-	return known, ok
-}
-
-func (m *memories) put(runID string, what memory) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.runs) >= maxMemories {
-		clear(m.runs)
-	}
-	m.runs[runID] = what
 }
 
 // memoryOf reads what an answered run rested on.

@@ -121,7 +121,7 @@ func BenchmarkRecollect(b *testing.B) {
 			var worst time.Duration
 			for b.Loop() {
 				if !kept {
-					h.runs.memories = newMemories()
+					h.runs.memories = newCache[memory](maxMemories)
 				}
 				begun := time.Now()
 				w := h.runs.newWork(next, set, b.Context())

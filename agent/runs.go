@@ -62,12 +62,12 @@ type Config struct {
 type Runs struct {
 	cfg   Config
 	box   toolbox
-	cache *cache
+	cache *cache[result]
 	guard guard
 
 	tally     *tallies
-	decisions *decisions
-	memories  *memories
+	decisions *cache[[]llm.Call] // which tools a model chose for a question's words, when that led to an answer with footnotes
+	memories  *cache[memory]     // of finished runs, which never change
 	wg        sync.WaitGroup
 
 	starting sync.RWMutex // held for writing while runs of dead servers are taken over, so that none of ours is among them
@@ -119,7 +119,8 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache(), tally: newTally(), decisions: newDecisions(), memories: newMemories(), active: map[string]*handle{}}, nil
+	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
+		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), active: map[string]*handle{}}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's

@@ -41,7 +41,7 @@ func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)
 	if sh.blobs, err = blobs.Open(filepath.Join(dir, "blobs")); err != nil {
 		t.Fatal(err)
 	}
-	reader := extract.New(nil)
+	reader := extract.New(paper{drawn: new(int)})
 	cfg := corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Blobs: sh.blobs, Queue: db.Queue(), Extractor: reader, Renderer: reader}
 	if change != nil {
 		change(&cfg, db)
@@ -211,7 +211,7 @@ func (s slow) Extract(ctx context.Context, f corpus.File, report func(done, tota
 }
 
 func newSlow() slow {
-	return slow{Extractor: extract.New(nil), begun: make(chan string, 8), gate: make(chan struct{})}
+	return slow{Extractor: extract.New(paper{drawn: new(int)}), begun: make(chan string, 8), gate: make(chan struct{})}
 }
 
 func TestCancelStopsTheWork(t *testing.T) {
