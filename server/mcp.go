@@ -18,10 +18,10 @@ const mcpAbout = `Footnote answers questions from the user's own documents. "ask
 
 // mcpMessage is what the protocol wraps everything in; it describes the rest.
 type mcpMessage struct {
-	JSONRPC string         `json:"jsonrpc"`
-	ID      any            `json:"id"`
-	Method  string         `json:"method"`
-	Params  map[string]any `json:"params"`
+	JSONRPC string `json:"jsonrpc"`
+	ID      any    `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"` // as the method has it; what does not fit is told in the answer's error
 }
 
 // caller is on whose behalf tools are called, and where links lead. It outlives the request's echo.Context, which is used again for others.
@@ -40,11 +40,12 @@ func (s *Server) mcp(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	plain := !wantsStream(c) // a client that takes no events gets the answer alone
 	c.Request().Header.Set(echo.HeaderAccept, "application/json, text/event-stream")
+	out := &plainFailures{ResponseWriter: c.Response()}
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.toolServer(who) }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: plain, MaxRequestBodyBytes: s.limits.JSONBody,
 		DisableLocalhostProtection: true, // checkHost knows the names that we are reached by, also behind a proxy on this machine
-	}).ServeHTTP(c.Response(), c.Request())
-	return nil
+	}).ServeHTTP(out, c.Request())
+	return out.failure()
 }
 
 // toolServer is what one caller sees.

@@ -142,3 +142,35 @@ func TestTheProtocolIsGuardedLikeEveryRoute(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Limits.JSONBody = 1000 })
+	kind := []string{"Content-Type", "application/json"}
+	for _, tt := range []struct {
+		name, body string
+		headers    []string
+		status     int
+		code       chat.Code
+		detail     string
+	}{
+		{"no kind", "x", nil, 415, chat.CodeUnsupported, "application/json"},
+		{"nothing", "", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
+		{"no JSON", "{", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
+		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid, "Go value of type string"},
+		{"a method that is not known", `{"jsonrpc":"2.0","id":1,"method":"x/y"}`, kind, 400, chat.CodeInvalid, `"x/y"`},
+		{"a method that is long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("é", 450) + `"}`, kind, 400, chat.CodeInvalid, "éé"},
+		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413, chat.CodeTooLarge, "too large"},
+	} {
+		got := b.send("POST", "/mcp", tt.body, tt.headers...)
+		var p problem
+		if err := json.Unmarshal([]byte(got.body), &p); err != nil {
+			t.Errorf("%s: %v in %s", tt.name, err, got.body)
+		}
+		if kind := got.header.Get("Content-Type"); kind != "application/problem+json" || got.status != tt.status || p.Status != tt.status {
+			t.Errorf("%s: %d, %s, %+v", tt.name, got.status, kind, p)
+		}
+		if p.Code != tt.code || !strings.Contains(p.Detail, tt.detail) || len(p.Detail) > 500 || p.RequestID == "" {
+			t.Errorf("%s: %+v", tt.name, p)
+		}
+	}
+}

@@ -120,11 +120,13 @@ func serviceOperations() []operation {
 			method: "POST", path: "/mcp", group: "Service", summary: "Use search, read, list_documents and ask as tools of the Model Context Protocol",
 			about: "For programs that bring their own model: streamable HTTP, without sessions. The protocol describes its messages; tools/list describes the tools.",
 			body:  mcpMessage{}, open: true, example: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}},
-			fails: []chat.Code{chat.CodeInvalid, chat.CodeTooLarge},
+			fails: bodyFails,
 			outcomes: []outcome{
-				{status: http.StatusOK, about: "The answer to the message.", body: map[string]any{}},
+				{status: http.StatusOK, about: "The answer to the message, its error included.", body: map[string]any{}},
 				{status: http.StatusOK, about: "The same with what is told before it, as server-sent events.", kind: eventsKind},
 				{status: http.StatusAccepted, about: "A notification was taken."},
+				{status: http.StatusBadRequest, about: "As the protocol words it, if the message has an id.", body: map[string]any{}},
+				{status: http.StatusNotFound, about: "There is no such method, in the protocol's version of July 2026 and later.", body: map[string]any{}},
 			},
 		},
 		{

@@ -70,6 +70,8 @@ func describedFields(l Limits) map[string]field {
 		"Feedback.comment":        {about: "Why, in the reader's own words."},
 		"WaitingList.queue":       {about: "What waits, in the order in which it will be sent."},
 		"WaitingQuestion.problem": {about: "Why it could not be sent. It waits until it is changed or removed."},
+		"McpMessage.jsonrpc":      {about: "Always 2.0.", need: true, values: []string{"2.0"}},
+		"McpMessage.method":       {about: "What is asked for: tools/list, tools/call, initialize, … A message without one answers a request of ours, and we make none."},
 		"EvidenceFile.file":       {about: "The whole text of an exported file.", need: true},
 		"SessionHead.run_id":      {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
 

@@ -78,8 +78,6 @@ var words = map[string]string{
 	"bytes":                      "The file's size.",
 	"cached":                     "The output is of an earlier, equal call.",
 	"call_id":                    "The step's id in its run.",
-	"jsonrpc":                    "Always 2.0.",
-	"method":                     "What is asked for: tools/list, tools/call, initialize, …",
 	"params":                     "What goes with the method.",
 	"source_url":                 "Where a page of the web was read; left out for documents.",
 	"check":                      "How well the quote was found in the document's text: word for word, nearly so, or not at all.",

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// plainFailures lets everything through but failures in plain text, which it keeps: the protocol's library answers with them whatever it
+// cannot read, and clients are to get errors in one form.
+type plainFailures struct {
+	http.ResponseWriter
+	status int // of the failure that was kept; 0: none
+	text   bytes.Buffer
+}
+
+func (w *plainFailures) WriteHeader(status int) {
+	kind, _, err := mime.ParseMediaType(w.Header().Get(echo.HeaderContentType))
+	if status >= http.StatusBadRequest && err == nil && kind == echo.MIMETextPlain {
+		w.status = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *plainFailures) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		return w.ResponseWriter.Write(p)
+	}
+	w.text.Write(p[:min(len(p), max(0, maxRefusal-w.text.Len()))])
+	return len(p), nil
+}
+
+// Unwrap is for http.ResponseController.
+func (w *plainFailures) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// maxRefusal is how many bytes of a failure's text are told.
+const maxRefusal = 300
+
+// failure is what was kept as one of our errors; nil: nothing was.
+func (w *plainFailures) failure() error {
+	switch {
+	case w.status == 0:
+		return nil
+	case w.status == http.StatusBadRequest:
+		reason := strings.ToValidUTF8(strings.TrimSpace(w.text.String()), "")
+		return invalid("This is not a message of the Model Context Protocol (" + reason + "). Send one JSON-RPC message.")
+	case w.status < http.StatusInternalServerError:
+		return echo.NewHTTPError(w.status)
+	}
+	return errors.New("model context protocol: " + w.text.String())
+}
