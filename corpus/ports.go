@@ -110,6 +110,13 @@ type Lexical interface {
 
 	// Similar returns indexed body terms that share trigrams with term, most alike first, at most k: for typing errors.
 	Similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error)
+
+	// Rarities returns those of a query's terms that choose passages in SearchLexical, rarest first, each with its Rarity among all passages of
+	// all users. Passages that are hidden but not yet removed may count.
+	Rarities(ctx context.Context, terms []string) ([]TermWeight, error)
+
+	// AverageLength returns how many terms a passage has on average, its title's counted, at least 1.
+	AverageLength(ctx context.Context) (float64, error)
 }
 
 // LexicalQuery is a question as analysed terms.

@@ -43,7 +43,7 @@ func (s Span) position(row uint32) int {
 type Directory struct {
 	Spans         []Span // visible ones, by First
 	Passages      int
-	averageLength float64
+	AverageLength float64 // terms of a passage with its title's, at least 1; 0 in the zero value
 }
 
 // NewDirectory returns a directory of the spans, which may come in any order and are the directory's from now on.
@@ -57,7 +57,7 @@ func NewDirectory(spans []Span) Directory {
 			total += s.length(row)
 		}
 	}
-	d.averageLength = max(1, float64(total)/float64(max(1, d.Passages)))
+	d.AverageLength = max(1, float64(total)/float64(max(1, d.Passages)))
 	return d
 }
 

@@ -2,17 +2,9 @@ package bm25
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"footnote/corpus"
-)
-
-// BM25's constants, and what a term in the title counts more than one in the body.
-const (
-	k1          = 1.2
-	b           = 0.75
-	TitleWeight = 2
 )
 
 // Limits of one search. Work grows with the passages that hold the query's terms, so frequent terms don't choose passages as
@@ -55,8 +47,22 @@ func (d Directory) Choose(terms []Counted) []string {
 	return chosen
 }
 
-// Weigh makes scores, but for the term's rarity, of the weights that a term has in rows: how often it occurs, TitleWeight for
-// each time in the title. Rows come ascending; those that are not visible are left out. The result lies in list.
+// Rarities returns the terms that Choose would choose, with their rarity: the query's side of BM25.
+func (d Directory) Rarities(terms []Counted) []corpus.TermWeight {
+	found := make(map[string]int, len(terms))
+	for _, c := range terms {
+		found[c.Term] = c.Found
+	}
+	chosen := d.Choose(terms)
+	out := make([]corpus.TermWeight, len(chosen))
+	for i, term := range chosen {
+		out[i] = corpus.TermWeight{Term: term, Weight: float32(corpus.Rarity(d.Passages, found[term]))}
+	}
+	return out
+}
+
+// Weigh makes scores, but for the term's rarity, of the weights that a term has in rows: how often it occurs, corpus.TitleWeight
+// for each time in the title. Rows come ascending; those that are not visible are left out. The result lies in list.
 func (d Directory) Weigh(list []Scored) []Scored {
 	out, spans := list[:0], d.Spans
 	for _, found := range list {
@@ -67,8 +73,8 @@ func (d Directory) Weigh(list []Scored) []Scored {
 			break
 		}
 		if found.Row >= spans[0].First {
-			weight, length := float64(found.Score), float64(spans[0].length(found.Row))/d.averageLength
-			out = append(out, Scored{found.Row, float32(weight * (k1 + 1) / (weight + k1*(1-b+b*length)))})
+			length := float64(spans[0].length(found.Row))
+			out = append(out, Scored{found.Row, float32(corpus.Saturation(float64(found.Score), length, d.AverageLength))})
 		}
 	}
 	return out
@@ -78,9 +84,7 @@ func (d Directory) Weigh(list []Scored) []Scored {
 func (d Directory) Sum(lists [][]Scored) []Scored {
 	var sum, next []Scored
 	for _, list := range lists {
-		n, found := float64(d.Passages), float64(len(list))
-		idf := float32(math.Log(1 + (n-found+0.5)/(found+0.5)))
-		sum, next = add(next[:0], sum, list, idf), sum
+		sum, next = add(next[:0], sum, list, float32(corpus.Rarity(d.Passages, len(list)))), sum
 	}
 	return sum
 }

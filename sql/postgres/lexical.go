@@ -88,8 +88,30 @@ func (l *Lexical) score(ctx context.Context, terms []string) (dir *snapshot, sum
 	return dir, sum, nil
 }
 
-// lists returns the postings of the terms that choose, rarest first. same is false if dir is out of date.
-func (l *Lexical) lists(ctx context.Context, dir *snapshot, terms []string) (lists [][]bm25.Scored, same bool, err error) {
+// Rarities returns the terms that choose passages; see corpus.Lexical. It reads what their search would read.
+func (l *Lexical) Rarities(ctx context.Context, terms []string) ([]corpus.TermWeight, error) {
+	dir, err := l.directory.current(ctx, l.db)
+	if err != nil || dir.Passages == 0 {
+		return nil, err
+	}
+	_, all, _, err := l.read(ctx, dir, folded(terms))
+	if err != nil {
+		return nil, fmt.Errorf("rarities of terms: %w", err)
+	}
+	return dir.Rarities(all), nil
+}
+
+// AverageLength returns the mean length of a passage in terms; see corpus.Lexical.
+func (l *Lexical) AverageLength(ctx context.Context) (float64, error) {
+	dir, err := l.directory.current(ctx, l.db)
+	if err != nil {
+		return 0, fmt.Errorf("average length of passages: %w", err)
+	}
+	return max(1, dir.AverageLength), nil
+}
+
+// read returns the postings of terms, but for those of frequent ones, and in how many passages each is. same is false if dir is out of date.
+func (l *Lexical) read(ctx context.Context, dir *snapshot, terms []string) (known map[string][]bm25.Scored, all []bm25.Counted, same bool, err error) {
 	known, frequent := l.postings.look(dir, terms)
 	var missing []string
 	for _, term := range terms {
@@ -101,19 +123,27 @@ func (l *Lexical) lists(ctx context.Context, dir *snapshot, terms []string) (lis
 	if len(missing) > 0 {
 		var cut []string
 		if cut, same, err = l.fetch(ctx, dir, missing, dir.Frequent(), known); err != nil {
-			return nil, same, err
+			return nil, nil, same, err
 		}
 		if err := l.count(ctx, dir, cut, frequent); err != nil {
-			return nil, same, err
+			return nil, nil, same, err
 		}
 	}
-	var all []bm25.Counted
 	for _, term := range terms {
 		n, ok := frequent[term]
 		if !ok {
 			n = len(known[term])
 		}
 		all = append(all, bm25.Counted{Term: term, Found: n})
+	}
+	return known, all, same, nil
+}
+
+// lists returns the postings of the terms that choose, rarest first. same is false if dir is out of date.
+func (l *Lexical) lists(ctx context.Context, dir *snapshot, terms []string) (lists [][]bm25.Scored, same bool, err error) {
+	known, all, same, err := l.read(ctx, dir, terms)
+	if err != nil {
+		return nil, same, err
 	}
 	for _, term := range dir.Choose(all) {
 		if _, ok := known[term]; !ok { // a frequent one: nothing is rarer

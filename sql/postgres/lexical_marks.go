@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"footnote/corpus"
-	"footnote/sql/bm25"
 )
 
 // grades are the weights of a term in a passage that the index tells apart: it has a mark for the term, with grade 1, and one
@@ -43,7 +42,7 @@ func marksOf(terms corpus.Terms) []int64 {
 		weights[foldTerm(term)]++
 	}
 	for term := range strings.FieldsSeq(terms.Title) {
-		weights[foldTerm(term)] += bm25.TitleWeight
+		weights[foldTerm(term)] += corpus.TitleWeight
 	}
 	delete(weights, "")
 	marks := make([]int64, 0, len(weights)*3/2)

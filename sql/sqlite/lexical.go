@@ -101,20 +101,44 @@ func sideBySide[T any](ctx context.Context, terms []string, read func(context.Co
 
 // choose returns the terms that take part in a search, rarest first.
 func (l *Lexical) choose(ctx context.Context, dir *directorySnapshot, terms []string) ([]string, error) {
+	all, err := l.count(ctx, dir, terms)
+	return dir.Choose(all), err
+}
+
+// count returns about how many passages hold each term.
+func (l *Lexical) count(ctx context.Context, dir *directorySnapshot, terms []string) ([]bm25.Counted, error) {
 	var folded []string
 	for _, term := range terms {
 		if term = foldTerm(term); term != "" && len(folded) < bm25.MaxTerms && !slices.Contains(folded, term) {
 			folded = append(folded, term)
 		}
 	}
-	all, err := sideBySide(ctx, folded, func(ctx context.Context, term string) (bm25.Counted, error) {
+	return sideBySide(ctx, folded, func(ctx context.Context, term string) (bm25.Counted, error) {
 		n, err := l.postings.frequency(ctx, l.db, dir, term, dir.Frequent())
 		return bm25.Counted{Term: term, Found: n}, err
 	})
+}
+
+// Rarities returns the terms that choose passages; see corpus.Lexical.
+func (l *Lexical) Rarities(ctx context.Context, terms []string) ([]corpus.TermWeight, error) {
+	dir, err := l.directory.current(ctx, l.db)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("rarities of terms: %w", err)
 	}
-	return dir.Choose(all), nil
+	all, err := l.count(ctx, dir, terms)
+	if err != nil {
+		return nil, fmt.Errorf("rarities of terms: %w", err)
+	}
+	return dir.Rarities(all), nil
+}
+
+// AverageLength returns the mean length of a passage in terms; see corpus.Lexical.
+func (l *Lexical) AverageLength(ctx context.Context) (float64, error) {
+	dir, err := l.directory.current(ctx, l.db)
+	if err != nil {
+		return 0, fmt.Errorf("average length of passages: %w", err)
+	}
+	return max(1, dir.AverageLength), nil
 }
 
 // foldTerm is what the index makes of a term: it folds ASCII capitals and nothing else. A term that holds white space or

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"footnote/corpus"
 	"footnote/sql/bm25"
 )
 
@@ -105,7 +106,7 @@ func weigh(places string, dir *directorySnapshot) ([]bm25.Scored, error) {
 			}
 			last := &list[len(list)-1]
 			if row = 0; b == 't' {
-				last.Score += bm25.TitleWeight
+				last.Score += corpus.TitleWeight
 			} else {
 				last.Score++
 			}

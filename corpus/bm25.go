@@ -1,0 +1,62 @@
+package corpus
+
+import (
+	"math"
+	"strings"
+)
+
+// BM25's constants, and how many times a term in the title counts one in the body.
+const (
+	bm25K1      = 1.2
+	bm25B       = 0.75
+	TitleWeight = 2
+)
+
+// Saturation is a passage's part of BM25 for one term:
+//
+//	w·(k1+1) / (w + k1·(1 − b + b·length/average))
+//
+// with k1 = 1.2 and b = 0.75 (Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.4). weight is how
+// often the term occurs, TitleWeight for each time in the title; length is the passage's number of terms and average that of all passages, both
+// with the title's. The score of a passage is the sum of Saturation × Rarity over the query's terms.
+func Saturation(weight, length, average float64) float64 {
+	return weight * (bm25K1 + 1) / (weight + bm25K1*(1-bm25B+bm25B*length/average))
+}
+
+// Rarity is a term's part of BM25, its inverse document frequency: ln(1 + (N − n + ½)/(n + ½)) with N passages of which n hold the term. Other
+// than the original it is never negative.
+func Rarity(passages, found int) float64 {
+	n := float64(min(found, passages))
+	return math.Log(1 + (float64(passages)-n+0.5)/(n+0.5))
+}
+
+// TermWeight is a term with one of the two factors of its BM25 score: Saturation in a passage, Rarity in a query. So the sum of the products over
+// the terms that both have, their inner product, is the BM25 score.
+type TermWeight struct {
+	Term   string
+	Weight float32
+}
+
+// Weights returns the passage's side of BM25: each term once, in the order of first appearance, with its Saturation.
+func (t Terms) Weights(average float64) []TermWeight {
+	title, body := strings.Fields(t.Title), strings.Fields(t.Body)
+	at := make(map[string]int, len(title)+len(body))
+	var out []TermWeight
+	count := func(terms []string, times float32) {
+		for _, term := range terms {
+			i, seen := at[term]
+			if !seen {
+				i = len(out)
+				at[term], out = i, append(out, TermWeight{Term: term})
+			}
+			out[i].Weight += times
+		}
+	}
+	count(title, TitleWeight)
+	count(body, 1)
+	length := float64(len(title) + len(body))
+	for i := range out {
+		out[i].Weight = float32(Saturation(float64(out[i].Weight), length, average))
+	}
+	return out
+}
