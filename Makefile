@@ -7,7 +7,7 @@ export GOFLAGS
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race)
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults fuzz handbook picture audit schemathesis clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -25,7 +25,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 generate:
 	$(GO) tool templ generate
 
-test: check unit e2e
+test: check unit schemathesis-sample e2e
 
 check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'd: $$unformatted"; exit 1; fi
@@ -104,16 +104,24 @@ picture: build chromium
 	node e2e/picture.mjs
 
 # Asks a server on loopback whatever the description allows and forbids, with schemathesis from PyPI. It has a data directory of its own.
-SCHEMATHESIS_PORT ?= 38471
-schemathesis: build .cache/schemathesis/bin/schemathesis
-	@data=$$(mktemp -d); trap 'kill $$server; wait $$server; rm -rf $$data' EXIT; \
-	FOOTNOTE_MODEL=offline FOOTNOTE_CONFIG= FOOTNOTE_DATA=$$data FOOTNOTE_ADDR=127.0.0.1:$(SCHEMATHESIS_PORT) FOOTNOTE_LOG_LEVEL=warn bin/footnote serve & server=$$!; \
-	.cache/schemathesis/bin/schemathesis run http://127.0.0.1:$(SCHEMATHESIS_PORT)/openapi.json --wait-for-schema 30 --phases examples,coverage,fuzzing \
+# The sample is the same in every run and a part of the tests.
+SCHEMATHESIS := .cache/schemathesis/bin/schemathesis
+schemathesis: ASKED := --phases examples,coverage,fuzzing --max-examples 20
+schemathesis-sample: ASKED := --phases examples,fuzzing --max-examples 5 --generation-deterministic
+schemathesis schemathesis-sample: build .cache/schemathesis/ready
+	@if ! [ -x $(SCHEMATHESIS) ]; then [ -z "$$CI" ]; exit; fi; \
+	port=$$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'); \
+	data=$$(mktemp -d); trap 'kill $$server; wait $$server; rm -rf $$data' EXIT; \
+	FOOTNOTE_MODEL=offline FOOTNOTE_CONFIG= FOOTNOTE_DATA=$$data FOOTNOTE_ADDR=127.0.0.1:$$port FOOTNOTE_LOG_LEVEL=error bin/footnote serve & server=$$!; \
+	$(SCHEMATHESIS) run http://127.0.0.1:$$port/openapi.json --wait-for-schema 30 $(ASKED) \
 	  --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance,negative_data_rejection \
-	  --max-examples 20 --request-timeout 40 --no-shrink --warnings off --continue-on-failure
+	  --request-timeout 40 --no-shrink --warnings off --continue-on-failure
 
-.cache/schemathesis/bin/schemathesis:
-	python3 -m venv .cache/schemathesis && .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check schemathesis==4.32.5
+.cache/schemathesis/ready:
+	@if python3 -c 'import venv, ensurepip' 2>/dev/null; then \
+	  python3 -m venv .cache/schemathesis && .cache/schemathesis/bin/pip install --quiet --disable-pip-version-check schemathesis==4.32.5 && touch $@ || \
+	  echo "schemathesis can't be installed here: the API is not held to its description, but in CI that fails"; \
+	else echo "no python3 with venv: the API is not held to its description, but in CI that fails"; fi
 
 audit:
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...

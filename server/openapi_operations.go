@@ -41,7 +41,7 @@ var (
 	runParam    = parameter{in: "path", name: "id", need: true, schema: patterned(runForm), about: "The run's id."}
 	afterParams = []parameter{
 		{in: "query", name: "after", schema: wholeSchema(0, 1<<53, "0"), about: "Go on after this event. A number beyond the end gives a reset event and then all."},
-		{in: "header", name: "Last-Event-ID", schema: wholeSchema(0, 1<<53, ""), about: "The same; browsers send it when they come back."},
+		{in: "header", name: "Last-Event-ID", schema: patterned(`^[0-9]{0,15}$`), about: "The same; browsers send it when they come back. Empty is none."},
 	}
 	sessionParam  = parameter{in: "path", name: "id", need: true, schema: patterned(sessionForm), about: "The conversation's id, such as user_7_conv_9."}
 	documentParam = parameter{in: "path", name: "id", need: true, schema: textSchema(), about: "The document's id."}
