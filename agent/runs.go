@@ -144,6 +144,7 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	if err != nil || !fresh {
 		return run, fresh, err
 	}
+	r.cfg.Feed.Begin(run)
 	r.launch(context.WithoutCancel(ctx), run, set, nil)
 	return run, true, nil
 }

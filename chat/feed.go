@@ -34,6 +34,14 @@ func NewFeed(store Store) *Feed {
 	return &Feed{store: store, runs: make(map[string]*liveRun)}
 }
 
+// Begin tells of a run that was just started here, so that the first reader need not ask the store for a log that is empty. Its first
+// Append must follow.
+func (f *Feed) Begin(run Run) {
+	r := f.acquire(run.ID)
+	r.begin(run.User)
+	f.release(r)
+}
+
 // Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so readers
 // see them in order.
 func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) error {

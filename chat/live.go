@@ -15,6 +15,7 @@ type liveRun struct {
 	user    string   // who may read it; empty until a read was allowed
 	entries []*Entry // without gaps; readers hold slices of it, so elements are only added
 	size    int
+	begun   bool          // it was just started here: its log is empty
 	owned   bool          // it is appended to here, so entries reach to the end of the log
 	over    bool          // the last of entries is RunDone
 	wake    chan struct{} // closed at the next append; nil while nobody waits
@@ -46,8 +47,18 @@ func (r *liveRun) add(entries []*Entry) {
 		r.size -= r.entries[0].size()
 		r.entries = r.entries[1:]
 	}
+	r.begun = false
 	r.owned, r.over = true, r.entries[len(r.entries)-1].Type == KindRunDone
 	r.signalLocked()
+}
+
+// begin says that the log is empty, and that whoever appends to it does so here.
+func (r *liveRun) begin(user string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.entries) == 0 && !r.over {
+		r.begun, r.owned, r.user = true, true, user
+	}
 }
 
 // adopt keeps the end of a finished log, read from the store, for the readers to come.
@@ -68,6 +79,9 @@ func (r *liveRun) adopt(entries []*Entry) {
 func (r *liveRun) since(after int64) (recent []*Entry, last int64, over, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.begun && after == 0 {
+		return nil, 0, false, true
+	}
 	if len(r.entries) == 0 || after+1 < r.entries[0].Seq {
 		return nil, 0, false, false
 	}
@@ -105,7 +119,7 @@ func (r *liveRun) signalLocked() {
 func (r *liveRun) disown() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.owned = false
+	r.begun, r.owned = false, false
 }
 
 func (r *liveRun) underWay() bool {

@@ -127,6 +127,27 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 		defer stop()
 		d.wantFrom("in the next process, watched", run.ID, 26, true)
 	})
+	withFeed(t, open, "a run just started is read from memory before its first event", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		d.Begin(run)
+		wake, stop := d.Watch(run.ID)
+		defer stop()
+		begun := wake()
+		if p := d.read(run.ID, 0); len(p.Entries) != 0 || p.Over {
+			t.Errorf("a log without an event reads %d entries, over %v", len(p.Entries), p.Over)
+		}
+		if _, err := d.Read(t.Context(), bert, run.ID, 0); chat.CodeOf(err) != chat.CodeNotFound {
+			t.Errorf("another user's read: %v, want not found", err)
+		}
+		d.say(run.ID, deltas(3)...)
+		<-begun
+		if p := d.read(run.ID, 0); len(p.Entries) != 3 || p.Last != 3 {
+			t.Errorf("then it reads %d entries, last %d, want 3", len(p.Entries), p.Last)
+		}
+		if n := d.reads.Load(); n != 0 {
+			t.Errorf("%d reads of the store, want none", n)
+		}
+	})
 	withFeed(t, open, "a run under way is read from memory, a finished one is let go", func(t *testing.T, d desk) {
 		run := d.ask("", "q")
 		d.say(run.ID, deltas(10)...)

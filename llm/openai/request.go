@@ -79,7 +79,6 @@ type wireRequest struct {
 	Model               string            `json:"model"`
 	Stream              bool              `json:"stream"`
 	Messages            []wireMessage     `json:"messages"`
-	Tools               []json.RawMessage `json:"tools,omitempty"`
 	ToolChoice          string            `json:"tool_choice,omitempty"`
 	Temperature         *float64          `json:"temperature,omitempty"`
 	Seed                *int64            `json:"seed,omitempty"`
@@ -118,17 +117,12 @@ func (m *Model) body(req llm.Request) ([]byte, error) {
 	for i := range history {
 		w.Messages[i] = m.message(&history[i])
 	}
-	if len(req.Tools) > 0 && !(req.NoTools && m.habits.noToolChoice.Load()) {
-		for _, spec := range req.Tools {
-			tool, err := m.tool(spec)
-			if err != nil {
-				return nil, err
-			}
-			w.Tools = append(w.Tools, tool)
-		}
-		if req.NoTools {
-			w.ToolChoice = "none"
-		}
+	tools := req.Tools
+	if req.NoTools && m.habits.noToolChoice.Load() {
+		tools = nil
+	}
+	if len(tools) > 0 && req.NoTools {
+		w.ToolChoice = "none"
 	}
 	if !m.habits.noTemperature.Load() {
 		w.Temperature = req.Temperature
@@ -150,7 +144,31 @@ func (m *Model) body(req llm.Request) ([]byte, error) {
 	if err := encoder.Encode(w); err != nil {
 		return nil, err
 	}
+	if len(tools) > 0 {
+		out.Truncate(out.Len() - len("}\n"))
+		if err := m.writeTools(&out, tools); err != nil {
+			return nil, err
+		}
+		out.WriteByte('}')
+	}
 	return out.Bytes(), nil
+}
+
+// writeTools adds the definitions as the object's last field. They are encoded already: as a part of wireRequest they would be read again, in every turn.
+func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
+	out.WriteString(`,"tools":[`)
+	for i, spec := range specs {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		tool, err := m.tool(spec)
+		if err != nil {
+			return err
+		}
+		out.Write(tool)
+	}
+	out.WriteByte(']')
+	return nil
 }
 
 func (m *Model) message(msg *llm.Message) wireMessage {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -137,6 +138,7 @@ func (w *writer) loop() {
 	var batch []*job
 	for {
 		var closed bool
+		runtime.Gosched() // who is about to write joins this transaction: under load the batches grow, and a lone write loses nothing
 		if batch, closed = w.take(batch[:0]); len(batch) > 0 {
 			w.run(batch)
 			clear(batch) // a job must not live on in the buffer
