@@ -52,6 +52,9 @@ type outcome struct {
 
 // act runs the calls of a turn at the same time and gives the model their results in the order of the calls.
 func (w *work) act(ctx context.Context, r reply) error {
+	if err := w.left(ctx); err != nil {
+		return err
+	}
 	if r.finish == llm.FinishLength {
 		return w.cutShort(ctx, r)
 	}

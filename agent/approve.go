@@ -28,38 +28,91 @@ type verdict struct {
 // Approve lets a call that waits run, with another input if one is given. It fails with CodeNotFound for a call that never waited,
 // CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that the tool does not take.
 func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
-	return r.decide(ctx, s, runID, callID, verdict{input: input})
+	return r.decide(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishApprove, CallID: callID, Input: input})
 }
 
 // Deny keeps a call that waits from running; the model is told. It fails as Approve does.
 func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) error {
-	return r.decide(ctx, s, runID, callID, verdict{denied: true})
+	return r.decide(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishDeny, CallID: callID})
 }
 
-func (r *Runs) decide(ctx context.Context, s chat.Scope, runID, callID string, v verdict) error {
-	h, err := r.reach(ctx, s, runID)
+// decide settles on one verdict about a call. With other servers beside this one, the stored wish decides between two that come at once.
+func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
+	h, err := r.reach(ctx, s, w.RunID)
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, ok := h.asked[callID]
-	switch {
-	case h.ctx.Err() != nil:
-		return &chat.Error{Code: chat.CodeConflict, Message: "This answer was stopped."}
-	case !ok:
-		return &chat.Error{Code: chat.CodeNotFound, Message: "There is no such step that waits for approval."}
-	case a.decided:
-		return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+	t, err := r.undecided(ctx, s, h, w)
+	if err != nil {
+		return err
 	}
-	if v.input != nil {
-		if v.input, err = a.tool.normalise(v.input, nil); err != nil {
-			return invalid("%s does not take this input: %s", a.tool.name, shorten(strings.TrimPrefix(err.Error(), "validating root: "), 400))
+	if w.Input != nil && t != nil {
+		if w.Input, err = t.normalise(w.Input, nil); err != nil {
+			return invalid("%s does not take this input: %s", t.name, shorten(strings.TrimPrefix(err.Error(), "validating root: "), 400))
 		}
 	}
-	a.decided = true
-	a.answer <- v
+	if h == nil || !r.cfg.Exclusive {
+		if err := r.keep(ctx, s, w); err != nil || h == nil {
+			return err
+		}
+	}
+	if !r.grant(h, w) && r.cfg.Exclusive {
+		return decidedAlready()
+	}
 	return nil
+}
+
+func decidedAlready() error {
+	return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+}
+
+// undecided fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such tool at the moment.
+func (r *Runs) undecided(ctx context.Context, s chat.Scope, h *handle, w chat.Wish) (*tool, error) {
+	if h != nil {
+		if t, known, err := r.waitsHere(h, w.CallID); known || err != nil {
+			return t, err
+		}
+	}
+	run, err := r.cfg.Store.Run(ctx, s, w.RunID)
+	if err != nil {
+		return nil, err
+	}
+	log, err := r.log(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	past, err := replay(log)
+	if err != nil {
+		return nil, err
+	}
+	step, ok := past.questions[w.CallID]
+	switch {
+	case !ok || !past.waited[w.CallID]:
+		return nil, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such step that waits for approval."}
+	case step.Status != chat.StatusPending:
+		return nil, decidedAlready()
+	}
+	set, err := r.toolsOf(run.Request)
+	if err != nil { // a toolset of an older version: the run's server has the last word
+		return nil, nil
+	}
+	return r.joined(ctx, set).find(step.ToolName), nil
+}
+
+// waitsHere is undecided for what a run's own server knows. A call of a run that was taken over is not known until it waits again.
+func (r *Runs) waitsHere(h *handle, callID string) (t *tool, known bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, known := h.asked[callID]
+	switch {
+	case h.ctx.Err() != nil:
+		return nil, known, &chat.Error{Code: chat.CodeConflict, Message: "This answer was stopped."}
+	case !known:
+		return nil, false, nil
+	case a.decided:
+		return nil, true, decidedAlready()
+	}
+	return a.tool, true, nil
 }
 
 // ask makes a call wait for a person, from the next event on.
@@ -67,6 +120,10 @@ func (w *work) ask(a *attempt) chat.Step {
 	a.asking = &asking{tool: a.tool, answer: make(chan verdict, 1)}
 	w.mu.Lock()
 	w.handle.asked[a.step.CallID] = a.asking
+	if v, ok := w.handle.decided[a.step.CallID]; ok {
+		a.asking.decided = true
+		a.asking.answer <- v
+	}
 	w.mu.Unlock()
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
 	a.step.Summary = "waits for your approval"
@@ -80,13 +137,20 @@ func (w *work) permitted(ctx, callCtx context.Context, attempts []*attempt) (map
 	defer late.Stop()
 	told := map[string]llm.Message{}
 	var open []*attempt
+	var leaves error
 	for _, a := range attempts {
 		if a.asking == nil {
 			continue
 		}
-		v, err := w.hear(ctx, a, late.C)
-		if err != nil {
-			return nil, err
+		var v verdict
+		if a.status == "" {
+			var err error
+			if v, err = w.hear(ctx, a, late.C); errors.Is(err, errLeaving) {
+				leaves = err // what runs already may end
+				break
+			} else if err != nil {
+				return nil, err
+			}
 		}
 		if a.status == "" {
 			w.admit(a, v)
@@ -115,7 +179,7 @@ func (w *work) permitted(ctx, callCtx context.Context, attempts []*attempt) (map
 		}
 		told[a.step.CallID] = message
 	}
-	return told, nil
+	return told, leaves
 }
 
 // hear waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer now.
@@ -131,8 +195,15 @@ func (w *work) hear(ctx context.Context, a *attempt, late <-chan time.Time) (ver
 	case v := <-a.asking.answer:
 		if v.denied {
 			end(chat.StatusSkipped, "denied by you", "The user denied this call. Do not make it again; go on without it.")
+		} else if v.input != nil { // another server may have another version of the tool
+			var err error
+			if v.input, err = a.tool.normalise(v.input, nil); err != nil {
+				end(chat.StatusSkipped, "the tool does not take your input", "The user gave this call another input, which the tool does not take. Go on without it.")
+			}
 		}
 		return v, nil
+	case <-w.leaving.Done():
+		return verdict{}, context.Cause(w.leaving)
 	case <-late:
 		end(chat.StatusSkipped, "nobody approved it in time", "Nobody approved this call in time. Answer from what you have.")
 	case <-w.now.Done():

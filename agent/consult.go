@@ -22,6 +22,7 @@ func (w *work) consult(ctx context.Context, messages []llm.Message) (said string
 	ctx, cancel := context.WithTimeout(ctx, consultTime)
 	defer cancel()
 	defer context.AfterFunc(w.now, cancel)()
+	defer context.AfterFunc(w.leaving, cancel)()
 	req := llm.Request{Messages: messages, NoTools: true, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed, MaxTokens: consultTokens}
 	if req.Temperature == nil {
 		req.Temperature = w.cfg.Temperature

@@ -275,7 +275,7 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		told := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests", RetryAfter: 7 * time.Second}}
 		w := &work{
 			Runs:   &Runs{cfg: Config{Model: scripted.New(busy, busy, told, says("Done."))}},
-			budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(), now: t.Context(), open: map[string]*chat.Step{},
+			budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(), now: t.Context(), leaving: t.Context(), open: map[string]*chat.Step{},
 		}
 		w.model = w.cfg.Model
 		var stored []chat.Payload

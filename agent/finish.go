@@ -59,6 +59,10 @@ func (w *work) finish(ctx context.Context, do func() ([]chat.Payload, error)) {
 		w.cfg.Log.WarnContext(ctx, "run is not ours any more", "run", w.run.ID, "error", err)
 		return
 	}
+	if errors.Is(err, errLeaving) {
+		w.handOver(ctx)
+		return
+	}
 	done := w.done(ctx, err)
 	if err != nil {
 		last = append(w.writer.rest(), w.closed(done)...)

@@ -8,8 +8,8 @@ import (
 	"footnote/chat"
 )
 
-// Run keeps the leases of the runs under way and takes over those of servers that died, until ctx ends. At its start it takes
-// over what was left behind: those runs go on from their last finished step, or end as interrupted.
+// Run keeps the leases of the runs under way, does what other servers were told about them, and takes over those of servers that died or
+// stopped, until ctx ends. At its start it takes over what was left behind: those runs go on from their last finished step, or end as interrupted.
 func (r *Runs) Run(ctx context.Context) error {
 	before := time.Now()
 	if r.cfg.Exclusive {
@@ -18,6 +18,7 @@ func (r *Runs) Run(ctx context.Context) error {
 	if err := r.takeOver(ctx, before); err != nil {
 		return err
 	}
+	r.heed(ctx)
 	r.sendWaiting(ctx)
 	var purged time.Time
 	ticker := time.NewTicker(r.cfg.Lease / 3)
@@ -26,6 +27,12 @@ func (r *Runs) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-r.look:
+			if err := r.takeOver(ctx, time.Now()); err != nil {
+				r.cfg.Log.ErrorContext(ctx, "runs that are free could not be taken over", "error", err)
+			}
+			r.heed(ctx)
+			continue
 		case <-ticker.C:
 		}
 		if err := r.renew(ctx); err != nil {
@@ -35,6 +42,7 @@ func (r *Runs) Run(ctx context.Context) error {
 		if err := r.takeOver(ctx, time.Now()); err != nil {
 			r.cfg.Log.ErrorContext(ctx, "runs of dead servers could not be taken over", "error", err)
 		}
+		r.heed(ctx)
 		r.sendWaiting(ctx)
 		if time.Since(purged) >= undoTime {
 			purged = time.Now()
@@ -77,6 +85,12 @@ func (r *Runs) renew(ctx context.Context) error {
 func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	r.starting.Lock()
 	defer r.starting.Unlock()
+	r.mu.Lock()
+	stopping := r.stopping
+	r.mu.Unlock()
+	if stopping { // what was released here is for others
+		return nil
+	}
 	runs, err := r.cfg.Store.TakeOver(ctx, r.lease(), before)
 	if err != nil && ctx.Err() != nil { // stopped as soon as started
 		return nil

@@ -35,8 +35,8 @@ func (w *work) makePlan(ctx context.Context) error {
 	var spent *chat.Tokens
 	if isOn(wanted) && !w.fell {
 		said, used, err := w.consult(ctx, planPrompt(w))
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if cause := w.left(ctx); cause != nil {
+			return cause
 		}
 		spent = &used
 		switch made, why := readPlan(said, w.run.Request.Message); {

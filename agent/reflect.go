@@ -33,7 +33,7 @@ func (w *work) reflect(ctx context.Context, answer string) (string, error) {
 	}
 	begun := time.Now()
 	said, used, err := w.consult(ctx, w.reflectPrompt(answer))
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := w.left(ctx); cause != nil {
 		return "", cause
 	}
 	judged := oneSentence(said)

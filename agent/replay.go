@@ -14,10 +14,12 @@ type replayed struct {
 	thoughts  []string              // of each turn
 	running   []chat.Step           // steps that began and did not end
 	waiting   []*chat.Step          // calls that wait for a person
+	waited    map[string]bool       // by call id: it waits or waited
 	text      string                // of the answer, since the last reset
 	answered  bool                  // the whole answer is there, only run_done is missing
 	fell      bool                  // the fallback had taken over
 	restarts  int                   // how often it was carried on before
+	handed    bool                  // the last server left it in order
 	ids       int                   // the highest call id
 	tokens    chat.Tokens           // used so far
 	questions map[string]*chat.Step // steps by call id
@@ -28,12 +30,13 @@ type replayed struct {
 
 // replay reads a log.
 func replay(log []chat.Event) (*replayed, error) {
-	r := &replayed{questions: map[string]*chat.Step{}, groups: map[string]int{}}
+	r := &replayed{questions: map[string]*chat.Step{}, groups: map[string]int{}, waited: map[string]bool{}}
 	for _, e := range log {
 		p, err := e.Payload()
 		if err != nil {
 			return nil, fmt.Errorf("read log: %w", err)
 		}
+		r.handed = false
 		switch p := p.(type) {
 		case chat.AnswerDelta:
 			r.text += p.Text
@@ -57,6 +60,9 @@ func replay(log []chat.Event) (*replayed, error) {
 }
 
 func (r *replayed) step(s chat.Step) {
+	if s.Status == chat.StatusPending {
+		r.waited[s.CallID] = true
+	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(s.CallID, "c")); err == nil {
 		r.ids = max(r.ids, n)
 	}
@@ -86,6 +92,8 @@ func (r *replayed) enter(s *chat.Step) {
 		r.fell = true
 	case s.Step == "restart":
 		r.restarts++
+	case s.Step == handedOver:
+		r.handed = true
 	case s.ToolName == "" && s.Step == "parallel":
 		r.groups[s.CallID] = len(r.turns)
 		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)

@@ -34,7 +34,7 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if past.answered {
 		return true, nil
 	}
-	if away := time.Since(log[len(log)-1].At); away > maxAway || past.restarts >= maxRestarts {
+	if away := time.Since(log[len(log)-1].At); away > maxAway || past.restarts >= maxRestarts && !past.handed {
 		return false, errStopping
 	}
 	if err := w.prepare(ctx); err != nil {
@@ -45,6 +45,9 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 		w.model, w.fell = w.cfg.Fallback, true
 	}
 	step := w.phase("restart", chat.ActionThinking, chat.StatusComplete, "The server was restarted: going on from the last finished step")
+	if past.handed {
+		step.Step, step.Message = takenOver, "Going on from the last finished step"
+	}
 	for _, s := range past.waiting { // these go on waiting
 		delete(w.open, s.CallID)
 	}

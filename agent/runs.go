@@ -75,15 +75,18 @@ type Runs struct {
 	active   map[string]*handle
 	begun    int // runs being stored, not active yet
 	stopping bool
+	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
 
 // handle is how others reach a run under way.
 type handle struct {
-	user   string
-	ctx    context.Context    // of the run
-	asked  map[string]*asking // calls that wait, or waited, for a person; under Runs.mu
-	cancel context.CancelCauseFunc
-	now    func() // answer now
+	user    string
+	ctx     context.Context    // of the run
+	asked   map[string]*asking // calls that wait, or waited, for a person; under Runs.mu
+	decided map[string]verdict // about calls that do not wait yet, in a run that was taken over; under Runs.mu
+	cancel  context.CancelCauseFunc
+	now     func() // answer now
+	leave   func() // begin nothing any more: another server goes on
 }
 
 // NewRuns checks the wiring.
@@ -120,7 +123,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 		return nil, err
 	}
 	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
-		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), active: map[string]*handle{}}, nil
+		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), active: map[string]*handle{}, look: make(chan struct{}, 1)}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
@@ -177,18 +180,23 @@ func (r *Runs) unreserve() {
 func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat.Event) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	now, answerNow := context.WithCancelCause(ctx)
+	leaving, leave := context.WithCancelCause(context.WithoutCancel(ctx))
+	h := &handle{
+		user: run.User, ctx: ctx, asked: map[string]*asking{}, decided: map[string]verdict{}, cancel: cancel,
+		now: func() { answerNow(errAnswerNow) }, leave: func() { leave(errLeaving) },
+	}
 	r.mu.Lock()
 	if r.stopping {
-		cancel(errStopping)
+		r.dismiss(h)
 	}
-	h := &handle{user: run.User, ctx: ctx, asked: map[string]*asking{}, cancel: cancel, now: func() { answerNow(errAnswerNow) }}
 	r.active[run.ID] = h
 	r.mu.Unlock()
 	r.wg.Go(func() {
+		defer leave(nil)
 		defer answerNow(nil)
 		defer cancel(nil)
 		w := r.newWork(run, set, now)
-		w.handle = h
+		w.handle, w.leaving, w.fresh = h, leaving, len(log) == 0
 		w.finish(ctx, func() ([]chat.Payload, error) { return w.do(ctx, log) })
 		r.mu.Lock()
 		delete(r.active, run.ID)
@@ -198,60 +206,4 @@ func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat
 			r.cfg.Log.ErrorContext(ctx, "tools ended with an error", "run", run.ID, "error", err)
 		}
 	})
-}
-
-// Cancel stops a run: its model's request and its tools end at once, and run_done follows. A run that is over fails with CodeConflict.
-func (r *Runs) Cancel(ctx context.Context, s chat.Scope, runID string) error {
-	h, err := r.reach(ctx, s, runID)
-	if err == nil {
-		h.cancel(errCancelled)
-	}
-	return err
-}
-
-// AnswerNow makes a run answer from what it has. A run that is over fails with CodeConflict.
-func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error {
-	h, err := r.reach(ctx, s, runID)
-	if err == nil {
-		h.now()
-	}
-	return err
-}
-
-func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*handle, error) {
-	r.mu.Lock()
-	h, ok := r.active[runID]
-	r.mu.Unlock()
-	if ok && h.user == s.User {
-		return h, nil
-	}
-	run, err := r.cfg.Store.Run(ctx, s, runID)
-	if err != nil {
-		return nil, err
-	}
-	if run.Status != chat.RunRunning {
-		return nil, &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
-	}
-	return nil, &chat.Error{Code: chat.CodeConflict, Message: "Another server works on this answer, or just took it over. Try again in a few seconds."}
-}
-
-// Stop lets no new run begin, ends those under way as interrupted, and returns when all have, or when ctx ends.
-func (r *Runs) Stop(ctx context.Context) error {
-	r.mu.Lock()
-	r.stopping = true
-	for _, h := range r.active {
-		h.cancel(errStopping)
-	}
-	r.mu.Unlock()
-	ended := make(chan struct{})
-	go func() { // ends with the runs, each of which ends by its cancelled context
-		defer close(ended)
-		r.wg.Wait()
-	}()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -48,6 +48,9 @@ func (w *work) searchTime() time.Duration { return w.allTime() - w.allTime()/ans
 func (w *work) turn(ctx context.Context) (reply, error) {
 	waits := rateWaits()
 	for {
+		if err := w.left(ctx); err != nil {
+			return reply{}, err
+		}
 		w.press()
 		r, err := w.stream(ctx)
 		if err == nil {
@@ -57,7 +60,7 @@ func (w *work) turn(ctx context.Context) (reply, error) {
 			}
 			return r, nil
 		}
-		if cause := context.Cause(ctx); cause != nil {
+		if cause := w.left(ctx); cause != nil {
 			return reply{}, cause
 		}
 		var e *llm.Error
@@ -117,6 +120,7 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 		late := time.AfterFunc(w.searchTime()-time.Since(w.begun), hurry(errLate))
 		defer late.Stop()
 	}
+	defer context.AfterFunc(w.leaving, func() { cancel(context.Cause(w.leaving)) })()
 	done, err := w.read(ctx, w.model.Stream(turn, w.request()), &r)
 	switch why := context.Cause(ctx); {
 	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
@@ -224,9 +228,10 @@ func (w *work) wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-timer.C:
 	case <-w.now.Done():
+	case <-w.leaving.Done():
 	case <-ctx.Done():
 	}
-	if cause := context.Cause(ctx); cause != nil { // before w.now, which ends with ctx
+	if cause := w.left(ctx); cause != nil { // before w.now, which ends with ctx
 		return cause
 	}
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(begin), stamp()

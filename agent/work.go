@@ -19,6 +19,7 @@ import (
 var (
 	errCancelled = errors.New("cancelled by the user")
 	errStopping  = errors.New("the server stops")
+	errLeaving   = errors.New("the server stops, another one goes on")
 	errLost      = errors.New("another server works on this run")
 )
 
@@ -41,6 +42,8 @@ type work struct {
 	budget  chat.Budget
 	begun   time.Time
 	now     context.Context // ends with errAnswerNow when the user wants the answer now, and with its run
+	leaving context.Context // ends with errLeaving when nothing more is to begin here
+	fresh   bool            // nothing of it is stored yet
 	tools   errgroup.Group  // calls under way
 	model   llm.Model
 	fell    bool // the model is the one made of rules: from the start, or because the other failed
@@ -85,13 +88,16 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 		model = r.cfg.Model // it was allowed when the run began
 	}
 	w := &work{
-		Runs: r, run: run, set: set, budget: r.budgetOf(set, run.Request.Config), begun: time.Now(), now: now,
+		Runs: r, run: run, set: set, budget: r.budgetOf(set, run.Request.Config), begun: time.Now(), now: now, leaving: context.Background(),
 		model: model, fell: model.Name() == offlineName, nonce: newNonce(),
 		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
 	}
 	w.store = func(ctx context.Context, ps ...chat.Payload) error {
 		err := r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...)
 		if err == nil {
+			if w.fresh {
+				w.fresh = false
+			}
 			w.note(ctx, ps)
 		}
 		return err

@@ -32,6 +32,7 @@ type SessionQuery struct {
 type Store interface {
 	FeedbackStore
 	QueueStore
+	WishStore
 
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one makes
 	// a new id), and makes the run the session's head. It returns once that survives power loss. If the same user used the
@@ -71,6 +72,10 @@ type Store interface {
 	// and returns them, oldest first.
 	TakeOver(ctx context.Context, lease Lease, before time.Time) ([]Run, error)
 
+	// Release ends owner's lease of a running run, so that the next TakeOver gives it to its caller, and wakes the other servers. A run
+	// that owner does not hold stays as it is.
+	Release(ctx context.Context, owner, runID string) error
+
 	// Session returns a session.
 	Session(ctx context.Context, s Scope, id string) (Session, error)
 
@@ -89,6 +94,6 @@ type Store interface {
 	RestoreSession(ctx context.Context, s Scope, id string) error
 
 	// Purge removes sessions hidden before the given time and sessions without activity or a running run since idle (zero: never), with
-	// all their runs, and idempotency keys older than a day. It returns how many sessions went.
+	// all their runs, idempotency keys older than a day, and wishes about runs that are over. It returns how many sessions went.
 	Purge(ctx context.Context, hidden, idle time.Time) (int, error)
 }

@@ -101,4 +101,35 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("TakeOver = %v, %v; want %s", got, err, run.ID)
 		}
 	})
+	parallel(t, open, "a released run is for the next who takes over", func(t *testing.T, b bench) {
+		released, kept := b.ask("s", "q"), b.ask("t", "q")
+		b.mustAppend(released.ID, deltas(2)...)
+		for _, id := range []string{released.ID, chat.NewID()} {
+			if err := b.Release(t.Context(), owner, id); err != nil {
+				t.Fatalf("Release: %v", err)
+			}
+		}
+		if err := b.Release(t.Context(), "another", kept.ID); err != nil {
+			t.Fatalf("Release by another: %v", err)
+		}
+		_, err := b.Append(t.Context(), owner, released.ID, deltas(1)...)
+		wantCode(t, "an append after Release", err, chat.CodeConflict)
+		if lost, err := b.Renew(t.Context(), lease(), []string{released.ID, kept.ID}); err != nil || !slices.Equal(lost, []string{released.ID}) {
+			t.Errorf("Renew lost %v, %v", lost, err)
+		}
+		runs, err := b.TakeOver(t.Context(), next, time.Now())
+		if got := runIDs(runs); err != nil || !slices.Equal(got, []string{released.ID}) {
+			t.Fatalf("TakeOver = %v, %v; want %s only", got, err, released.ID)
+		}
+		if events, err := b.Append(t.Context(), next.Owner, released.ID, deltas(1)...); err != nil || events[0].Seq != 3 {
+			t.Errorf("the new owner's append: %+v, %v", events, err)
+		}
+		if err := b.Release(t.Context(), owner, released.ID); err != nil { // it is not the owner's any more
+			t.Fatal(err)
+		}
+		b.finish(kept.ID)
+		if runs, err := b.TakeOver(t.Context(), chat.Lease{Owner: "server-3", Until: next.Until}, time.Now()); err != nil || len(runs) != 0 {
+			t.Errorf("taken over again: %v, %v", runIDs(runs), err)
+		}
+	})
 }

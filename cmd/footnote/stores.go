@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"footnote/agent"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/milvus"
@@ -21,8 +22,9 @@ type stores struct {
 	queue     corpus.Queue
 	blobs     corpus.Blobs
 	exclusive bool // no other process can use them
-	// listen wakes the feed's readers for what other replicas append, and who watches documents, until ctx ends. It is nil when there can't be others.
-	listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library)
+	// listen wakes the feed's readers for what other replicas append, who watches documents, and runs when others want something of one, until ctx
+	// ends. It is nil when there can't be others.
+	listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs)
 	close  func() error
 }
 
@@ -68,14 +70,14 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), close: db.Close,
-		listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library) {
+		listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs) {
 			db.Listen(ctx, func(runID string) {
 				if runID == "" {
 					feed.WakeAll()
 					return
 				}
 				feed.Wake(runID)
-			}, library.Changed)
+			}, library.Changed, runs.Look)
 		},
 	}, nil
 }

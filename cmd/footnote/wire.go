@@ -169,7 +169,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 		g.Go(func() error { a.tools.Run(work); return nil })
 	}
 	if a.stores.listen != nil {
-		g.Go(func() error { a.stores.listen(work, a.feed, a.library); return nil })
+		g.Go(func() error { a.stores.listen(work, a.feed, a.library, a.runs); return nil })
 	}
 	g.Go(func() error {
 		select {

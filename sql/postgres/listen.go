@@ -15,12 +15,12 @@ const (
 )
 
 // Listen calls wake with the id of each run that another replica appends to, and changed with that of each document whose state or progress another
-// records, until ctx ends. It calls both with "" when some may have been missed: at its start, after its connection broke, and now and then. Neither must block. While the database
-// is down, Listen keeps trying; it never fails.
-func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string)) {
+// records, and look when another wants something of a run or releases one, until ctx ends. It calls all, the first two with "", when some may have been missed: at its start, after
+// its connection broke, and now and then. None must block. While the database is down, Listen keeps trying; it never fails.
+func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, listenPause) {
 		began := time.Now()
-		err := db.listen(ctx, wake, changed)
+		err := db.listen(ctx, wake, changed, look)
 		if ctx.Err() != nil {
 			return
 		}
@@ -39,7 +39,8 @@ func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(
 }
 
 // listen does so on one connection until that breaks.
-func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(documentID string)) error {
+func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) error {
+	missed := func() { wake(""); changed(""); look() }
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
 		return err
@@ -48,8 +49,7 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{db.channel}.Sanitize()); err != nil {
 		return err
 	}
-	wake("")
-	changed("")
+	missed()
 	for {
 		waiting, cancel := context.WithTimeout(ctx, listenCheck)
 		notification, err := conn.WaitForNotification(waiting)
@@ -61,8 +61,7 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 			if err := answers(ctx, conn); err != nil {
 				return err
 			}
-			wake("")
-			changed("")
+			missed()
 		case err != nil:
 			return err
 		default:
@@ -71,6 +70,8 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 				continue
 			} else if ok {
 				changed(document)
+			} else if id == toLook {
+				look()
 			} else {
 				wake(id)
 			}
@@ -78,8 +79,10 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 	}
 }
 
-// ofDocument begins messages that are about a document, not a run.
-const ofDocument = "document/"
+const (
+	ofDocument = "document/" // begins messages that are about a document, not a run
+	toLook     = "look/"     // is the message that a run is wanted, or something of one
+)
 
 // tellOf lets the other replicas know of a document's change once the transaction commits.
 func (db *DB) tellOf(t *tx, documentID string) error {

@@ -18,9 +18,12 @@ func listening(t *testing.T, db *DB) <-chan string {
 	heard := make(chan string, 1000)
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { db.Listen(ctx, func(runID string) { heard <- runID }, func(string) {}) })
+	wg.Go(func() {
+		db.Listen(ctx, func(runID string) { heard <- runID }, func(string) {}, func() { heard <- toLook })
+	})
 	t.Cleanup(func() { stop(); wg.Wait() })
 	hear(t, heard, "")
+	hear(t, heard, toLook)
 	return heard
 }
 
@@ -73,6 +76,28 @@ func TestEveryAppendIsHeardByTheOtherReplicaOnly(t *testing.T) {
 	}
 }
 
+func TestAWishAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	one, two := openURL(t, url), openURL(t, url)
+	heard := listening(t, two)
+	run := startRunOn(t, one)
+	wish := chat.Wish{RunID: run.ID, Kind: chat.WishCancel}
+	if err := one.Chats().Wish(t.Context(), chat.Local, wish); err != nil {
+		t.Fatal(err)
+	}
+	hear(t, heard, toLook)
+	if err := one.Chats().Release(t.Context(), "another", run.ID); err != nil { // releases nothing and tells nobody
+		t.Fatal(err)
+	}
+	mustAppend(t, one, run.ID, chat.AnswerDelta{Text: "a"})
+	hear(t, heard, run.ID)
+	if err := one.Chats().Release(t.Context(), "server", run.ID); err != nil {
+		t.Fatal(err)
+	}
+	hear(t, heard, toLook)
+}
+
 func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
@@ -83,6 +108,7 @@ func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
 		t.Fatal(err)
 	}
 	hear(t, heard, "")
+	hear(t, heard, toLook)
 	mustAppend(t, one, run.ID, chat.AnswerDelta{Text: "a"})
 	hear(t, heard, run.ID)
 }
@@ -101,7 +127,7 @@ func TestAReaderOnOneReplicaFollowsARunOnAnother(t *testing.T) {
 			} else {
 				feed.Wake(runID)
 			}
-		}, func(string) {})
+		}, func(string) {}, func() {})
 	})
 	defer wg.Wait()
 	defer stop()

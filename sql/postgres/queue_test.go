@@ -59,7 +59,7 @@ func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	heard := make(chan string, 8)
 	var wg sync.WaitGroup
-	wg.Go(func() { two.Listen(ctx, func(string) {}, func(id string) { heard <- id }) })
+	wg.Go(func() { two.Listen(ctx, func(string) {}, func(id string) { heard <- id }, func() {}) })
 	defer wg.Wait()
 	defer cancel()
 	if id := <-heard; id != "" {

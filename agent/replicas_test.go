@@ -1,0 +1,347 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/scripted"
+)
+
+// among makes an agent one of several on the same store.
+func among(name string) func(*Config) {
+	return func(c *Config) { c.Exclusive, c.Owner = false, name }
+}
+
+// another hires one more server on the house's store. The house goes on with the first.
+func (h *house) another(name string, model llm.Model, change ...func(*Config)) *Runs {
+	h.Helper()
+	first := h.runs
+	h.hire(model, append(change, among(name))...)
+	second := h.runs
+	h.runs = first
+	return second
+}
+
+// works lets servers do their background work until the test ends. What one of them stores wakes the others, as a database would.
+func (h *house) works(servers ...*Runs) {
+	h.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(h.Context()))
+	var wg sync.WaitGroup
+	for _, r := range servers {
+		wg.Go(func() {
+			if err := r.Run(ctx); err != nil {
+				h.Errorf("Run: %v", err)
+			}
+		})
+	}
+	wg.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				for _, r := range servers {
+					r.Look()
+				}
+			}
+		}
+	})
+	h.Cleanup(wg.Wait)
+	h.Cleanup(stop)
+}
+
+// dies ends a run's goroutine as a kill would: it says nothing more. Its lease is over.
+func (h *house) dies(r *Runs, runID string) {
+	h.Helper()
+	r.mu.Lock()
+	handle := r.active[runID]
+	r.mu.Unlock()
+	handle.cancel(errLost)
+	r.wg.Wait()
+	if err := h.store.Release(h.Context(), r.cfg.Owner, runID); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func script(replies ...scripted.Reply) func() llm.Model {
+	return func() llm.Model { return scripted.New(replies...) }
+}
+
+func isStep(name string) func(chat.Payload) bool {
+	return func(p chat.Payload) bool { s, ok := p.(chat.Step); return ok && s.Step == name }
+}
+
+func TestAWishReachesTheServerThatWorksOnTheRun(t *testing.T) {
+	t.Parallel()
+	in := newInternet(t)
+	for _, row := range []struct {
+		name  string
+		model func() llm.Model
+		waits bool
+		wish  func(r *Runs, run, call string) error
+		check func(*house, transcript)
+	}{
+		{"cancel", func() llm.Model { return hanging{} }, false, func(r *Runs, run, _ string) error { return r.Cancel(t.Context(), chat.Local, run) }, func(h *house, got transcript) {
+			if d := got.done(); d.Status != chat.RunCancelled {
+				h.Errorf("done = %+v", d)
+			}
+		}},
+		{"answer now", thenHangs, false, func(r *Runs, run, _ string) error { return r.AnswerNow(t.Context(), chat.Local, run) }, func(h *house, got transcript) {
+			if a := got.answer(); a.StopReason != chat.StopAnswerNow || len(a.Citations) != 1 {
+				h.Errorf("answer = %+v", a)
+			}
+		}},
+		{"approve", script(webCall(), says(slateAnswer)), true, func(r *Runs, run, call string) error { return r.Approve(t.Context(), chat.Local, run, call, nil) }, func(h *house, got transcript) {
+			if s := got.step("web_search"); s.Status != chat.StatusComplete || s.Details["proposed"] != nil {
+				h.Errorf("step = %+v", s)
+			}
+		}},
+		{"edit", script(webCall(), says(slateAnswer)), true, func(r *Runs, run, call string) error {
+			return r.Approve(t.Context(), chat.Local, run, call, json.RawMessage(`{"query":" slate roof Wales "}`))
+		}, func(h *house, got transcript) {
+			if s := got.step("web_search"); s.Status != chat.StatusComplete || !strings.Contains(string(s.ToolInput), `"slate roof Wales"`) {
+				h.Errorf("step = %+v %s", s, s.ToolInput)
+			}
+		}},
+		{"deny", script(webCall(), says("I could not look.")), true, func(r *Runs, run, call string) error { return r.Deny(t.Context(), chat.Local, run, call) }, func(h *house, got transcript) {
+			if s := got.step("web_search"); s.Status != chat.StatusSkipped || s.Summary != "denied by you" {
+				h.Errorf("step = %+v", s)
+			}
+		}},
+	} {
+		for _, dies := range []bool{false, true} {
+			t.Run(map[bool]string{false: row.name, true: row.name + ", its server dies first"}[dies], func(t *testing.T) {
+				t.Parallel()
+				model := row.model()
+				h := newHouse(t, model, in.withWeb(true), among("one"))
+				two := h.another("two", model, in.withWeb(true))
+				var run chat.Run
+				call := ""
+				if row.waits {
+					run, call = h.waits()
+				} else {
+					run = h.ask(question("How many days of holiday are there?"))
+					h.follow(run.ID, func(p chat.Payload) bool {
+						return p.Kind() == chat.KindRunStarted && row.name == "cancel" || isSearched(p)
+					})
+				}
+				if err := row.wish(two, run.ID, call); err != nil {
+					t.Fatal(err)
+				}
+				if dies { // without having looked
+					h.dies(h.runs, run.ID)
+					h.works(two)
+				} else {
+					h.works(h.runs)
+				}
+				got := h.wait(run.ID)
+				row.check(h, got)
+				if err := row.wish(two, run.ID, call); chat.CodeOf(orNone(err)) != chat.CodeConflict {
+					t.Errorf("after the end: %v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
+	t.Parallel()
+	in := newInternet(t)
+	h := newHouse(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`)), says(slateAnswer)), in.withWeb(true), among("one"))
+	two := h.another("two", scripted.New(), in.withWeb(true))
+	run, id := h.waits()
+	searched := ""
+	for _, p := range h.follow(run.ID, isSearched) {
+		if isSearched(p) {
+			searched = p.(chat.Step).CallID
+		}
+	}
+	stranger := chat.Scope{User: "mallory"}
+	for _, row := range []struct {
+		what string
+		err  error
+		want chat.Code
+	}{
+		{"a stranger's decision", two.Deny(t.Context(), stranger, run.ID, id), chat.CodeNotFound},
+		{"a stranger's Cancel", two.Cancel(t.Context(), stranger, run.ID), chat.CodeNotFound},
+		{"a step that is not there", two.Approve(t.Context(), chat.Local, run.ID, "c99", nil), chat.CodeNotFound},
+		{"a step that never waited", two.Approve(t.Context(), chat.Local, run.ID, searched, nil), chat.CodeNotFound},
+		{"an input that does not fit", two.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":7}`)), chat.CodeInvalid},
+	} {
+		if chat.CodeOf(orNone(row.err)) != row.want {
+			t.Errorf("%s: %v, want %s", row.what, row.err, row.want)
+		}
+	}
+	// the first of two decisions counts, wherever they arrive
+	if err := two.Deny(t.Context(), chat.Local, run.ID, id); err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]*Runs{"its own server": h.runs, "the other": two} {
+		if err := r.Approve(t.Context(), chat.Local, run.ID, id, nil); chat.CodeOf(orNone(err)) != chat.CodeConflict {
+			t.Errorf("a second decision at %s: %v", name, err)
+		}
+	}
+	h.works(h.runs)
+	if s := h.wait(run.ID).step("web_search"); s.Status != chat.StatusSkipped || in.searches.Load() != 0 {
+		t.Errorf("step = %+v, %d searches", s, in.searches.Load())
+	}
+}
+
+// What was decided at a run's own server, or wanted from it, is not lost with it.
+func TestAWishOutlivesTheServerThatItReached(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, thenHangs(), among("one"))
+	two := h.another("two", hanging{}) // answers when it has to
+	run := h.ask(question("How many days of holiday are there?"))
+	h.follow(run.ID, isSearched)
+	h.runs.mu.Lock()
+	handle := h.runs.active[run.ID]
+	handle.now = func() {} // it dies before it acts
+	h.runs.mu.Unlock()
+	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.dies(h.runs, run.ID)
+	h.works(two)
+	if a := h.wait(run.ID).answer(); a.StopReason != chat.StopAnswerNow {
+		t.Errorf("answer = %+v", a)
+	}
+}
+
+func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
+	t.Parallel()
+	var searches atomic.Int64
+	begun, free := make(chan struct{}), make(chan struct{})
+	h := newHouse(t, scripted.New())
+	slowly := func(c *Config) {
+		c.Library = faulty{h.library, func(ctx context.Context) error {
+			if searches.Add(1) == 1 {
+				close(begun)
+				select {
+				case <-free:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		}}
+	}
+	h.hire(scripted.New(calls(search("holiday"))), slowly, among("one"))
+	two := h.another("two", hanging{text: "There"}, slowly)
+	run := h.ask(question("How many days of holiday are there?"))
+	<-begun
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.runs.Stop(context.WithoutCancel(t.Context())) }()
+	waitFor(t, func() bool { h.runs.mu.Lock(); defer h.runs.mu.Unlock(); return h.runs.stopping })
+	h.works(h.runs, two)
+	close(free) // a call that is under way ends, and counts
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	h.follow(run.ID, isDelta)
+
+	// a text that was begun is taken back, again and again: a stop is no crash
+	servers := []*Runs{two, h.another("three", hanging{text: "There are"}), h.another("four", hanging{text: "There"}), h.another("five", scripted.New(says(goodAnswer)))}
+	for i, r := range servers[:3] {
+		h.works(servers[i+1])
+		if err := r.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		h.follow(run.ID, func(p chat.Payload) bool {
+			switch {
+			case p.Kind() == chat.KindRunStarted:
+				left = 0
+			case isStep(takenOver)(p):
+				left++
+			}
+			return left == i+2 && (i == 2 || isDelta(p))
+		})
+	}
+	got := h.wait(run.ID)
+	if a := got.answer(); a.Markdown != goodAnswer || got.text() != goodAnswer {
+		t.Errorf("answer %q, shown %q", a.Markdown, got.text())
+	}
+	if n := searches.Load(); n != 1 {
+		t.Errorf("it searched %d times", n)
+	}
+	if s := got.step("search_documents"); s.Status != chat.StatusComplete {
+		t.Errorf("the call that was under way: %+v", s)
+	}
+	for name, want := range map[string]int{handedOver: 4, takenOver: 4, "restart": 0} {
+		n := 0
+		for _, s := range all[chat.Step](got) {
+			if s.Step == name {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d steps %s, want %d", n, name, want)
+		}
+	}
+}
+
+func TestAServerThatStopsLeavesWaitingCallsAndThoseThatDoNotEnd(t *testing.T) {
+	t.Parallel()
+	in := newInternet(t)
+	h := newHouse(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`))), in.withWeb(true), among("one"))
+	two := h.another("two", scripted.New(says(slateAnswer)), in.withWeb(true))
+	run, id := h.waits()
+	if err := h.runs.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil { // nobody works on it at the moment
+		t.Fatal(err)
+	}
+	h.works(two)
+	got := h.wait(run.ID)
+	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 {
+		t.Errorf("step = %+v, %d searches", s, in.searches.Load())
+	}
+	if i := slices.IndexFunc(got.ended(), func(s chat.Step) bool { return s.Step == takenOver }); i < 0 {
+		t.Error("nobody took it over")
+	}
+}
+
+func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(), among("one"))
+	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
+	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, question("How many days of holiday are there?"), h.runs.lease())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := h.runs.newWork(run, h.runs.box.sets[DefaultToolset], t.Context())
+	w.fresh = true
+	w.finish(t.Context(), func() ([]chat.Payload, error) { return nil, errLeaving })
+	h.works(two)
+	got := h.wait(run.ID)
+	if got.log[0].Kind() != chat.KindRunStarted || got.answer().Markdown != goodAnswer {
+		t.Errorf("log:%s", dump(got.log))
+	}
+}
+
+// waitFor looks until ok.
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("waited in vain")
+		}
+	}
+}

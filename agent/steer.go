@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"context"
+
+	"footnote/chat"
+)
+
+// Cancel stops a run, on whichever server it is: its model's request and its tools end at once, and run_done follows. A run that is over
+// fails with CodeConflict.
+func (r *Runs) Cancel(ctx context.Context, s chat.Scope, runID string) error {
+	return r.steer(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishCancel})
+}
+
+// AnswerNow makes a run answer from what it has, on whichever server it is. A run that is over fails with CodeConflict.
+func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error {
+	return r.steer(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishAnswerNow})
+}
+
+// steer does what is wished at once if the run is here. The wish is kept for another server that has it, or takes it over.
+func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
+	h, err := r.reach(ctx, s, w.RunID)
+	if err != nil {
+		return err
+	}
+	if h != nil {
+		r.grant(h, w)
+		if r.cfg.Exclusive {
+			return nil
+		}
+	}
+	err = r.keep(ctx, s, w)
+	if h != nil && err != nil {
+		if chat.CodeOf(err) != chat.CodeConflict { // it ended, as was wished
+			r.cfg.Log.WarnContext(ctx, "a wish is known to this server only", "run", w.RunID, "wish", w.Kind, "error", err)
+		}
+		return nil
+	}
+	return err
+}
+
+// keep stores a wish. If its run came here in between, it is found here.
+func (r *Runs) keep(ctx context.Context, s chat.Scope, w chat.Wish) error {
+	if err := r.cfg.Store.Wish(ctx, s, w); err != nil {
+		return err
+	}
+	r.Look()
+	return nil
+}
+
+// reach returns a run under way: nil if another server works on it.
+func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*handle, error) {
+	r.mu.Lock()
+	h, ok := r.active[runID]
+	r.mu.Unlock()
+	if ok && h.user == s.User {
+		return h, nil
+	}
+	run, err := r.cfg.Store.Run(ctx, s, runID)
+	if err != nil {
+		return nil, err
+	}
+	if run.Status != chat.RunRunning {
+		return nil, &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
+	}
+	return nil, nil
+}
+
+// grant does what is wished of a run that is here, and reports whether that is news. It may be asked for the same again.
+func (r *Runs) grant(h *handle, w chat.Wish) bool {
+	switch w.Kind {
+	case chat.WishCancel:
+		h.cancel(errCancelled)
+	case chat.WishAnswerNow:
+		h.now()
+	case chat.WishApprove, chat.WishDeny:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		v := verdict{denied: w.Kind == chat.WishDeny, input: w.Input}
+		a, ok := h.asked[w.CallID]
+		if !ok { // it begins to wait in a moment
+			h.decided[w.CallID] = v
+			return true
+		}
+		if a.decided {
+			return false
+		}
+		a.decided = true
+		a.answer <- v
+	}
+	return true
+}
+
+// Look makes the server look for runs that it can take over and for what is wanted of its own. It does not block.
+func (r *Runs) Look() {
+	select {
+	case r.look <- struct{}{}:
+	default: // it will
+	}
+}
+
+// heed does what is wished of the runs under way.
+func (r *Runs) heed(ctx context.Context) {
+	r.mu.Lock()
+	idle := len(r.active)+r.begun == 0
+	r.mu.Unlock()
+	if idle {
+		return
+	}
+	wishes, err := r.cfg.Store.Wishes(ctx, r.cfg.Owner)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.cfg.Log.ErrorContext(ctx, "what is wanted of the runs could not be read", "error", err)
+		}
+		return
+	}
+	r.starting.Lock() // a run that is stored is active by then
+	defer r.starting.Unlock()
+	for _, w := range wishes {
+		r.mu.Lock()
+		h, ok := r.active[w.RunID]
+		r.mu.Unlock()
+		if ok {
+			r.grant(h, w)
+		}
+	}
+}

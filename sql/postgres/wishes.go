@@ -1,0 +1,73 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"footnote/chat"
+)
+
+// Wish implements chat.Store. The run's row is locked against its end, so that a wish which is kept was about a run under way.
+func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
+	return c.db.inTx(ctx, shortTime, func(t *tx) error {
+		var run int64
+		var status string
+		err := t.queryRow(`SELECT r.n, r.status FROM runs r JOIN sessions s ON s.n = r.session
+			WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0 FOR UPDATE OF r`, []any{w.RunID, s.User}, &run, &status)
+		if err != nil {
+			return notFound(err, "keep a wish", "run")
+		}
+		if chat.RunStatus(status) != chat.RunRunning {
+			return finishedAlready()
+		}
+		n, err := t.exec(`INSERT INTO wishes (run, about, kind, call, input) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run, about) DO NOTHING`,
+			run, w.About(), string(w.Kind), w.CallID, []byte(w.Input))
+		if err != nil {
+			return fmt.Errorf("keep a wish: %w", err)
+		}
+		if n == 0 && w.Decides() {
+			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+		}
+		return c.db.call(t)
+	})
+}
+
+func finishedAlready() error {
+	return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
+}
+
+// Wishes implements chat.Store.
+func (c *Chats) Wishes(ctx context.Context, owner string) ([]chat.Wish, error) {
+	list, err := query(ctx, c.db, shortTime, scanWish, `SELECT r.id, w.kind, w.call, w.input FROM wishes w JOIN runs r ON r.n = w.run
+		WHERE r.owner = $1 AND r.status = 'running' ORDER BY w.n`, owner)
+	if err != nil {
+		return nil, fmt.Errorf("read wishes: %w", err)
+	}
+	return list, nil
+}
+
+func scanWish(row scanner) (w chat.Wish, err error) {
+	err = row.Scan(&w.RunID, (*string)(&w.Kind), &w.CallID, (*[]byte)(&w.Input))
+	return w, err
+}
+
+// Release implements chat.Store.
+func (c *Chats) Release(ctx context.Context, owner, runID string) error {
+	err := c.db.inTx(ctx, longTime, func(t *tx) error {
+		n, err := t.exec(`UPDATE runs SET owner = '', lease_until = 0 WHERE id = $1 AND owner = $2 AND status = 'running'`, runID, owner)
+		if err != nil || n == 0 {
+			return err
+		}
+		return c.db.call(t)
+	})
+	if err != nil {
+		return fmt.Errorf("release run: %w", err)
+	}
+	return nil
+}
+
+// call lets the other replicas look for wishes and for runs that nobody works on, once the transaction commits.
+func (db *DB) call(t *tx) error {
+	_, err := t.exec(`SELECT pg_notify($1, $2)`, db.channel, db.message(toLook))
+	return err
+}
