@@ -64,16 +64,16 @@ func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage) e
 			texts[i] = name + "\n" + p.Text
 		}
 	}
-	values, err := l.cfg.Embedder.Embed(ctx, texts)
+	values, err := l.vectorsOf(ctx, batch, texts)
 	if err != nil {
-		return fmt.Errorf("embed: %w", err)
-	}
-	if len(values) != len(texts) {
-		return fmt.Errorf("embed: %d vectors for %d texts", len(values), len(texts))
+		return err
 	}
 	vs := make([]Vector, len(batch))
 	for i, p := range batch {
 		vs[i] = Vector{PassageID: p.ID, DocumentID: d.ID, Namespace: d.Namespace, User: d.User, Values: values[i]}
+	}
+	if err := l.addWords(ctx, d, batch, vs); err != nil {
+		return err
 	}
 	if err := l.cfg.Vectors.Upsert(ctx, vs); err != nil {
 		return fmt.Errorf("store vectors: %w", err)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// rrfK damps the first ranks of reciprocal rank fusion.
-const rrfK = 60
+// FusionK damps the first ranks of reciprocal rank fusion.
+const FusionK = 60
 
 // fused is a passage with its rank over several ways of searching.
 type fused struct {
@@ -30,10 +30,10 @@ func fuse(lists ...[]Hit) []fused {
 			if h.Cosine != 0 {
 				out[i].Cosine = h.Cosine
 			}
-			out[i].score += 1 / float64(rrfK+rank+1)
+			out[i].score += 1 / float64(FusionK+rank+1)
 		}
 	}
-	best := float64(len(lists)) / float64(rrfK+1)
+	best := float64(len(lists)) / float64(FusionK+1)
 	for i := range out {
 		out[i].score /= best
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"footnote/chat"
 )
@@ -22,7 +23,9 @@ type Config struct {
 	Renderer  Renderer
 	MaxBytes  int64 // of one file; 0 means 50 MiB
 	Workers   int   // documents ingested at once; 0 means 2
-	Log       *slog.Logger
+	// HybridApart has hybrid searches ranked by the server of the vectors, where it can.
+	HybridApart bool
+	Log         *slog.Logger
 }
 
 const (
@@ -39,6 +42,7 @@ type Library struct {
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers analysers
 	purgeNow  chan struct{} // something was deleted
+	whole     atomic.Bool   // the last sweep found every vector
 }
 
 // NewLibrary checks the wiring. Run does the background work.

@@ -100,6 +100,7 @@ type Hit struct {
 	PassageID  string
 	DocumentID string
 	Cosine     float64 // vectors only: exact, -1 to 1
+	Fused      float64 // hybrid search of vectors only: Σ 1/(FusionK + rank) over the ways of searching
 }
 
 // Lexical finds passages by words. Documents.PutContent feeds it.
@@ -133,6 +134,7 @@ type Vector struct {
 	Namespace  string
 	User       string
 	Values     []float32
+	Words      []TermWeight // the passage's side of BM25, for stores that rank by words too; may be empty
 }
 
 // Vectors finds passages by meaning. corpustest.TestVectors is this contract as tests. Safe for concurrent use.

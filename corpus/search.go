@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"footnote/chat"
@@ -124,6 +125,10 @@ type search struct {
 	extra   []string        // terms that correct words
 	seen    map[string]bool // words that a result holds
 	notes   []string
+
+	embed     sync.Once
+	values    []float32 // the query's vector
+	vectorErr error
 }
 
 func (se *search) run(ctx context.Context) (Results, error) {
@@ -135,6 +140,12 @@ func (se *search) run(ctx context.Context) (Results, error) {
 	depth := max(searchDepth, 3*se.query.Limit)
 	if se.query.MinScore > 0 && byMeaning {
 		depth = max(depth, scoreDepth)
+	}
+	if se.apart(ctx) {
+		if out, ok, err := se.runApart(ctx, depth); ok || err != nil {
+			return out, err
+		}
+		se.notes = nil
 	}
 	var vectors chan vectorHits
 	if byMeaning {
@@ -222,13 +233,28 @@ type vectorHits struct {
 func (se *search) vector(ctx context.Context, depth int) vectorHits {
 	ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 	defer cancel()
-	values, err := se.library.cfg.Embedder.Embed(ctx, []string{se.query.Text})
+	values, err := se.embedded(ctx)
 	if err != nil {
-		return vectorHits{err: fmt.Errorf("embed the query: %w", err)}
+		return vectorHits{err: err}
 	}
-	if len(values) != 1 {
-		return vectorHits{err: fmt.Errorf("embed the query: %d vectors for one text", len(values))}
-	}
-	hits, err := se.library.cfg.Vectors.SearchVectors(ctx, se.scope, values[0], se.query.Documents, depth)
+	hits, err := se.library.cfg.Vectors.SearchVectors(ctx, se.scope, values, se.query.Documents, depth)
 	return vectorHits{hits, err}
+}
+
+// embedded returns the query's vector, made once: what failed once is not tried again.
+func (se *search) embedded(ctx context.Context) ([]float32, error) {
+	se.embed.Do(func() {
+		ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
+		defer cancel()
+		values, err := se.library.cfg.Embedder.Embed(ctx, []string{se.query.Text})
+		switch {
+		case err != nil:
+			se.vectorErr = fmt.Errorf("embed the query: %w", err)
+		case len(values) != 1:
+			se.vectorErr = fmt.Errorf("embed the query: %d vectors for one text", len(values))
+		default:
+			se.values = values[0]
+		}
+	})
+	return se.values, se.vectorErr
 }

@@ -13,11 +13,7 @@ import (
 // lexical finds passages by the query's words and the terms that correct them. A phrase is looked for as documents of each language
 // would hold it.
 func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
-	q := LexicalQuery{Documents: se.query.Documents}
-	for _, w := range se.words {
-		q.Terms = appendNew(q.Terms, w.Terms...)
-	}
-	q.Terms = appendNew(q.Terms, se.extra...)
+	q := LexicalQuery{Documents: se.query.Documents, Terms: se.terms()}
 	if len(q.Terms) == 0 {
 		return nil, nil
 	}
@@ -50,6 +46,14 @@ func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
 		hits = append(hits, f.Hit)
 	}
 	return hits, nil
+}
+
+// terms are those of the query's words, and those that correct them.
+func (se *search) terms() (terms []string) {
+	for _, w := range se.words {
+		terms = appendNew(terms, w.Terms...)
+	}
+	return appendNew(terms, se.extra...)
 }
 
 func (se *search) ask(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {

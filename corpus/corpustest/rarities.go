@@ -57,7 +57,9 @@ func testRarities(t *testing.T, open func(*testing.T) LexicalStores) {
 		got, err := st.Lexical.Rarities(t.Context(), []string{"roof", "submarine", "gutter", "roof", "garden"})
 		mustDo(t, "Rarities", err)
 		want := []corpus.TermWeight{{Term: "gutter", Weight: idf(6, 1)}, {Term: "garden", Weight: idf(6, 2)}, {Term: "roof", Weight: idf(6, 3)}}
-		if !slices.EqualFunc(got, want, func(a, b corpus.TermWeight) bool { return a.Term == b.Term && math.Abs(float64(a.Weight-b.Weight)) < 1e-6 }) {
+		if !slices.EqualFunc(got, want, func(a, b corpus.TermWeight) bool {
+			return a.Term == b.Term && math.Abs(float64(a.Weight-b.Weight)) < 1e-6
+		}) {
 			t.Errorf("Rarities = %v, want %v", got, want)
 		}
 	})

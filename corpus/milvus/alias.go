@@ -10,8 +10,8 @@ import (
 	"footnote/chat"
 )
 
-// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model and dimension.
-var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*$`)
+// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model, dimension, and whether it has words.
+var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
 
 // serving returns the collection that the alias names, empty if there is no alias.
 func (s *Store) serving(ctx context.Context) (string, error) {
@@ -88,8 +88,8 @@ func (s *Store) serves() {
 	s.served = true
 }
 
-// Complete says that every document has its vectors in our model's collection: the alias moves there in one step, and the
-// collections of earlier models go.
+// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those of earlier models, and the
+// one without words, go.
 func (s *Store) Complete(ctx context.Context) error {
 	ix, err := s.find(ctx)
 	if err != nil || ix == nil {
@@ -106,7 +106,7 @@ func (s *Store) Complete(ctx context.Context) error {
 		if err := s.swap(ctx, ix.name, serving); err != nil {
 			return err
 		}
-		s.cfg.Log.InfoContext(ctx, "searches now use the vectors of the present embedding model", "collection", ix.name, "before", serving)
+		s.cfg.Log.InfoContext(ctx, "searches now use another collection", "collection", ix.name, "before", serving)
 	}
 	names, err := s.collections(ctx)
 	if err != nil {
@@ -119,8 +119,11 @@ func (s *Store) Complete(ctx context.Context) error {
 		if err := s.drop(ctx, name); err != nil {
 			return err
 		}
-		s.cfg.Log.InfoContext(ctx, "dropped the vectors of an earlier embedding model", "collection", name)
+		s.cfg.Log.InfoContext(ctx, "dropped earlier vectors", "collection", name)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = nil
 	return nil
 }
 

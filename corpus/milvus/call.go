@@ -74,6 +74,13 @@ func (s *Store) begin() error {
 	return nil
 }
 
+// resting reports whether calls fail at once, since the server did not answer.
+func (s *Store) resting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Before(s.rest)
+}
+
 // failed makes an error for the caller of what the client returned. Without an answer the server gets a rest.
 func (s *Store) failed(err error) error {
 	if _, ours := errors.AsType[*chat.Error](err); ours {
@@ -93,7 +100,7 @@ func (s *Store) failed(err error) error {
 	if now := time.Now(); now.After(s.rest) {
 		s.rest, s.restErr = now.Add(restTime), out
 	}
-	s.index = nil // it may come back without what it had
+	s.index, s.before = nil, nil // it may come back without what it had
 	return out
 }
 
@@ -101,7 +108,7 @@ func (s *Store) failed(err error) error {
 func (s *Store) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.index = nil
+	s.index, s.before = nil, nil
 }
 
 // connection returns the client, connecting first if need be. One attempt is under way at a time, and all wait for it.
@@ -150,14 +157,15 @@ func (s *Store) dial(done chan struct{}) {
 				MinConnectTimeout: callTime,
 			}),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)),
+			grpc.WithChainUnaryInterceptor(new(sessions).intercept),
 		},
 	})
+	var version string
 	if err == nil {
-		var version string
 		if version, err = conn.GetVersion(ctx); err != nil {
 			err = errors.Join(err, conn.Close())
 		} else {
-			s.cfg.Log.InfoContext(ctx, "connected to Milvus", "version", version)
+			s.cfg.Log.InfoContext(ctx, "connected to Milvus", "version", version, "sparse", hasSparse(version))
 		}
 	}
 	if err != nil && ctx.Err() != nil {
@@ -166,7 +174,7 @@ func (s *Store) dial(done chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dialErr = err; err == nil {
-		s.conn = conn
+		s.conn, s.version = conn, version
 		s.tellLost() // what it has is to be looked at
 	}
 	s.dialing = nil

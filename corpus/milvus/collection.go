@@ -21,6 +21,8 @@ const (
 	fieldUser      = "user"
 	fieldNamespace = "namespace"
 	fieldMeaning   = "meaning" // the embedding
+	fieldWords     = "words"   // the passage's side of BM25, if the server has sparse vectors
+	withWords      = "_words"  // how the name of a collection that has them ends
 
 	partitions = 16 // over which namespaces are spread
 	graphEdges = 16 // HNSW's M
@@ -33,6 +35,7 @@ const (
 type index struct {
 	name      string
 	dimension int
+	words     bool     // it has weights of words
 	written   *written // what it may hold; nil: anything
 }
 
@@ -42,20 +45,26 @@ func (s *Store) family() string {
 	return s.cfg.Collection + "_" + hex.EncodeToString(sum[:4]) + "_"
 }
 
-func (s *Store) nameFor(dimension int) string { return s.family() + strconv.Itoa(dimension) }
+func (s *Store) nameFor(dimension int, words bool) string {
+	name := s.family() + strconv.Itoa(dimension)
+	if words {
+		name += withWords
+	}
+	return name
+}
 
 // dimensionOf is the inverse of nameFor; 0 for a collection of another model's.
 func (s *Store) dimensionOf(name string) int {
 	rest, ours := strings.CutPrefix(name, s.family())
-	n, err := strconv.Atoi(rest)
+	n, err := strconv.Atoi(strings.TrimSuffix(rest, withWords))
 	if !ours || err != nil {
 		return 0
 	}
 	return n
 }
 
-// find returns the collection that takes part, nil if there is none yet. While the embedder's dimension is unknown it is the
-// one that serves, or else any of our model's.
+// find returns the collection that takes part, nil if there is none yet, and notes the one before it. While the embedder's dimension is unknown
+// it is the one that serves, or else any of our model's.
 func (s *Store) find(ctx context.Context) (*index, error) {
 	s.mu.Lock()
 	known, dimension, creating := s.index, s.dimension, s.creating
@@ -63,7 +72,8 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 	if known != nil || creating {
 		return known, nil
 	}
-	if err := s.startMaking(ctx); err != nil {
+	alone, err := s.startFinding(ctx)
+	if err != nil || !alone {
 		return nil, err
 	}
 	defer s.endMaking()
@@ -74,7 +84,6 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 		return known, nil
 	}
 	if dimension == 0 {
-		var err error
 		if dimension, err = s.presentDimension(ctx); err != nil {
 			return nil, err
 		}
@@ -83,7 +92,16 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 			return nil, nil
 		}
 	}
-	there, err := s.has(ctx, s.nameFor(dimension))
+	words, err := s.sparse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if words {
+		if err := s.findBefore(ctx, dimension); err != nil {
+			return nil, err
+		}
+	}
+	there, err := s.has(ctx, s.nameFor(dimension, words))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +109,35 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 		s.missed()
 		return nil, nil
 	}
-	return s.adopt(ctx, dimension)
+	return s.adopt(ctx, dimension, words)
+}
+
+// findBefore notes the collection without words, if there is one: it was filled when the server had no sparse vectors, or by an earlier
+// Footnote. What is in it is found until all of it is in the one with words.
+func (s *Store) findBefore(ctx context.Context, dimension int) error {
+	name := s.nameFor(dimension, false)
+	there, err := s.has(ctx, name)
+	if err != nil {
+		return err
+	}
+	var before *index
+	if there {
+		if err := s.load(ctx, name); err != nil {
+			return err
+		}
+		before = &index{name: name, dimension: dimension}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = before
+	return nil
+}
+
+// earlier returns the collection before ours, nil if there is none.
+func (s *Store) earlier() *index {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.before
 }
 
 // presentDimension is that of our model's collection, the one that serves if there are many; 0 if there is none.
@@ -116,8 +162,8 @@ func (s *Store) presentDimension(ctx context.Context) (int, error) {
 }
 
 // adopt takes an existing collection, once it can be searched.
-func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
-	ix := &index{name: s.nameFor(dimension), dimension: dimension}
+func (s *Store) adopt(ctx context.Context, dimension int, words bool) (*index, error) {
+	ix := &index{name: s.nameFor(dimension, words), dimension: dimension, words: words}
 	if err := s.load(ctx, ix.name); err != nil {
 		return nil, err
 	}
@@ -142,13 +188,38 @@ func (s *Store) missed() {
 	}
 }
 
+// startFinding is startMaking, but does not wait for a collection that is being made: then alone is false.
+func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for {
+		select {
+		case s.making <- struct{}{}:
+			return true, nil
+		case <-ctx.Done():
+			return false, waited(ctx)
+		case <-every.C:
+		}
+		s.mu.Lock()
+		creating := s.creating
+		s.mu.Unlock()
+		if creating {
+			return false, nil
+		}
+	}
+}
+
+func waited(ctx context.Context) error {
+	return unavailable(saysNothing, fmt.Errorf("wait for the collection: %w", context.Cause(ctx)))
+}
+
 // startMaking waits until nobody else makes or chooses a collection, which can take as long as that takes to load.
 func (s *Store) startMaking(ctx context.Context) error {
 	select {
 	case s.making <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return unavailable(saysNothing, fmt.Errorf("wait for the collection: %w", context.Cause(ctx)))
+		return waited(ctx)
 	}
 }
 
@@ -166,7 +237,11 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 	if known != nil && known.dimension == dimension {
 		return known, nil
 	}
-	name := s.nameFor(dimension)
+	words, err := s.sparse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := s.nameFor(dimension, words)
 	there, err := s.has(ctx, name)
 	if err != nil {
 		return nil, err
@@ -174,9 +249,10 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 	if !there {
 		s.setCreating(true)
 		defer s.setCreating(false)
-		if err := s.create(ctx, name, dimension); err != nil {
+		if words, err = s.create(ctx, dimension, words); err != nil {
 			return nil, err
 		}
+		name = s.nameFor(dimension, words)
 		if s.cfg.Alone {
 			s.mu.Lock()
 			s.made[name] = newWritten()
@@ -184,35 +260,7 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 		}
 		s.tellLost() // documents that counted as done are to be looked at
 	}
-	return s.adopt(ctx, dimension)
-}
-
-func (s *Store) create(ctx context.Context, name string, dimension int) error {
-	text := func(name string) *entity.Field {
-		return entity.NewField().WithName(name).WithDataType(entity.FieldTypeVarChar).WithMaxLength(64)
-	}
-	schema := entity.NewSchema().WithName(name).WithDescription("Footnote: passages by " + s.cfg.Model).
-		WithField(text(fieldID).WithIsPrimaryKey(true)).WithField(text(fieldDocument)).WithField(text(fieldUser)).
-		WithField(text(fieldNamespace).WithIsPartitionKey(true)).
-		WithField(entity.NewField().WithName(fieldMeaning).WithDataType(entity.FieldTypeFloatVector).WithDim(int64(dimension)))
-	graph, err := entity.NewIndexHNSW(entity.COSINE, graphEdges, graphBuild)
-	if err != nil {
-		return fmt.Errorf("describe the index: %w", err)
-	}
-	err = s.do(ctx, "make collection "+name, func(ctx context.Context, c client.Client) error {
-		err := c.CreateCollection(ctx, schema, 1, client.WithPartitionNum(partitions), client.WithConsistencyLevel(entity.ClSession))
-		if err != nil && strings.Contains(err.Error(), "exist") {
-			return nil // another replica was first
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	s.cfg.Log.InfoContext(ctx, "made a Milvus collection", "collection", name, "model", s.cfg.Model)
-	return s.do(ctx, "index collection "+name, func(ctx context.Context, c client.Client) error {
-		return c.CreateIndex(ctx, name, fieldMeaning, graph, true)
-	})
+	return s.adopt(ctx, dimension, words)
 }
 
 func (s *Store) setCreating(now bool) {

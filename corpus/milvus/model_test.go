@@ -55,14 +55,14 @@ func TestAnotherModelHasItsOwnCollection(t *testing.T) {
 			if n := hits(t, old, 1, 0); n != 2 {
 				t.Errorf("while the new model's vectors are made the old one finds %d passages, want 2", n)
 			}
-			if serving, err := fresh.serving(t.Context()); err != nil || serving != old.nameFor(2) {
-				t.Errorf("meanwhile %q serves, %v; want %q", serving, err, old.nameFor(2))
+			if serving, err := fresh.serving(t.Context()); err != nil || serving != old.nameFor(2, hasWords(kind)) {
+				t.Errorf("meanwhile %q serves, %v; want %q", serving, err, old.nameFor(2, hasWords(kind)))
 			}
 			mustDo(t, "Complete", fresh.Complete(t.Context()))
-			if serving, err := fresh.serving(t.Context()); err != nil || serving != fresh.nameFor(3) {
-				t.Errorf("then %q serves, %v; want %q", serving, err, fresh.nameFor(3))
+			if serving, err := fresh.serving(t.Context()); err != nil || serving != fresh.nameFor(3, hasWords(kind)) {
+				t.Errorf("then %q serves, %v; want %q", serving, err, fresh.nameFor(3, hasWords(kind)))
 			}
-			if there, err := fresh.has(t.Context(), old.nameFor(2)); err != nil || there {
+			if there, err := fresh.has(t.Context(), old.nameFor(2, hasWords(kind))); err != nil || there {
 				t.Errorf("the old model's collection is there: %v, %v", there, err)
 			}
 			if n := hits(t, fresh, 1, 0, 0); n != 1 {
@@ -123,7 +123,7 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 			drained = true
 		}
 	}
-	mustDo(t, "drop", s.drop(t.Context(), s.nameFor(2)))
+	mustDo(t, "drop", s.drop(t.Context(), s.nameFor(2, false)))
 	mustDo(t, "Reach", s.Reach(t.Context()))
 	select {
 	case <-s.Lost():

@@ -1,4 +1,5 @@
-// Package milvus keeps the vectors of passages on a Milvus server: 2.3 and later. Nothing here waits for the server longer than
+// Package milvus keeps the vectors of passages on a Milvus server: 2.3 and later. From 2.4 on it keeps the weights of their words too, as sparse
+// vectors, and can rank by both in one search. Nothing here waits for the server longer than
 // three seconds, and nothing needs it to be there at the start.
 package milvus
 
@@ -54,7 +55,10 @@ type Store struct {
 	dialErr   error         // how the last attempt ended
 	rest      time.Time     // until then calls fail with restErr
 	restErr   error
+	version   string              // as the server says, empty before it answered
+	refused   bool                // it would not make a collection with sparse vectors, whatever its version
 	index     *index              // the collection that takes part, nil while unknown
+	before    *index              // one without words that is searched as well until index is complete, nil if there is none
 	dimension int                 // of the embedder, 0 until it is known
 	creating  bool                // a collection is on its way, so that there is nothing to find yet
 	made      map[string]*written // of the collections that this process made, if it is alone
@@ -155,6 +159,7 @@ func unavailable(message string, err error) error {
 }
 
 var (
+	errNoWords   = errors.New("the collection has no sparse vectors")
 	errClosed    = errors.New("the store is closed")
 	errSlow      = fmt.Errorf("no answer within %s", callTime)
 	errDimension = &chat.Error{Code: chat.CodeInvalid,

@@ -56,6 +56,16 @@ func (s *Store) upsert(ctx context.Context, ix *index, vs []corpus.Vector) error
 		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents), entity.NewColumnVarChar(fieldUser, users),
 		entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
 	}
+	if ix.words {
+		words := make([]entity.SparseEmbedding, n)
+		for i, v := range vs {
+			var err error
+			if words[i], err = sparseOf(v.Words); err != nil {
+				return err
+			}
+		}
+		columns = append(columns, entity.NewColumnSparseVectors(fieldWords, words))
+	}
 	there := ix.written.add(vs)
 	return s.do(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
 		if len(there) > 0 { // Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look
@@ -75,7 +85,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 	if s.dimension == 0 {
 		s.dimension = dimension
 		if s.index != nil && s.index.dimension != dimension { // of an earlier life: ours is to be filled anew
-			s.index = nil
+			s.index, s.before = nil, nil
 			s.tellLost()
 		}
 	}
@@ -98,7 +108,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 		}
 	}
 	s.mu.Lock()
-	s.dimension, s.index = dimension, nil
+	s.dimension, s.index, s.before = dimension, nil, nil
 	s.mu.Unlock()
 	return s.find(ctx)
 }
@@ -109,19 +119,32 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 		return nil
 	}
 	ix, err := s.find(ctx)
-	if err != nil || ix == nil {
+	if err != nil {
 		return err
 	}
 	expression := fieldDocument + " == " + quote(documentID)
 	if keep = onlyPlain(keep); len(keep) > 0 {
 		expression += " and not (" + oneOf(fieldID, keep) + ")"
 	}
+	for _, ix := range []*index{ix, s.earlier()} {
+		if ix == nil {
+			continue
+		}
+		if err := s.delete(ctx, ix, expression); err != nil {
+			return fmt.Errorf("delete vectors of document %s: %w", documentID, err)
+		}
+	}
+	return nil
+}
+
+// delete removes what an expression selects.
+func (s *Store) delete(ctx context.Context, ix *index, expression string) error {
 	for level := entity.ClSession; ; level = entity.ClStrong { // the second look waits until the servers that search know of the delete
 		ids, err := s.idsOf(ctx, ix, expression, level)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		err = s.do(ctx, "delete vectors of document "+documentID, func(ctx context.Context, c client.Client) error {
+		err = s.do(ctx, "delete vectors", func(ctx context.Context, c client.Client) error {
 			return c.Delete(ctx, ix.name, "", oneOf(fieldID, ids))
 		})
 		if err != nil {
