@@ -102,6 +102,12 @@ func (w *work) act(ctx context.Context, r reply) error {
 			if queue, err = w.tick(queue, a, chat.StatusRunning); err != nil {
 				return err
 			}
+			if a.tool.acts {
+				if err := w.emit(ctx, queue...); err != nil {
+					return err
+				}
+				queue = nil
+			}
 			w.launch(callCtx, a)
 		}
 	}

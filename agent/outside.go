@@ -60,7 +60,7 @@ func (r *Runs) joined(ctx context.Context, s toolset) toolset {
 func outsideTool(client *mcp.Client, t *mcp.Tool) *tool {
 	name := t.Server + ": " + t.Remote
 	return &tool{
-		name: t.Name, action: chat.ActionExploring, bare: true, verbatim: true, approve: t.Approve, timeout: t.Timeout, schema: resolved(t.Schema),
+		name: t.Name, action: chat.ActionExploring, bare: true, acts: true, verbatim: true, approve: t.Approve, timeout: t.Timeout, schema: resolved(t.Schema),
 		spec:  llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
 		doing: func(*desk, json.RawMessage) string { return "Calling " + shorten(name, 120) },
 		do: func(ctx context.Context, _ *desk, args json.RawMessage) (result, error) {
@@ -78,6 +78,12 @@ func outsideTool(client *mcp.Client, t *mcp.Tool) *tool {
 			}, nil
 		},
 	}
+}
+
+// acts reports whether a call of a tool may change something elsewhere.
+func (w *work) acts(name string) bool {
+	t := w.set.find(name)
+	return t != nil && t.acts
 }
 
 // resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass: its server checks

@@ -63,7 +63,7 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if err := w.emit(ctx, append(ps, step)...); err != nil {
 		return false, err
 	}
-	if call, ok := past.unfinished(w.run.Request.From); ok {
+	if call, ok := past.unfinished(w.run.Request.From); ok && !w.acts(call.ToolName) {
 		return false, w.redo(ctx, call)
 	}
 	return false, w.resumePending(ctx, past.waiting)

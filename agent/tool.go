@@ -48,6 +48,7 @@ type tool struct {
 	ends      bool          // its argument is the answer: the run ends with it
 	enough    bool          // the next turn is the answer
 	approve   bool          // a person has to allow each call
+	acts      bool          // it may change something elsewhere: that it begins is stored before it does, so that nobody makes the call again
 	verbatim  bool          // its arguments are passed on as the model wrote them
 	timeout   time.Duration // of one call; 0: that of all tools
 	topK      int           // the most its argument top_k may be; 0: it has none

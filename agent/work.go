@@ -129,9 +129,19 @@ func (w *work) emit(ctx context.Context, ps ...chat.Payload) error {
 		return nil
 	}
 	if err := w.store(context.WithoutCancel(ctx), ps...); err != nil {
+		w.reopen(ps)
 		return fmt.Errorf("store events: %w", err)
 	}
 	return nil
+}
+
+// reopen remembers the steps whose ends could not be stored as running, so that the end of the run ends them.
+func (w *work) reopen(ps []chat.Payload) {
+	for _, p := range ps {
+		if s, ok := p.(chat.Step); ok {
+			w.open[s.CallID] = &s
+		}
+	}
 }
 
 func (w *work) newID() string {
