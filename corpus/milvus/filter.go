@@ -33,6 +33,8 @@ func filter(s chat.Scope, documents []string) (expression string, ok bool) {
 			keys[i] = key(name)
 		}
 		parts = append(parts, oneOf(fieldNamespace, keys))
+	} else {
+		parts = append(parts, `not (`+fieldNamespace+` like ".%")`) // chat.Hidden
 	}
 	if len(documents) > 0 {
 		plain := onlyPlain(documents)
