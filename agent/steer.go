@@ -28,15 +28,13 @@ func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		if r.cfg.Exclusive {
 			return nil
 		}
-	}
-	err = r.keep(ctx, s, w)
-	if h != nil && err != nil {
-		if chat.CodeOf(err) != chat.CodeConflict { // it ended, as was wished
+		err := r.keep(context.WithoutCancel(ctx), s, w)
+		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not because it ended, as was wished
 			r.cfg.Log.WarnContext(ctx, "a wish is known to this server only", "run", w.RunID, "wish", w.Kind, "error", err)
 		}
 		return nil
 	}
-	return err
+	return r.keep(ctx, s, w)
 }
 
 // keep stores a wish. If its run came here in between, it is found here.

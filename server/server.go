@@ -159,7 +159,7 @@ func New(cfg Config) (*Server, error) {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	s.http.RegisterOnShutdown(s.startDraining)
+	s.http.RegisterOnShutdown(s.Drain)
 	return s, nil
 }
 
@@ -175,17 +175,18 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Shutdown makes /readyz fail, refuses new questions, ends the streams with a hint to come back, and waits for the other
-// requests. When ctx ends first, what is still open is cut off and ctx's error returned.
+// Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are served as before.
+func (s *Server) Drain() { s.drain.Do(func() { close(s.draining) }) }
+
+// Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is cut off and ctx's
+// error returned.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.startDraining()
+	s.Drain()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}
 	return nil
 }
-
-func (s *Server) startDraining() { s.drain.Do(func() { close(s.draining) }) }
 
 func (s *Server) isDraining() bool {
 	select {

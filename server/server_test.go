@@ -107,7 +107,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	ts.Config = s.http
 	ts.Start()
 	t.Cleanup(func() {
-		s.startDraining()
+		s.Drain()
 		ts.Close()
 	})
 	return &bench{Server: s, t: t, url: ts.URL, stage: runs}

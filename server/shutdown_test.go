@@ -23,7 +23,7 @@ func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {
 	b.append(run.ID, script()[:3]...)
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
 	take(t, r, 3)
-	b.startDraining()
+	b.Drain()
 	if events := r.all(t); len(events) != 0 || r.retry == "" {
 		t.Errorf("at the end: events %q, retry %q", events, r.retry)
 	}
@@ -52,7 +52,7 @@ func TestARequestThatWaitsForAnAnswerIsToldOfTheRestart(t *testing.T) {
 			break
 		}
 	}
-	b.startDraining()
+	b.Drain()
 	if got := <-answered; got.status != 503 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}

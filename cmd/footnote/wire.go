@@ -178,6 +178,9 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 		}
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
+		if !a.stores.exclusive { // the runs go on elsewhere, so their readers may leave at once
+			a.server.Drain()
+		}
 		err := errors.Join(a.runs.Stop(drain), a.server.Shutdown(drain))
 		stopWork()
 		return err

@@ -1,0 +1,294 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/scripted"
+	"footnote/sql/postgres/postgrestest"
+)
+
+// warehouse is a server with a tool that has an effect, and keeps account of it.
+type warehouse struct {
+	url string
+
+	mu     sync.Mutex
+	orders map[string]int
+}
+
+// newWarehouse starts one whose orders take a while.
+func newWarehouse(t *testing.T, takes time.Duration) *warehouse {
+	t.Helper()
+	h := &warehouse{orders: map[string]int{}}
+	tools := sdk.NewServer(&sdk.Implementation{Name: "warehouse", Version: "1"}, nil)
+	type order struct {
+		Item string `json:"item"`
+	}
+	sdk.AddTool(tools, &sdk.Tool{Name: "order"}, func(ctx context.Context, _ *sdk.CallToolRequest, o order) (*sdk.CallToolResult, any, error) {
+		h.mu.Lock()
+		h.orders[o.Item]++
+		h.mu.Unlock()
+		timer := time.NewTimer(takes)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Ordered " + o.Item}}}, nil, nil
+	})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools }, nil)
+	web := httptest.NewServer(handler)
+	t.Cleanup(web.Close)
+	t.Cleanup(web.CloseClientConnections)
+	h.url = web.URL
+	return h
+}
+
+// env is the setting that gives a server this warehouse. approve is always or never.
+func (h *warehouse) env(approve string) string {
+	return fmt.Sprintf(`FOOTNOTE_MCP_SERVERS={"warehouse":{"url":%q,"approve":%q}}`, h.url, approve)
+}
+
+func (h *warehouse) ordered() map[string]int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := map[string]int{}
+	for item, n := range h.orders {
+		out[item] = n
+	}
+	return out
+}
+
+var wanted = regexp.MustCompile(`Order one (\w+)`)
+
+// orders is a model that searches, orders what the question names last, and answers at length with footnotes.
+func orders(r scripted.Request) scripted.Reply {
+	item := "nothing"
+	for _, m := range r.Messages {
+		if found := wanted.FindStringSubmatch(m.Text); m.Role == llm.RoleUser && found != nil {
+			item = found[1]
+		}
+	}
+	switch r.Turn() {
+	case 0:
+		return scripted.Reply{Text: "I look first.", Calls: calling("search_documents", `{"query":"roof condition"}`).Calls}
+	case 1:
+		return calling("warehouse__order", fmt.Sprintf(`{"item":%q}`, item))
+	}
+	const sentence = "The roof of the mill is in poor condition [1]. "
+	return scripted.Reply{Text: strings.Repeat(sentence, 8)}
+}
+
+// waiting follows a run until a call of it waits, and returns the call's id.
+func (s *server) waiting(run started) string {
+	s.t.Helper()
+	st, err := s.open("GET", run.Events, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer st.close()
+	for {
+		ev, err := st.next()
+		if err != nil {
+			s.t.Fatalf("no call waits: %v", err)
+		}
+		if ev.name != string(chat.KindReasoningStep) {
+			continue
+		}
+		if step := loose[chat.Step](s.t, ev.data); step.Status == chat.StatusPending {
+			return step.CallID
+		}
+	}
+}
+
+func TestWhatOneReplicaIsToldReachesTheOneThatHasTheRun(t *testing.T) {
+	t.Parallel()
+	stock := newWarehouse(t, 0)
+	model := newModel(t, scripted.Config{Script: orders, Delay: 20 * time.Millisecond})
+	both := replicasWith(t, 2, append(model.env(), stock.env("always"))...)
+	one, two := both[0], both[1]
+	one.add(books...)
+	for _, row := range []struct {
+		name, path, body string
+		waits            bool
+		status           chat.RunStatus
+		step             chat.Status // of the order
+		ordered          string
+	}{
+		{"cancel", "cancel", "", false, chat.RunCancelled, "", ""},
+		{"answer now", "answer-now", "", true, chat.RunCompleted, chat.StatusCancelled, ""},
+		{"approve", "steps/%s/approve", "", true, chat.RunCompleted, chat.StatusComplete, "approve"},
+		{"edit", "steps/%s/approve", `{"input":{"item":"slate"}}`, true, chat.RunCompleted, chat.StatusComplete, "slate"},
+		{"deny", "steps/%s/deny", "", true, chat.RunCompleted, chat.StatusSkipped, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			run := one.begin("What is the condition of the roof? Order one " + row.name)
+			path := row.path
+			if row.waits {
+				if id := one.waiting(run); strings.Contains(path, "%s") {
+					path = fmt.Sprintf(path, id)
+				}
+			}
+			began := time.Now()
+			if r := two.send("POST", "/agent/runs/"+run.RunID+"/"+path, row.body); r.status != http.StatusAccepted {
+				t.Fatalf("%d %s", r.status, r.body)
+			}
+			log := two.follow(run.RunID)
+			t.Logf("it was over after %v", time.Since(began).Round(time.Millisecond))
+			if log.done.Status != row.status {
+				t.Errorf("it ended as %+v", log.done)
+			}
+			var step chat.Status
+			for _, s := range log.steps {
+				if s.ToolName == "warehouse__order" {
+					step = s.Status
+				}
+			}
+			if step != row.step {
+				t.Errorf("the order is %q, want %q", step, row.step)
+			}
+			if n := stock.ordered()[row.ordered]; row.ordered != "" && n != 1 {
+				t.Errorf("%q was ordered %d times", row.ordered, n)
+			}
+			if r := two.send("POST", "/agent/runs/"+run.RunID+"/"+path, row.body); r.status != http.StatusConflict {
+				t.Errorf("after the end: %d %s", r.status, r.body)
+			}
+		})
+	}
+	if got := stock.ordered(); len(got) != 2 {
+		t.Errorf("ordered: %v", got)
+	}
+}
+
+// A decision that reached another replica while the run's own was dying is acted on by the one that takes the run over.
+func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
+	t.Parallel()
+	stock := newWarehouse(t, 0)
+	model := newModel(t, scripted.Config{Script: orders})
+	both := replicasWith(t, 2, append(model.env(), stock.env("always"))...)
+	one, two := both[0], both[1]
+	one.add(books...)
+	run := one.begin("What is the condition of the roof? Order one gutter")
+	id := one.waiting(run)
+	if err := one.cmd.Process.Signal(syscall.SIGSTOP); err != nil { // it hears nothing any more
+		t.Fatal(err)
+	}
+	at := "/agent/runs/" + run.RunID + "/steps/" + id
+	if r := two.send("POST", at+"/approve", ""); r.status != http.StatusAccepted {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r := two.send("POST", at+"/deny", ""); r.status != http.StatusConflict {
+		t.Errorf("a second decision: %d %s", r.status, r.body)
+	}
+	one.kill()
+	log := two.follow(run.RunID)
+	checkEnd(t, log)
+	if got := stock.ordered(); log.done.Status != chat.RunCompleted || got["gutter"] != 1 || len(got) != 1 {
+		t.Errorf("it ended as %+v, ordered %v", log.done, got)
+	}
+}
+
+// Replicas are stopped and replaced one by one while questions are answered: each run goes on elsewhere, and ends once, with its answer.
+func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
+	t.Parallel()
+	stock := newWarehouse(t, 300*time.Millisecond)
+	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
+	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), stock.env("never"))
+	at := func() *server { return serve(t, newDir(t), env...) }
+	list := []*server{at(), at(), at()}
+	list[0].add(books...)
+	var runs []started
+	for round := range 6 {
+		stopping := list[round%3]
+		for i := range 4 { // in different states when the stop comes
+			run := stopping.begin(fmt.Sprintf("What is the condition of the roof? Order one slate%d%d", round, i))
+			runs = append(runs, run)
+			seen, err := stopping.open("GET", fmt.Sprintf("%s?after=%d", run.Events, 2*i), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := seen.next(); err != nil {
+				t.Fatal(err)
+			}
+			seen.close()
+		}
+		if code := stopping.end(syscall.SIGTERM); code != 0 {
+			t.Errorf("a replica ended with %d:\n%s", code, stopping.log)
+		}
+		list[round%3] = at()
+	}
+	handed, slowest := 0, 0.0
+	for _, run := range runs {
+		log := list[0].follow(run.RunID)
+		checkEnd(t, log)
+		checkNothingTwice(t, log)
+		if log.done.Status != chat.RunCompleted {
+			t.Errorf("it ended as %+v", log.done)
+		}
+		left := 0.0
+		for _, s := range log.steps {
+			switch s.Step {
+			case "handover":
+				left = s.Timestamp
+				handed++
+			case "takeover":
+				slowest = max(slowest, s.Timestamp-left)
+			case "restart":
+				t.Error("it was taken for a crash")
+			}
+		}
+	}
+	t.Logf("%d hand-overs of %d runs, the slowest took %.3f s", handed, len(runs), slowest)
+	if handed < len(runs)/2 {
+		t.Errorf("only %d runs were handed over", handed)
+	}
+	got := stock.ordered()
+	for item, n := range got {
+		if n != 1 {
+			t.Errorf("%s was ordered %d times", item, n)
+		}
+	}
+	if len(got) != len(runs) {
+		t.Errorf("%d orders of %d", len(got), len(runs))
+	}
+	for i, body := range model.asked() {
+		if err := checkHistory(body); err != nil {
+			t.Errorf("request %d: %v\n%s", i, err, body)
+		}
+	}
+}
+
+// Without another replica the run waits for the next start.
+func TestTheLastReplicaLeavesItsRunToTheNextStart(t *testing.T) {
+	t.Parallel()
+	stock := newWarehouse(t, 0)
+	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
+	one := replicasWith(t, 1, append(model.env(), stock.env("never"))...)[0]
+	one.add(books...)
+	run := one.begin("What is the condition of the roof? Order one tile")
+	eventually(t, "it was ordered", func() bool { return stock.ordered()["tile"] == 1 })
+	if code := one.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("it ended with %d:\n%s", code, one.log)
+	}
+	log := one.restart().follow(run.RunID)
+	checkEnd(t, log)
+	checkNothingTwice(t, log)
+	raw, _ := json.Marshal(log.steps) // steps came from JSON
+	if log.done.Status != chat.RunCompleted || !strings.Contains(string(raw), `"takeover"`) || stock.ordered()["tile"] != 1 {
+		t.Errorf("it ended as %+v after %s", log.done, raw)
+	}
+}
