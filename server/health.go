@@ -44,12 +44,16 @@ func (s *Server) health(c echo.Context) error {
 			return err
 		}},
 	}, s.cfg.Checks...)
-	errs := make([]error, len(checks))
+	errs, says := make([]error, len(checks)), make([]string, len(checks))
 	ctx, cancel := context.WithTimeout(c.Request().Context(), probeTime)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i, check := range checks {
-		wg.Go(func() { errs[i] = check.Probe(ctx) })
+		wg.Go(func() {
+			if errs[i] = check.Probe(ctx); errs[i] == nil && check.Says != nil {
+				says[i] = check.Says(ctx)
+			}
+		})
 	}
 	wg.Wait()
 
@@ -57,7 +61,7 @@ func (s *Server) health(c echo.Context) error {
 	status := http.StatusOK
 	for i, check := range checks {
 		if errs[i] == nil {
-			body.Checks[check.Name] = checkResult{Status: "ok"}
+			body.Checks[check.Name] = checkResult{Status: "ok", Detail: says[i]}
 			continue
 		}
 		s.log.WarnContext(ctx, "health check failed", "check", check.Name, "err", errs[i])

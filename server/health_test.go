@@ -24,6 +24,8 @@ func TestHealthTellsWhatItDependsOn(t *testing.T) {
 		{"a model that is down only degrades", []Check{model}, 200, "degraded", map[string]checkResult{"model": {"failed", "The model's server is not there."}}},
 		{"what serves everything takes it down, and nothing internal is shown", []Check{model, disk}, 503, "down",
 			map[string]checkResult{"disk": {"failed", "It can't be used now; the log has the details."}}},
+		{"what is well may say more", []Check{{Name: "vectors", Probe: fails(nil), Says: func(context.Context) string { return "a fast one" }}}, 200, "ok",
+			map[string]checkResult{"vectors": {"ok", "a fast one"}}},
 		{"slow is failed", []Check{{Name: "slow", Probe: fails(context.DeadlineExceeded)}}, 200, "degraded", map[string]checkResult{"slow": {"failed", "It did not answer within 2 seconds."}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -48,8 +48,9 @@ type Runs interface {
 // Check is one dependency that GET /health asks.
 type Check struct {
 	Name     string
-	Critical bool                            // its failure makes the server "down" (503), not "degraded" (200)
-	Probe    func(ctx context.Context) error // has 2 s; a chat.Error's message is shown, anything else is only logged
+	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
+	Probe    func(ctx context.Context) error  // has 2 s; a chat.Error's message is shown, anything else is only logged
+	Says     func(ctx context.Context) string // what to tell of it while it is well; nil: nothing
 }
 
 // Config wires a Server. Store, Feed, Library and Runs are required.

@@ -34,6 +34,20 @@ func (s *server) semantic() {
 	})
 }
 
+// vectors waits until /health says of the vectors what it should.
+func (s *server) vectors(says string) {
+	s.t.Helper()
+	eventually(s.t, "/health says of the vectors: "+says, func() bool {
+		checks := loose[struct {
+			Checks map[string]struct {
+				Status string `json:"status"`
+				Detail string `json:"detail"`
+			} `json:"checks"`
+		}](s.t, s.send("GET", "/health", nil).body).Checks
+		return checks["vectors"].Status == "ok" && checks["vectors"].Detail == says
+	})
+}
+
 // meaning is a semantic search.
 func (s *server) meaning(query string) (status int, body string) {
 	s.t.Helper()
@@ -109,6 +123,12 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	onPostgres := func() []string {
 		return []string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
 	}
+	rankedThere := []string{"MILVUS_HYBRID=true"}
+	const (
+		dense = "Milvus v2.3.5-lite: dense vectors only; hybrid searches are ranked here"
+		here  = "Milvus milvus_lite-3.2.2: dense and sparse vectors; hybrid searches are ranked here"
+		there = "Milvus milvus_lite-3.2.2: dense and sparse vectors; it ranks hybrid searches"
+	)
 	files := libraryFiles(t)
 	open := func(env ...[]string) *server {
 		s := serve(t, newDir(t), slices.Concat(append(env, embed)...)...)
@@ -118,19 +138,22 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	plain := open()
 	plain.semantic()
 	for _, mode := range []struct {
-		name     string
-		server   *server
-		semantic bool
+		name   string
+		server *server
+		says   string // of the vectors; empty: there are none
 	}{
-		{"SQLite and Milvus 2.3", open(onMilvus(milvustest.Standalone)), true},
-		{"SQLite and Milvus Lite", open(onMilvus(milvustest.Lite)), true},
-		{"PostgreSQL and Milvus 2.3", open(onPostgres(), onMilvus(milvustest.Standalone)), true},
-		{"PostgreSQL and Milvus Lite", open(onPostgres(), onMilvus(milvustest.Lite)), true},
-		{"PostgreSQL", open(onPostgres()), false},
+		{"SQLite and Milvus 2.3", open(onMilvus(milvustest.Standalone), rankedThere), dense}, // which can't
+		{"SQLite and Milvus Lite", open(onMilvus(milvustest.Lite)), here},
+		{"SQLite and Milvus Lite that ranks", open(onMilvus(milvustest.Lite), rankedThere), there},
+		{"PostgreSQL and Milvus 2.3", open(onPostgres(), onMilvus(milvustest.Standalone)), dense},
+		{"PostgreSQL and Milvus Lite", open(onPostgres(), onMilvus(milvustest.Lite)), here},
+		{"PostgreSQL and Milvus Lite that ranks", open(onPostgres(), onMilvus(milvustest.Lite), rankedThere), there},
+		{"PostgreSQL", open(onPostgres()), ""},
 	} {
 		kinds := []string{"lexical"}
-		if mode.semantic {
+		if mode.says != "" {
 			mode.server.semantic()
+			mode.server.vectors(mode.says)
 			kinds = []string{"lexical", "semantic", "hybrid"}
 		}
 		for _, q := range questions {

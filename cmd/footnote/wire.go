@@ -119,7 +119,7 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 	files := extract.New(a.pdf)
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Extractor: files, Renderer: files, MaxBytes: int64(set.MaxUploadMiB) << 20, Log: log,
+		Extractor: files, Renderer: files, MaxBytes: int64(set.MaxUploadMiB) << 20, HybridApart: set.MilvusHybrid, Log: log,
 	}
 	if set.OpenAIAPIKey != "" || set.OpenAIBaseURL != "" {
 		a.remote, err = openai.New(openai.Config{
@@ -140,7 +140,7 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 // checks are the dependencies whose failure leaves the rest working.
 func (a *app) checks() (checks []server.Check) {
 	if a.stores.milvus != nil && a.library.Semantic() {
-		checks = append(checks, milvusCheck(a.stores.milvus))
+		checks = append(checks, milvusCheck(a.stores.milvus, a.library))
 	}
 	if a.remote == nil {
 		return checks
