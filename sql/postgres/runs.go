@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -49,7 +50,7 @@ const startRun = `
 		WHERE s.user_id = excluded.user_id AND s.deleted_at = 0
 		RETURNING n, turns, coalesce((SELECT parent FROM sibling), previous) AS parent),
 	run AS (INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at)
-		SELECT $5, session.n, session.parent, session.turns, 'running', $6, $7, clock.now FROM session, clock RETURNING n),
+		SELECT $5, session.n, session.parent, session.turns, 'running', $6, clock.now + $7, clock.now FROM session, clock RETURNING n),
 	texts AS (INSERT INTO run_texts (run, request, question_fold) SELECT n, $9, $10 FROM run),
 	key AS (INSERT INTO idempotency_keys (user_id, key, request, run, created_at)
 		SELECT $2, $11::bytea, $12, run.n, clock.now FROM run, clock WHERE $11::bytea IS NOT NULL)
@@ -83,7 +84,7 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 	title := chat.TitleOf(req.Message)
 	var now int64
 	err = c.db.queryRow(ctx, shortTime, startRun, []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
-		micros(lease.Until), req.Sibling, request, strings.ToLower(req.Message), key, digest[:]}, &now, &run.ParentID)
+		time.Until(lease.Until).Microseconds(), req.Sibling, request, strings.ToLower(req.Message), key, digest[:]}, &now, &run.ParentID)
 	nowhere := errors.Is(err, pgx.ErrNoRows)
 	if key != nil && (nowhere || violates(err, "idempotency_keys_once")) {
 		if known, err := c.byKey(ctx, user, key, digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
