@@ -79,7 +79,7 @@ func (r *liveRun) adopt(entries []*Entry) {
 func (r *liveRun) since(after int64) (recent []*Entry, last int64, over, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if false && after == 0 {
+	if r.begun && after == 0 {
 		return nil, 0, false, true
 	}
 	if len(r.entries) == 0 || after+1 < r.entries[0].Seq {
