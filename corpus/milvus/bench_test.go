@@ -23,8 +23,8 @@ const (
 
 // benchVectors and benchSearches are what each server is given: the small one is slow.
 var (
-	benchVectors  = map[milvustest.Kind]int{milvustest.Standalone: 20000, milvustest.Lite: 5000}
-	benchSearches = map[milvustest.Kind]int{milvustest.Standalone: 500, milvustest.Lite: 100}
+	benchVectors  = map[milvustest.Kind]int{milvustest.Standalone: 20000, milvustest.Lite: 1000}
+	benchSearches = map[milvustest.Kind]int{milvustest.Standalone: 500, milvustest.Lite: 50}
 )
 
 // BenchmarkBesideTheClient compares the store with the bare client on the same server, in one run. They take turns in being first,
@@ -44,7 +44,8 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	ctx, random := b.Context(), rand.New(rand.NewPCG(1, 2))
 	all := make([]corpus.Vector, benchVectors[kind])
 	for i := range all {
-		all[i] = corpus.Vector{PassageID: fmt.Sprintf("p%06d", i), DocumentID: fmt.Sprintf("d%04d", i/20), Namespace: "default", User: "alice", Values: unit(random)}
+		all[i] = corpus.Vector{PassageID: fmt.Sprintf("p%06d", i), DocumentID: fmt.Sprintf("d%04d", i/20), Namespace: "default", User: "alice", Values: unit(random),
+			Words: benchWords(random, 150)}
 	}
 	must := func(err error) {
 		b.Helper()
@@ -60,7 +61,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	ix, err := bare.find(ctx)
 	must(err)
 
-	const part = 1000
+	part := min(1000, len(all)/5)
 	stored := [3]time.Duration{}
 	for from := 0; from < len(all); from += part {
 		rows := all[from : from+part]
@@ -82,33 +83,68 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	expression, _ := filter(scope, nil)
 	effort, err := entity.NewIndexHNSWSearchParam(leastEffort)
 	must(err)
-	var took [2][]time.Duration
-	searches := benchSearches[kind]
-	for i := range searches {
-		query := unit(random)
-		var one [2]time.Duration
-		var found [2]int
-		inTurn(one[:], i, func(who int) {
-			if who == 1 {
-				hits, err := alone.SearchVectors(ctx, scope, query, nil, benchHits)
-				must(err)
-				found[1] = len(hits)
-				return
+	compare := func(what string, ours, theirs func(query []float32) int) {
+		var took [2][]time.Duration
+		searches := benchSearches[kind]
+		for i := range searches {
+			query := unit(random)
+			var one [2]time.Duration
+			var found [2]int
+			inTurn(one[:], i, func(who int) {
+				if who == 1 {
+					found[1] = ours(query)
+					return
+				}
+				found[0] = theirs(query)
+			})
+			if min(found[0], found[1]) < benchHits*9/10 { // the graph misses one now and then
+				b.Fatalf("%s: %d and %d hits", what, found[0], found[1])
 			}
-			rows, err := conn.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{entity.FloatVector(query)}, fieldMeaning,
-				entity.COSINE, benchHits, effort, client.WithSearchQueryConsistencyLevel(entity.ClSession))
-			must(err)
-			found[0] = rows[0].ResultCount
-		})
-		if min(found[0], found[1]) < benchHits*9/10 { // the graph misses one now and then
-			b.Fatalf("%d and %d hits", found[0], found[1])
+			if i >= searches/10 {
+				took[0], took[1] = append(took[0], one[0]), append(took[1], one[1])
+			}
 		}
-		if i >= searches/10 {
-			took[0], took[1] = append(took[0], one[0]), append(took[1], one[1])
-		}
+		b.ReportMetric(float64(p95(took[1]))/float64(p95(took[0])), what+"-p95-ratio")
+		b.ReportMetric(float64(p95(took[1]).Microseconds())/1000, what+"-p95-ms")
 	}
-	b.ReportMetric(float64(p95(took[1]))/float64(p95(took[0])), "search-p95-ratio")
-	b.ReportMetric(float64(p95(took[1]).Microseconds())/1000, "search-p95-ms")
+	compare("search", func(query []float32) int {
+		hits, err := alone.SearchVectors(ctx, scope, query, nil, benchHits)
+		must(err)
+		return len(hits)
+	}, func(query []float32) int {
+		rows, err := conn.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{entity.FloatVector(query)}, fieldMeaning,
+			entity.COSINE, benchHits, effort, client.WithSearchQueryConsistencyLevel(entity.ClSession))
+		must(err)
+		return rows[0].ResultCount
+	})
+	if !ix.words {
+		return
+	}
+	lists, err := entity.NewIndexSparseInvertedSearchParam(0)
+	must(err)
+	compare("hybrid", func(query []float32) int {
+		hits, err := alone.SearchHybrid(ctx, scope, query, benchWords(random, 4), nil, benchHits)
+		must(err)
+		return len(hits)
+	}, func(query []float32) int {
+		words, err := sparseOf(benchWords(random, 4))
+		must(err)
+		rows, err := conn.HybridSearch(ctx, ix.name, nil, 2*benchHits, []string{fieldDocument}, client.NewRRFReranker(), []*client.ANNSearchRequest{
+			client.NewANNSearchRequest(fieldWords, entity.IP, expression, []entity.Vector{words}, lists, benchHits),
+			client.NewANNSearchRequest(fieldMeaning, entity.COSINE, expression, []entity.Vector{entity.FloatVector(query)}, effort, benchHits),
+		})
+		must(err)
+		return rows[0].ResultCount
+	})
+}
+
+// benchWords are the words of a passage, some of them frequent, as in a language.
+func benchWords(random *rand.Rand, n int) []corpus.TermWeight {
+	words := make([]corpus.TermWeight, n)
+	for i := range words {
+		words[i] = corpus.TermWeight{Term: fmt.Sprintf("word%d", int(20000*math.Pow(random.Float64(), 4))), Weight: 0.3 + 1.9*random.Float32()}
+	}
+	return words
 }
 
 // inTurn adds to took how long each takes, beginning with another one each time.
@@ -128,8 +164,19 @@ func insert(ctx context.Context, conn client.Client, ix *index, rows []corpus.Ve
 	for i, v := range rows {
 		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, v.User, v.Namespace, v.Values
 	}
-	_, err := conn.Insert(ctx, ix.name, "", entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents),
-		entity.NewColumnVarChar(fieldUser, users), entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, benchDimension, values))
+	columns := []entity.Column{entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents),
+		entity.NewColumnVarChar(fieldUser, users), entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, benchDimension, values)}
+	if ix.words {
+		words := make([]entity.SparseEmbedding, n)
+		for i, v := range rows {
+			var err error
+			if words[i], err = sparseOf(v.Words); err != nil {
+				return err
+			}
+		}
+		columns = append(columns, entity.NewColumnSparseVectors(fieldWords, words))
+	}
+	_, err := conn.Insert(ctx, ix.name, "", columns...)
 	return err
 }
 

@@ -42,7 +42,7 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 // openLibrary opens a running library on a database in dir.
-func openLibrary(t *testing.T, dir string, vectors corpus.Vectors, embeds corpus.Embedder, apart bool) (library *corpus.Library, stop func()) {
+func openLibrary(t testing.TB, dir string, vectors corpus.Vectors, embeds corpus.Embedder, apart bool) (library *corpus.Library, stop func()) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
 	mustDo(t, "open the database", err)
@@ -72,7 +72,7 @@ func openLibrary(t *testing.T, dir string, vectors corpus.Vectors, embeds corpus
 	return library, stop
 }
 
-func add(t *testing.T, library *corpus.Library, name, body string) {
+func add(t testing.TB, library *corpus.Library, name, body string) {
 	t.Helper()
 	_, _, err := library.Add(t.Context(), corpus.Upload{User: scope.User, Filename: name, Body: strings.NewReader(body)})
 	mustDo(t, "Add "+name, err)
@@ -95,7 +95,7 @@ func topics() map[string]string {
 	return files
 }
 
-func found(t *testing.T, library *corpus.Library, q corpus.Query) (places []string, results corpus.Results) {
+func found(t testing.TB, library *corpus.Library, q corpus.Query) (places []string, results corpus.Results) {
 	t.Helper()
 	results, err := library.Search(t.Context(), scope, q)
 	mustDo(t, "Search "+q.Text, err)

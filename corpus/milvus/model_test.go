@@ -17,7 +17,7 @@ func vector(passage, document string, values ...float32) corpus.Vector {
 	return corpus.Vector{PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: scope.User, Values: values}
 }
 
-func mustDo(t *testing.T, what string, err error) {
+func mustDo(t testing.TB, what string, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -140,7 +140,7 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 }
 
 // await asks again and again until ok, for a minute at most.
-func await(t *testing.T, what string, ok func() bool) {
+func await(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	late := time.After(time.Minute)
 	every := time.NewTicker(50 * time.Millisecond)
