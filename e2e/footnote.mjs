@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
-const binary = process.env.FOOTNOTE_BIN ?? join(root, 'bin/footnote')
+export const binary = process.env.FOOTNOTE_BIN ?? join(root, 'bin/footnote')
 const scripted = process.env.SCRIPTED_BIN ?? join(root, 'bin/scriptedserver')
 
 /** Resolves once check() gives something true; fails with what() after ms. */

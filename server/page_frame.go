@@ -100,8 +100,12 @@ func (s *Server) frame(c echo.Context, title string) (views.Page, error) {
 	if err != nil {
 		return views.Page{}, err
 	}
+	user := ""
+	if _, signedIn := sentKey(c.Request()); signedIn && s.cfg.Keys != nil {
+		user = scope.User
+	}
 	return views.Page{
-		Title: title, Sessions: sessions, Documents: counts.Documents, Model: s.cfg.ModelName, Offline: s.cfg.Offline,
+		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Model: s.cfg.ModelName, Offline: s.cfg.Offline,
 		Semantic: s.library.Semantic(), Now: time.Now(), Assets: s.pages.assets, Deleted: deletedSession(c),
 	}, nil
 }

@@ -56,6 +56,9 @@ func (s *Server) sessionPage(c echo.Context) error {
 		return err
 	}
 	page.Running = page.Running || len(waiting) > 0 && waiting[0].Problem == ""
+	if n := len(turns); n > 0 && turns[n-1].Asks() {
+		page.Running = false // the next step is the reader's, whose words a reload would take away
+	}
 	return s.showPage(c, http.StatusOK, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting}), nil)
 }
 

@@ -41,6 +41,18 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	}
 }
 
+func TestAParameterStandsInAnAddressOnce(t *testing.T) {
+	b := newBench(t)
+	for path, want := range map[string]int{
+		"/sessions?limit=&limit=5": 400, "/feedback?rating=up&rating=down": 400, "/documents?q=a&q=b": 400,
+		"/sessions?limit=5&q=x": 200, "/health?x=1&x=2": 200,
+	} {
+		if got := b.send("GET", path, ""); got.status != want || want == 400 && got.problem(t).Code != chat.CodeInvalid {
+			t.Errorf("%s = %d %s, want %d", path, got.status, got.body, want)
+		}
+	}
+}
+
 func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{chat.RunDone{Status: chat.RunCompleted}}

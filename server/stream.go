@@ -46,16 +46,16 @@ func (s *Server) streamEvents(c echo.Context) error {
 
 // lastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.
 func lastSeen(r *http.Request) (int64, error) {
-	text := r.Header.Get("Last-Event-ID")
-	if text == "" {
-		text = r.URL.Query().Get("after")
-	}
-	if text == "" {
-		return 0, nil
-	}
-	after, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || after < 0 {
-		return 0, invalid("The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.")
+	var after int64
+	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return 0, invalid("The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.")
+		}
+		after = n
 	}
 	return after, nil
 }

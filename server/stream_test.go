@@ -151,6 +151,8 @@ func TestPositionsThatAreNone(t *testing.T) {
 	}{
 		{"a word", "/agent/runs/" + run.ID + "/events?after=abc", "", 400},
 		{"a negative number", "/agent/runs/" + run.ID + "/events?after=-1", "", 400},
+		{"a fraction beside a number", "/agent/runs/" + run.ID + "/events?after=1.5", "1", 400},
+		{"two positions", "/agent/runs/" + run.ID + "/events?after=1&after=2", "", 400},
 		{"a fraction", "/agent/runs/" + run.ID + "/events", "1.5", 400},
 		{"more than fits", "/agent/runs/" + run.ID + "/events", "99999999999999999999", 400},
 		{"a run that never was", "/agent/runs/" + chat.NewID() + "/events", "", 404},

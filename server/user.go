@@ -49,11 +49,13 @@ func (s *Server) checkUser(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		c.Set(userField, user)
-		ctx, end := context.WithCancel(c.Request().Context())
+		whole := c.Request()
+		ctx, end := context.WithCancel(whole.Context())
 		defer end()
 		defer context.AfterFunc(valid, end)()
-		c.SetRequest(c.Request().WithContext(ctx))
+		c.SetRequest(whole.WithContext(ctx))
 		err = next(c)
+		c.SetRequest(whole) // an error is still to be drawn, which the end of ctx would stop
 		if err != nil && valid.Err() != nil {
 			_, _, err = s.cfg.Keys.User(key)
 		}
@@ -86,14 +88,14 @@ func (s *Server) signedOut(c echo.Context) bool { return s.cfg.Keys != nil && s.
 
 // signInRoutes add the page's way to bring a key.
 func (s *Server) signInRoutes(e *echo.Echo) {
-	e.GET("/signin", func(c echo.Context) error { return s.signInPage(c, http.StatusOK, "") })
+	e.GET("/signin", func(c echo.Context) error { return s.signInPage(c, http.StatusOK, c.QueryParam("to"), "") })
 	e.POST("/signin", s.signIn)
 	e.POST("/signout", s.signOut)
 }
 
-// signInPage asks for a key.
-func (s *Server) signInPage(c echo.Context, status int, detail string) error {
-	return s.show(c, status, views.SignIn(s.pages.assets, localTarget(c.QueryParam("to")), detail))
+// signInPage asks for a key, on the way to an address.
+func (s *Server) signInPage(c echo.Context, status int, to, detail string) error {
+	return s.show(c, status, views.SignIn(s.pages.assets, localTarget(to), detail))
 }
 
 // signIn keeps a valid key in a cookie that no script can read.
@@ -109,7 +111,7 @@ func (s *Server) signIn(c echo.Context) error {
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
-		return s.signInPage(c, http.StatusUnauthorized, "This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
+		return s.signInPage(c, http.StatusUnauthorized, c.Request().PostForm.Get("to"), "This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
 	}
 	c.SetCookie(keptKey(c, key, int(keyKept.Seconds())))
 	return c.Redirect(http.StatusSeeOther, localTarget(c.Request().PostForm.Get("to")))

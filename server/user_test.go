@@ -119,6 +119,9 @@ func TestABrowserSignsIn(t *testing.T) {
 		form := url.Values{"key": {key}, "to": {to}}.Encode()
 		return b.send("POST", "/signin", form, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
 	}
+	if got := post("wrong", "/documents?q=a"); !strings.Contains(got.body, `value="/documents?q=a"`) {
+		t.Errorf("after a wrong key the way is lost: %s", got.body)
+	}
 	if got := post("wrong", "/"); got.status != 401 || got.header.Get("Set-Cookie") != "" || !strings.Contains(got.body, "not valid") || strings.Contains(got.body, "wrong") {
 		t.Errorf("%d %v", got.status, got.header)
 	}
@@ -128,8 +131,11 @@ func TestABrowserSignsIn(t *testing.T) {
 		t.Fatalf("%d %v", in.status, in.header)
 	}
 	cookie, _, _ := strings.Cut(kept, ";")
-	if got := b.send("GET", "/", "", "Accept", "text/html", "Cookie", cookie); got.status != 200 {
+	if got := b.send("GET", "/", "", "Accept", "text/html", "Cookie", cookie); got.status != 200 || !strings.Contains(got.body, `action="/signout"`) || !strings.Contains(got.body, "anna") {
 		t.Errorf("signed in: %d", got.status)
+	}
+	if got := b.send("GET", "/c/not-there", "", "Accept", "text/html", "Cookie", cookie); got.status != 404 || !strings.Contains(got.body, "There is no such session.") {
+		t.Errorf("a page that is not there: %d %q", got.status, got.body)
 	}
 	for _, away := range []string{"https://evil.example/", "//evil.example", `/\evil.example`, "evil", "", "/signin"} {
 		if got := post(given["anna"], away); got.header.Get("Location") != "/" {

@@ -2,6 +2,7 @@ package views
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/a-h/templ"
 
@@ -10,6 +11,7 @@ import (
 
 // The words of approvals.
 const (
+	txtAsks          = "Waiting for your approval"
 	txtNeedsApproval = "Waits for your approval."
 	txtApprovalWhy   = "This tool reaches outside. Look at what it is given."
 	txtApprovalOf    = "Approve or deny "
@@ -30,6 +32,9 @@ func (s *Step) waits() bool {
 	}
 	return false
 }
+
+// Asks reports whether a call of the turn waits for the reader's word.
+func (t *Turn) Asks() bool { return t.Running() && slices.ContainsFunc(t.Steps, (*Step).waits) }
 
 // asks reports whether the step itself waits.
 func (s *Step) asks() bool { return s.Status == chat.StatusPending && s.ToolName != "" }

@@ -19,7 +19,8 @@ type Page struct {
 	Offline    bool
 	Semantic   bool
 	Now        time.Time
-	Running    bool   // a run of this page is under way: without a script the page reloads itself
+	Running    bool   // the page's answer goes on by itself: without a script the page reloads
+	User       string // who is signed in; empty: nobody has to
 	Deleted    string // id of a session that was just deleted and can come back
 	Assets     Assets
 	SourceOpen bool // the page brings a source in its panel

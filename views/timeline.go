@@ -26,6 +26,9 @@ func (t *Turn) Folded() bool {
 // headline is the present activity, or how long the work took.
 func (t *Turn) headline() string {
 	if t.Running() {
+		if t.Asks() {
+			return txtAsks
+		}
 		if s := t.now(); s != nil && !t.Folded() {
 			return s.present()
 		}

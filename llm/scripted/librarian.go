@@ -39,7 +39,7 @@ func Librarian(r Request) Reply {
 	return Reply{Text: "This is the scripted model. There are no tools to use."}
 }
 
-// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #silent and #filter.
+// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #silent, #filter, #invent and #call.
 func trouble(r Request, question string) (Reply, bool) {
 	query := map[string]any{"query": keywords(question)}
 	switch {
@@ -55,6 +55,12 @@ func trouble(r Request, question string) (Reply, bool) {
 		return Reply{Chunks: []string{}}, true
 	case strings.Contains(question, "#filter"):
 		return Reply{Text: "I can't", Finish: llm.FinishFilter}, true
+	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read, and knows better
+		return Reply{Text: "The king keeps seven dragons in the cellar [1]."}, true
+	case strings.Contains(question, "#call ") && r.Turn() == 0 && !r.NoTools:
+		return Reply{Calls: calls(question)}, true
+	case strings.Contains(question, "#call "):
+		return Reply{Text: told(r.Messages)}, true
 	case strings.Contains(question, "#malformed") && r.Turn() == 0:
 		return Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query": "ro`)}}}, true
 	case strings.Contains(question, "#loop") && !r.NoTools:

@@ -138,3 +138,17 @@ func TestModelGivesItsRepliesInOrder(t *testing.T) {
 		t.Errorf("%d requests are kept, want 3", n)
 	}
 }
+
+func TestLibrarianMakesTheCallsThatAreSpelledOut(t *testing.T) {
+	question := llm.Message{Role: llm.RoleUser, Text: `Please. #call shop__order {"n": 2} #call shop__pay {} #call shop__broken {"n"`}
+	asked := scripted.Request{Request: llm.Request{Messages: []llm.Message{question}}}
+	got := scripted.Librarian(asked).Calls
+	if len(got) != 2 || got[0].Name != "shop__order" || string(got[0].Arguments) != `{"n": 2}` || got[1].Name != "shop__pay" {
+		t.Fatalf("calls = %+v", got)
+	}
+	asked.Messages = append(asked.Messages, llm.Message{Role: llm.RoleAssistant, Calls: got},
+		llm.Message{Role: llm.RoleTool, Text: "== {\"text\":\"Ordered.\"} =="}, llm.Message{Role: llm.RoleTool, Text: `{"error":"Denied."}`})
+	if reply := scripted.Librarian(asked); reply.Text != "Ordered. Denied." || len(reply.Calls) > 0 {
+		t.Errorf("reply = %+v", reply)
+	}
+}

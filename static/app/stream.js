@@ -56,6 +56,7 @@ const after = {
     say($('.run-now', turn)?.textContent)
     use(turn)
     show(turn)
+    ask(turn)
   },
   answer_delta: turn => fold(turn, false),
   answer_reset: turn => fold(turn, true),
@@ -91,6 +92,17 @@ function show(turn) {
     if (link && !('closed' in turn.dataset)) openSource(link, false)
   }
 }
+
+// A call that waits for the reader's word is opened, once, wherever it stands.
+const asked = new Set()
+function ask(turn) {
+  for (const form of $$('.approval', turn)) {
+    if (asked.has(form.id)) continue
+    asked.add(form.id)
+    for (let box = form.closest('details'); box; box = box.parentElement.closest('details')) box.open = true
+  }
+}
+
 // The question box shows what the run has used.
 function use(turn) {
   meter($('[data-use="steps"]'), $$('.step[data-turn]', turn).length)

@@ -1,0 +1,41 @@
+package scripted
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"footnote/llm"
+)
+
+// calls are the tool calls that a question spells out: #call name {"argument": "value"}, any number of times.
+func calls(question string) []llm.Call {
+	var out []llm.Call
+	for part := range strings.SplitSeq(question, "#call ") {
+		name, rest, _ := strings.Cut(part, " ")
+		var arguments json.RawMessage
+		if strings.HasPrefix(rest, "{") && json.NewDecoder(strings.NewReader(rest)).Decode(&arguments) == nil {
+			out = append(out, llm.Call{Name: name, Arguments: arguments})
+		}
+	}
+	return out
+}
+
+// told repeats what the tools returned since the last question.
+func told(history []llm.Message) string {
+	var results []string
+	for _, msg := range slices.Backward(history) {
+		if msg.Role == llm.RoleUser {
+			break
+		}
+		for at := range msg.Text { // what the tool gave may stand behind a word about its input
+			var out struct{ Text, Error string }
+			if msg.Role == llm.RoleTool && msg.Text[at] == '{' && json.NewDecoder(strings.NewReader(msg.Text[at:])).Decode(&out) == nil && out.Text+out.Error != "" {
+				results = append(results, out.Text+out.Error)
+				break
+			}
+		}
+	}
+	slices.Reverse(results)
+	return strings.Join(results, " ")
+}
