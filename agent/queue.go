@@ -21,7 +21,7 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 }
 
 // SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so far, else at
-// once. A run that another server works on fails as Cancel does.
+// once, on whichever server it is.
 func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error {
 	if err := r.cfg.Store.FirstQueued(ctx, s, sessionID, id); err != nil {
 		return err

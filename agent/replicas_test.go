@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -140,7 +141,10 @@ func TestAWishReachesTheServerThatWorksOnTheRun(t *testing.T) {
 				}
 				if dies { // without having looked
 					h.dies(h.runs, run.ID)
-					h.works(two)
+					if err := two.takeOver(t.Context(), time.Now()); err != nil {
+						t.Fatal(err)
+					}
+					two.heed(t.Context()) // once, before the call waits again
 				} else {
 					h.works(h.runs)
 				}
@@ -328,6 +332,26 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	got := h.wait(run.ID)
 	if got.log[0].Kind() != chat.KindRunStarted || got.answer().Markdown != goodAnswer {
 		t.Errorf("log:%s", dump(got.log))
+	}
+}
+
+func TestAStopIsNoCrash(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
+	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, question("How many days of holiday are there?"), chat.Lease{Owner: "stopped"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := []chat.Payload{chat.RunStarted{}}
+	for i, name := range []string{"restart", "restart", handedOver} {
+		log = append(log, chat.Step{CallID: "c" + strconv.Itoa(i+1), Step: name, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{}})
+	}
+	if err := h.feed.Append(t.Context(), "stopped", run.ID, log...); err != nil {
+		t.Fatal(err)
+	}
+	h.works(h.runs)
+	if a := h.wait(run.ID).answer(); a.Markdown != goodAnswer {
+		t.Errorf("answer = %+v", a)
 	}
 }
 
