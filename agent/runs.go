@@ -68,6 +68,7 @@ type Runs struct {
 	tally     *tallies
 	decisions *cache[[]llm.Call] // which tools a model chose for a question's words, when that led to an answer with footnotes
 	memories  *cache[memory]     // of finished runs, which never change
+	counts    *cache[int]        // of documents that can be searched
 	wg        sync.WaitGroup
 
 	starting sync.RWMutex // held for writing while runs of dead servers are taken over, so that none of ours is among them
@@ -123,7 +124,8 @@ func NewRuns(cfg Config) (*Runs, error) {
 		return nil, err
 	}
 	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
-		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), active: map[string]*handle{}, look: make(chan struct{}, 1)}, nil
+		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), counts: newCache[int](maxCached),
+		active: map[string]*handle{}, look: make(chan struct{}, 1)}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's

@@ -194,12 +194,8 @@ func (w *work) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if !w.givenText() {
-		if w.reach = len(w.desk.only); w.reach == 0 {
-			counts, err := w.cfg.Library.Count(ctx, w.desk.scope)
-			if err != nil {
-				return fmt.Errorf("count documents: %w", err)
-			}
-			w.reach = counts.Ready
+		if w.reach, err = w.searchable(ctx); err != nil {
+			return fmt.Errorf("count documents: %w", err)
 		}
 	}
 	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
@@ -215,6 +211,26 @@ func (w *work) prepare(ctx context.Context) (err error) {
 		return w.offerText()
 	}
 	return nil
+}
+
+// searchable counts the documents that can be searched. All of them are counted once for each version of the library.
+func (w *work) searchable(ctx context.Context) (int, error) {
+	if n := len(w.desk.only); n > 0 {
+		return n, nil
+	}
+	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
+	if err != nil {
+		return 0, err
+	}
+	key := cacheKey("count", "", w.desk, version)
+	if n, ok := w.counts.get(key); ok {
+		return n, nil
+	}
+	counts, err := w.cfg.Library.Count(ctx, w.desk.scope)
+	if err == nil {
+		w.counts.put(key, counts.Ready)
+	}
+	return counts.Ready, err
 }
 
 // offerText gives the fallback, which knows documents only, the given text as one that was read.

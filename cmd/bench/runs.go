@@ -148,20 +148,27 @@ func paced(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	for _, width := range []int{300, 1000} {
-		n := b.times(width)
-		relays, _, err := load(ctx, p.relay, n, n)
-		if err != nil {
-			return rows, fmt.Errorf("relay, %d at once: %w", n, err)
+	for _, scene := range []struct {
+		width, rounds int
+		most          float64
+	}{{300, 3, 1.1}, {1000, 1, 1.5}} {
+		n := b.times(scene.width)
+		var ratios []float64
+		var our, relay time.Duration
+		for range scene.rounds { // by turns, so that both see the same machine
+			relays, _, err := load(ctx, p.relay, n, n)
+			if err != nil {
+				return rows, fmt.Errorf("relay, %d at once: %w", n, err)
+			}
+			ours, _, err := load(ctx, p.footnote, n, n)
+			if err != nil {
+				return rows, fmt.Errorf("Footnote, %d at once: %w", n, err)
+			}
+			our, relay = quantile(totals(ours), .95), quantile(totals(relays), .95)
+			ratios = append(ratios, float64(our)/float64(relay))
 		}
-		ours, _, err := load(ctx, p.footnote, n, n)
-		if err != nil {
-			return rows, fmt.Errorf("Footnote, %d at once: %w", n, err)
-		}
-		bound := map[int]float64{300: 1.1, 1000: 1.5}[width]
-		our, relay := quantile(totals(ours), .95), quantile(totals(relays), .95)
-		ratio := float64(our) / float64(relay)
-		rows = append(rows, row{fmt.Sprintf("%d at once, a token each 20 ms, p95 ÷ relay", n), fmt.Sprintf("≤ %.1f", bound), fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= bound})
+		ratio := median(ratios)
+		rows = append(rows, row{fmt.Sprintf("%d at once, a token each 20 ms, p95 ÷ relay", n), fmt.Sprintf("≤ %.1f", scene.most), fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= scene.most})
 	}
 	peak := float64(p.footnote.memory("VmHWM")) / (1 << 20)
 	return append(rows, row{"peak memory of the above", "≤ 300 MiB", fmt.Sprintf("%.0f MiB", peak), peak <= 300}), nil

@@ -72,7 +72,7 @@ type Model struct {
 
 	habits     habits
 	reach      reach
-	tools      sync.Map // definitions of tools, encoded once: tool name + schema → parameter
+	tools      sync.Map // name → *definition, encoded once
 	dimensions atomic.Int64
 }
 

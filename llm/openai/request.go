@@ -139,6 +139,7 @@ func (m *Model) body(req llm.Request) ([]byte, error) {
 		w.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	var out bytes.Buffer
+	out.Grow(sizeOf(history, tools))
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(w); err != nil {
@@ -152,6 +153,21 @@ func (m *Model) body(req llm.Request) ([]byte, error) {
 		out.WriteByte('}')
 	}
 	return out.Bytes(), nil
+}
+
+// sizeOf guesses how long a request gets, so that its buffer need not grow: a run's third one has tens of thousands of bytes.
+func sizeOf(history []llm.Message, tools []llm.ToolSpec) int {
+	size := 1024
+	for i := range history {
+		size += 128 + len(history[i].Text) + len(history[i].Text)/16 // escapes
+		for _, call := range history[i].Calls {
+			size += 128 + len(call.Arguments)*5/4
+		}
+	}
+	for i := range tools {
+		size += 128 + len(tools[i].Description) + len(tools[i].Schema)
+	}
+	return size
 }
 
 // writeTools adds the definitions as the object's last field. They are encoded already: as a part of wireRequest they would be read again, in every turn.
@@ -195,9 +211,10 @@ func (m *Model) message(msg *llm.Message) wireMessage {
 
 // tool returns a tool's definition, encoded once for all requests.
 func (m *Model) tool(spec llm.ToolSpec) (json.RawMessage, error) {
-	key := toolKey{spec.Name, spec.Description, string(spec.Schema)}
-	if known, ok := m.tools.Load(key); ok {
-		return known.(json.RawMessage), nil
+	if known, ok := m.tools.Load(spec.Name); ok {
+		if d := known.(*definition); d.description == spec.Description && bytes.Equal(d.schema, spec.Schema) {
+			return d.encoded, nil
+		}
 	}
 	var schema shared.FunctionParameters
 	if err := json.Unmarshal(spec.Schema, &schema); err != nil && len(spec.Schema) > 0 {
@@ -209,8 +226,13 @@ func (m *Model) tool(spec llm.ToolSpec) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", spec.Name, err)
 	}
-	m.tools.Store(key, json.RawMessage(encoded))
+	m.tools.Store(spec.Name, &definition{spec.Description, spec.Schema, encoded})
 	return encoded, nil
 }
 
-type toolKey struct{ name, description, schema string }
+// definition is a tool as it was encoded last.
+type definition struct {
+	description string
+	schema      []byte
+	encoded     json.RawMessage
+}
