@@ -51,7 +51,7 @@ type outcome struct {
 }
 
 // act runs the calls of a turn at the same time and gives the model their results in the order of the calls.
-func (w *work) act(ctx context.Context, r reply) error {
+func (w *work) act(ctx context.Context, r reply) (err error) {
 	if err := w.left(ctx); err != nil {
 		return err
 	}
@@ -63,6 +63,11 @@ func (w *work) act(ctx context.Context, r reply) error {
 		return fmt.Errorf("read library version: %w", err)
 	}
 	var queue []chat.Payload
+	defer func() {
+		if err != nil {
+			w.reopen(queue)
+		}
+	}()
 	said, stored := w.writer.reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
@@ -179,7 +184,7 @@ func (w *work) await(ctx context.Context, a *attempt, grace *time.Timer, queue [
 	case o := <-a.ended:
 		return o, queue, nil
 	case <-ctx.Done():
-		return outcome{}, nil, context.Cause(ctx)
+		return outcome{}, queue, context.Cause(ctx)
 	case <-grace.C:
 		grace.Reset(0) // whatever is queued after this is stored before the next wait
 	}

@@ -15,11 +15,13 @@ const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
 
 // An append is one statement. Changing the run's row numbers the events, keeps other appends to the run waiting until the
 // commit, and finds out whether the owner still has the lease, all at once: whoever took the run over changed the same
-// row. It commits without waiting for the disk: power loss on the server may cost the last half second of deltas and steps.
+// row. It commits without waiting for the disk: power loss on the server, or a crash of PostgreSQL, may cost the last half second of deltas
+// and steps. A log that ends before what was appended here ($8) is not added to: its run is carried on from what is left of it.
 const appendPlain = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	run AS (UPDATE runs SET last = last + cardinality($3::text[])
-		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7 RETURNING n, last - cardinality($3::text[]) AS base),
+		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7 AND last >= $8
+		RETURNING n, last - cardinality($3::text[]) AS base),
 	stored AS (INSERT INTO events (run, seq, at, type, body)
 		SELECT run.n, run.base + e.i, clock.now, e.type, e.body FROM run, clock, unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS e (type, body, i)),
 	told AS (SELECT pg_notify($5, $6) FROM run)
@@ -32,7 +34,7 @@ const appendFull = `
 		set_config('synchronous_commit', CASE WHEN $11 THEN current_setting('synchronous_commit') ELSE 'off' END, true)),
 	run AS (UPDATE runs SET last = last + cardinality($3::text[]), tokens_in = coalesce($12, tokens_in), tokens_out = coalesce($13, tokens_out),
 		status = coalesce($14, status), ended_at = CASE WHEN $14::text IS NULL THEN ended_at ELSE (SELECT now FROM clock) END
-		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7
+		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7 AND last >= $15
 		RETURNING n, session, last - cardinality($3::text[]) AS base),
 	stored AS (INSERT INTO events (run, seq, at, type, body)
 		SELECT run.n, run.base + e.i, clock.now, e.type, e.body FROM run, clock, unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS e (type, body, i)),
@@ -106,7 +108,8 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 }
 
 func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
-	statement, args := appendPlain, []any{runID, owner, l.kinds, l.bodies, c.db.channel, c.db.message(runID), maxSeq}
+	tail := c.db.tail(runID)
+	statement, args := appendPlain, []any{runID, owner, l.kinds, l.bodies, c.db.channel, c.db.message(runID), maxSeq, tail}
 	if len(l.kinds) == 0 {
 		args[2], args[3] = []string{}, [][]byte{}
 	}
@@ -115,11 +118,21 @@ func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (bas
 		for call, body := range l.outputs {
 			calls, bodies = append(calls, call), append(bodies, body)
 		}
-		statement, args = appendFull, append(args, calls, bodies, l.answer, l.durable(), l.in, l.out, l.status)
+		statement, args = appendFull, append(args[:7:7], calls, bodies, l.answer, l.durable(), l.in, l.out, l.status, tail)
 	}
 	err = c.db.queryRow(ctx, longTime, statement, args, &base, &at)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, 0, c.refusal(ctx, owner, runID)
+		err := c.refusal(ctx, owner, runID, tail)
+		if chat.CodeOf(err) == chat.CodeConflict {
+			c.db.tails.Delete(runID)
+		}
+		return 0, 0, err
+	}
+	switch {
+	case err == nil && l.status != nil:
+		c.db.tails.Delete(runID)
+	case err == nil:
+		c.db.tails.Store(runID, base+int64(len(l.kinds)))
 	}
 	if err == nil && l.durable() {
 		c.db.tell(ctx, runID)
@@ -128,9 +141,10 @@ func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (bas
 }
 
 // refusal says why an append found no run to change.
-func (c *Chats) refusal(ctx context.Context, owner, runID string) error {
+func (c *Chats) refusal(ctx context.Context, owner, runID string, tail int64) error {
 	var status, holder string
-	err := c.db.queryRow(ctx, shortTime, `SELECT status, owner FROM runs WHERE id = $1`, []any{runID}, &status, &holder)
+	var last int64
+	err := c.db.queryRow(ctx, shortTime, `SELECT status, owner, last FROM runs WHERE id = $1`, []any{runID}, &status, &holder, &last)
 	switch {
 	case err != nil:
 		return notFound(err, "find run", "run")
@@ -138,8 +152,17 @@ func (c *Chats) refusal(ctx context.Context, owner, runID string) error {
 		return &chat.Error{Code: chat.CodeConflict, Message: "This run is over. Ask again to start a new one."}
 	case holder != owner:
 		return &chat.Error{Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it."}
+	case last < tail:
+		return &chat.Error{Code: chat.CodeConflict, Message: "The database has lost the last events of this run. It is carried on from what is left."}
 	}
 	return &chat.Error{Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question."}
+}
+
+// tail is the number of the last event that this process appended to a run under way, 0 for none.
+func (db *DB) tail(runID string) int64 {
+	last, _ := db.tails.Load(runID)
+	n, _ := last.(int64)
+	return n
 }
 
 // message is what a notification says: who appended to which run.

@@ -269,3 +269,28 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 		t.Errorf("after Close: %v, want %s", err, chat.CodeUnavailable)
 	}
 }
+
+// After a crash of PostgreSQL, a log may end before events that were appended. Nobody adds to such a log as if they were there.
+func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	run := startRunOn(t, db)
+	mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "a"})
+	mustAppend(t, db, run.ID, chat.AnswerDelta{Text: "b"}, chat.AnswerDelta{Text: "c"})
+	exec(t, db, fmt.Sprintf(`DELETE FROM events WHERE seq > 1 AND run = (SELECT n FROM runs WHERE id = '%s')`, run.ID))
+	exec(t, db, fmt.Sprintf(`UPDATE runs SET last = 1 WHERE id = '%s'`, run.ID))
+	for _, p := range []chat.Payload{chat.AnswerDelta{Text: "d"}, chat.RunDone{Status: chat.RunCompleted}} {
+		_, err := db.Chats().Append(t.Context(), "server", run.ID, p)
+		if chat.CodeOf(err) != chat.CodeConflict {
+			t.Errorf("%T: %v, want %s", p, err, chat.CodeConflict)
+		}
+		db.tails.Store(run.ID, int64(3)) // as it was
+	}
+	runs, err := db.Chats().TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Minute)}, time.Now().Add(time.Hour))
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("TakeOver = %v, %v", runs, err)
+	}
+	if _, err := db.Chats().Append(t.Context(), "next", run.ID, chat.RunDone{Status: chat.RunCompleted}); err != nil {
+		t.Errorf("who takes it over can't end it: %v", err)
+	}
+}

@@ -25,6 +25,7 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 	}
 	for _, id := range runIDs {
 		if !ours[id] {
+			c.db.tails.Delete(id)
 			lost = append(lost, id)
 		}
 	}
@@ -40,6 +41,9 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 		time.Until(before).Microseconds(), lease.Owner, time.Until(lease.Until).Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("take over runs: %w", err)
+	}
+	for _, run := range runs { // from here on, what is stored counts
+		c.db.tails.Delete(run.ID)
 	}
 	return runs, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type DB struct {
 	instance string // tells this process's notifications from others'
 	channel  string // of the notifications; one for each schema
 	closed   atomic.Bool
+	tails    sync.Map // how far this process brought the log of each run under way, by id
 }
 
 // CheckURL says whether url can be the address of a database, in a sentence that never shows its password.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,16 +23,18 @@ import (
 // urlEnv names the server to use instead of an own one.
 const urlEnv = "FOOTNOTE_TEST_DATABASE_URL"
 
-// errMissing tells how to get the programs.
-var errMissing = errors.New("PostgreSQL is not on this machine: install it (apt-get install postgresql), or set " + urlEnv + " to a database that tests may write to")
+// ErrMissing tells how to get the programs.
+var ErrMissing = errors.New("PostgreSQL is not on this machine: install it (apt-get install postgresql), or set " + urlEnv + " to a database that tests may write to")
 
 // A Server is a running PostgreSQL that tests share; each makes a schema of its own.
 type Server struct {
 	URL string // as its superuser, or as FOOTNOTE_TEST_DATABASE_URL says
 
 	dir   string // of an own server
+	bin   string // where its programs are
+	as    *syscall.SysProcAttr
 	own   *exec.Cmd
-	stdin io.Closer // it runs until this is closed, or until this process ends
+	stdin io.WriteCloser // it runs until this is closed, or until this process ends
 	made  atomic.Int64
 }
 
@@ -41,7 +44,7 @@ func Main(m interface{ Run() int }, server **Server) int {
 	s, err := Start(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		if errors.Is(err, errMissing) && os.Getenv("CI") == "" {
+		if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {
 			return 0
 		}
 		return 1
@@ -56,13 +59,18 @@ func Main(m interface{ Run() int }, server **Server) int {
 }
 
 // Start returns a running server.
-func Start(ctx context.Context) (_ *Server, err error) {
+func Start(ctx context.Context) (*Server, error) {
 	if url := os.Getenv(urlEnv); url != "" {
 		return &Server{URL: url}, nil
 	}
+	return StartOwn(ctx)
+}
+
+// StartOwn returns a running server of one's own, which can be halted, whatever the environment names.
+func StartOwn(ctx context.Context) (_ *Server, err error) {
 	bin := programs()
 	if bin == "" {
-		return nil, errMissing
+		return nil, ErrMissing
 	}
 	s := &Server{}
 	if s.dir, err = os.MkdirTemp("", "footnote-postgres-*"); err != nil {
@@ -83,25 +91,53 @@ func Start(ctx context.Context) (_ *Server, err error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
+	s.bin, s.as = bin, as
+	s.URL = "postgres://postgres@/postgres?host=" + url.QueryEscape(s.dir)
+	return s, s.Run(ctx)
+}
+
+// Run starts an own server, with what it kept if it ran before, and returns once it answers.
+func (s *Server) Run(ctx context.Context) (err error) {
 	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
-	s.own = exec.Command("/bin/sh", "-c", `"$@" </dev/null & server=$!; read -r _; kill -QUIT $server; wait $server`, "sh",
-		filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
+	s.own = exec.Command("/bin/sh", "-c", `"$@" </dev/null & server=$!; read -r how; kill -"${how:-QUIT}" $server; wait $server`, "sh",
+		filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
 		"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "jit=off", "-c", "logging_collector=off", "-c", "log_min_messages=fatal")
-	s.own.SysProcAttr, s.own.Dir = as, s.dir
-	log, err := os.Create(filepath.Join(s.dir, "log"))
+	s.own.SysProcAttr, s.own.Dir = s.as, s.dir
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer log.Close()
 	s.own.Stdout, s.own.Stderr = log, log
 	if s.stdin, err = s.own.StdinPipe(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.own.Start(); err != nil {
-		return nil, err
+		return err
 	}
-	s.URL = "postgres://postgres@/postgres?host=" + url.QueryEscape(s.dir)
-	return s, s.wait(ctx)
+	return s.wait(ctx)
+}
+
+// How an own server may end: after it stored all that was committed, or at once, as in a crash of its processes.
+const (
+	Fast      = "INT"
+	Immediate = "QUIT"
+)
+
+// Halt ends an own server, which can Run again, and returns when it has ended.
+func (s *Server) Halt(how string) error {
+	if s.stdin == nil {
+		return nil
+	}
+	_, err := io.WriteString(s.stdin, how+"\n")
+	err = errors.Join(err, s.stdin.Close())
+	s.stdin = nil
+	if waited := s.own.Wait(); waited != nil {
+		if _, ended := errors.AsType[*exec.ExitError](waited); !ended {
+			err = errors.Join(err, waited)
+		}
+	}
+	return err
 }
 
 // programs returns the directory of initdb and postgres, the newest if there are many.
@@ -148,21 +184,20 @@ func (s *Server) wait(ctx context.Context) error {
 	}
 }
 
+// Socket is where an own server listens, empty for another one.
+func (s *Server) Socket() string {
+	if s.dir == "" {
+		return ""
+	}
+	return filepath.Join(s.dir, ".s.PGSQL.5432")
+}
+
 // Stop ends an own server and removes all it kept.
 func (s *Server) Stop() error {
 	if s.dir == "" {
 		return nil
 	}
-	var errs []error
-	if s.stdin != nil {
-		errs = append(errs, s.stdin.Close())
-		if err := s.own.Wait(); err != nil {
-			if _, ended := errors.AsType[*exec.ExitError](err); !ended {
-				errs = append(errs, err)
-			}
-		}
-	}
-	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
+	return errors.Join(s.Halt(Immediate), os.RemoveAll(s.dir))
 }
 
 // Schema makes a schema for one test and returns the URL of a database whose search path begins with it.
@@ -198,7 +233,7 @@ func (s *Server) Exec(t testing.TB, statements string) {
 func ForTest(t testing.TB) *Server {
 	t.Helper()
 	s, err := Start(t.Context())
-	if errors.Is(err, errMissing) && os.Getenv("CI") == "" {
+	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	if err != nil {
