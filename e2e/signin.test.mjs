@@ -46,9 +46,15 @@ describe('with keys', () => {
       await page.goto('/documents?q=slate')
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       if (javaScriptEnabled) await audit(page, 'signin')
+      const box = await page.getByRole('heading', { name: 'Sign in' }).boundingBox()
+      assert.ok(box.x > 400 && box.x < 720, `the form stands at ${box.x}, not in the middle`)
       await signIn(page, 'fn_wrong')
       await page.getByRole('alert').getByText('This key is not valid. Copy it again').waitFor()
-      if (javaScriptEnabled) await audit(page, 'signin-wrong')
+      if (javaScriptEnabled) {
+        await page.setViewportSize({ width: 390, height: 844 })
+        await audit(page, 'signin-wrong')
+        await page.setViewportSize({ width: 1440, height: 900 })
+      }
       await signIn(page, keys.anna)
       await page.waitForURL('**/documents?q=slate')
       await page.getByText('warranty.md').first().waitFor()
@@ -60,7 +66,6 @@ describe('with keys', () => {
       await page.getByTestId('answer').getByText('30 years').first().waitFor()
       const conversation = page.url()
       if (javaScriptEnabled) {
-        await audit(page, 'signed-in')
         await page.setViewportSize({ width: 390, height: 844 })
         await page.getByRole('link', { name: 'Menu', exact: true }).click()
         await shot(page, 'signed-in-menu')
