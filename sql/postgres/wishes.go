@@ -18,7 +18,7 @@ func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
 			return notFound(err, "keep a wish", "run")
 		}
 		if chat.RunStatus(status) != chat.RunRunning {
-			return finishedAlready()
+			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
 		}
 		n, err := t.exec(`INSERT INTO wishes (run, about, kind, call, input) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run, about) DO NOTHING`,
 			run, w.About(), string(w.Kind), w.CallID, []byte(w.Input))
@@ -28,12 +28,9 @@ func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		if n == 0 && w.Decides() {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
 		}
-		return c.db.call(t)
+		_, err = t.exec(`SELECT pg_notify($1, $2)`, c.db.channel, c.db.message(toLook))
+		return err
 	})
-}
-
-func finishedAlready() error {
-	return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
 }
 
 // Wishes implements chat.Store.
@@ -51,23 +48,14 @@ func scanWish(row scanner) (w chat.Wish, err error) {
 	return w, err
 }
 
-// Release implements chat.Store.
+// Release implements chat.Store. It does not wait for the disk: a run whose release is lost is taken over when its lease ends.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
-	err := c.db.inTx(ctx, longTime, func(t *tx) error {
-		n, err := t.exec(`UPDATE runs SET owner = '', lease_until = 0 WHERE id = $1 AND owner = $2 AND status = 'running'`, runID, owner)
-		if err != nil || n == 0 {
-			return err
-		}
-		return c.db.call(t)
-	})
+	_, err := c.db.exec(ctx, longTime, `
+		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+		free AS (UPDATE runs SET owner = '', lease_until = 0 FROM quick WHERE id = $1 AND owner = $2 AND status = 'running' RETURNING n)
+		SELECT pg_notify($3, $4) FROM free`, runID, owner, c.db.channel, c.db.message(toLook))
 	if err != nil {
 		return fmt.Errorf("release run: %w", err)
 	}
 	return nil
-}
-
-// call lets the other replicas look for wishes and for runs that nobody works on, once the transaction commits.
-func (db *DB) call(t *tx) error {
-	_, err := t.exec(`SELECT pg_notify($1, $2)`, db.channel, db.message(toLook))
-	return err
 }
