@@ -44,7 +44,7 @@ func (h *house) works(servers ...*Runs) {
 		})
 	}
 	wg.Go(func() {
-		tick := time.NewTicker(5 * time.Millisecond)
+		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {
