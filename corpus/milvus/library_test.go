@@ -30,28 +30,43 @@ func (c *counting) SearchHybrid(ctx context.Context, s chat.Scope, query []float
 	return c.Store.SearchHybrid(ctx, s, query, words, documents, k)
 }
 
-// embedder counts the texts that it makes vectors of.
+// embedder counts the texts that it makes vectors of. Those that speak of a skylight have to wait until gate is closed.
 type embedder struct {
 	embedtest.Hashing
 	texts atomic.Int32
+	gate  chan struct{}
 }
 
 func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	e.texts.Add(int32(len(texts)))
+	if strings.Contains(texts[0], "has a skylight") {
+		select {
+		case <-e.gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	return e.Hashing.Embed(ctx, texts)
 }
 
-// openLibrary opens a running library on a database in dir.
-func openLibrary(t testing.TB, dir string, vectors corpus.Vectors, embeds corpus.Embedder, apart bool) (library *corpus.Library, stop func()) {
+// newLibrary makes a library on a database in dir, which is the caller's to close.
+func newLibrary(t testing.TB, dir string, vectors corpus.Vectors, embeds corpus.Embedder, apart bool) (*corpus.Library, *sqlite.DB) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
 	mustDo(t, "open the database", err)
 	originals, err := blobs.Open(filepath.Join(dir, "blobs"))
 	mustDo(t, "open the originals", err)
 	reader := extract.New(nil)
-	library, err = corpus.NewLibrary(corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Vectors: vectors, Embedder: embeds, Blobs: originals,
+	library, err := corpus.NewLibrary(corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Vectors: vectors, Embedder: embeds, Blobs: originals,
 		Queue: db.Queue(), Extractor: reader, Renderer: reader, HybridApart: apart})
 	mustDo(t, "NewLibrary", err)
+	return library, db
+}
+
+// openLibrary opens a running library on a database in dir.
+func openLibrary(t testing.TB, dir string, vectors corpus.Vectors, embeds corpus.Embedder, apart bool) (library *corpus.Library, stop func()) {
+	t.Helper()
+	library, db := newLibrary(t, dir, vectors, embeds, apart)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- library.Run(ctx) }()
@@ -111,7 +126,8 @@ func TestALibraryMayLeaveTheRankingToMilvus(t *testing.T) {
 	t.Parallel()
 	server := milvustest.ForTest(t, milvustest.Lite)
 	store := &counting{Store: open(t, Config{Address: server.Address, Model: "test"})}
-	apart, _ := openLibrary(t, t.TempDir(), store, &embedder{}, true)
+	embeds := &embedder{gate: make(chan struct{})}
+	apart, _ := openLibrary(t, t.TempDir(), store, embeds, true)
 	here, _ := openLibrary(t, t.TempDir(), open(t, Config{Address: server.Address, Collection: "here", Model: "test"}), &embedder{}, false)
 	for name, body := range topics() {
 		add(t, apart, name, body)
@@ -181,10 +197,23 @@ func TestALibraryMayLeaveTheRankingToMilvus(t *testing.T) {
 		return store.ranked.Load() > before && len(results.Notes) == 0
 	})
 	add(t, apart, "late.md", "# Attic\n\nThe attic has a skylight.\n")
-	await(t, "a document is found while it is worked on", func() bool {
+	await(t, "a document is found as soon as it is read in", func() bool {
 		got, _ := found(t, apart, corpus.Query{Text: "attic skylight"})
-		return len(got) > 0 && strings.HasPrefix(got[0], "late.md")
+		return len(got) > 0 && got[0] == "late.md:0"
 	})
+	if apart.RankedApart(t.Context()) {
+		t.Error("Milvus ranks without a document that has no vectors yet")
+	}
+	close(embeds.gate)
+	await(t, "Milvus ranks the new document too", func() bool { return apart.RankedApart(t.Context()) })
+	if got, _ := found(t, apart, corpus.Query{Text: "attic skylight"}); len(got) == 0 || got[0] != "late.md:0" {
+		t.Errorf("then %q is found", got)
+	}
+	fresh, db := newLibrary(t, t.TempDir(), store, embeds, true)
+	if fresh.RankedApart(t.Context()) {
+		t.Error("Milvus ranks before anybody looked what it has")
+	}
+	mustDo(t, "Close", db.Close())
 }
 
 // The server was updated, or Footnote was: no vector is made twice, and no search finds less meanwhile.
