@@ -87,6 +87,9 @@ func (r *liveRun) since(after int64) (recent []*Entry, last int64, over, known b
 	}
 	first := r.entries[0].Seq
 	last = first + int64(len(r.entries)) - 1
+	if after > last { // another process may have appended since
+		return nil, 0, false, false
+	}
 	if after < last {
 		recent = r.entries[after+1-first : len(r.entries) : len(r.entries)]
 	}

@@ -61,6 +61,20 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.Wake(run.ID)
 		d.wantFrom("after Wake", run.ID, 5, false)
 	})
+	withFeed(t, open, "a reader who is further than this server knows is not taken for lost", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		_, stop := d.Watch(run.ID)
+		defer stop()
+		d.say(run.ID, deltas(3)...)
+		takeOver(d, other)
+		appendBy(d, other, run.ID, deltas(2)...)
+		for after := int64(4); after <= 5; after++ { // read at the other server, before this one is told
+			page, err := d.Read(t.Context(), anna, run.ID, after)
+			if err != nil || page.Last != 5 || len(page.Entries) != int(5-after) {
+				t.Errorf("Read after %d = %d entries, last %d, %v; want those up to 5", after, len(page.Entries), page.Last, err)
+			}
+		}
+	})
 	withFeed(t, open, "WakeAll shows what happened elsewhere to any run, and loses nothing of those that go on here", func(t *testing.T, d desk) {
 		theirs, ours := d.ask("", "q"), d.ask("", "q")
 		_, stop := d.Watch(theirs.ID)
