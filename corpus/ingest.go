@@ -23,8 +23,11 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	if d.SHA256 != job.SHA256 || d.State == StateReady || d.State == StateCancelled || d.State == StateFailed {
-		return nil // done, stopped or replaced before
+	if d.SHA256 != job.SHA256 || d.State == StateCancelled || d.State == StateFailed {
+		return nil // stopped or replaced before
+	}
+	if d.State == StateReady { // what comes after that may have been broken off
+		return l.wantVectors(ctx, d)
 	}
 	e, err := l.extract(ctx, job, d)
 	if err != nil {
@@ -54,7 +57,12 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 			l.cfg.Log.WarnContext(ctx, "the original of an old version stays", "document", d.ID, "error", err)
 		}
 	}
-	if !l.Semantic() {
+	return l.wantVectors(ctx, d)
+}
+
+// wantVectors queues the vectors of a ready document, if there are to be any and they are not there.
+func (l *Library) wantVectors(ctx context.Context, d Document) error {
+	if !l.Semantic() || d.Semantic == SemanticReady {
 		return nil
 	}
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending); err != nil {

@@ -1,0 +1,54 @@
+package corpus_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/embed/embedtest"
+	"footnote/sql/sqlite"
+)
+
+// brokenQueue loses its database when vectors are queued for the first time.
+type brokenQueue struct {
+	corpus.Queue
+	failed atomic.Bool
+}
+
+func (q *brokenQueue) Enqueue(ctx context.Context, job corpus.Job) error {
+	if job.Kind == corpus.JobEmbed && !q.failed.Swap(true) {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database does not answer."}
+	}
+	return q.Queue.Enqueue(ctx, job)
+}
+
+// A document that became ready just before the database was gone still gets its vectors.
+func TestVectorsThatCouldNotBeQueuedAreQueuedAgain(t *testing.T) {
+	queue := &brokenQueue{}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		queue.Queue = c.Queue
+		c.Queue, c.Vectors, c.Embedder = queue, db.Vectors(), embedtest.Hashing{}
+	})
+	d := sh.add(t, "survey.md", "# Roof survey\n\nThe slates are sound.\n")
+	sh.start(t)
+	for {
+		now, changed, err := sh.Watch(t.Context(), chat.Local, d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now.Semantic == corpus.SemanticReady {
+			break
+		}
+		select {
+		case <-changed:
+		case <-time.After(time.Minute):
+			t.Fatalf("its vectors stayed %s", now.Semantic)
+		}
+	}
+	if !queue.failed.Load() {
+		t.Error("the queue never failed")
+	}
+}
