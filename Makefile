@@ -81,10 +81,11 @@ bench: build
 eval: build
 	bin/footnote eval agent
 
-# Kills the program at every fail point, each FAULTS times, at most half an hour. The tests do it once.
+# Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
+# killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.
 FAULTS ?= 50
-faults:
-	FOOTNOTE_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -run '^TestAKilled' ./cmd/footnote
+faults: build postgres milvus nginx
+	timeout -s INT 45m $(GO) run ./cmd/faults -rounds $(FAULTS) -kill-time 15m
 
 # Fuzzes what reads models' replies, FUZZTIME in all. What it finds is kept under testdata and replayed by every test run.
 FUZZTIME ?= 10m

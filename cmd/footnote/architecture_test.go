@@ -59,7 +59,7 @@ var owners = map[string][]string{
 	"github.com/klippa-app/go-pdfium": {"corpus/extract/pdf"},
 	"github.com/alecthomas/kong":      {"cmd/footnote", "cmd/bench"},
 	"code.dny.dev/ssrf":               {"web"},
-	"github.com/modelcontextprotocol": {"mcp", "server"},
+	"github.com/modelcontextprotocol": {"mcp", "server", "cmd/faults"},
 }
 
 func TestImportsOnlyPointDown(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"footnote/llm/scripted"
 )
 
-// faultSeeds is how often each fail point is tried: once in the ordinary tests, FOOTNOTE_FAULTS times for the whole grid
-// (make faults).
+// faultSeeds is how often each fail point is tried: once, or FOOTNOTE_FAULTS times. "make faults" kills replicas, and one process, in cmd/faults.
 func faultSeeds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("FOOTNOTE_FAULTS")

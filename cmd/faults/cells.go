@@ -1,0 +1,300 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"footnote/sql/postgres/postgrestest"
+)
+
+// underLoad has questions and documents come in, lets act happen in the midst of them, and waits until something came after it too.
+func underLoad(ctx context.Context, g *rig, c *cell, act func() error) error {
+	loading, stop := context.WithCancel(ctx)
+	defer stop()
+	var load sync.WaitGroup
+	g.load(loading, &load, c, 4, 2*time.Second)
+	before := c.count()
+	if err := c.until(ctx, before+8); err != nil {
+		return err
+	}
+	err := act()
+	if err == nil {
+		err = c.until(ctx, c.count()+8)
+	}
+	stop()
+	load.Wait()
+	return err
+}
+
+func (c *cell) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts.runs
+}
+
+// until waits until so many runs were taken.
+func (c *cell) until(ctx context.Context, runs int) error {
+	late := time.After(2 * time.Minute)
+	for c.count() < runs {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-late:
+			return fmt.Errorf("no questions are taken: %d runs, want %d", c.count(), runs)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// rolling ends every replica in order, one after the other, and starts it again.
+func rolling(ctx context.Context, g *rig, c *cell) error {
+	return underLoad(ctx, g, c, func() error {
+		for _, r := range g.replicas {
+			began := time.Now()
+			if code := r.process().end(ctx); code != 0 {
+				c.problem("%s ended with code %d after SIGTERM", r.addr, code)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				c.problem("%s took %v to stop", r.addr, took)
+			}
+			if err := r.start(); err != nil {
+				return err
+			}
+			if err := c.until(ctx, c.count()+4); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// postgresAway ends PostgreSQL and starts it again after a while.
+func postgresAway(how string, away time.Duration) act {
+	return func(ctx context.Context, g *rig, c *cell) error {
+		c.forgets = how == postgrestest.Immediate
+		return underLoad(ctx, g, c, func() error {
+			if err := g.postgres.Halt(how); err != nil {
+				return err
+			}
+			for began := time.Now(); time.Since(began) < away; {
+				asked := time.Now()
+				status, answer, err := send(ctx, http.MethodPost, g.replicas[0].url()+"/chat", "application/json", []byte(`{"message":"Is anybody there?"}`), "")
+				if err != nil || status != http.StatusServiceUnavailable {
+					c.problem("without its database, a replica answers a question with %d %.200s %v", status, answer, err)
+				}
+				c.mu.Lock()
+				c.slowest = max(c.slowest, time.Since(asked))
+				c.mu.Unlock()
+				time.Sleep(100 * time.Millisecond)
+			}
+			return g.postgres.Run(ctx)
+		})
+	}
+}
+
+// slow disturbs the links to one thing for a while.
+func slow(on string, f fault, lasting time.Duration) act {
+	return func(ctx context.Context, g *rig, c *cell) error {
+		return underLoad(ctx, g, c, func() error {
+			if err := g.disturb(on, f); err != nil {
+				return err
+			}
+			select {
+			case <-time.After(lasting):
+			case <-ctx.Done():
+			}
+			return g.disturb(on, fine)
+		})
+	}
+}
+
+// milvusAway kills Milvus and starts it again, with or without what it kept.
+func milvusAway(emptied bool) act {
+	return func(ctx context.Context, g *rig, c *cell) error {
+		return underLoad(ctx, g, c, func() error {
+			if err := g.milvus.Kill(); err != nil {
+				return err
+			}
+			if emptied {
+				if err := g.milvus.Empty(); err != nil {
+					return err
+				}
+			}
+			if err := c.until(ctx, c.count()+12); err != nil { // questions go on without it
+				return err
+			}
+			return g.milvus.Run(ctx)
+		})
+	}
+}
+
+// milvusSilent stops Milvus where it is for a while: connections stay, and nothing is answered.
+func milvusSilent(ctx context.Context, g *rig, c *cell) error {
+	return underLoad(ctx, g, c, func() error {
+		if err := g.milvus.Pause(); err != nil {
+			return err
+		}
+		err := c.until(ctx, c.count()+12)
+		if resumed := g.milvus.Resume(); resumed != nil {
+			return resumed
+		}
+		return err
+	})
+}
+
+// cutOff separates one replica from PostgreSQL until the others have taken its runs over, and joins it again.
+func cutOff(ctx context.Context, g *rig, c *cell) error {
+	r := g.replicas[0]
+	var mine []*asked
+	var mu sync.Mutex
+	reached := make(chan struct{})
+	var waiting sync.WaitGroup
+	points := []point{atFirstTurn, atTool, atSearch, atAnswerTurn, inAnswer, midAnswer}
+	all := sync.OnceFunc(func() { close(reached) })
+	for _, p := range points {
+		waiting.Go(func() {
+			a, err := c.ask(ctx, g, r.url(), func(key string) {
+				g.outside.arm(key, p, func() {
+					if err := r.links[onPostgres].set(stalled); err != nil {
+						c.problem("%v", err)
+					}
+					all()
+				})
+			}, nil)
+			if err != nil {
+				c.problem("%v", err)
+				return
+			}
+			mu.Lock()
+			mine = append(mine, a)
+			mu.Unlock()
+		})
+	}
+	select {
+	case <-reached:
+	case <-time.After(30 * time.Second):
+		c.problem("none of its runs got anywhere")
+	}
+	time.Sleep(45 * time.Second) // a lease and a look at them
+	if err := r.links[onPostgres].set(fine); err != nil {
+		return err
+	}
+	waiting.Wait()
+	return nil
+}
+
+// frozen stops one replica's process where it is until the others have taken its runs over, and lets it go on.
+func frozen(ctx context.Context, g *rig, c *cell) error {
+	r := g.replicas[1]
+	reached := make(chan struct{})
+	freeze := sync.OnceFunc(func() {
+		if err := r.process().cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			c.problem("%v", err)
+		}
+		close(reached)
+	})
+	for _, p := range []point{atTool, inAnswer, lateAnswer} {
+		if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, freeze) }, nil); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-reached:
+	case <-time.After(30 * time.Second):
+		c.problem("none of its runs got anywhere")
+	}
+	time.Sleep(45 * time.Second)
+	return r.process().cmd.Process.Signal(syscall.SIGCONT)
+}
+
+// atPoint disturbs the links to one thing when a run gets to a point, for a while.
+func atPoint(on string, f fault, p point, lasting time.Duration) act {
+	return func(ctx context.Context, g *rig, c *cell) error {
+		reached := make(chan struct{})
+		begin := sync.OnceFunc(func() {
+			if err := g.disturb(on, f); err != nil {
+				c.problem("%v", err)
+			}
+			close(reached)
+		})
+		if err := c.put(ctx, g); err != nil {
+			return err
+		}
+		for _, r := range g.replicas {
+			if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, begin) }, nil); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-reached:
+		case <-time.After(30 * time.Second):
+			c.problem("no run got to this point")
+		}
+		late := time.After(lasting)
+		var load sync.WaitGroup
+		loading, stop := context.WithCancel(ctx)
+		defer stop()
+		g.load(loading, &load, c, 1, 0)
+		<-late
+		if err := g.disturb(on, fine); err != nil {
+			return err
+		}
+		stop()
+		load.Wait()
+		return nil
+	}
+}
+
+// act is what a cell does. Runs and documents that it began are followed after it.
+type act func(ctx context.Context, g *rig, c *cell) error
+
+// plan is one cell to come.
+type plan struct {
+	name string
+	act  act
+}
+
+// grid are all faults on all links at three points of a run.
+func grid() (plans []plan) {
+	for _, on := range []string{onPostgres, onMilvus, onModel} {
+		for _, f := range []fault{latency, stalled, reset, sliced, limited} {
+			for _, p := range []point{atFirstTurn, atTool, inAnswer} {
+				at := p
+				if on == onMilvus && p == atTool {
+					at = atSearch // the tool that needs it
+				}
+				plans = append(plans, plan{fmt.Sprintf("link to %s: %s, %s", on, f, p), atPoint(on, f, at, 2*time.Second)})
+			}
+		}
+	}
+	return plans
+}
+
+// dependencies are the faults of what the replicas depend on, and of single replicas.
+func dependencies() []plan {
+	return []plan{
+		{"SIGTERM, one replica after the other", rolling},
+		{"PostgreSQL stopped for 4 s", postgresAway(postgrestest.Fast, 4*time.Second)},
+		{"PostgreSQL restarted", postgresAway(postgrestest.Fast, 0)},
+		{"PostgreSQL crashed", postgresAway(postgrestest.Immediate, 0)},
+		{"PostgreSQL slow: 300 ms each way", slow(onPostgres, latency, 6*time.Second)},
+		{"PostgreSQL silent for 4 s", slow(onPostgres, stalled, 4*time.Second)},
+		{"Milvus killed and started", milvusAway(false)},
+		{"Milvus silent", milvusSilent},
+		{"Milvus slow: 300 ms each way", slow(onMilvus, latency, 6*time.Second)},
+		{"Milvus lost its collections", milvusAway(true)},
+		{"the model's server refuses for 6 s", slow(onModel, refused, 6*time.Second)},
+		{"the model's server is silent for 6 s", slow(onModel, stalled, 6*time.Second)},
+		{"the disk of the originals full", diskFull(originalsOf, false)},
+		{"one process with SQLite: its disk full", byItself(true, diskFull(func(g *rig) string { return g.replicas[0].dir }, true))},
+		{"one replica cut off from PostgreSQL for 45 s", cutOff},
+		{"one replica frozen for 45 s", frozen},
+	}
+}

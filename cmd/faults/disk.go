@@ -1,0 +1,137 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const diskBytes = 64 << 20
+
+// smallDisk mounts a file system in memory at dir, with room for diskBytes. It needs root.
+func smallDisk(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", diskBytes)); err != nil {
+		return fmt.Errorf("a small disk needs root: %w", err)
+	}
+	return nil
+}
+
+// fill leaves no byte of the disk at dir free, and returns what frees it again.
+func fill(dir string) (free func() error, err error) {
+	name := filepath.Join(dir, "filler")
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for piece := 1 << 20; piece > 0; {
+		if _, err := f.Write(make([]byte, piece)); errors.Is(err, unix.ENOSPC) {
+			piece /= 2
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return func() error { return os.Remove(name) }, nil
+}
+
+// alone is a rig of one process that keeps everything in its data directory, on a small disk.
+func (g *rig) alone() (*rig, error) {
+	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, "alone", "data"), log: filepath.Join(g.dir, "alone.log"), links: map[string]*link{}}
+	var err error
+	if r.addr, err = freeAddr(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return nil, err
+	}
+	for _, setting := range g.replicas[0].env {
+		switch name, _, _ := strings.Cut(setting, "="); name {
+		case "DATABASE_URL", "MILVUS_ADDRESS", "FOOTNOTE_BLOBS", "OPENAI_BASE_URL":
+		default:
+			r.env = append(r.env, setting)
+		}
+	}
+	r.env = append(r.env, "OPENAI_BASE_URL=http://"+g.outside.addr+"/v1")
+	return &rig{dir: g.dir, binary: g.binary, log: g.log, outside: g.outside, replicas: []*replica{r}, proxy: r.url()}, nil
+}
+
+// byItself does something on one process that keeps everything in its data directory, beside the replicas.
+func byItself(disk bool, do act) act {
+	return func(ctx context.Context, g *rig, c *cell) (err error) {
+		one, err := g.alone()
+		if err != nil {
+			return err
+		}
+		r := one.replicas[0]
+		if disk {
+			if err := smallDisk(r.dir); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, unix.Unmount(r.dir, unix.MNT_DETACH)) }()
+		}
+		if err := r.start(); err != nil {
+			return err
+		}
+		defer func() {
+			r.kill()
+			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, "footnote.db")))
+		}()
+		if err := one.stock(ctx); err != nil {
+			return err
+		}
+		err = do(ctx, one, c)
+		c.wg.Wait() // before it ends
+		return err
+	}
+}
+
+// diskFull fills the disk under load, sees what still works, and frees it again.
+func diskFull(dir func(*rig) string, questions bool) act {
+	return func(ctx context.Context, g *rig, c *cell) error {
+		if dir(g) == "" {
+			return errors.New("there is no small disk to fill, which needs root")
+		}
+		return underLoad(ctx, g, c, func() error {
+			free, err := fill(dir(g))
+			if err != nil {
+				return err
+			}
+			defer free() //nolint:errcheck // it is freed below; this is for errors
+			body, contentType, err := uploadForm("full", strings.Repeat("This file comes while the disk is full.\n", 20_000))
+			if err != nil {
+				return err
+			}
+			status, answer, err := send(ctx, http.MethodPost, g.proxy+"/documents", contentType, body, "")
+			if err != nil || !strings.Contains(string(answer), `"disk_full"`) {
+				c.problem("an upload to the full disk: %d %.300s %v", status, answer, err)
+			}
+			if questions {
+				status, answer, err := send(ctx, http.MethodPost, g.proxy+"/chat", "application/json", []byte(`{"message":"Is there room?"}`), "")
+				if err != nil || status != http.StatusInsufficientStorage {
+					c.problem("a question on the full disk: %d %.300s %v", status, answer, err)
+				}
+			}
+			status, answer, err = send(ctx, http.MethodPost, g.proxy+"/search", "application/json", []byte(`{"query":"slates","mode":"lexical"}`), "")
+			if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "slates") {
+				c.problem("a search on the full disk: %d %.300s %v", status, answer, err)
+			}
+			time.Sleep(3 * time.Second) // runs under way meet it
+			return free()
+		})
+	}
+}
+
+// originalsOf is the small disk of the originals that the replicas share.
+func originalsOf(g *rig) string { return g.disk }

@@ -1,0 +1,266 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/chat"
+)
+
+const (
+	runLimit  = 4 * time.Minute  // a run that was taken over twice and cut off each time is over by then
+	quietTime = 40 * time.Second // without a byte, a reader connects again; servers send a comment every 15 s
+)
+
+// event is one entry of a stream.
+type event struct {
+	id         int64
+	name, data string
+}
+
+var (
+	errOver = errors.New("the run is over and read")
+	errGone = errors.New("there is no such run")
+)
+
+// follow reads a run's events as a browser does, again and again after its last one, and judges what came and what was stored.
+func (c *cell) follow(ctx context.Context, g *rig, a *asked) {
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	from := a.at // the replica that took it, and after that whichever nginx chooses
+	for !a.done() {
+		err := read(ctx, from+a.events, a.last(), func(e event) bool { return c.take(a, e) })
+		from = g.proxy
+		if errors.Is(err, errOver) && !a.done() || errors.Is(err, errGone) {
+			c.add(func(n *counts) { n.lost++ })
+			c.problem("%s (%s): after event %d: %v", a.run, a.key, a.last(), err)
+			break
+		}
+		if ctx.Err() != nil {
+			c.add(func(n *counts) { n.endless++ })
+			c.problem("%s (%s): no end after event %d", a.run, a.key, a.last())
+			a.status = "endless"
+			return
+		}
+		if !a.done() {
+			time.Sleep(50 * time.Millisecond) // a browser waits longer
+		}
+	}
+	log, err := g.stored(ctx, a)
+	if err != nil {
+		c.add(func(n *counts) { n.endless++ })
+		c.problem("%s (%s): its log can't be read: %v", a.run, a.key, err)
+		return
+	}
+	c.judge(ctx, g, a, log)
+}
+
+func (a *asked) last() int64 {
+	if len(a.seen) == 0 {
+		return 0
+	}
+	return a.seen[len(a.seen)-1].id
+}
+
+func (a *asked) done() bool {
+	return len(a.seen) > 0 && a.seen[len(a.seen)-1].name == string(chat.KindRunDone)
+}
+
+// take judges the place of an event among those that came before, and reports whether to go on.
+func (c *cell) take(a *asked, e event) bool {
+	last := a.last()
+	switch {
+	case e.name == string(chat.KindReset) && c.forgets:
+		c.mu.Lock()
+		c.takes++
+		c.mu.Unlock()
+		a.seen = nil
+		return false
+	case e.name == string(chat.KindReset):
+		c.add(func(n *counts) { n.lost++ })
+		c.problem("%s (%s): the server says that its log ends before %d", a.run, a.key, last)
+		a.seen = nil
+		return false
+	case e.id > last+1:
+		c.add(func(n *counts) { n.lost += int(e.id - last - 1) })
+		c.problem("%s (%s): %d follows %d", a.run, a.key, e.id, last)
+	case e.id <= last:
+		again := false
+		for _, s := range a.seen {
+			again = again || s == e
+		}
+		c.add(func(n *counts) {
+			if again {
+				n.doubled++
+			} else {
+				n.disordered++
+			}
+		})
+		c.problem("%s (%s): %d %s comes after %d", a.run, a.key, e.id, e.name, last)
+		return true
+	}
+	a.seen = append(a.seen, e)
+	if a.onEvent != nil {
+		a.onEvent(len(a.seen))
+	}
+	return e.name != string(chat.KindRunDone)
+}
+
+// read reads a stream behind a number until take says no, the stream ends, or nothing comes for long.
+func read(ctx context.Context, url string, after int64, take func(event) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	quiet := time.AfterFunc(quietTime, cancel)
+	defer quiet.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if after > 0 {
+		req.Header.Set("Last-Event-ID", strconv.FormatInt(after, 10))
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNoContent:
+		return errOver
+	case http.StatusNotFound:
+		return errGone
+	default:
+		return fmt.Errorf("the stream is refused with %s", resp.Status)
+	}
+	lines := bufio.NewReaderSize(resp.Body, 64<<10)
+	var e event
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		quiet.Reset(quietTime)
+		field, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field {
+		case "id":
+			if e.id, err = strconv.ParseInt(value, 10, 64); err != nil {
+				return err
+			}
+		case "event":
+			e.name = value
+		case "data":
+			e.data += value
+		case "":
+			if line == "\n" || line == "\r\n" {
+				if e.name != "" && !take(e) {
+					return nil
+				}
+				e = event{}
+			}
+		}
+	}
+}
+
+// stored reads the whole log of a run once more.
+func (g *rig) stored(ctx context.Context, a *asked) (log []event, err error) {
+	for ctx.Err() == nil {
+		log = nil
+		err = read(ctx, g.proxy+a.events+"?after=0", 0, func(e event) bool { log = append(log, e); return true })
+		if len(log) > 0 && log[len(log)-1].name == string(chat.KindRunDone) || errors.Is(err, errGone) {
+			return log, nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return nil, errors.Join(ctx.Err(), err)
+}
+
+// judge compares what was seen with what is stored, and looks for anything that happened twice.
+func (c *cell) judge(ctx context.Context, g *rig, a *asked, log []event) {
+	var text strings.Builder
+	var answer *chat.Answer
+	open := map[string]chat.Status{}
+	answers, ends := 0, 0
+	for i, e := range log {
+		if e.id != int64(i+1) {
+			c.add(func(n *counts) { n.disordered++ })
+			c.problem("%s (%s): entry %d of its log has the number %d", a.run, a.key, i+1, e.id)
+		}
+		if i < len(a.seen) && a.seen[i] != e {
+			c.add(func(n *counts) { n.lost++ })
+			c.problem("%s (%s): event %d was %.120s and is %.120s", a.run, a.key, i+1, a.seen[i].data, e.data)
+		}
+		p, err := chat.Event{Type: chat.Kind(e.name), Body: json.RawMessage(e.data)}.Payload()
+		if err != nil {
+			c.problem("%s: %v", a.run, err)
+			continue
+		}
+		switch p := p.(type) {
+		case chat.Step:
+			open[p.CallID] = p.Status
+			if c.unbroken && (p.Step == "restart" || p.Step == "handover") {
+				c.problem("%s (%s): another server took it over", a.run, a.key)
+			}
+		case chat.AnswerDelta:
+			text.WriteString(p.Text)
+		case chat.AnswerReset:
+			text.Reset()
+		case chat.Answer:
+			answer = &p
+			answers++
+		case chat.RunDone:
+			a.status = string(p.Status)
+			ends++
+		}
+	}
+	if missing := len(a.seen) - len(log); missing > 0 {
+		c.add(func(n *counts) { n.lost += missing })
+		c.problem("%s (%s): %d events were seen, %d are stored", a.run, a.key, len(a.seen), len(log))
+	}
+	if effects := g.outside.effect(a.key); effects > 1 || answers > 1 || ends > 1 {
+		c.add(func(n *counts) { n.twice++ })
+		c.problem("%s (%s): %d effects, %d answers, %d ends", a.run, a.key, effects, answers, ends)
+	}
+	if a.status == string(chat.RunCompleted) && (answer == nil || answer.Markdown != text.String()) {
+		c.add(func(n *counts) { n.lost++ })
+		c.problem("%s (%s): the pieces of its answer are not the answer", a.run, a.key)
+	}
+	for id, status := range open {
+		if status == chat.StatusRunning {
+			c.add(func(n *counts) { n.endless++ })
+			c.problem("%s (%s): its step %s runs for ever", a.run, a.key, id)
+		}
+	}
+	for ctx.Err() == nil {
+		status, body, err := send(ctx, http.MethodGet, g.proxy+"/agent/session/"+a.session, "", nil, "")
+		var session struct {
+			Turns int `json:"turn_count"`
+		}
+		if err == nil && status == http.StatusOK && json.Unmarshal(body, &session) == nil {
+			if session.Turns != 1 {
+				c.add(func(n *counts) { n.twice++ })
+				c.problem("%s (%s): its conversation has %d questions", a.run, a.key, session.Turns)
+			}
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended[a.status]++
+}

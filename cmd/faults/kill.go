@@ -1,0 +1,171 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// failPoint says when a replica is killed: at a point of the run it works on, or when a reader has seen so many of its events.
+type failPoint struct {
+	at     point
+	events int
+}
+
+func (p failPoint) String() string {
+	switch {
+	case p.at != "":
+		return string(p.at)
+	case p.events == 0:
+		return "as soon as the run was accepted"
+	}
+	return fmt.Sprintf("when event %d was seen", p.events)
+}
+
+// failPoints are the twenty moments at which replicas are killed.
+func failPoints() (points []failPoint) {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14} {
+		points = append(points, failPoint{events: n})
+	}
+	for _, at := range []point{atFirstTurn, atToolTurn, atTool, atSearch, atAnswerTurn, inAnswer, midAnswer, lateAnswer} {
+		points = append(points, failPoint{at: at})
+	}
+	return points
+}
+
+// killing kills replicas with SIGKILL, each again and again while the other two go on, at every point, rounds times, while questions
+// and documents come in. It stops early when the time is over.
+func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds int, most time.Duration) error {
+	following := ctx // what began is followed beyond this
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var jobs []failPoint
+	for range rounds {
+		jobs = append(jobs, points...)
+	}
+	ends := time.Now().Add(most)
+	var next, kills, hit atomic.Int64
+	var workers, load sync.WaitGroup
+	loading, stopLoad := context.WithCancel(following)
+	defer stopLoad()
+	g.load(loading, &load, c, 3, 3*time.Second)
+	failed := make(chan error, len(g.replicas))
+	for _, r := range g.replicas {
+		workers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) || time.Now().After(ends) || ctx.Err() != nil {
+					return
+				}
+				on, err := c.killOnce(following, g, r, jobs[i])
+				if err != nil {
+					failed <- fmt.Errorf("%s: %w", jobs[i], err)
+					cancel()
+					return
+				}
+				if on {
+					hit.Add(1)
+				}
+				if n := kills.Add(1); n%50 == 0 {
+					g.log("  %d kills, %d while the run was under way", n, hit.Load())
+				}
+			}
+		})
+	}
+	workers.Wait()
+	stopLoad()
+	load.Wait()
+	close(failed)
+	c.mu.Lock()
+	c.name = fmt.Sprintf("%s: %d kills at %d points, %d in the middle of the run that was meant", c.name, kills.Load(), len(points), hit.Load())
+	c.mu.Unlock()
+	if hit.Load()*2 < kills.Load() {
+		c.problem("only %d of %d kills hit a run that was under way", hit.Load(), kills.Load())
+	}
+	return <-failed
+}
+
+// killOnce has a replica killed at one point of a run that it works on, and starts it again. hit reports whether the run was under way then.
+func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (hit bool, err error) {
+	reached := make(chan struct{})
+	var once sync.Once
+	strike := func() {
+		once.Do(func() {
+			r.strike()
+			close(reached)
+		})
+	}
+	armed := func(key string) {
+		if p.at != "" {
+			g.outside.arm(key, p.at, strike)
+		}
+	}
+	seen := func(n int) {
+		if p.at == "" && n == p.events {
+			strike()
+		}
+	}
+	a, err := c.ask(ctx, g, r.url(), armed, seen)
+	if err != nil {
+		return false, err
+	}
+	if p.at == "" && p.events == 0 {
+		strike()
+	}
+	select {
+	case <-reached:
+		hit = true
+	case <-a.over: // it was over before
+	case <-time.After(30 * time.Second): // another replica has it
+	case <-ctx.Done():
+	}
+	r.kill()
+	if err := r.start(); err != nil {
+		return hit, err
+	}
+	if len(g.replicas) == 1 { // the only one that can carry it on
+		<-a.over
+	}
+	return hit, nil
+}
+
+// load asks questions through the proxy, so many at once, and uploads a document now and then, until ctx ends. What it began is followed
+// beyond that.
+func (g *rig) load(ctx context.Context, wg *sync.WaitGroup, c *cell, askers int, every time.Duration) {
+	following := context.WithoutCancel(ctx)
+	for range askers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				a, err := c.ask(following, g, g.proxy, nil, nil)
+				if err != nil {
+					c.problem("%v", err)
+					return
+				}
+				select {
+				case <-a.over:
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	if every <= 0 {
+		return
+	}
+	wg.Go(func() {
+		for {
+			if err := c.put(following, g); err != nil {
+				c.problem("%v", err)
+				return
+			}
+			select {
+			case <-time.After(every):
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// A fault is what is wrong with a link.
+type fault string
+
+const (
+	fine    fault = ""
+	latency fault = "latency 300 ms"
+	stalled fault = "bandwidth 0"
+	reset   fault = "reset"
+	sliced  fault = "slice"
+	limited fault = "limit 2 KB"
+	refused fault = "refused"
+)
+
+const (
+	lateBy     = 300 * time.Millisecond // of each piece, with latency
+	sliceBytes = 11
+	limitBytes = 2 << 10 // that a connection passes on, both ways together
+)
+
+// A link is a wire between a replica and what it depends on, which can be disturbed. It is safe for concurrent use.
+type link struct {
+	network, addr     string // where it listens
+	toNetwork, target string
+
+	mu       sync.Mutex
+	listener net.Listener
+	fault    fault
+	changed  chan struct{} // closed when another fault begins
+	wires    map[*wire]bool
+	closed   bool
+	wg       sync.WaitGroup
+}
+
+// wire is one connection.
+type wire struct {
+	from, to net.Conn
+	mu       sync.Mutex
+	left     int // bytes, while there is a limit
+}
+
+// newLink listens and passes on to target. An addr of port 0 takes a free one.
+func newLink(network, addr, toNetwork, target string) (*link, error) {
+	l := &link{network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(chan struct{}), wires: map[*wire]bool{}}
+	return l, l.listen()
+}
+
+func (l *link) listen() error {
+	if l.network == "unix" {
+		if err := os.Remove(l.addr); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	listener, err := net.Listen(l.network, l.addr)
+	if err != nil {
+		return err
+	}
+	l.addr = listener.Addr().String()
+	l.mu.Lock()
+	l.listener = listener
+	l.mu.Unlock()
+	l.wg.Go(func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			l.wg.Go(func() { l.connect(from) })
+		}
+	})
+	return nil
+}
+
+func (l *link) connect(from net.Conn) {
+	to, err := net.DialTimeout(l.toNetwork, l.target, 5*time.Second)
+	if err != nil {
+		abort(from)
+		return
+	}
+	w := &wire{from: from, to: to, left: limitBytes}
+	l.mu.Lock()
+	l.wires[w] = true
+	if l.closed {
+		w.cut()
+	}
+	l.mu.Unlock()
+	var both sync.WaitGroup
+	both.Go(func() { l.pass(w, to, from) })
+	both.Go(func() { l.pass(w, from, to) })
+	both.Wait()
+	l.mu.Lock()
+	delete(l.wires, w)
+	l.mu.Unlock()
+}
+
+// set begins another fault, on connections that are open and on new ones.
+func (l *link) set(f fault) error {
+	l.mu.Lock()
+	before := l.fault
+	l.fault = f
+	close(l.changed)
+	l.changed = make(chan struct{})
+	for w := range l.wires {
+		w.mu.Lock()
+		w.left = limitBytes
+		w.mu.Unlock()
+		if f == reset || f == refused {
+			w.cut()
+		}
+	}
+	listener := l.listener
+	l.mu.Unlock()
+	switch {
+	case f == refused && before != refused:
+		return listener.Close()
+	case f != refused && before == refused:
+		return l.listen()
+	}
+	return nil
+}
+
+// pass copies one direction until either side ends.
+func (l *link) pass(w *wire, to, from net.Conn) {
+	defer w.cut()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 && !l.send(w, to, buf[:n]) {
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// send passes bytes on as the fault has it, and reports whether more may follow.
+func (l *link) send(w *wire, to net.Conn, p []byte) bool {
+	for {
+		l.mu.Lock()
+		f, changed := l.fault, l.changed
+		l.mu.Unlock()
+		switch f {
+		case stalled:
+			<-changed // set and close see to it
+			continue
+		case latency:
+			select {
+			case <-time.After(lateBy):
+			case <-changed:
+			}
+		case reset:
+			return false
+		case sliced:
+			for len(p) > sliceBytes {
+				if _, err := to.Write(p[:sliceBytes]); err != nil {
+					return false
+				}
+				p = p[sliceBytes:]
+			}
+		case limited:
+			w.mu.Lock()
+			n := min(w.left, len(p))
+			w.left -= n
+			w.mu.Unlock()
+			_, err := to.Write(p[:n])
+			return err == nil && n == len(p)
+		}
+		_, err := to.Write(p)
+		return err == nil
+	}
+}
+
+// cut ends a connection as a crash does: what is under way is lost.
+func (w *wire) cut() {
+	abort(w.from)
+	abort(w.to)
+}
+
+func abort(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // it may be closed
+	}
+	_ = c.Close() // it may be closed
+}
+
+// close ends the link and waits for its goroutines.
+func (l *link) close() {
+	l.mu.Lock()
+	l.closed, l.fault = true, reset
+	close(l.changed)
+	l.changed = make(chan struct{})
+	_ = l.listener.Close() // it may be refused
+	for w := range l.wires {
+		w.cut()
+	}
+	l.mu.Unlock()
+	l.wg.Wait()
+}

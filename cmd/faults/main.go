@@ -1,0 +1,186 @@
+//go:build linux
+
+// Command faults runs three replicas of the real program behind nginx, on a real PostgreSQL and a real Milvus, breaks one thing after the
+// other while questions and documents come in, and counts what must never happen. docs/reliability.md has what it found.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"footnote/corpus/milvus/milvustest"
+)
+
+func main() {
+	binary := flag.String("binary", "bin/footnote", "the program to try")
+	rounds := flag.Int("rounds", 50, "how often a replica is killed at each of the fail points")
+	most := flag.Duration("kill-time", 20*time.Minute, "the longest that the kills may take")
+	only := flag.String("only", "", "a regular expression: only cells whose name it fits")
+	clock := flag.Bool("clock", true, "build the program once more, with a clock that can be off; takes minutes the first time")
+	lite := flag.Bool("lite", false, "use the small Milvus instead of the whole one")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	kind := milvustest.Standalone
+	if *lite {
+		kind = milvustest.Lite
+	}
+	failed, err := run(ctx, *binary, kind, *only, *rounds, *most, *clock)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+	}
+	if err != nil || failed > 0 {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, binary string, kind milvustest.Kind, only string, rounds int, most time.Duration, clock bool) (failed int, err error) {
+	fits, err := regexp.Compile(only)
+	if err != nil {
+		return 0, err
+	}
+	if binary, err = filepath.Abs(binary); err != nil {
+		return 0, err
+	}
+	log := func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
+	}
+	kill := func(rounds int, most time.Duration) act {
+		return func(ctx context.Context, g *rig, c *cell) error {
+			return killing(ctx, g, c, failPoints(), rounds, most)
+		}
+	}
+	plans := []plan{
+		{"kill -9 of a replica", kill(rounds, most)},
+		{"one process with SQLite: kill -9", byItself(false, kill(max(1, rounds/5), most/4))},
+	}
+	if clock {
+		dir, err := os.MkdirTemp("", "footnote-clock-*")
+		if err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(dir)
+		log("building the program with a clock that can be off")
+		off, err := buildClock(ctx, dir)
+		if err != nil {
+			return 0, err
+		}
+		plans = append(plans, plan{"a replica's clock jumps an hour ahead", clockOff(off, time.Hour)}, plan{"a replica's clock jumps an hour back", clockOff(off, -time.Hour)})
+	}
+	var chosen []plan
+	for _, p := range append(append(plans, dependencies()...), grid()...) {
+		switch {
+		case !fits.MatchString(p.name):
+		case os.Geteuid() != 0 && strings.Contains(p.name, "disk"):
+			log("left out, since it needs root: %s", p.name)
+		default:
+			chosen = append(chosen, p)
+		}
+	}
+	cells, err := try(ctx, binary, kind, chosen, log)
+	return report(os.Stdout, cells), err
+}
+
+// try does one plan after the other on one rig. The runs of a cell that are taken over late are followed while the next cell is at work.
+func try(ctx context.Context, binary string, kind milvustest.Kind, plans []plan, log func(string, ...any)) (cells []*cell, err error) {
+	log("starting PostgreSQL, %s and three replicas", kind)
+	g, err := newRig(ctx, binary, kind, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		for _, c := range cells {
+			c.wg.Wait()
+		}
+		if fault := g.outside.faults; len(fault) > 0 {
+			last := newCell("what the model's server was asked")
+			last.problem("%d requests that a provider would refuse, such as: %s", len(fault), fault[0])
+			cells = append(cells, last)
+		}
+		if closed := g.close(); err == nil {
+			err = closed
+		}
+	}()
+	if err := g.stock(ctx); err != nil {
+		return nil, err
+	}
+	log("everything runs")
+	for _, p := range plans {
+		if ctx.Err() != nil {
+			return cells, ctx.Err()
+		}
+		if err := g.calm(ctx); err != nil {
+			return cells, err
+		}
+		c := newCell(p.name)
+		cells = append(cells, c)
+		log("%s", p.name)
+		if err := p.act(ctx, g, c); err != nil {
+			c.problem("%v", err)
+		}
+		c.settle(log)
+	}
+	return cells, nil
+}
+
+// settle waits a while until the cell's runs and documents are over. What takes longer is followed on.
+func (c *cell) settle(log func(string, ...any)) {
+	over := make(chan struct{})
+	go func() { // ends with what is followed, each of which has its limit
+		c.wg.Wait()
+		c.mu.Lock()
+		c.seconds = time.Since(c.began).Seconds()
+		c.mu.Unlock()
+		close(over)
+	}()
+	select {
+	case <-over:
+		if !c.passed() {
+			log("  failed: %q", c.problems)
+		}
+	case <-time.After(8 * time.Second):
+		log("  is followed on")
+	}
+}
+
+// report prints the table and returns how many cells failed.
+func report(out io.Writer, cells []*cell) (failed int) {
+	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "cell\truns\tlost\tdoubled\tdisordered\tendless\ttwice\thalf-indexed\tseconds\tended\t")
+	for _, c := range cells {
+		n, mark := c.counts, ""
+		if !c.passed() {
+			failed++
+			mark = "FAILED"
+		}
+		ended := c.endings()
+		if c.takes > 0 {
+			ended += fmt.Sprintf("; the end of %d logs was taken back, and their readers told", c.takes)
+		}
+		if c.slowest > 0 {
+			ended += fmt.Sprintf("; slowest refusal %.1f s", c.slowest.Seconds())
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%s\t%s\n", c.name, n.runs, n.lost, n.doubled, n.disordered, n.endless, n.twice, n.half, c.seconds, ended, mark)
+	}
+	_ = table.Flush() // nobody may be reading
+	for _, c := range cells {
+		for i, p := range c.problems {
+			if i == 10 {
+				fmt.Fprintf(out, "%s: and %d more\n", c.name, len(c.problems)-i)
+				break
+			}
+			fmt.Fprintf(out, "%s: %s\n", c.name, p)
+		}
+	}
+	fmt.Fprintf(out, "%d passed, %d failed\n", len(cells)-failed, failed)
+	return failed
+}

@@ -1,0 +1,51 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/corpus/milvus/milvustest"
+	"footnote/sql/postgres/postgrestest"
+)
+
+// One pass through those faults that fit into a minute. "make faults" goes through all of them.
+func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "footnote")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../footnote").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	plans := []plan{{"kill -9 of a replica", func(ctx context.Context, g *rig, c *cell) error {
+		return killing(ctx, g, c, []failPoint{{at: atTool}, {events: 0}, {at: midAnswer}, {events: 3}}, 1, time.Minute)
+	}}}
+	for _, p := range append(dependencies(), grid()...) {
+		switch p.name {
+		case "SIGTERM, one replica after the other", "PostgreSQL restarted",
+			"link to PostgreSQL: reset, during the answer", "link to Milvus: bandwidth 0, during a tool", "link to the model: slice, first turn":
+			plans = append(plans, p)
+		}
+	}
+	if len(plans) != 6 {
+		t.Fatalf("%d cells, want 6", len(plans))
+	}
+	cells, err := try(t.Context(), binary, milvustest.Lite, plans, t.Logf)
+	missing := errors.Is(err, milvustest.ErrMissing) || errors.Is(err, postgrestest.ErrMissing) || errors.Is(err, os.ErrNotExist)
+	if missing && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	var table strings.Builder
+	if failed := report(&table, cells); failed > 0 {
+		t.Errorf("%d cells failed", failed)
+	}
+	t.Logf("\n%s", &table)
+}

@@ -1,0 +1,185 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a program that the harness started.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has
+}
+
+// start runs a program. Its output is appended to a file. With a first line wanted, start returns after it.
+func start(name string, env []string, log string, firstLine bool, args ...string) (*process, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	p := &process{cmd: exec.Command(name, args...), ended: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(log)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // it ends with the harness, and Ctrl-C is for that alone
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(stdout)
+	var line string
+	if firstLine {
+		line, err = lines.ReadString('\n')
+	}
+	go func() {
+		defer close(p.ended)
+		_, _ = io.Copy(io.Discard, lines) // until it ends
+		_ = p.cmd.Wait()                  // how it ended is in ProcessState
+	}()
+	if firstLine && (err != nil || !strings.Contains(line, "http://")) {
+		p.kill()
+		raw, _ := os.ReadFile(log) // for the message
+		return nil, fmt.Errorf("%s printed %q and logged:\n%s", name, line, raw[max(0, len(raw)-4000):])
+	}
+	return p, nil
+}
+
+// kill ends it as a power cut would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+}
+
+// end asks it to end and returns its exit code, -1 if it had to be killed.
+func (p *process) end(ctx context.Context) int {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(time.Minute):
+	case <-ctx.Done():
+	}
+	p.kill()
+	return -1
+}
+
+// replica is one "footnote serve", started again and again on the same address and data directory.
+type replica struct {
+	binary, addr, dir, log string
+	env                    []string
+	links                  map[string]*link
+
+	mu  sync.Mutex
+	now *process // nil while it is down
+}
+
+func (r *replica) url() string { return "http://" + r.addr }
+
+// start serves, and returns once it answers.
+func (r *replica) start() error {
+	p, err := start(r.binary, r.env, r.log, true, "serve", "--addr="+r.addr, "--data="+r.dir)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.now = p
+	r.mu.Unlock()
+	return nil
+}
+
+func (r *replica) process() *process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// kill ends it with SIGKILL. It may be called again and again.
+func (r *replica) kill() {
+	if p := r.process(); p != nil {
+		p.kill()
+	}
+}
+
+// strike is kill without waiting for the end: for callers that the replica itself waits for.
+func (r *replica) strike() {
+	if p := r.process(); p != nil {
+		_ = p.cmd.Process.Kill() // it may have ended
+	}
+}
+
+func freeAddr() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// nginxConf is deploy/nginx.conf with what differs on one machine: addresses, names and places.
+func nginxConf(dir, addr string, replicas []*replica) (string, error) {
+	raw, err := os.ReadFile("deploy/nginx.conf")
+	if errors.Is(err, os.ErrNotExist) {
+		raw, err = os.ReadFile("../../deploy/nginx.conf")
+	}
+	if err != nil {
+		return "", err
+	}
+	var upstream strings.Builder
+	for _, r := range replicas {
+		fmt.Fprintf(&upstream, "server %s max_fails=1 fail_timeout=2s;\n", r.addr)
+	}
+	conf := string(raw)
+	for _, change := range [][2]string{
+		{"server footnote:8080 resolve max_fails=1 fail_timeout=2s;", upstream.String()},
+		{"resolver 127.0.0.11 valid=5s;", ""},
+		{"listen 8080;", "listen " + addr + ";"},
+		{"worker_processes auto;", "worker_processes 1; daemon off; master_process off;"},
+		{"/tmp/", dir + "/"},
+	} {
+		if !strings.Contains(conf, change[0]) {
+			return "", fmt.Errorf("deploy/nginx.conf has no %q", change[0])
+		}
+		conf = strings.ReplaceAll(conf, change[0], change[1])
+	}
+	return conf, nil
+}
+
+// startNginx runs nginx in front of the replicas and returns its URL.
+func startNginx(dir string, replicas []*replica) (*process, string, error) {
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		program = "/usr/sbin/nginx"
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, "", err
+	}
+	conf, err := nginxConf(dir, addr, replicas)
+	if err != nil {
+		return nil, "", err
+	}
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+		return nil, "", err
+	}
+	p, err := start(program, os.Environ(), filepath.Join(dir, "nginx.log"), false, "-c", file, "-p", dir, "-e", "stderr")
+	if err != nil {
+		return nil, "", fmt.Errorf("nginx (make nginx installs it): %w", err)
+	}
+	return p, "http://" + addr, nil
+}

@@ -1,0 +1,185 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"footnote/corpus/milvus/milvustest"
+	"footnote/sql/postgres/postgrestest"
+)
+
+// What a replica depends on.
+const (
+	onPostgres = "PostgreSQL"
+	onMilvus   = "Milvus"
+	onModel    = "the model"
+)
+
+// rig is three replicas behind nginx, on a real PostgreSQL and a real Milvus, each with links of its own to what it depends on.
+type rig struct {
+	dir      string
+	binary   string
+	log      func(format string, args ...any)
+	postgres *postgrestest.Server
+	milvus   *milvustest.Server
+	outside  *outside
+	replicas []*replica
+	nginx    *process
+	proxy    string // the URL of nginx
+	links    []*link
+	disk     string // a small one, of the originals; empty: there is none
+}
+
+// newRig starts everything. What it started is ended by close, also when newRig fails.
+func newRig(ctx context.Context, binary string, kind milvustest.Kind, log func(string, ...any)) (_ *rig, err error) {
+	g := &rig{binary: binary, log: log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close())
+		}
+	}()
+	if g.dir, err = os.MkdirTemp("", "footnote-faults-*"); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(g.dir, 0o755); err != nil {
+		return nil, err
+	}
+	if g.postgres, err = postgrestest.StartOwn(ctx); err != nil {
+		return nil, err
+	}
+	if g.milvus, err = milvustest.Start(ctx, kind); err != nil {
+		return nil, err
+	}
+	if g.outside, err = startOutside(); err != nil {
+		return nil, err
+	}
+	if err := smallDisk(filepath.Join(g.dir, "originals")); err != nil {
+		log("%v: the originals are on the machine's disk", err)
+	} else {
+		g.disk = filepath.Join(g.dir, "originals")
+	}
+	for i := range 3 {
+		r, err := g.newReplica(i)
+		if err != nil {
+			return nil, err
+		}
+		g.replicas = append(g.replicas, r)
+		if err := r.start(); err != nil {
+			return nil, err
+		}
+	}
+	if g.nginx, g.proxy, err = startNginx(g.dir, g.replicas); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// newReplica prepares a replica with its links.
+func (g *rig) newReplica(i int) (*replica, error) {
+	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, fmt.Sprint("data", i)), log: filepath.Join(g.dir, fmt.Sprintf("replica%d.log", i)), links: map[string]*link{}}
+	var err error
+	if r.addr, err = freeAddr(); err != nil {
+		return nil, err
+	}
+	sockets := filepath.Join(g.dir, fmt.Sprint("pg", i))
+	if err := os.Mkdir(sockets, 0o700); err != nil {
+		return nil, err
+	}
+	for _, l := range []struct{ on, network, addr, toNetwork, target string }{
+		{onPostgres, "unix", filepath.Join(sockets, ".s.PGSQL.5432"), "unix", g.postgres.Socket()},
+		{onMilvus, "tcp", "127.0.0.1:0", "tcp", g.milvus.Address},
+		{onModel, "tcp", "127.0.0.1:0", "tcp", g.outside.addr},
+	} {
+		made, err := newLink(l.network, l.addr, l.toNetwork, l.target)
+		if err != nil {
+			return nil, err
+		}
+		r.links[l.on] = made
+		g.links = append(g.links, made)
+	}
+	r.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "TMPDIR=" + os.TempDir(), "FOOTNOTE_LOG_LEVEL=info",
+		"DATABASE_URL=postgres://postgres@/postgres?host=" + url.QueryEscape(sockets),
+		"FOOTNOTE_BLOBS=file://" + filepath.Join(g.dir, "originals"),
+		"MILVUS_ADDRESS=" + r.links[onMilvus].addr,
+		"OPENAI_BASE_URL=http://" + r.links[onModel].addr + "/v1", "OPENAI_API_KEY=faults", "OPENAI_MODEL=scripted", "OPENAI_EMBEDDING_MODEL=hash",
+		`FOOTNOTE_MCP_SERVERS={"ledger":{"url":"http://` + g.outside.addr + `/mcp","approve":"never"}}`,
+	}
+	return r, nil
+}
+
+// disturb begins a fault on the links of all replicas to one thing.
+func (g *rig) disturb(on string, f fault) error {
+	var errs []error
+	for _, r := range g.replicas {
+		errs = append(errs, r.links[on].set(f))
+	}
+	return errors.Join(errs...)
+}
+
+// calm waits until every replica works with all it has: a run on each uses the tool, and each searches by meaning.
+func (g *rig) calm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for _, r := range g.replicas {
+		for {
+			probe := newCell("probe")
+			a, err := probe.ask(ctx, g, r.url(), nil, nil)
+			if err != nil {
+				return fmt.Errorf("%s does not work any more: %w", r.addr, err)
+			}
+			<-a.over
+			if g.outside.effect(a.key) == 1 && a.status == "completed" && g.byMeaning(ctx, r.url()) {
+				break
+			}
+			select {
+			case <-time.After(300 * time.Millisecond):
+			case <-ctx.Done():
+				return fmt.Errorf("%s does not recover: its last run ended as %q after %d uses of the tool", r.addr, a.status, g.outside.effect(a.key))
+			}
+		}
+	}
+	return nil
+}
+
+// byMeaning reports whether semantic search answers.
+func (g *rig) byMeaning(ctx context.Context, base string) bool {
+	status, _, err := send(ctx, http.MethodPost, base+"/search", "application/json", []byte(`{"query":"slates on the roof","mode":"semantic"}`), "")
+	return err == nil && status == http.StatusOK
+}
+
+func (g *rig) close() error {
+	for _, r := range g.replicas {
+		r.kill()
+	}
+	if g.nginx != nil {
+		g.nginx.kill()
+	}
+	for _, l := range g.links {
+		l.close()
+	}
+	if g.outside != nil {
+		g.outside.close()
+	}
+	var errs []error
+	if g.disk != "" {
+		errs = append(errs, unix.Unmount(g.disk, unix.MNT_DETACH))
+	}
+	if g.milvus != nil {
+		errs = append(errs, g.milvus.Close())
+	}
+	if g.postgres != nil {
+		errs = append(errs, g.postgres.Stop())
+	}
+	return errors.Join(append(errs, os.RemoveAll(g.dir))...)
+}
