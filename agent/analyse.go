@@ -178,6 +178,16 @@ func keywords(q string) []string {
 // needsDocuments reports whether only the documents can answer.
 func (a analysis) needsDocuments() bool { return a.Type != typeGeneral && a.Type != typeCalculation }
 
+// plain is what is left of an analysis that is switched off: whether the documents are needed, which the check of an answer rests on, and
+// the question's words.
+func (a analysis) plain() analysis {
+	out := analysis{Type: typeFactual, Entities: a.Entities, Keywords: a.Keywords}
+	if !a.needsDocuments() {
+		out.Type = a.Type
+	}
+	return out
+}
+
 // step is the analysis as the run's first step.
 func (a analysis) step(callID string, at float64) chat.Step {
 	kind := strings.ReplaceAll(string(a.Type), "_", " ")
@@ -198,8 +208,11 @@ func (a analysis) step(callID string, at float64) chat.Step {
 	}
 }
 
-// hint tells the model what the rules think; it may know better.
+// hint tells the model what the rules think; it may know better. It is empty when they were not asked.
 func (a analysis) hint() string {
+	if a.Complexity == "" {
+		return ""
+	}
 	b, err := json.Marshal(a)
 	if err != nil {
 		return ""

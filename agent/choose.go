@@ -174,7 +174,9 @@ func (w *work) byRules() (choice, bool) {
 	call, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 0)
 	c.opening, c.read = []llm.Call{call}, w.reader() != nil
 	c.message = "Chose " + tool.name + " by rules"
-	c.why = fmt.Sprintf("A %s question of the kind “%s”: search, read the best, answer.", w.asked.Complexity, strings.ReplaceAll(string(w.asked.Type), "_", " "))
+	if c.why = "Search, read the best, answer."; w.asked.Complexity != "" {
+		c.why = fmt.Sprintf("A %s question of the kind “%s”: search, read the best, answer.", w.asked.Complexity, strings.ReplaceAll(string(w.asked.Type), "_", " "))
+	}
 	return c, ok
 }
 

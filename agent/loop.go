@@ -36,8 +36,12 @@ func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err erro
 		if err := w.makeRoom(ctx); err != nil {
 			return reply{}, nil, err
 		}
+		aside := w.aside
 		if r, err = w.turn(ctx); err != nil {
 			return reply{}, nil, err
+		}
+		if w.declined(r, aside) {
+			continue
 		}
 		if answer, args, ok := w.finished(r); ok {
 			if r, err = w.say(ctx, r, answer, args); err != nil {

@@ -84,11 +84,14 @@ func TestAModelWithoutAPriceCostsNothingKnown(t *testing.T) {
 
 func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
 	t.Parallel()
-	cheap := scripted.New(says(`["days of holiday", "the notice period"]`))
+	cheap := scripted.New(says(`["days of holiday", "the notice period"]`), says("That is enough."))
 	main := scripted.New(says(goodAnswer))
 	h := newHouse(t, main, func(c *Config) { c.Select = named{cheap, "cheap"} })
 	h.answer(chat.RunRequest{Message: "How many days of holiday are there, and how long is the notice?", Config: chat.RunConfig{EnableQueryDecomposition: new(true), EnableSelfEvaluation: new(false)}}).answer()
-	if len(cheap.Requests()) != 1 {
-		t.Errorf("the cheaper model was asked %d times", len(cheap.Requests()))
+	if asked := cheap.Requests(); len(asked) != 2 || !asked[0].NoTools || asked[1].NoTools {
+		t.Errorf("the cheaper model was asked %d times", len(asked))
+	}
+	if asked := main.Requests(); len(asked) != 1 || !asked[0].NoTools {
+		t.Errorf("the main model was asked %d times", len(asked))
 	}
 }

@@ -50,7 +50,9 @@ func prompt(run chat.Run, budget chat.Budget, a analysis, past recollection, doc
 				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, shorten(doc.Title, 120), doc.DocumentID)
 			}
 		}
-		system.WriteString("\nWhat simple rules make of the question, to be used or not: " + a.hint())
+		if hint := a.hint(); hint != "" {
+			system.WriteString("\nWhat simple rules make of the question, to be used or not: " + hint)
+		}
 	}
 	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, past.messages...)
 	return append(history, llm.Message{Role: llm.RoleUser, Text: run.Request.Message})

@@ -26,7 +26,7 @@ type Config struct {
 	Fallback llm.Model   // takes over when Model fails; nil: the run then fails
 	Web      *web.Web    // nil: there is no web_search
 	MCP      *mcp.Client // nil: there are no tools of other servers
-	Select   llm.Model   // a cheaper one for planning and judging; nil: Model
+	Select   llm.Model   // a cheaper one that chooses tools, plans and judges; nil: Model
 	Models   []llm.Model // a request may name one of these instead of Model, weakest first
 	Owner    string      // names this process in leases; unique to its life. Empty: a fresh id
 	Log      *slog.Logger

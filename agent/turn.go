@@ -36,6 +36,7 @@ type reply struct {
 	finish    llm.Finish
 	tokens    chat.Tokens
 	cost      *float64
+	chooses   bool // it came from the model that only chooses tools
 }
 
 // late reports whether the rest of the time is needed for the answer.
@@ -65,6 +66,10 @@ func (w *work) turn(ctx context.Context) (reply, error) {
 		}
 		var e *llm.Error
 		switch {
+		case r.chooses && errors.As(err, &e):
+			if err := w.chooseAlone(ctx, e); err != nil {
+				return reply{}, err
+			}
 		case errors.Is(err, errAnswerNow), errors.Is(err, errLate):
 			w.stop = map[bool]chat.StopReason{true: chat.StopAnswerNow, false: chat.StopTimeout}[errors.Is(err, errAnswerNow)]
 			w.writer.reset()
@@ -121,7 +126,9 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 		defer late.Stop()
 	}
 	defer context.AfterFunc(w.leaving, func() { cancel(context.Cause(w.leaving)) })()
-	done, err := w.read(ctx, w.model.Stream(turn, w.request()), &r)
+	model, chooses := w.speaker()
+	r.chooses = chooses
+	done, err := w.read(ctx, model.Stream(turn, w.request()), &r)
 	switch why := context.Cause(ctx); {
 	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
 		return r, why
@@ -133,7 +140,7 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 		return r, &llm.Error{Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: w.writer.shown()}
 	}
 	r.finish = done.Finish
-	w.count(done.Usage, &r)
+	w.count(model, done.Usage, &r)
 	return r, w.checkPrompt(ctx, done.Usage)
 }
 
@@ -154,13 +161,18 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 				}
 			}
 			text.WriteString(string(p))
+			if r.chooses {
+				continue
+			}
 			if err := w.writer.write(ctx, string(p)); err != nil {
 				return nil, err
 			}
 		case llm.Reasoning:
 			reasoning.WriteString(string(p))
 		case llm.Signature:
-			r.signature = string(p)
+			if !r.chooses { // another model could not read it
+				r.signature = string(p)
+			}
 		case llm.Call:
 			r.calls = append(r.calls, p)
 		case llm.Notice:
@@ -199,7 +211,7 @@ func (w *work) request() llm.Request {
 }
 
 // count adds a turn's tokens; a provider that does not count is counted for.
-func (w *work) count(u *llm.Usage, r *reply) {
+func (w *work) count(model llm.Model, u *llm.Usage, r *reply) {
 	used := chat.Tokens{}
 	if u != nil {
 		used = chat.Tokens{In: u.In, Out: u.Out}
@@ -212,7 +224,7 @@ func (w *work) count(u *llm.Usage, r *reply) {
 			used.Out += tokens(string(c.Arguments))
 		}
 	}
-	r.tokens, r.cost = used, w.charge(w.model, used)
+	r.tokens, r.cost = used, w.charge(model, used)
 }
 
 // wait lets a rate limit pass, visibly. A user who wants the answer now ends it.

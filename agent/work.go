@@ -69,6 +69,7 @@ type work struct {
 	direct     bool       // the next turn is the answer, for the model was not asked to choose
 	refined    bool       // it was searched in other words
 	rescued    bool       // the fixed pipeline took over
+	alone      bool       // the model that only chooses tools failed
 	first      []llm.Call // what the model chose first
 	badTurns   int        // turns in a row with calls that could not run
 	cutTurns   int
@@ -177,7 +178,7 @@ func (w *work) begin(ctx context.Context) error {
 		return err
 	}
 	ps := []chat.Payload{w.started()}
-	if !w.givenText() {
+	if !w.givenText() && w.thinks(featureAnalyse) {
 		step := w.asked.step(w.newID(), stamp())
 		for _, a := range w.set.absent {
 			step.Details["left_out"] = a.name + ": " + a.why
@@ -200,6 +201,9 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	}
 	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
 	w.asked.Tools = w.set.having(w.asked.Tools)
+	if !w.thinks(featureAnalyse) {
+		w.asked = w.asked.plain()
+	}
 	w.history = prompt(w.run, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
 	if !w.givenText() {
 		w.history[0].Text += w.set.lacking()

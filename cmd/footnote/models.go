@@ -30,7 +30,7 @@ type modelSettings struct {
 	AgentToolCalls        string            `help:"How a model gets its tools: auto (its own tool calls, by JSON in the text if it has none), native, json." enum:"auto,native,json" env:"FOOTNOTE_AGENT_TOOL_CALLS" default:"auto"`
 	AgentModelsAllowed    []string          `help:"Further models that a request may name, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
 	AgentMinModelForAgent string            `help:"The weakest of the allowed models that chooses tools by itself; those before it answer from what rules found." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
-	ModelsSelect          string            `help:"A cheaper model for planning and judging." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
+	ModelsSelect          string            `help:"A cheaper model that chooses tools, plans and judges; answers are written by the main one." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
 	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
 

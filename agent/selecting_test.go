@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/scripted"
+)
+
+func cheaper(m llm.Model) func(*Config) {
+	return func(c *Config) {
+		c.Select = named{m, "small"}
+		c.Prices = map[string]Price{"small": {In: 1, Out: 1}, "large": {In: 100, Out: 100}}
+	}
+}
+
+func TestACheaperModelChoosesToolsAndTheRunsOwnAnswers(t *testing.T) {
+	t.Parallel()
+	small := scripted.New(calls(search("holiday")), says("I have seen enough, and nobody reads this."))
+	large := scripted.New(says(goodAnswer))
+	h := newHouse(t, named{large, "large"}, cheaper(small))
+	got := h.answer(question("How many days of holiday are there?"))
+	a := got.answer()
+	if a.Markdown != goodAnswer || len(a.Citations) != 1 || !slices.Contains(got.tools(), "search_documents") || a.StepsUsed != 2 {
+		t.Errorf("answer %+v after %v", a, got.tools())
+	}
+	if asked := small.Requests(); len(asked) != 2 || asked[0].NoTools || len(asked[0].Tools) == 0 {
+		t.Errorf("the cheaper model was asked %d times", len(asked))
+	}
+	asked := large.Requests()
+	if len(asked) != 1 || !asked[0].NoTools {
+		t.Fatalf("the run's model was asked %d times", len(asked))
+	}
+	if last := asked[0].Messages[len(asked[0].Messages)-1]; last.Role != llm.RoleTool {
+		t.Errorf("the last it sees is %+v, not what was found", last)
+	}
+	if strings.Contains(dump(got.log), "nobody reads this") {
+		t.Error("what the cheaper model said is in the log")
+	}
+	if s := got.step("search_documents"); s.Cost == nil || *s.Cost*50 > *a.Cost {
+		t.Errorf("the step costs %v of %v: not at the cheaper price", s.Cost, *a.Cost)
+	}
+}
+
+func TestARunsOwnModelChoosesWhenTheCheaperOneFails(t *testing.T) {
+	t.Parallel()
+	small := scripted.New(fails(llm.KindServer))
+	large := scripted.New(calls(search("holiday")), says(goodAnswer))
+	h := newHouse(t, named{large, "large"}, cheaper(small))
+	got := h.answer(question("How many days of holiday are there?"))
+	if a := got.answer(); a.Markdown != goodAnswer {
+		t.Errorf("answer %+v", a)
+	}
+	if s := got.step("choose"); s.Status != chat.StatusError || s.Error == nil || !strings.Contains(s.Message, "large chooses itself") {
+		t.Errorf("step %+v", s)
+	}
+	if n := len(small.Requests()); n != 1 {
+		t.Errorf("the cheaper model was asked %d times", n)
+	}
+}
+
+func TestACheaperModelThatSearchesNothingIsAskedToOnce(t *testing.T) {
+	t.Parallel()
+	small := scripted.New(says("No."), calls(search("holiday")), says("Done."))
+	large := scripted.New(says("There are twenty."), says(goodAnswer))
+	h := newHouse(t, named{large, "large"}, cheaper(small))
+	got := h.answer(question("How many days of holiday are there?"))
+	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+		t.Errorf("answer %+v", a)
+	}
+	if asked := small.Requests(); len(asked) != 3 || asked[1].Messages[len(asked[1].Messages)-1].Text != nudgeSearch {
+		t.Errorf("the cheaper model was asked %d times", len(asked))
+	}
+}
+
+func TestWithoutAnalysisARunWorks(t *testing.T) {
+	t.Parallel()
+	for _, selection := range []Selection{SelectModel, SelectRules, SelectAuto} {
+		t.Run(string(selection), func(t *testing.T) {
+			t.Parallel()
+			model := scripted.New(calls(search("holiday")), says(goodAnswer))
+			if selection == SelectRules {
+				model = scripted.New(says(goodAnswer))
+			}
+			h := newHouse(t, model, thinking(Thinking{Selection: selection, Without: []string{featureAnalyse}}))
+			got := h.answer(question("How many days of paid holiday does an employee get?"))
+			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+				t.Errorf("answer %+v", a)
+			}
+			for _, s := range got.ended() {
+				if s.Step == "analyse" {
+					t.Errorf("there is a step of the analysis: %+v", s)
+				}
+			}
+			if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "suggested_tools") || strings.Contains(system, "simple rules") {
+				t.Errorf("the model is told of the analysis: %s", system)
+			}
+		})
+	}
+	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")), thinking(Thinking{Without: []string{featureAnalyse, featurePaths}}))
+	if a := h.answer(question("Hello!")).answer(); a.StopReason != chat.StopAnswered || len(a.Citations) != 0 {
+		t.Errorf("talk: %+v", a)
+	}
+}
