@@ -171,6 +171,18 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	}
 }
 
+func TestTheDoctorSaysWhatMilvusCanDo(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[milvustest.Kind]string{
+		milvustest.Standalone: "answers: Milvus v2.3.5-lite: dense vectors only", milvustest.Lite: "answers: Milvus milvus_lite-3.2.2: dense and sparse vectors",
+	} {
+		got := command(t, "", []string{"MILVUS_ADDRESS=" + milvustest.Shared(t, kind)}, "doctor", "--data="+newDir(t))
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: %q does not say %q", kind, got.stdout, want)
+		}
+	}
+}
+
 func TestMilvusMayComeAndGo(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{})
