@@ -20,6 +20,7 @@ import (
 	"footnote/docs"
 	"footnote/keys"
 	"footnote/llm"
+	"footnote/llm/anthropic"
 	"footnote/llm/openai"
 	"footnote/mcp"
 	"footnote/server"
@@ -142,16 +143,28 @@ func (a *app) checks() (checks []server.Check) {
 	if a.stores.milvus != nil && a.library.Semantic() {
 		checks = append(checks, milvusCheck(a.stores.milvus, a.library))
 	}
-	if a.remote == nil {
-		return checks
+	main, direct := a.crew.main.(*anthropic.Model)
+	if direct {
+		checks = append(checks, modelCheck("model", main.Reach))
 	}
-	return append(checks, server.Check{Name: "model", Probe: func(ctx context.Context) error {
-		err := a.remote.Reach(ctx)
+	switch {
+	case a.remote != nil && direct:
+		checks = append(checks, modelCheck("embeddings", a.remote.Reach))
+	case a.remote != nil:
+		checks = append(checks, modelCheck("model", a.remote.Reach))
+	}
+	return checks
+}
+
+// modelCheck asks a model's server, and says what is wrong with it in words for people.
+func modelCheck(name string, reach func(context.Context) error) server.Check {
+	return server.Check{Name: name, Probe: func(ctx context.Context) error {
+		err := reach(ctx)
 		if e, ok := errors.AsType[*llm.Error](err); ok {
 			return &chat.Error{Code: chat.CodeModelFailed, Message: e.Message, Err: e.Err}
 		}
 		return err
-	}})
+	}}
 }
 
 // serve answers requests and does the background work until ctx ends, then stops in order: streams, runs, library, stores.

@@ -255,3 +255,34 @@ func TestTheProbeFindsToolCalls(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+func TestReachSaysWhetherTheServerTakesTheKey(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path != "/v1/models" || r.Header.Get("X-Api-Key") != "sk-ant" {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"data":[{"type":"model","id":"claude","display_name":"C","created_at":"2026-01-01T00:00:00Z"}],"has_more":false}`)
+	}))
+	t.Cleanup(server.Close)
+	right := newModel(t, Config{BaseURL: server.URL})
+	for range 3 {
+		if err := right.Reach(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the server was asked %d times", asked)
+	}
+	if err := newModel(t, Config{BaseURL: server.URL, APIKey: "wrong"}).Reach(t.Context()); llm.KindOf(err) != llm.KindAuth {
+		t.Errorf("a wrong key: %v", err)
+	}
+	if err := newModel(t, Config{BaseURL: "http://127.0.0.1:1"}).Reach(t.Context()); llm.KindOf(err) != llm.KindUnreachable {
+		t.Errorf("no server: %v", err)
+	}
+}
