@@ -69,7 +69,11 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 			AND state IN `+states+`), `+nextTurn, []any{queue, same, args.User}, &waiting, &args.Turn); err != nil || waiting {
 			return err
 		}
-		_, err := q.river.InsertTx(t.ctx, t.pgx, args, &river.InsertOpts{Queue: queue, MaxAttempts: maxTries})
+		made, err := q.river.InsertTx(t.ctx, t.pgx, args, &river.InsertOpts{Queue: queue, MaxAttempts: maxTries})
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`UPDATE river_job SET scheduled_at = now() WHERE id = $1`, made.Job.ID) // River took this replica's clock
 		return err
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -71,4 +72,33 @@ func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
 	if id := <-heard; id != d.ID {
 		t.Errorf("heard of %q, want %q", id, d.ID)
 	}
+}
+
+// A replica whose clock is ahead may put a job off for as long. The others do not wait for that.
+func TestAJobThatAWrongClockPutOffIsDone(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	if err := q.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d", User: "u", SHA256: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, `UPDATE river_job SET scheduled_at = now() + interval '59 minutes'`)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobIngest: {Jobs: 1, Do: func(context.Context, corpus.Job) error {
+			cancel()
+			return nil
+		}}})
+		if err != nil {
+			t.Errorf("Work: %v", err)
+		}
+	})
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Minute):
+		t.Error("the job still waits")
+		cancel()
+	}
+	wg.Wait()
 }

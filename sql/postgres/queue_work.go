@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -141,18 +142,21 @@ func (w *riverWorker) prolong(ctx context.Context, id int64, attempt int, stop c
 	}
 }
 
-// rescueDead puts back the jobs of replicas that died, until ctx ends.
+// rescueDead puts back the jobs of replicas that died, and those that one with a wrong clock put off for longer than a job ever waits, until
+// ctx ends.
 func (q *Queue) rescueDead(ctx context.Context) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
 	for {
 		n, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (SELECT id FROM river_job
-			WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1) ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`, corpus.JobLease.Seconds())
+			WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1)
+			OR state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $2)
+			ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`, corpus.JobLease.Seconds(), (corpus.JobBackoff(math.MaxInt) + time.Minute).Seconds())
 		if err != nil && ctx.Err() == nil {
 			q.db.log.WarnContext(ctx, "look for jobs of dead replicas", "error", err)
 		}
 		if n > 0 {
-			q.db.log.InfoContext(ctx, "jobs of a replica that died are put back", "jobs", n)
+			q.db.log.InfoContext(ctx, "jobs of a replica that died, or whose clock is wrong, are put back", "jobs", n)
 		}
 		select {
 		case <-ctx.Done():
