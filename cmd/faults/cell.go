@@ -37,6 +37,7 @@ func (c counts) bad() bool {
 type cell struct {
 	name string
 
+	lasting  time.Duration  // of the fault, beside which runs and documents have their limits
 	forgets  bool           // the fault may take the last half second of logs back, if readers are told
 	takes    int            // runs of which it did
 	unbroken bool           // no run may be carried on by another server

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -135,7 +136,8 @@ func milvusAway(emptied bool) act {
 	}
 }
 
-// milvusSilent stops Milvus where it is for a while: connections stay, and nothing is answered.
+// milvusSilent stops Milvus where it is for a while: connections stay, and nothing is answered. The standalone server may take itself
+// for dead when it goes on after that; then it is started again.
 func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 	return underLoad(ctx, g, c, func() error {
 		if err := g.milvus.Pause(); err != nil {
@@ -144,6 +146,11 @@ func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 		err := c.until(ctx, c.count()+12)
 		if resumed := g.milvus.Resume(); resumed != nil {
 			return resumed
+		}
+		for late := time.Now().Add(10 * time.Second); err == nil && !g.byMeaning(ctx, g.proxy); time.Sleep(300 * time.Millisecond) {
+			if time.Now().After(late) {
+				return errors.Join(g.milvus.Kill(), g.milvus.Run(ctx))
+			}
 		}
 		return err
 	})

@@ -77,7 +77,7 @@ func (c *cell) put(ctx context.Context, g *rig) error {
 		}
 	}
 	c.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, documentLimit)
+		ctx, cancel := context.WithTimeout(ctx, documentLimit+c.lasting)
 		defer cancel()
 		for {
 			err := g.whole(ctx, id, space, words)

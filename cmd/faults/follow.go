@@ -35,7 +35,7 @@ var (
 
 // follow reads a run's events as a browser does, again and again after its last one, and judges what came and what was stored.
 func (c *cell) follow(ctx context.Context, g *rig, a *asked) {
-	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	ctx, cancel := context.WithTimeout(ctx, runLimit+c.lasting)
 	defer cancel()
 	from := a.at // the replica that took it, and after that whichever nginx chooses
 	for !a.done() {

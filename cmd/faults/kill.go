@@ -43,6 +43,7 @@ func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds in
 	following := ctx // what began is followed beyond this
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	c.lasting = most // a run may be cut off again and again until then
 	var jobs []failPoint
 	for range rounds {
 		jobs = append(jobs, points...)
