@@ -94,8 +94,6 @@ func (l *Library) Changed(id string) {
 
 // Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change.
 func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) error {
-	poll := time.NewTicker(time.Second) // for what other processes do
-	defer poll.Stop()
 	var last Counts
 	for first := true; ; first = false {
 		changed := l.changes.of("")
@@ -114,9 +112,13 @@ func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) e
 		if waiting == 0 && counts.Working == 0 {
 			return nil
 		}
+		pause := time.Second // for what other processes do
+		if counts.Working == 0 {
+			pause = 20 * time.Millisecond // a job ends right after its document is ready, and tells nobody
+		}
 		select {
 		case <-changed:
-		case <-poll.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
