@@ -234,10 +234,13 @@ func atPoint(on string, f fault, p point, lasting time.Duration) act {
 		if err := c.put(ctx, g); err != nil {
 			return err
 		}
+		var load sync.WaitGroup
 		for _, r := range g.replicas {
-			if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, begin) }, nil); err != nil {
-				return err
-			}
+			load.Go(func() {
+				if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, begin) }, nil); err != nil {
+					c.problem("%v", err)
+				}
+			})
 		}
 		select {
 		case <-reached:
@@ -245,7 +248,6 @@ func atPoint(on string, f fault, p point, lasting time.Duration) act {
 			c.problem("no run got to this point")
 		}
 		late := time.After(lasting)
-		var load sync.WaitGroup
 		loading, stop := context.WithCancel(ctx)
 		defer stop()
 		g.load(loading, &load, c, 1, 0)
