@@ -5,12 +5,19 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 )
 
 const (
 	// gcPercent trades a little processor time for memory: a thousand answers at once stay below 300 MiB.
 	gcPercent = 75
+	// maxGCPercent is for a server that works with little in memory: collecting less often costs it no more than gcRoom.
+	maxGCPercent = 200
+	// gcRoom is what a busy server may allocate between two collections, whatever it holds: a burst of questions allocates as much.
+	gcRoom = 64 << 20
+	// busyHeap tells a busy server from one at rest, whose memory stays small.
+	busyHeap = 24 << 20
 	// crowd is how many goroutines more than now there must have been before memory is given back out of turn.
 	crowd = 2000
 	// giveBackEvery is how often the crowd is counted.
@@ -21,9 +28,34 @@ const (
 func spareMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
+		afterCollection(setGCPercent)
 	}
 	debug.FreeOSMemory()
 	dropProgramPages()
+}
+
+// afterCollection calls f after each run of the collector, on the runtime's own goroutine.
+func afterCollection(f func()) {
+	type sentinel struct{ _ *byte }
+	runtime.SetFinalizer(&sentinel{}, func(*sentinel) {
+		f()
+		afterCollection(f)
+	})
+}
+
+// setGCPercent fits the pace of the collector to what the last run found in use.
+func setGCPercent() {
+	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	metrics.Read(found)
+	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64()))
+}
+
+// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike.
+func gcPercentFor(heap, roots uint64) int {
+	if heap < busyHeap {
+		return gcPercent
+	}
+	return int(min(max(gcRoom*100/(heap+roots), gcPercent), maxGCPercent))
 }
 
 // giveBackMemory returns memory to the system soon after many readers have left, until ctx ends. A server at rest allocates

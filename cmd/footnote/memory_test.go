@@ -17,3 +17,19 @@ func TestMemoryIsGivenBackOnceACrowdHasLeft(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCollectorLeavesABusyServerRoomAndAFullOneNone(t *testing.T) {
+	const mib = 1 << 20
+	for _, tt := range []struct {
+		heap, roots uint64
+		percent     int
+	}{
+		{4 * mib, 2 * mib, gcPercent}, {23 * mib, 40 * mib, gcPercent}, // at rest
+		{24 * mib, 2 * mib, maxGCPercent}, {40 * mib, 10 * mib, 128}, {60 * mib, 20 * mib, 80}, // busy
+		{128 * mib, 20 * mib, gcPercent}, {4096 * mib, 0, gcPercent}, // full
+	} {
+		if got := gcPercentFor(tt.heap, tt.roots); got != tt.percent {
+			t.Errorf("GOGC for %d MiB of heap and %d of roots = %d, want %d", tt.heap/mib, tt.roots/mib, got, tt.percent)
+		}
+	}
+}
