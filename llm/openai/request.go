@@ -76,15 +76,15 @@ func hasReasoning(history []llm.Message) bool {
 // wireRequest is a chat request. It is written by encoding/json instead of the SDK's own types, which encode each message
 // again at every level and take eight times as long on the history of a run.
 type wireRequest struct {
-	Model               string            `json:"model"`
-	Stream              bool              `json:"stream"`
-	Messages            []wireMessage     `json:"messages"`
-	ToolChoice          string            `json:"tool_choice,omitempty"`
-	Temperature         *float64          `json:"temperature,omitempty"`
-	Seed                *int64            `json:"seed,omitempty"`
-	MaxTokens           int               `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int               `json:"max_completion_tokens,omitempty"`
-	StreamOptions       *streamOptions    `json:"stream_options,omitempty"`
+	Model               string         `json:"model"`
+	Stream              bool           `json:"stream"`
+	Messages            []wireMessage  `json:"messages"`
+	ToolChoice          string         `json:"tool_choice,omitempty"`
+	Temperature         *float64       `json:"temperature,omitempty"`
+	Seed                *int64         `json:"seed,omitempty"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
 }
 
 type streamOptions struct {
