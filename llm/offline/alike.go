@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -81,12 +80,12 @@ var (
 )
 
 // compound finds the German words that are joined by an s after a common ending.
-var compound = regexp.MustCompile(`(?i)^(\p{L}+(?:ung|heit|keit|schaft|tät|ion|tum))s(\p{L}{3,})$`)
+var compound = lazily(`(?i)^(\p{L}+(?:ung|heit|keit|schaft|tät|ion|tum))s(\p{L}{3,})$`)
 
 // synonyms returns words that mean nearly the same as a word, and the parts of a compound.
 func synonyms(w text.Word) []string {
 	out := lookUp(alikeByStem(), w.Terms)
-	if m := compound.FindStringSubmatch(w.Text); m != nil {
+	if m := compound().FindStringSubmatch(w.Text); m != nil {
 		out = append(out, m[1], m[2])
 	}
 	return out

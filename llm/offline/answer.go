@@ -62,7 +62,7 @@ func compose(t turn, q query) reply {
 // chosen takes the best sentence that supports an answer by itself, and what goes with it. A question with several parts may be
 // answered by sentences that only do so together.
 func chosen(ranked []candidate, words []word, p pile, want expected, demand demand, question string) []candidate {
-	if several.MatchString(question) {
+	if several().MatchString(question) {
 		if picked := pick(ranked, 0, words, want, true); supports(picked, words, p, demand, question) {
 			return picked
 		}
@@ -73,16 +73,16 @@ func chosen(ranked []candidate, words []word, p pile, want expected, demand dema
 	if first < 0 {
 		return nil
 	}
-	return pick(ranked, first, words, want, several.MatchString(question))
+	return pick(ranked, first, words, want, several().MatchString(question))
 }
 
 // withReason adds the sentence after the best one if it gives the reason that none so far gives.
 func withReason(picked, all []candidate) []candidate {
-	if slices.ContainsFunc(picked, func(c candidate) bool { return givesReason.MatchString(c.text) }) {
+	if slices.ContainsFunc(picked, func(c candidate) bool { return givesReason().MatchString(c.text) }) {
 		return picked
 	}
 	for _, c := range all {
-		if c.source == picked[0].source && c.place == picked[0].place+1 && givesReason.MatchString(c.text) && sayable(c.text) {
+		if c.source == picked[0].source && c.place == picked[0].place+1 && givesReason().MatchString(c.text) && sayable(c.text) {
 			return append(picked, c)
 		}
 	}
@@ -103,7 +103,7 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 		if prev.heading || strings.HasSuffix(prev.text, "?") {
 			lastWorth = 0.7 // it names what this sentence is about
 		}
-		if lastWorth == 0.7 || strings.HasSuffix(prev.text, ":") || leansBack.MatchString(s.text) {
+		if lastWorth == 0.7 || strings.HasSuffix(prev.text, ":") || leansBack().MatchString(s.text) {
 			c.lean = leanedOn
 		}
 	}
@@ -114,7 +114,7 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 		context += c.before[k]
 		c.score += w.weight * max(c.has[k], contextWorth*c.near[k], lastWorth*c.before[k])
 	}
-	follows := lastWorth == 0.7 || context > 0 && want.form != nil && want.form.MatchString(s.text)
+	follows := lastWorth == 0.7 || context > 0 && want.form != nil && want.form().MatchString(s.text)
 	switch {
 	case s.heading, !sayable(s.text), own == 0 && !follows:
 		c.score = 0

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,12 +9,12 @@ import (
 
 // demand is what a sentence must have to answer a question at all: an amount of money, a number, a time, a colour, a name.
 type demand struct {
-	form    *regexp.Regexp // nil: nothing
-	stands  *regexp.Regexp // words of the question that the form stands for, so that the answer need not have them
-	counted string         // "how many X": X, which must be counted in the sentence
-	name    bool           // a name that is not in the question
-	person  bool           // somebody: a name or what people are called by what they do
-	reason  bool           // why something is so: what says that it is not so needs to give the reason
+	form    pattern // nil: nothing
+	stands  pattern // words of the question that the form stands for, so that the answer need not have them
+	counted string  // "how many X": X, which must be counted in the sentence
+	name    bool    // a name that is not in the question
+	person  bool    // somebody: a name or what people are called by what they do
+	reason  bool    // why something is so: what says that it is not so needs to give the reason
 }
 
 const (
@@ -29,90 +28,90 @@ const (
 )
 
 // demands are tried in order; the first whose question fits is taken.
-var demands = []struct{ question, stands, form *regexp.Regexp }{
+var demands = []struct{ question, stands, form pattern }{
 	{ // money
-		regexp.MustCompile(`(?i)\bhow (?:much|expensive)\b.*\b(?:costs?|charged?|pays?|paid|price|fee|spend|expensive)\b|^(?:and )?(?:what|which)\b[^,]*\b(?:price|costs?|fee|charge)\b|\bwie ?viel kostet|\bwas kostet|\bwie teuer|\bcombien coûte|\bprix d|\bcuánto cuesta|\bprecio d|\bсколько стоит|いくら|費|多少钱`),
-		regexp.MustCompile(`(?i)^(?:costs?|price|fee|charge|expensive|spend|kostet|teuer|coûtent?|prix|cuestan?|precio|стоит)$`),
-		regexp.MustCompile(`(?i)[$€£¥]|\b(?:eur|usd|gbp|euros?|dollars?|pounds?|pence|cents?|francs?|yen)\b|\d\s?(?:円|元|руб)|рубл|[万千百十]円|\bfree\b|\bno charge\b|\bkostenlos|\bgratuit|\bgratis|\bcost`)},
+		lazily(`(?i)\bhow (?:much|expensive)\b.*\b(?:costs?|charged?|pays?|paid|price|fee|spend|expensive)\b|^(?:and )?(?:what|which)\b[^,]*\b(?:price|costs?|fee|charge)\b|\bwie ?viel kostet|\bwas kostet|\bwie teuer|\bcombien coûte|\bprix d|\bcuánto cuesta|\bprecio d|\bсколько стоит|いくら|費|多少钱`),
+		lazily(`(?i)^(?:costs?|price|fee|charge|expensive|spend|kostet|teuer|coûtent?|prix|cuestan?|precio|стоит)$`),
+		lazily(`(?i)[$€£¥]|\b(?:eur|usd|gbp|euros?|dollars?|pounds?|pence|cents?|francs?|yen)\b|\d\s?(?:円|元|руб)|рубл|[万千百十]円|\bfree\b|\bno charge\b|\bkostenlos|\bgratuit|\bgratis|\bcost`)},
 	{ // how long a ship is: a name has a length, not a duration
-		regexp.MustCompile(begins + `how long (?:is|was|are|were) (?-i:(?:the )?\p{Lu}[\p{L}'-]+)\s*\?*$`), nil,
-		regexp.MustCompile(`(?i)\d\s?-?(?:metres?|meters?|feet|foot|ft|km|kilomet\w+|miles?|inch\w*|yards?|m|cm)\b`)},
+		lazily(begins + `how long (?:is|was|are|were) (?-i:(?:the )?\p{Lu}[\p{L}'-]+)\s*\?*$`), nil,
+		lazily(`(?i)\d\s?-?(?:metres?|meters?|feet|foot|ft|km|kilomet\w+|miles?|inch\w*|yards?|m|cm)\b`)},
 	{ // duration
-		regexp.MustCompile(`(?i)\bhow long\b|\bwie lange\b|\bcombien de temps\b|\bcuánto tiempo\b`), regexp.MustCompile(`(?i)^(?:temps|tiempo|lange?)$`),
-		regexp.MustCompile(`(?i)(?:\d|\b(?:` + numberWords + `|an?|several|few|some|mehrere))[\s-]+(?:[\p{L}-]+\s)?(?:` + timeUnits + `)\b|\bdemi-heure|\buntil\b|\bforever\b|\bpermanent|\bindefinite|\bunlimited\b|\bbis\b|\bjusqu|\bhasta\b|\bfor (?:good|life|ever)\b|\b(?:1\d|20)\d\d\b.*\b(?:1\d|20)\d\d\b`)},
+		lazily(`(?i)\bhow long\b|\bwie lange\b|\bcombien de temps\b|\bcuánto tiempo\b`), lazily(`(?i)^(?:temps|tiempo|lange?)$`),
+		lazily(`(?i)(?:\d|\b(?:` + numberWords + `|an?|several|few|some|mehrere))[\s-]+(?:[\p{L}-]+\s)?(?:` + timeUnits + `)\b|\bdemi-heure|\buntil\b|\bforever\b|\bpermanent|\bindefinite|\bunlimited\b|\bbis\b|\bjusqu|\bhasta\b|\bfor (?:good|life|ever)\b|\b(?:1\d|20)\d\d\b.*\b(?:1\d|20)\d\d\b`)},
 	{ // frequency
-		regexp.MustCompile(`(?i)\bhow often\b|\bhow frequently\b|\bwie oft\b|\bcombien de fois\b|\bcuántas veces\b`), regexp.MustCompile(`(?i)^(?:often|frequently|fois|veces)$`),
-		regexp.MustCompile(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|daily|weekly|monthly|yearly|annual\w*|each|every|always|never|regular\w*|times?|alle|jede\w*|einmal|zweimal|täglich|wöchentlich|monatlich|jährlich|nie|immer|chaque|tous|toutes|fois|jamais|cada|vez|veces|nunca)\b`)},
+		lazily(`(?i)\bhow often\b|\bhow frequently\b|\bwie oft\b|\bcombien de fois\b|\bcuántas veces\b`), lazily(`(?i)^(?:often|frequently|fois|veces)$`),
+		lazily(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|daily|weekly|monthly|yearly|annual\w*|each|every|always|never|regular\w*|times?|alle|jede\w*|einmal|zweimal|täglich|wöchentlich|monatlich|jährlich|nie|immer|chaque|tous|toutes|fois|jamais|cada|vez|veces|nunca)\b`)},
 	{ // a number
-		regexp.MustCompile(`(?i)\bhow (?:many|much|far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ?(?:viele?|hoch|groß|weit|tief|schwer|schnell|breit)\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:メートル|人|個|年|回|キロ)|多少`), nil,
-		regexp.MustCompile(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|an?|no|none|nobody|all|every|each|unlimited|any|kein\w*|alle|aucune?|ningun\w*)\b`)},
+		lazily(`(?i)\bhow (?:many|much|far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ?(?:viele?|hoch|groß|weit|tief|schwer|schnell|breit)\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:メートル|人|個|年|回|キロ)|多少`), nil,
+		lazily(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|an?|no|none|nobody|all|every|each|unlimited|any|kein\w*|alle|aucune?|ningun\w*)\b`)},
 	{ // a version
-		regexp.MustCompile(`(?i)\b(?:what|which)\b[^,]*\bversions?\b|\bwelche version\b|\bquelle version\b`), regexp.MustCompile(`(?i)^versions?$`),
-		regexp.MustCompile(`(?i)` + numberSign + `|\bversions?\b`)},
+		lazily(`(?i)\b(?:what|which)\b[^,]*\bversions?\b|\bwelche version\b|\bquelle version\b`), lazily(`(?i)^versions?$`),
+		lazily(`(?i)` + numberSign + `|\bversions?\b`)},
 	{ // age
-		regexp.MustCompile(`(?i)\bhow old\b|\bwie alt\b|\bquel âge\b`), regexp.MustCompile(`(?i)^(?:old|alt|âge)$`),
-		regexp.MustCompile(`(?i)\b(?:1\d|20)\d\d\b|\b(?:years?|months?|weeks?|days?|ans|jahre?) ?(?:old|alt)?\b|\baged?\b|\bborn\b`)},
+		lazily(`(?i)\bhow old\b|\bwie alt\b|\bquel âge\b`), lazily(`(?i)^(?:old|alt|âge)$`),
+		lazily(`(?i)\b(?:1\d|20)\d\d\b|\b(?:years?|months?|weeks?|days?|ans|jahre?) ?(?:old|alt)?\b|\baged?\b|\bborn\b`)},
 	{ // a time
-		regexp.MustCompile(begins + `(?:(?:since|until|till|by|from) )?when\b|\b(?:what|which) (?:year|date|day|month|time)\b|\b(?:seit|bis|ab)? ?wann\b|\bquand\b|\bcuándo\b|いつ|什么时候|何時`), regexp.MustCompile(`(?i)^(?:year|date|time)$`),
-		regexp.MustCompile(`(?i)` + numberSign + `|[年月日時时]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|day\b|\b(?:weeks?|months?|years?|spring|summer|autumn|winter|morning|evening|noon|night|daily|before|after|as soon as|once|until|till|from|when|whenever|while|during|if|immediately|at once|now|today|first|last|never|always|later|then)\b|tags?\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|januar|februar|märz|april|mai|juni|juli|august|oktober|dezember|woche|jahr|monat|vor|nach|bis|ab|sobald|wenn|sofort|janvier|février|mars|avril|juin|juillet|août|avant|après|dès|jusqu|pendant|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|antes|después|hasta|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b`)},
+		lazily(begins + `(?:(?:since|until|till|by|from) )?when\b|\b(?:what|which) (?:year|date|day|month|time)\b|\b(?:seit|bis|ab)? ?wann\b|\bquand\b|\bcuándo\b|いつ|什么时候|何時`), lazily(`(?i)^(?:year|date|time)$`),
+		lazily(`(?i)` + numberSign + `|[年月日時时]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|day\b|\b(?:weeks?|months?|years?|spring|summer|autumn|winter|morning|evening|noon|night|daily|before|after|as soon as|once|until|till|from|when|whenever|while|during|if|immediately|at once|now|today|first|last|never|always|later|then)\b|tags?\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|januar|februar|märz|april|mai|juni|juli|august|oktober|dezember|woche|jahr|monat|vor|nach|bis|ab|sobald|wenn|sofort|janvier|février|mars|avril|juin|juillet|août|avant|après|dès|jusqu|pendant|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|antes|después|hasta|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b`)},
 	{ // a colour
-		regexp.MustCompile(`(?i)\b(?:what|which) colou?rs?\b|\bcolou?r of\b|\bwelche farbe|\bquelle couleur|\bqué color|何色|什么颜色`), regexp.MustCompile(`(?i)^(?:colou?rs?|farbe|couleur|何?色)$`),
-		regexp.MustCompile(`(?i)\b(?:red|green|blue|yellow|white|black|grey|gray|brown|orange|purple|pink|beige|cream|gold|silver|rot|grün|blau|gelb|weiß|schwarz|grau|braun|rouge|verte?|bleue?|jaune|blanc|blanche|noire?|grise?|brune?|rojo|verde|azul|amarillo|blanco|negro|gris)\b|[赤青緑绿黄白黒黑灰茶红]色?`)},
+		lazily(`(?i)\b(?:what|which) colou?rs?\b|\bcolou?r of\b|\bwelche farbe|\bquelle couleur|\bqué color|何色|什么颜色`), lazily(`(?i)^(?:colou?rs?|farbe|couleur|何?色)$`),
+		lazily(`(?i)\b(?:red|green|blue|yellow|white|black|grey|gray|brown|orange|purple|pink|beige|cream|gold|silver|rot|grün|blau|gelb|weiß|schwarz|grau|braun|rouge|verte?|bleue?|jaune|blanc|blanche|noire?|grise?|brune?|rojo|verde|azul|amarillo|blanco|negro|gris)\b|[赤青緑绿黄白黒黑灰茶红]色?`)},
 }
 
 var (
-	countedNoun = regexp.MustCompile(`(?i)\b(?:how many|number of|combien d(?:e |['’])|cuánt[oa]s|wie ?viele) ?(\p{L}[\p{L}'-]*)`)
-	wantsName   = regexp.MustCompile(`(?i)\bnames? of\b|\b(?:what|how) (?:is|are|was|were)\b.*\bcalled\b|\bwie (?:heißt|hieß)\b|\bs'appelle|\bcómo se llama|名前|叫什么`)
-	nameWord    = regexp.MustCompile(`(?i)^(?:names?|called|heißt|hieß|appelle|llama)$`)
-	properName  = regexp.MustCompile("[\\p{L},;:)(]\\s+[(\"“„«`]?(\\p{Lu}[\\p{L}\\d'’.-]+)|[\"“„«`](\\p{L}[^\"”“»`]+)[\"”“»`]")
-	wantsPerson = regexp.MustCompile(begins + `(?:from |to |by |for |with )?who(?:m|se)?\b`)
-	people      = regexp.MustCompile(`(?i)\b(?:i|you|we|he|she|they|them|one|anyone|anybody|everyone|everybody|nobody|somebody|someone|people|persons?|users?|readers?|members?|staff|crew|team|department|company|firm|office|employees?|employers?|workers?|managers?|directors?|owners?|tenants?|landlords?|customers?|clients?|suppliers?|contractors?|makers?|manufacturers?|engineers?|inspectors?|surveyors?|doctors?|captain|president|chair\w*|head|authors?|founders?|teachers?|students?|children|parents?|lawyers?|agents?|administrators?|officers?|guests?|neighbou?rs?|partners?|board|court|police|bank|council|ministry|authority|insurer|ltd|inc|gmbh)\b`)
-	wholeName   = regexp.MustCompile(`^\p{Lu}[\p{Ll}'-]+ \p{Lu}\p{Ll}+`)
-	wantsReason = regexp.MustCompile(begins + `why\b`)
-	negation    = regexp.MustCompile(`(?i)\b(?:not|never|no|cannot|without)\b|n['’]t\b`)
-	givesReason = regexp.MustCompile(`(?i)\b(?:because|since|caus\w+|due to|so that|in order to|reasons?|therefore|as a result|owing to|to (?:avoid|prevent|protect|keep|ensure))\b`)
-	number      = regexp.MustCompile(`\d[\d.,]*`)
+	countedNoun = lazily(`(?i)\b(?:how many|number of|combien d(?:e |['’])|cuánt[oa]s|wie ?viele) ?(\p{L}[\p{L}'-]*)`)
+	wantsName   = lazily(`(?i)\bnames? of\b|\b(?:what|how) (?:is|are|was|were)\b.*\bcalled\b|\bwie (?:heißt|hieß)\b|\bs'appelle|\bcómo se llama|名前|叫什么`)
+	nameWord    = lazily(`(?i)^(?:names?|called|heißt|hieß|appelle|llama)$`)
+	properName  = lazily("[\\p{L},;:)(]\\s+[(\"“„«`]?(\\p{Lu}[\\p{L}\\d'’.-]+)|[\"“„«`](\\p{L}[^\"”“»`]+)[\"”“»`]")
+	wantsPerson = lazily(begins + `(?:from |to |by |for |with )?who(?:m|se)?\b`)
+	people      = lazily(`(?i)\b(?:i|you|we|he|she|they|them|one|anyone|anybody|everyone|everybody|nobody|somebody|someone|people|persons?|users?|readers?|members?|staff|crew|team|department|company|firm|office|employees?|employers?|workers?|managers?|directors?|owners?|tenants?|landlords?|customers?|clients?|suppliers?|contractors?|makers?|manufacturers?|engineers?|inspectors?|surveyors?|doctors?|captain|president|chair\w*|head|authors?|founders?|teachers?|students?|children|parents?|lawyers?|agents?|administrators?|officers?|guests?|neighbou?rs?|partners?|board|court|police|bank|council|ministry|authority|insurer|ltd|inc|gmbh)\b`)
+	wholeName   = lazily(`^\p{Lu}[\p{Ll}'-]+ \p{Lu}\p{Ll}+`)
+	wantsReason = lazily(begins + `why\b`)
+	negation    = lazily(`(?i)\b(?:not|never|no|cannot|without)\b|n['’]t\b`)
+	givesReason = lazily(`(?i)\b(?:because|since|caus\w+|due to|so that|in order to|reasons?|therefore|as a result|owing to|to (?:avoid|prevent|protect|keep|ensure))\b`)
+	number      = lazily(`\d[\d.,]*`)
 )
 
 func demanded(question string) demand {
 	var d demand
 	for _, known := range demands {
-		if known.question.MatchString(question) {
+		if known.question().MatchString(question) {
 			d.form, d.stands = known.form, known.stands
 			break
 		}
 	}
-	if m := countedNoun.FindStringSubmatch(question); m != nil {
+	if m := countedNoun().FindStringSubmatch(question); m != nil {
 		d.counted = m[1]
 	}
-	if wantsName.MatchString(question) && d.form == nil {
+	if wantsName().MatchString(question) && d.form == nil {
 		d.name, d.stands = true, nameWord
 	}
-	d.person, d.reason = wantsPerson.MatchString(question), wantsReason.MatchString(question)
+	d.person, d.reason = wantsPerson().MatchString(question), wantsReason().MatchString(question)
 	return d
 }
 
 // met reports whether a sentence has what is demanded; numbers and names that the question itself has say nothing.
 func (d demand) met(sentence, question string) bool {
-	if d.form != nil && !d.form.MatchString(withoutNumbersOf(question, sentence)) {
+	if d.form != nil && !d.form().MatchString(withoutNumbersOf(question, sentence)) {
 		return false
 	}
-	if d.reason && negation.MatchString(sentence) != negation.MatchString(question) && !givesReason.MatchString(sentence) {
+	if d.reason && negation().MatchString(sentence) != negation().MatchString(question) && !givesReason().MatchString(sentence) {
 		return false
 	}
 	switch {
-	case d.person && (people.MatchString(sentence) || wholeName.MatchString(sentence)):
+	case d.person && (people().MatchString(sentence) || wholeName().MatchString(sentence)):
 		return true
 	case !d.person && !d.name:
 		return true
 	}
-	return slices.ContainsFunc(properName.FindAllStringSubmatch(sentence, -1), func(m []string) bool {
+	return slices.ContainsFunc(properName().FindAllStringSubmatch(sentence, -1), func(m []string) bool {
 		return !strings.Contains(question, strings.Trim(m[1]+m[2], "."))
 	})
 }
 
 func withoutNumbersOf(question, sentence string) string {
-	for _, n := range number.FindAllString(question, -1) {
+	for _, n := range number().FindAllString(question, -1) {
 		sentence = strings.ReplaceAll(sentence, n, "")
 	}
 	return sentence
@@ -126,11 +125,11 @@ func counts(sentence string, w word, analyser *text.Analyser) bool {
 			continue
 		}
 		near := strings.Join(fields[max(0, i-4):min(len(fields), i+4)], " ")
-		if countWord.MatchString(near) {
+		if countWord().MatchString(near) {
 			return true
 		}
 	}
 	return false
 }
 
-var countWord = regexp.MustCompile(`(?i)` + numberSign + `|(?:^|[^\p{L}])(?:` + numberWords + `|once|twice|an?|no|none|only|each|every|unlimited|any|kein\w*)(?:$|[^\p{L}])`)
+var countWord = lazily(`(?i)` + numberSign + `|(?:^|[^\p{L}])(?:` + numberWords + `|once|twice|an?|no|none|only|each|every|unlimited|any|kein\w*)(?:$|[^\p{L}])`)

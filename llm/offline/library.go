@@ -2,7 +2,6 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,9 +9,9 @@ import (
 )
 
 var (
-	fileName   = regexp.MustCompile(`(?i)\S+\.(pdf|md|txt|html?|docx?|csv|xlsx?)\b`)
-	everything = regexp.MustCompile(`(?i)^(?:all|everything|(?:my |the |all )*(?:documents?|files?|library))?$`)
-	typeOf     = regexp.MustCompile(`(?i)\b(pdf|markdown|html|text)s?\b`)
+	fileName   = lazily(`(?i)\S+\.(pdf|md|txt|html?|docx?|csv|xlsx?)\b`)
+	everything = lazily(`(?i)^(?:all|everything|(?:my |the |all )*(?:documents?|files?|library))?$`)
+	typeOf     = lazily(`(?i)\b(pdf|markdown|html|text)s?\b`)
 )
 
 // summary summarises the document that is meant: by its name, by a search for it, or the newest ones if none is named.
@@ -41,9 +40,9 @@ func summary(t turn, about string) ([]step, string) {
 	switch {
 	case len(t.searches()) > 0:
 		return nil, refuse(t, query{text: q})
-	case everything.MatchString(q) && t.has("list_documents"):
+	case everything().MatchString(q) && t.has("list_documents"):
 		return summariseAll(t)
-	case fileName.MatchString(q) && len(t.of("get_document_summary")) == 0:
+	case fileName().MatchString(q) && len(t.of("get_document_summary")) == 0:
 		return []step{{"get_document_summary", map[string]any{"doc_id": q}}}, ""
 	case t.canSearch():
 		return t.search(q), ""
@@ -140,10 +139,10 @@ func keySentences(out output) []string {
 // list lists the library, or the documents of an author or a type.
 func list(t turn, about string) ([]step, string) {
 	tool, filters := "list_documents", map[string]any{}
-	if m := byAuthor.FindStringSubmatch(about); m != nil && t.has("metadata_search") {
+	if m := byAuthor().FindStringSubmatch(about); m != nil && t.has("metadata_search") {
 		tool, filters["author"] = "metadata_search", m[1]
 	}
-	if m := typeOf.FindStringSubmatch(t.question); m != nil {
+	if m := typeOf().FindStringSubmatch(t.question); m != nil {
 		filters["type"] = strings.ToLower(m[1])
 	}
 	done := t.of(tool)

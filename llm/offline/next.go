@@ -31,7 +31,7 @@ func next(t turn) ([]step, string) {
 }
 
 func smallTalk(q string) string {
-	if gratitude.MatchString(q) {
+	if gratitude().MatchString(q) {
 		return "You're welcome. Ask another question about your documents whenever you like."
 	}
 	return "Hello! Footnote is in offline mode, without a language model: I search your documents, read what fits, and answer with sentences " +

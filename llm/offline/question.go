@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,22 +21,22 @@ const (
 )
 
 var (
-	talk      = regexp.MustCompile(`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten (tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are you|what are you|what can you do|help)( (there|you|very much|a lot|so much|again|footnote|everyone))*[\s!.?,:)]*$`)
-	gratitude = regexp.MustCompile(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
+	talk      = lazily(`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten (tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are you|what are you|what can you do|help)( (there|you|very much|a lot|so much|again|footnote|everyone))*[\s!.?,:)]*$`)
+	gratitude = lazily(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
 
-	summarise = regexp.MustCompile(`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ]*$|fasse|résume[rz]?|resume)\s*(.*)$`)
-	listing   = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`)
-	ownership = regexp.MustCompile(`(?i)^\s*(?:do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our )?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is there|exist|in (?:the |my |our )?library)?[\s?.!]*$`)
-	byAuthor  = regexp.MustCompile(`(?i)^\s*(?:are |were |is )?(?:written |authored )?by ([\p{L}][\p{L} .'-]+?)[\s?.!]*$`)
+	summarise = lazily(`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ]*$|fasse|résume[rz]?|resume)\s*(.*)$`)
+	listing   = lazily(`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`)
+	ownership = lazily(`(?i)^\s*(?:do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our )?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is there|exist|in (?:the |my |our )?library)?[\s?.!]*$`)
+	byAuthor  = lazily(`(?i)^\s*(?:are |were |is )?(?:written |authored )?by ([\p{L}][\p{L} .'-]+?)[\s?.!]*$`)
 
 	sumWords   = strings.NewReplacer(" plus ", " + ", " minus ", " - ", " times ", " * ", " multiplied by ", " * ", " divided by ", " / ", " over ", " / ", "×", "*", "÷", "/", "−", "-", " to the power of ", " ^ ", " squared", "^2")
-	percentOf  = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(?:%|percent) of (\d+(?:\.\d+)?)`)
-	sumLead    = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much (?:is|are)|calculate|compute|evaluate|work out)?\s*`)
-	sumShape   = regexp.MustCompile(`^[\d\s.,+\-*/^()%]*(?:(?:sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum|pi|e)\b[\d\s.,+\-*/^()%]*)*$`)
-	sumNeeds   = regexp.MustCompile(`\d\s*[+\-*/^%]\s*[\d(]|[)]\s*[+\-*/^]|(sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum)\s*\(`)
-	isoDate    = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`)
-	thousands  = regexp.MustCompile(`(\d),(\d{3})\b`)
-	plainRange = regexp.MustCompile(`^\d{4}\s*-\s*\d{4}$`)
+	percentOf  = lazily(`(?i)(\d+(?:\.\d+)?) ?(?:%|percent) of (\d+(?:\.\d+)?)`)
+	sumLead    = lazily(`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much (?:is|are)|calculate|compute|evaluate|work out)?\s*`)
+	sumShape   = lazily(`^[\d\s.,+\-*/^()%]*(?:(?:sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum|pi|e)\b[\d\s.,+\-*/^()%]*)*$`)
+	sumNeeds   = lazily(`\d\s*[+\-*/^%]\s*[\d(]|[)]\s*[+\-*/^]|(sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum)\s*\(`)
+	isoDate    = lazily(`^\d{4}-\d{1,2}-\d{1,2}$`)
+	thousands  = lazily(`(\d),(\d{3})\b`)
+	plainRange = lazily(`^\d{4}\s*-\s*\d{4}$`)
 )
 
 // classify says which rules a question falls under, and its subject: the expression, or what is to be summarised or listed.
@@ -46,17 +45,17 @@ func classify(q string) (kind, string) {
 	if strings.IndexFunc(q, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
 		return kindEmpty, ""
 	}
-	if talk.MatchString(q) {
+	if talk().MatchString(q) {
 		return kindTalk, ""
 	}
 	if e := expression(q); e != "" {
 		return kindArithmetic, e
 	}
-	if m := summarise.FindStringSubmatch(q); m != nil {
+	if m := summarise().FindStringSubmatch(q); m != nil {
 		return kindSummary, subject(m[1] + m[2])
 	}
-	if m := listing.FindStringSubmatch(q); m != nil {
-		if ownership.MatchString(m[2]) || byAuthor.MatchString(m[2]) {
+	if m := listing().FindStringSubmatch(q); m != nil {
+		if ownership().MatchString(m[2]) || byAuthor().MatchString(m[2]) {
 			return kindListing, m[2]
 		}
 	}
@@ -65,38 +64,38 @@ func classify(q string) (kind, string) {
 
 // expression returns the sum that a question consists of, or nothing.
 func expression(q string) string {
-	e := strings.TrimRight(sumLead.ReplaceAllString(q, ""), " ?=.!")
-	e = percentOf.ReplaceAllString(e, "$1 / 100 * $2")
+	e := strings.TrimRight(sumLead().ReplaceAllString(q, ""), " ?=.!")
+	e = percentOf().ReplaceAllString(e, "$1 / 100 * $2")
 	e = sumWords.Replace(e)
-	e = thousands.ReplaceAllString(thousands.ReplaceAllString(e, "$1$2"), "$1$2")
-	if !sumShape.MatchString(e) || !sumNeeds.MatchString(e) || isoDate.MatchString(e) || plainRange.MatchString(e) && e == q {
+	e = thousands().ReplaceAllString(thousands().ReplaceAllString(e, "$1$2"), "$1$2")
+	if !sumShape().MatchString(e) || !sumNeeds().MatchString(e) || isoDate().MatchString(e) || plainRange().MatchString(e) && e == q {
 		return ""
 	}
 	return strings.TrimSpace(e)
 }
 
-var fillers = regexp.MustCompile(`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |zusammen |all (?:the |my )?)+|\b(?:for me|please|in (?:a few|three|two|five|\d+) (?:words|sentences|lines|points)|document|zusammen)\b|[?.!"“”„]+$|^["“„]`)
+var fillers = lazily(`(?i)^(?:me |the |this |that |my |our |it\b|for me |document |file |report named |contents? of |zusammen |all (?:the |my )?)+|\b(?:for me|please|in (?:a few|three|two|five|\d+) (?:words|sentences|lines|points)|document|zusammen)\b|[?.!"“”„]+$|^["“„]`)
 
 // subject takes the words around a document's name away.
 func subject(s string) string {
 	for range 3 {
-		s = strings.TrimSpace(fillers.ReplaceAllString(strings.TrimSpace(s), ""))
+		s = strings.TrimSpace(fillers().ReplaceAllString(strings.TrimSpace(s), ""))
 	}
 	return s
 }
 
 var (
-	pointsBack    = regexp.MustCompile(`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|there|one|ones|same|both|former|latter|more|else|also|davon|dazu|darüber|mehr|es|sie|diese[rs]?|elle|ils?|celui|ello|eso)\b`)
-	onward        = regexp.MustCompile(`(?i)^(and|what about|how about|why|how so|tell me more|more|go on|continue|explain|und|et|y|warum|pourquoi)\b`)
-	ordinal       = regexp.MustCompile(`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: (?:one|document|file|point|item|option|result|step|answer|sentence|part|of (?:them|these|those))\b|\s*[?.!]*$)`)
+	pointsBack    = lazily(`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|there|one|ones|same|both|former|latter|more|else|also|davon|dazu|darüber|mehr|es|sie|diese[rs]?|elle|ils?|celui|ello|eso)\b`)
+	onward        = lazily(`(?i)^(and|what about|how about|why|how so|tell me more|more|go on|continue|explain|und|et|y|warum|pourquoi)\b`)
+	ordinal       = lazily(`(?i)\b(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)(?: (?:one|document|file|point|item|option|result|step|answer|sentence|part|of (?:them|these|those))\b|\s*[?.!]*$)`)
 	ordinals      = map[string]int{"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1}
-	namesDocument = regexp.MustCompile(`(?i)\b(document|file|report|paper)\b`)
-	marker        = regexp.MustCompile(`\s*\[(?:Source )?\d+\]`)
-	itemStart     = regexp.MustCompile(`(?m)^\s*(?:[-*•]|\d+[.)])\s+`)
+	namesDocument = lazily(`(?i)\b(document|file|report|paper)\b`)
+	marker        = lazily(`\s*\[(?:Source )?\d+\]`)
+	itemStart     = lazily(`(?m)^\s*(?:[-*•]|\d+[.)])\s+`)
 )
 
 // outage is said with a word that elsewhere says nothing: "the server is down".
-var outage = regexp.MustCompile(`(?i)\b(is|are|was|were|goes|go|went) (?:down|offline|dead)\b`)
+var outage = lazily(`(?i)\b(is|are|was|were|goes|go|went) (?:down|offline|dead)\b`)
 
 // query is what is searched for.
 type query struct {
@@ -112,10 +111,10 @@ type query struct {
 // understand makes a query of a question; one that points back borrows words of what was said before.
 func understand(t turn) query {
 	q := query{quoted: text.Phrases(t.question)}
-	words, only := contentWords(outage.ReplaceAllString(t.question, "$1 fails"))
+	words, only := contentWords(outage().ReplaceAllString(t.question, "$1 fails"))
 	q.words, q.vague = words, !only
 	q.names = names(t.question, q.words)
-	back := pointsBack.MatchString(t.question) || onward.MatchString(t.question) || refersToItem(t.question)
+	back := pointsBack().MatchString(t.question) || onward().MatchString(t.question) || refersToItem(t.question)
 	if len(t.earlier) > 0 && (back && len(q.names) == 0 || len(q.words) < 2 || q.vague) {
 		q.follows = true
 		q.borrowed = borrow(t, q.words)
@@ -126,7 +125,7 @@ func understand(t turn) query {
 
 // refersToItem reports whether a question means a part of the answer before it: "the second one", but not "does it last?".
 func refersToItem(q string) bool {
-	m := ordinal.FindString(q)
+	m := ordinal().FindString(q)
 	return m != "" && (!strings.HasPrefix(strings.ToLower(m), "last") || strings.Contains(strings.ToLower(q), "the last"))
 }
 
@@ -134,9 +133,9 @@ func refersToItem(q string) bool {
 func borrow(t turn, own []text.Word) []text.Word {
 	var before strings.Builder
 	last := t.earlier[len(t.earlier)-1]
-	if m := ordinal.FindStringSubmatch(t.question); refersToItem(t.question) {
+	if m := ordinal().FindStringSubmatch(t.question); refersToItem(t.question) {
 		meant := item(last.answer, ordinals[strings.ToLower(m[1])])
-		if d, ok := t.pastMeant(); ok && namesDocument.MatchString(t.question) {
+		if d, ok := t.pastMeant(); ok && namesDocument().MatchString(t.question) {
 			meant = d.Title
 		}
 		before.WriteString(meant + " ")
@@ -145,7 +144,7 @@ func borrow(t turn, own []text.Word) []text.Word {
 		question := t.earlier[i].question
 		if k, _ := classify(question); k == kindDocuments || k == kindSummary {
 			before.WriteString(question + " ")
-			if !onward.MatchString(question) && !pointsBack.MatchString(question) {
+			if !onward().MatchString(question) && !pointsBack().MatchString(question) {
 				break
 			}
 		}
@@ -162,9 +161,9 @@ func borrow(t turn, own []text.Word) []text.Word {
 
 // item returns the nth item of an answer, or its nth sentence if it has no items.
 func item(answer string, n int) string {
-	answer = marker.ReplaceAllString(answer, "")
+	answer = marker().ReplaceAllString(answer, "")
 	var items []string
-	if starts := itemStart.FindAllStringIndex(answer, -1); len(starts) > 1 {
+	if starts := itemStart().FindAllStringIndex(answer, -1); len(starts) > 1 {
 		for _, s := range starts {
 			line, _, _ := strings.Cut(answer[s[1]:], "\n")
 			items = append(items, line)

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,11 +25,11 @@ const (
 )
 
 var (
-	itemLine    = regexp.MustCompile(`^(?:[-*•–‣]|\d{1,3}[.)]|[a-z][.)])\s`)
-	rowLine     = regexp.MustCompile(`\t|\S \| \S|^\|`)
-	ruleLine    = regexp.MustCompile(`^[\s|:+=_-]+$`)
-	commands    = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`) // meant for models, not for readers
-	footnoteRef = regexp.MustCompile(`\s?\[\^?\d{1,4}\]`)
+	itemLine    = lazily(`^(?:[-*•–‣]|\d{1,3}[.)]|[a-z][.)])\s`)
+	rowLine     = lazily(`\t|\S \| \S|^\|`)
+	ruleLine    = lazily(`^[\s|:+=_-]+$`)
+	commands    = lazily(`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`) // meant for models, not for readers
+	footnoteRef = lazily(`\s?\[\^?\d{1,4}\]`)
 )
 
 // sentencesOf cuts a passage.
@@ -41,7 +40,7 @@ func sentencesOf(passage string) []sentence {
 		raw := string(runes[span[0]:span[1]])
 		s := sentence{text: strings.Join(strings.Fields(raw), " "), place: i}
 		before := lineBefore(runes, span[0])
-		s.item = itemLine.MatchString(s.text) || itemLine.MatchString(before) || rowLine.MatchString(raw)
+		s.item = itemLine().MatchString(s.text) || itemLine().MatchString(before) || rowLine().MatchString(raw)
 		s.heading = !s.item && isHeading(s.text)
 		out = append(out, s)
 	}
@@ -63,7 +62,7 @@ func isHeading(s string) bool {
 		return true
 	}
 	last, _ := utf8.DecodeLastRuneInString(s)
-	if strings.ContainsRune(".!?。！？:;…\"”»)", last) || strings.Contains(s, ": ") || hasDigit.MatchString(s) {
+	if strings.ContainsRune(".!?。！？:;…\"”»)", last) || strings.Contains(s, ": ") || hasDigit().MatchString(s) {
 		return false
 	}
 	return len(strings.Fields(s)) <= 9 && utf8.RuneCountInString(s) < 90 && !cjk(s)
@@ -78,12 +77,12 @@ func cjk(s string) bool {
 // sayable reports whether a sentence can stand in an answer: not too short or long, and no markup that would load or hide something.
 func sayable(s string) bool {
 	n := utf8.RuneCountInString(s)
-	return n >= shortest && n <= tooLong && !ruleLine.MatchString(s) && !commands.MatchString(s) && !strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
+	return n >= shortest && n <= tooLong && !ruleLine().MatchString(s) && !commands().MatchString(s) && !strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
 }
 
 // cited writes a sentence with its number. Numbers in brackets that the document itself has are left out: they would be
 // taken for footnotes of ours.
 func cited(s string, n int) string {
-	s = footnoteRef.ReplaceAllString(s, "")
+	s = footnoteRef().ReplaceAllString(s, "")
 	return fmt.Sprintf("%s [%d]", strings.TrimSpace(s), n)
 }

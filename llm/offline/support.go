@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 )
 
@@ -17,7 +16,7 @@ const (
 )
 
 // several finds questions whose parts may be answered by sentences that have nothing in common.
-var several = regexp.MustCompile(`(?i),? (?:and|or|und|oder|et|ou|y|o)\b|[;、]|\b(?:compare|versus|vs|difference|vergleiche?|compare[rz]?)\b|\?.*\?`)
+var several = lazily(`(?i),? (?:and|or|und|oder|et|ou|y|o)\b|[;、]|\b(?:compare|versus|vs|difference|vergleiche?|compare[rz]?)\b|\?.*\?`)
 
 // held returns how well a sentence holds each word, with what stands around it.
 func (c candidate) held(k int, w word) float64 {

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,7 +73,7 @@ func newTurn(req llm.Request) turn {
 	for i, msg := range req.Messages {
 		switch msg.Role {
 		case llm.RoleSystem:
-			for _, m := range pastDocument.FindAllStringSubmatch(msg.Text, -1) {
+			for _, m := range pastDocument().FindAllStringSubmatch(msg.Text, -1) {
 				t.past = append(t.past, document{Title: m[1], DocID: m[2]})
 			}
 		case llm.RoleUser:
@@ -107,14 +106,14 @@ func newTurn(req llm.Request) turn {
 }
 
 // pastDocument is a line of the system message that names a document of the last answer.
-var pastDocument = regexp.MustCompile(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
+var pastDocument = lazily(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
 
 // pastMeant returns the document of the last answer that a question points back to.
 func (t turn) pastMeant() (document, bool) {
 	n := 0
-	if m := ordinal.FindStringSubmatch(t.question); refersToItem(t.question) {
+	if m := ordinal().FindStringSubmatch(t.question); refersToItem(t.question) {
 		n = ordinals[strings.ToLower(m[1])]
-	} else if !pointsBack.MatchString(t.question) {
+	} else if !pointsBack().MatchString(t.question) {
 		return document{}, false
 	}
 	if n < 0 {

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -60,7 +59,7 @@ func weigh(q query, p pile, want demand, question string) []word {
 			}
 			n.worth = worths(w, n.terms, vocabulary, langs)
 			stop := !w.Gram && len(q.borrowed) == 0 && !slices.ContainsFunc(subject, func(o text.Word) bool { return o.Text == w.Text })
-			n.light = stop || !n.name && (slices.ContainsFunc(w.Terms, func(t string) bool { return light()[t] }) || want.stands != nil && want.stands.MatchString(w.Text))
+			n.light = stop || !n.name && (slices.ContainsFunc(w.Terms, func(t string) bool { return light()[t] }) || want.stands != nil && want.stands().MatchString(w.Text))
 			rarity := rarity(n, p)
 			n.weight, n.need = share*rarity, share*(1+rarity)
 			if n.name {
@@ -101,7 +100,7 @@ func worths(w text.Word, terms []string, vocabulary map[string]bool, langs []str
 	put(stems(synonyms(w), langs), synonymWorth)
 	german := slices.Contains(langs, "de")
 	alone := utf8.RuneCountInString(w.Text) == 1 // of a script without spaces
-	if w.Gram && !alone || hasDigit.MatchString(w.Text) {
+	if w.Gram && !alone || hasDigit().MatchString(w.Text) {
 		return found
 	}
 	for term := range vocabulary {
@@ -193,7 +192,7 @@ func (p pile) vocabulary() map[string]bool {
 	return all
 }
 
-var numbered = regexp.MustCompile(`(?i)^(?:(?:chapter|section|part|appendix|kapitel|abschnitt|chapitre|capítulo|§)\s*)?\d+(?:\.\d+)*\.?\s+\p{Lu}`)
+var numbered = lazily(`(?i)^(?:(?:chapter|section|part|appendix|kapitel|abschnitt|chapitre|capítulo|§)\s*)?\d+(?:\.\d+)*\.?\s+\p{Lu}`)
 
 // titles reports whether a line is the name of its document or section, or a numbered heading, whatever digits it has.
 func titles(line string, src source) bool {
@@ -208,7 +207,7 @@ func titles(line string, src source) bool {
 			return true
 		}
 	}
-	return numbered.MatchString(line) && len(strings.Fields(line)) <= 9
+	return numbered().MatchString(line) && len(strings.Fields(line)) <= 9
 }
 
 // plainName returns the words of a file name.

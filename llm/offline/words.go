@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,17 +24,17 @@ var idle = func() map[string]bool {
 }()
 
 // measure asks for a number; the word after "how" is no part of the subject.
-var measure = regexp.MustCompile(`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|viele?|oft|groß|alt|weit|schwer|teuer)\b`)
+var measure = lazily(`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|viele?|oft|groß|alt|weit|schwer|teuer)\b`)
 
 // particles are what Chinese and Japanese questions are asked with, and the kana between their words.
-var particles = regexp.MustCompile(`什么时候|为什么|什么|怎样|怎么|如何|多少|哪里|哪个|哪些|谁|吗|呢|应该|可以|是|的|[誰何]|いつ|どこ|\p{Hiragana}+`)
+var particles = lazily(`什么时候|为什么|什么|怎样|怎么|如何|多少|哪里|哪个|哪些|谁|吗|呢|应该|可以|是|的|[誰何]|いつ|どこ|\p{Hiragana}+`)
 
 // withoutParticles leaves the words that carry the sense of a question in Chinese characters; other questions stay as they are.
 func withoutParticles(q string) string {
 	if !strings.ContainsFunc(q, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 		return q
 	}
-	if left := particles.ReplaceAllString(q, " "); strings.ContainsFunc(left, unicode.IsLetter) {
+	if left := particles().ReplaceAllString(q, " "); strings.ContainsFunc(left, unicode.IsLetter) {
 		return left
 	}
 	return q
@@ -43,7 +42,7 @@ func withoutParticles(q string) string {
 
 // contentWords returns the words of a question that say what it is about; only is false if none does and all are returned.
 func contentWords(q string) (words []text.Word, only bool) {
-	words = text.QueryWords(withoutParticles(measure.ReplaceAllString(q, "")), languages(q))
+	words = text.QueryWords(withoutParticles(measure().ReplaceAllString(q, "")), languages(q))
 	kept := slices.DeleteFunc(slices.Clone(words), func(w text.Word) bool { return idle[strings.ToLower(w.Text)] || idle[w.Terms[0]] })
 	if len(kept) == 0 {
 		return words, false
@@ -60,7 +59,7 @@ func languages(s string) []string {
 	return langs
 }
 
-var hasDigit = regexp.MustCompile(`\d`)
+var hasDigit = lazily(`\d`)
 
 // names returns the words that must be in a text that answers the question: numbers, and words that are written as names.
 func names(q string, words []text.Word) []text.Word {
@@ -75,7 +74,7 @@ func names(q string, words []text.Word) []text.Word {
 	var out []text.Word
 	for _, w := range words {
 		inside := strings.Index(q, w.Text) > 0
-		if hasDigit.MatchString(w.Text) || capital(w.Text) && inside && !shouting {
+		if hasDigit().MatchString(w.Text) || capital(w.Text) && inside && !shouting {
 			out = append(out, w)
 		}
 	}

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,7 +9,7 @@ import (
 const mostItems = 8 // of a list that a picked sentence introduces
 
 // leansBack are the first words of sentences that need the one before.
-var leansBack = regexp.MustCompile(`^(It|This|These|Those|They|That|He|She|Such|However|But|And|Otherwise|Then|Therefore|Dies|Diese[rs]?|Er|Sie|Cela|Il|Elle)\b`)
+var leansBack = lazily(`^(It|This|These|Those|They|That|He|She|Such|However|But|And|Otherwise|Then|Therefore|Dies|Diese[rs]?|Er|Sie|Cela|Il|Elle)\b`)
 
 // arrange puts the picked sentences in the order of the text, passages by their best sentence, and adds what they lean on.
 func arrange(picked, all []candidate, want expected) []candidate {
@@ -36,7 +35,7 @@ func arrange(picked, all []candidate, want expected) []candidate {
 					chosen = append(chosen, item)
 				}
 			}
-		case leansBack.MatchString(c.text) && i > 0 && len(chosen) < 5:
+		case leansBack().MatchString(c.text) && i > 0 && len(chosen) < 5:
 			if b := all[i-1]; b.source == c.source && !b.heading && !b.item && sayable(b.text) && !strings.HasSuffix(b.text, "?") && !has(b) {
 				chosen = append(chosen, b)
 			}
@@ -55,7 +54,7 @@ func write(chosen []candidate, sources []source) string {
 	for i, c := range chosen {
 		said := cited(c.text, sources[c.source].N)
 		if c.item {
-			said = "- " + strings.TrimLeft(itemLine.ReplaceAllString(said, ""), "| ")
+			said = "- " + strings.TrimLeft(itemLine().ReplaceAllString(said, ""), "| ")
 		}
 		switch {
 		case i == 0:
