@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// gcPercent trades a little processor time for memory: a thousand answers at once stay below 300 MiB.
+	// gcPercent trades a little processor time for memory at rest.
 	gcPercent = 75
+	// minGCPercent trades more of it when memory is full: a thousand answers at once stay below 300 MiB.
+	minGCPercent = 60
 	// maxGCPercent is for a server that works with little in memory: collecting less often costs it no more than gcRoom.
 	maxGCPercent = 200
 	// gcRoom is what a busy server may allocate between two collections, whatever it holds: a burst of questions allocates as much.
@@ -22,6 +24,8 @@ const (
 	crowd = 2000
 	// giveBackEvery is how often the crowd is counted.
 	giveBackEvery = 5 * time.Second
+	// startOver is when the work that a start leaves behind, such as a look at what was not finished, is done as a rule.
+	startOver = time.Second
 )
 
 // spareMemory sets how the collector works, unless GOGC does, and gives back what only the start needed.
@@ -55,20 +59,25 @@ func gcPercentFor(heap, roots uint64) int {
 	if heap < busyHeap {
 		return gcPercent
 	}
-	return int(min(max(gcRoom*100/(heap+roots), gcPercent), maxGCPercent))
+	return int(min(max(gcRoom*100/(heap+roots), minGCPercent), maxGCPercent))
 }
 
 // giveBackMemory returns memory to the system soon after many readers have left, until ctx ends. A server at rest allocates
 // next to nothing, so the collector would come every two minutes only, and what pools keep (a buffer or two for each connection) goes
 // at its second run.
 func giveBackMemory(ctx context.Context) {
-	tick := time.NewTicker(giveBackEvery)
+	tick, started := time.NewTicker(giveBackEvery), time.NewTimer(startOver)
 	defer tick.Stop()
+	defer started.Stop()
 	var c crowdCount
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-started.C:
+			debug.FreeOSMemory()
+			dropProgramPages()
+			continue
 		case <-tick.C:
 		}
 		if c.left(runtime.NumGoroutine()) {

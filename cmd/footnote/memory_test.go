@@ -26,7 +26,7 @@ func TestTheCollectorLeavesABusyServerRoomAndAFullOneNone(t *testing.T) {
 	}{
 		{4 * mib, 2 * mib, gcPercent}, {23 * mib, 40 * mib, gcPercent}, // at rest
 		{24 * mib, 2 * mib, maxGCPercent}, {40 * mib, 10 * mib, 128}, {60 * mib, 20 * mib, 80}, // busy
-		{128 * mib, 20 * mib, gcPercent}, {4096 * mib, 0, gcPercent}, // full
+		{128 * mib, 20 * mib, minGCPercent}, {4096 * mib, 0, minGCPercent}, // full
 	} {
 		if got := gcPercentFor(tt.heap, tt.roots); got != tt.percent {
 			t.Errorf("GOGC for %d MiB of heap and %d of roots = %d, want %d", tt.heap/mib, tt.roots/mib, got, tt.percent)
