@@ -199,7 +199,7 @@ func TestALibraryMayLeaveTheRankingToMilvus(t *testing.T) {
 	add(t, apart, "late.md", "# Attic\n\nThe attic has a skylight.\n")
 	await(t, "a document is found as soon as it is read in", func() bool {
 		got, _ := found(t, apart, corpus.Query{Text: "attic skylight"})
-		return len(got) > 0 && got[0] == "late.md:0"
+		return slices.Contains(got, "late.md:0") // by its words alone: it ties with what is nearest by meaning
 	})
 	if apart.RankedApart(t.Context()) {
 		t.Error("Milvus ranks without a document that has no vectors yet")
