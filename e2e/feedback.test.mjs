@@ -33,10 +33,10 @@ describe('an answer', () => {
     assert.equal(await thumb('Poor answer').getAttribute('aria-pressed'), 'true')
     await thumb('Good answer').click()
     await until(async () => (await said())[0]?.rating === 'up', 'the other thumb')
-    assert.equal(await thumb('Good answer').getAttribute('aria-pressed'), 'true')
+    await turn.getByRole('button', { name: 'Good answer', pressed: true }).waitFor()
     await thumb('Good answer').click()
     await until(async () => (await said()).length === 0, 'it is withdrawn')
-    assert.equal(await turn.locator('.why').count(), 0)
+    await turn.locator('.why').waitFor({ state: 'detached' })
   }))
 
   it('is taken along and checked again', at.tab(async page => {
