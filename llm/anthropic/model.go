@@ -49,7 +49,8 @@ type Model struct {
 	log      *slog.Logger
 	patience remote.Patience
 	remote   *remote.Server
-	reach    reach
+	reach    remote.Reach
+	models   sdk.ModelService
 }
 
 // New returns a model. It does not speak to the server yet.
@@ -85,7 +86,7 @@ func New(c Config) (*Model, error) {
 	// The service is made without the SDK's defaults, which would read keys and addresses from the environment.
 	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
 		option.WithMaxRetries(0), option.WithMiddleware(m.respond))
-	m.reach.models = sdk.NewModelService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
+	m.models = sdk.NewModelService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
 		option.WithMaxRetries(0), option.WithMiddleware(m.remote.Respond))
 	return m, nil
 }

@@ -71,7 +71,7 @@ type Model struct {
 	embedder *remote.Server // for embeddings: their failures say nothing of replies
 
 	habits     habits
-	reach      reach
+	reach      remote.Reach
 	tools      sync.Map // name → *definition, encoded once
 	dimensions atomic.Int64
 }

@@ -1,0 +1,26 @@
+package remote
+
+import (
+	"sync"
+	"time"
+)
+
+// reachFor is how long the answer of a look is kept, so that a health check asked often does not load the model's server.
+const reachFor = 10 * time.Second
+
+// Reach remembers what the last look at a model's server found. The zero value is ready, and it is safe for concurrent use.
+type Reach struct {
+	mu    sync.Mutex
+	until time.Time
+	err   error
+}
+
+// Ask returns what look finds, or found in the ten seconds before now.
+func (r *Reach) Ask(now time.Time, look func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.After(r.until) {
+		r.err, r.until = look(), now.Add(reachFor)
+	}
+	return r.err
+}
