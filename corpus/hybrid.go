@@ -1,10 +1,8 @@
 package corpus
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -95,9 +93,6 @@ func (se *search) rankApart(ctx context.Context, depth int) (ranked []fused, ok 
 	for _, h := range hits {
 		ranked = append(ranked, fused{Hit: h, score: h.Fused / best})
 	}
-	slices.SortFunc(ranked, func(a, b fused) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.PassageID, b.PassageID))
-	})
 	return ranked, true, nil
 }
 
