@@ -1,6 +1,9 @@
 package openai
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // chunk is what one event of a stream says. Its slices are valid until the parser's next call.
 type chunk struct {
@@ -36,7 +39,8 @@ type chunkParser struct {
 }
 
 // parse reads an event. It is tolerant of missing and null fields and of values of other types; ok is false only if
-// the data is not a JSON object.
+// the data is not a JSON object. What is stepped over is not looked at closely, but an event that tells the reply's end has to be
+// JSON through and through: on it rests that the reply is whole.
 func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
 	s := &p.s
 	s.reset(data)
@@ -68,7 +72,8 @@ func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
 	if isError && p.chunk.fault == nil {
 		p.chunk.fault = data
 	}
-	return &p.chunk, s.end()
+	tellsEnd := len(p.chunk.finish) > 0 || p.chunk.usage.said
+	return &p.chunk, s.end() && (!tellsEnd || json.Valid(data))
 }
 
 func (p *chunkParser) choices() {
