@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"footnote/chat"
@@ -48,7 +47,7 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	}
 	if w.Input != nil && t != nil {
 		if w.Input, err = t.normalise(w.Input, nil); err != nil {
-			return invalid("%s does not take this input: %s", t.name, shorten(strings.TrimPrefix(err.Error(), "validating root: "), 400))
+			return invalid("%s does not take this input: %s", t.name, shorten(err.Error(), 400)+".")
 		}
 	}
 	if h == nil || !r.cfg.Exclusive {
@@ -184,33 +183,32 @@ func (w *work) permitted(ctx, callCtx context.Context, attempts []*attempt) (map
 
 // hear waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer now.
 func (w *work) hear(ctx context.Context, a *attempt, late <-chan time.Time) (verdict, error) {
-	end := func(status chat.Status, summary, why string) {
+	object := func(why objection) {
 		w.mu.Lock()
 		a.asking.decided = true
 		w.mu.Unlock()
-		a.refuse(status, why, nil)
-		a.step.Summary, a.step.Error = summary, nil
+		w.object(a, why)
 	}
 	select {
 	case v := <-a.asking.answer:
 		if v.denied {
-			end(chat.StatusSkipped, "denied by you", "The user denied this call. Do not make it again; go on without it.")
+			object(denied)
 		} else if v.input != nil { // another server may have another version of the tool
 			var err error
 			if v.input, err = a.tool.normalise(v.input, nil); err != nil {
-				end(chat.StatusSkipped, "the tool does not take your input", "The user gave this call another input, which the tool does not take. Go on without it.")
+				object(unfit)
 			}
 		}
 		return v, nil
 	case <-w.leaving.Done():
 		return verdict{}, context.Cause(w.leaving)
 	case <-late:
-		end(chat.StatusSkipped, "nobody approved it in time", "Nobody approved this call in time. Answer from what you have.")
+		object(unheard)
 	case <-w.now.Done():
 		if why := context.Cause(w.now); !errors.Is(why, errAnswerNow) { // it ends with its run, too
 			return verdict{}, why
 		}
-		end(chat.StatusCancelled, "you wanted the answer now", "The user wants the answer now.")
+		object(hurried)
 	case <-ctx.Done():
 		return verdict{}, context.Cause(ctx)
 	}

@@ -159,6 +159,8 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	}
 	_, _, empty, searches := w.desk.sources.readings()
 	switch {
+	case w.onlyUndone():
+		return false, w.sayUndone(ctx)
 	case !w.desk.sources.isEmpty():
 		if w.nudged[nudgeCite] {
 			return false, w.holdBack(ctx)

@@ -22,7 +22,7 @@ const longestJudgement = 300
 
 // reflects reports whether the model is to judge its answer. The rules always do; a request may want the model's word instead of theirs.
 func (w *work) reflects(answer string) bool {
-	return w.thinks(featureReflect) && isOn(w.run.Request.Config.EnableSelfEvaluation) && !w.fell && !refused(answer) && (w.stop == "" || w.stop == chat.StopMaxSteps || w.stop == chat.StopMaxRetrievalCalls)
+	return w.thinks(featureReflect) && isOn(w.run.Request.Config.EnableSelfEvaluation) && !w.fell && !w.saidUndone && !refused(answer) && (w.stop == "" || w.stop == chat.StopMaxSteps || w.stop == chat.StopMaxRetrievalCalls)
 }
 
 // reflect asks the model for one sentence on its answer, and returns nothing when it has none to say: then the rules speak.

@@ -118,6 +118,9 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	if w.givenText() {
 		return 0.8, "The answer comes from the given text alone.", unsupported
 	}
+	if w.saidUndone {
+		return 1, "The answer says only what was not done.", unsupported
+	}
 	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.fell && w.desk.sources.isEmpty()) {
 		return 0.8, "The answer needs no documents.", unsupported
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"footnote/chat"
 	"footnote/llm"
@@ -46,7 +45,7 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 	}
 	args, err := t.normalise(input, old.Request.Config.RetrievalTopK)
 	if err != nil {
-		return run, false, invalid("%s does not take this input: %s", t.name, shorten(strings.TrimPrefix(err.Error(), "validating root: "), 400))
+		return run, false, invalid("%s does not take this input: %s", t.name, shorten(err.Error(), 400)+".")
 	}
 	req := old.Request
 	req.SessionID, req.Sibling, req.IdempotencyKey = old.SessionID, old.ID, key
@@ -147,7 +146,7 @@ func (w *work) repeated(ctx context.Context, s chat.Step, from *chat.From) (chat
 		}
 		s.Full = full
 	}
-	s.Tokens, s.Cached = nil, s.ToolName != ""
+	s.Tokens, s.Cost, s.Cached = nil, nil, s.ToolName != ""
 	s.Details = maps.Clone(s.Details)
 	if s.Details == nil {
 		s.Details = map[string]any{}

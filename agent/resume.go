@@ -156,6 +156,7 @@ func leaner(v any, numbers map[string]int) any {
 
 // recount charges a call to the budgets again.
 func (w *work) recount(s chat.Step) {
+	w.objected(s)
 	t := w.set.find(s.ToolName)
 	if t == nil || s.Status == chat.StatusSkipped {
 		return

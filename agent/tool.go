@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -115,12 +116,12 @@ func (k toolKind[In]) build() (*tool, error) {
 }
 
 // normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,
-// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error is for the model.
+// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says in plain words what does not fit.
 func (t *tool) normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
 	in := map[string]any{}
 	if len(bytes.TrimSpace(args)) > 0 {
 		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, fmt.Errorf("the arguments are not a JSON object: %w", err)
+			return nil, errors.New("it must be a JSON object")
 		}
 	}
 	for name, v := range in {
@@ -144,8 +145,8 @@ func (t *tool) normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 	if _, given := in["top_k"]; !given && t.topK > 0 && topK != nil {
 		in["top_k"] = min(*topK, t.topK)
 	}
-	if err := t.schema.Validate(in); err != nil {
-		return nil, err
+	if t.schema.Validate(in) != nil {
+		return nil, errors.New(misfit(t.schema.Schema(), in))
 	}
 	if err := t.schema.ApplyDefaults(&in); err != nil {
 		return nil, err

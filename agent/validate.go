@@ -39,8 +39,11 @@ func (w *work) anyBacked(text string) bool {
 	return !cited
 }
 
-// holdBack takes an answer away from the reader and ends the run.
+// holdBack takes an answer away from the reader and ends the run. When a person kept calls from running, that is the answer instead.
 func (w *work) holdBack(ctx context.Context) error {
+	if len(w.undone) > 0 {
+		return w.sayUndone(ctx)
+	}
 	step := w.phase("review", chat.ActionAnalysing, chat.StatusError, "No claim of the answer could be verified: it was held back")
 	failed := &chat.Error{
 		Code: chat.CodeGuardrail, Err: errUnsupported,

@@ -73,6 +73,8 @@ type work struct {
 	first      []llm.Call // what the model chose first
 	badTurns   int        // turns in a row with calls that could not run
 	cutTurns   int
+	undone     []undone
+	saidUndone bool   // the answer is the program's own: what was not done
 	badCalls   int    // that the model's server could not read
 	promptLost bool   // it was said that the model's server dropped a part of the prompt
 	judged     string // what the model says of its answer

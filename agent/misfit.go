@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// misfit says in plain words what is wrong with an input: the field, and what it may hold. It is for people and models alike.
+func misfit(schema *jsonschema.Schema, in map[string]any) string {
+	if wrong := wrongAt(schema, in, ""); wrong != "" {
+		return wrong
+	}
+	if names := fieldsOf(schema); names != "" {
+		return "it does not fit the fields " + names
+	}
+	return "it does not fit what the tool takes"
+}
+
+// wrongAt finds the first thing that is wrong with a value at a path, and nothing if it can't tell.
+func wrongAt(s *jsonschema.Schema, v any, path string) string {
+	if s == nil {
+		return ""
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if wrong := wrongField(s, v, path); wrong != "" {
+			return wrong
+		}
+	case []any:
+		for i, entry := range v {
+			if wrong := wrongAt(s.Items, entry, path+"["+strconv.Itoa(i)+"]"); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	if fits(s, v) || path == "" {
+		return ""
+	}
+	return fmt.Sprintf("“%s” must be %s", path, allowed(s))
+}
+
+func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
+	if path != "" {
+		path += "."
+	}
+	for _, name := range s.Required {
+		if _, there := v[name]; !there {
+			return fmt.Sprintf("“%s” is missing; it must be %s", path+name, allowed(s.Properties[name]))
+		}
+	}
+	names := make([]string, 0, len(v))
+	for name := range v {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		field, known := s.Properties[name]
+		if !known && closed(s) {
+			return fmt.Sprintf("there is no field “%s”; there are %s", shorten(path+name, 80), fieldsOf(s))
+		}
+		if wrong := wrongAt(field, v[name], path+name); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+// closed reports whether an object may have no other fields than those of its schema.
+func closed(s *jsonschema.Schema) bool {
+	more := s.AdditionalProperties
+	return more != nil && more.Not != nil && len(s.PatternProperties) == 0
+}
+
+// fits checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets everything pass.
+func fits(s *jsonschema.Schema, v any) bool {
+	alone, err := s.CloneSchemas().Resolve(nil)
+	return err != nil || alone.Validate(v) == nil
+}
+
+func fieldsOf(s *jsonschema.Schema) string {
+	names := make([]string, 0, len(s.Properties))
+	for name := range s.Properties {
+		names = append(names, "“"+name+"”")
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// allowed describes the values that a schema lets pass: "a whole number from 1 to 10".
+func allowed(s *jsonschema.Schema) string {
+	if s == nil {
+		return "given"
+	}
+	if len(s.Enum) > 0 {
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, spelled(v))
+		}
+		return "one of " + strings.Join(values, ", ")
+	}
+	if s.Const != nil {
+		return spelled(*s.Const)
+	}
+	kinds := s.Types
+	if s.Type != "" {
+		kinds = []string{s.Type}
+	}
+	var said []string
+	for _, kind := range kinds {
+		said = append(said, allowedOf(kind, s))
+	}
+	if len(said) == 0 {
+		return "what the tool's schema asks for"
+	}
+	return strings.Join(said, ", or ")
+}
+
+func allowedOf(kind string, s *jsonschema.Schema) string {
+	switch kind {
+	case "integer", "number":
+		return map[string]string{"integer": "a whole number", "number": "a number"}[kind] + bounds(s)
+	case "string":
+		what := "a text" + counted(s.MinLength, s.MaxLength, "character")
+		if s.Pattern != "" {
+			what += " of the form " + s.Pattern
+		}
+		if s.Format != "" {
+			what += " of the format " + s.Format
+		}
+		return what
+	case "boolean":
+		return "true or false"
+	case "array":
+		return "a list" + counted(s.MinItems, s.MaxItems, "item")
+	case "object":
+		if names := fieldsOf(s); names != "" {
+			return "an object with the fields " + names
+		}
+		return "an object"
+	}
+	return kind
+}
+
+// bounds says between which numbers a value lies.
+func bounds(s *jsonschema.Schema) string {
+	number := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
+	var said []string
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		return " from " + number(s.Minimum) + " to " + number(s.Maximum)
+	case s.Minimum != nil:
+		said = append(said, "of at least "+number(s.Minimum))
+	case s.Maximum != nil:
+		said = append(said, "of at most "+number(s.Maximum))
+	}
+	if s.ExclusiveMinimum != nil {
+		said = append(said, "above "+number(s.ExclusiveMinimum))
+	}
+	if s.ExclusiveMaximum != nil {
+		said = append(said, "below "+number(s.ExclusiveMaximum))
+	}
+	if s.MultipleOf != nil {
+		said = append(said, "divisible by "+number(s.MultipleOf))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return " " + strings.Join(said, " and ")
+}
+
+// counted says how many of something there may be.
+func counted(least, most *int, what string) string {
+	switch {
+	case least != nil && most != nil:
+		return fmt.Sprintf(" of %d to %s", *least, count(*most, what))
+	case most != nil:
+		return " of at most " + count(*most, what)
+	case least != nil && *least > 0:
+		return " of at least " + count(*least, what)
+	}
+	return ""
+}
+
+func spelled(v any) string {
+	if s, ok := v.(string); ok {
+		return "“" + s + "”"
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
