@@ -52,12 +52,12 @@ func contentWord(random *rand.Rand) string {
 	return vocabulary[int(functionWords*math.Pow(most, random.Float64()))-1]
 }
 
-// markdown makes a document of about so many passages.
-func markdown(seed uint64, passages int) []byte {
+// markdown makes a document of so many sections of about 190 words.
+func markdown(seed uint64, sections int) []byte {
 	random := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // repeatable, not secret
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# Document %d %s\n", seed, word(random))
-	for section := range passages {
+	for section := range sections {
 		fmt.Fprintf(&out, "\n## Section %d %s %s\n", section+1, word(random), word(random))
 		for range 4 {
 			out.WriteString("\n")
@@ -172,13 +172,13 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	const each = 100
-	documents := b.times(500)
+	const sections = 100 // of a document, each about two passages
+	documents := b.times(268)
 	var took time.Duration
 	for first := 0; first < documents; first += 50 {
 		files := map[string][]byte{}
 		for i := first; i < min(documents, first+50); i++ {
-			files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), each)
+			files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), sections)
 		}
 		t, err := upload(ctx, server, files)
 		if err != nil {
@@ -186,8 +186,12 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 		}
 		took += t
 	}
-	rate := float64(documents*each) / took.Seconds()
-	rows = append(rows, row{fmt.Sprintf("Markdown ingested, about %d passages", documents*each), "≥ 1,000 passages/s", fmt.Sprintf("%.0f passages/s", rate), rate >= 1000})
+	passages, err := passages(ctx, server)
+	if err != nil {
+		return nil, errors.Join(err, server.stop())
+	}
+	rate := float64(passages) / took.Seconds()
+	rows = append(rows, row{fmt.Sprintf("Markdown ingested, %d passages", passages), "≥ 1,000 passages/s", fmt.Sprintf("%.0f passages/s", rate), rate >= 1000})
 	lexical, err := b.searchRow(ctx, server, "lexical", 10*time.Millisecond)
 	if err = errors.Join(err, server.stop()); err != nil {
 		return rows, err
@@ -203,6 +207,20 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	hybrid, err := b.searchRow(ctx, server, "hybrid", 25*time.Millisecond)
 	return append(rows, hybrid), err
+}
+
+// passages counts what is in the library.
+func passages(ctx context.Context, server *process) (n int, err error) {
+	var list struct {
+		Documents []struct {
+			Passages int `json:"passages"`
+		} `json:"documents"`
+	}
+	err = getJSON(ctx, server, "/documents?limit=1000", &list)
+	for _, d := range list.Documents {
+		n += d.Passages
+	}
+	return n, err
 }
 
 // searchRow measures a mode of search on a server that just started, and again with other queries once it has answered some.

@@ -63,7 +63,7 @@ func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	const some = 256
 	var first, n int64
 	if err := t.queryRow(`SELECT coalesce(min(row), 0), count(*) FROM (SELECT p.row FROM contents c JOIN passages p
-		ON p.row >= c.first_row AND p.row < c.first_row + c.passages WHERE c.n = ? ORDER BY p.row LIMIT ?)`,
+		ON p.row >= c.first_row AND p.row < c.first_row + c.passages WHERE c.n = ? ORDER BY p.row LIMIT +?)`,
 		[]any{content, some}, &first, &n); err != nil || n == 0 {
 		return false, err
 	}

@@ -121,7 +121,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	if len(f.Meta) > 0 { // the text depends on how many there are
 		query = ds.db.readers.QueryContext
 	}
-	rows, err := query(ctx, `SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
+	rows, err := query(ctx, `SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+order+` LIMIT +?`, append(args, limit+1)...)
 	if err != nil {
 		return nil, "", failure(err)
 	}

@@ -113,7 +113,7 @@ func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after in
 		return nil, err
 	}
 	first := run<<seqBits + min(max(after, 0), maxSeq)
-	rows, err := c.db.query(ctx, `SELECT id, at, type, body FROM events WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
+	rows, err := c.db.query(ctx, `SELECT id, at, type, body FROM events WHERE id > ? AND id <= ? ORDER BY id LIMIT +?`,
 		first, run<<seqBits|maxSeq, pageSize(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)

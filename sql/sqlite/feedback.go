@@ -81,7 +81,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	limit := pageSize(q.Limit)
 	rows, err := c.db.query(ctx, selectFeedback+`
 		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?) AND (? = '' OR f.rating = ?) AND (? = '' OR s.id = ?)
-		ORDER BY f.updated_at DESC, f.n DESC LIMIT ?`, s.User, s.User, at, n, string(q.Rating), string(q.Rating), q.SessionID, q.SessionID, limit+1)
+		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, at, n, string(q.Rating), string(q.Rating), q.SessionID, q.SessionID, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list feedback: %w", err)
 	}

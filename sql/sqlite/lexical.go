@@ -14,19 +14,20 @@ import (
 )
 
 // Lexical is the corpus.Lexical of an open database: an FTS5 index read term by term and ranked by package bm25. FTS5's own
-// ranking costs two microseconds a passage, reading a term's places a tenth of that. Nothing is in memory until the first
+// ranking costs two microseconds a passage, reading a term's places a thirtieth of that. Nothing is in memory until the first
 // search. It is safe for concurrent use and lives as long as its DB.
 type Lexical struct {
 	db        *DB
+	index     index
 	directory directory
-	postings  postingCache
+	read      postingCache
 	similar   similarTerms
 }
 
 var _ corpus.Lexical = (*Lexical)(nil)
 
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
-func (db *DB) Lexical() *Lexical { return &Lexical{db: db} }
+func (db *DB) Lexical() *Lexical { return &Lexical{db: db, index: index{db: db}} }
 
 // SearchLexical finds passages by words; see corpus.Lexical.
 func (l *Lexical) SearchLexical(ctx context.Context, s chat.Scope, q corpus.LexicalQuery, k int) ([]corpus.Hit, error) {
@@ -69,17 +70,34 @@ func (l *Lexical) search(ctx context.Context, s chat.Scope, q corpus.LexicalQuer
 
 // score adds up BM25 over the terms that choose, rows ascending.
 func (l *Lexical) score(ctx context.Context, dir *directorySnapshot, terms []string) ([]bm25.Scored, error) {
-	chosen, err := l.choose(ctx, dir, terms)
+	all, err := l.postings(ctx, dir, indexed(terms))
 	if err != nil {
 		return nil, err
 	}
-	lists, err := sideBySide(ctx, chosen, func(ctx context.Context, term string) ([]bm25.Scored, error) {
-		return l.postings.get(ctx, l.db, dir, term)
-	})
-	if err != nil {
-		return nil, err
+	rows := make(map[string][]bm25.Scored, len(all))
+	for _, p := range all {
+		rows[p.Term] = p.rows
+	}
+	var lists [][]bm25.Scored
+	for _, term := range dir.Choose(counts(all)) {
+		list := rows[term]
+		if list == nil { // frequent, and there is no rarer one
+			if list, err = l.index.places(ctx, term); err != nil {
+				return nil, err
+			}
+			list = dir.Weigh(list)
+		}
+		lists = append(lists, list)
 	}
 	return dir.Sum(lists), nil
+}
+
+func counts(all []postings) []bm25.Counted {
+	out := make([]bm25.Counted, len(all))
+	for i, p := range all {
+		out[i] = p.Counted
+	}
+	return out
 }
 
 // readAtOnce is how many terms of one search are read side by side: half the readers, so that others find one free.
@@ -99,24 +117,14 @@ func sideBySide[T any](ctx context.Context, terms []string, read func(context.Co
 	return found, g.Wait()
 }
 
-// choose returns the terms that take part in a search, rarest first.
-func (l *Lexical) choose(ctx context.Context, dir *directorySnapshot, terms []string) ([]string, error) {
-	all, err := l.count(ctx, dir, terms)
-	return dir.Choose(all), err
-}
-
-// count returns about how many passages hold each term.
-func (l *Lexical) count(ctx context.Context, dir *directorySnapshot, terms []string) ([]bm25.Counted, error) {
-	var folded []string
+// indexed returns the terms as the index has them, each once, at most bm25.MaxTerms.
+func indexed(terms []string) (folded []string) {
 	for _, term := range terms {
 		if term = foldTerm(term); term != "" && len(folded) < bm25.MaxTerms && !slices.Contains(folded, term) {
 			folded = append(folded, term)
 		}
 	}
-	return sideBySide(ctx, folded, func(ctx context.Context, term string) (bm25.Counted, error) {
-		n, err := l.postings.frequency(ctx, l.db, dir, term, dir.Frequent())
-		return bm25.Counted{Term: term, Found: n}, err
-	})
+	return folded
 }
 
 // Rarities returns the terms that choose passages; see corpus.Lexical.
@@ -125,11 +133,11 @@ func (l *Lexical) Rarities(ctx context.Context, terms []string) ([]corpus.TermWe
 	if err != nil {
 		return nil, fmt.Errorf("rarities of terms: %w", err)
 	}
-	all, err := l.count(ctx, dir, terms)
+	all, err := l.postings(ctx, dir, indexed(terms))
 	if err != nil {
 		return nil, fmt.Errorf("rarities of terms: %w", err)
 	}
-	return dir.Rarities(all), nil
+	return dir.Rarities(counts(all)), nil
 }
 
 // AverageLength returns the mean length of a passage in terms; see corpus.Lexical.
@@ -213,4 +221,22 @@ func (l *Lexical) hits(ctx context.Context, list []bm25.Scored, spans []bm25.Spa
 		return nil, failure(err)
 	}
 	return bm25.Hits(list, spans, ids, k), nil
+}
+
+// parseRows reads "12,15,16".
+func parseRows(list string) ([]uint32, error) {
+	rows := make([]uint32, 0, len(list)/5+1)
+	var row uint32
+	for i := range len(list) {
+		switch b := list[i]; {
+		case '0' <= b && b <= '9':
+			row = row*10 + uint32(b-'0')
+		case b == ',':
+			rows = append(rows, row)
+			row = 0
+		default:
+			return nil, errBadIndex
+		}
+	}
+	return append(rows, row), nil
 }

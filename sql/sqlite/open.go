@@ -105,7 +105,8 @@ func (db *DB) closePools() error {
 }
 
 // stmt returns the readers' prepared statement for a query. It is for queries of fixed text: each stays prepared until
-// Close. Queries whose text depends on their arguments go to db.readers.
+// Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries whose text depends on
+// their arguments go to db.readers.
 func (db *DB) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	db.mu.RLock()
 	stmt := db.stmts[query]

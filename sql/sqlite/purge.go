@@ -46,7 +46,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 // have none, go by the range of their run.
 func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
 	const gone = `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < ?1 OR deleted_at = 0 AND updated_at < ?2
-		AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n LIMIT ?3`
+		AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n LIMIT +?3`
 	rows, err := tx.query(`SELECT n FROM runs WHERE session IN (`+gone+`)`, hidden, idle, purgeBatch)
 	if err != nil {
 		return 0, err

@@ -46,7 +46,7 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	rows, err := c.db.query(ctx, selectSession+`
 		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?) OR EXISTS (
 			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND instr(t.question_fold, ?)))
-		ORDER BY s.updated_at DESC, s.n DESC LIMIT ?`, s.User, at, n, text, text, text, limit+1)
+		ORDER BY s.updated_at DESC, s.n DESC LIMIT +?`, s.User, at, n, text, text, text, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list sessions: %w", err)
 	}

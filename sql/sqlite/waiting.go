@@ -156,7 +156,7 @@ func (c *Chats) SettleQueued(ctx context.Context, id, problem string) error {
 
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]string, error) {
-	rows, err := c.db.query(ctx, `SELECT s.id FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT ?`, chat.MaxPage)
+	rows, err := c.db.query(ctx, `SELECT s.id FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT +?`, chat.MaxPage)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting questions: %w", err)
 	}
