@@ -85,7 +85,7 @@ eval: build
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.
 FAULTS ?= 50
 faults: build postgres milvus nginx
-	timeout -s INT 45m $(GO) run ./cmd/faults -rounds $(FAULTS) -kill-time 15m
+	timeout -s INT 45m $(GO) run ./cmd/faults -rounds $(FAULTS) -kill-time 20m
 
 # Fuzzes what reads models' replies, FUZZTIME in all. What it finds is kept under testdata and replayed by every test run.
 FUZZTIME ?= 10m

@@ -11,36 +11,31 @@ import (
 // Run keeps the leases of the runs under way, does what other servers were told about them, and takes over those of servers that died or
 // stopped, until ctx ends. At its start it takes over what was left behind: those runs go on from their last finished step, or end as interrupted.
 func (r *Runs) Run(ctx context.Context) error {
-	before := time.Now()
-	if r.cfg.Exclusive {
-		before = before.AddDate(100, 0, 0)
-	}
-	if err := r.takeOver(ctx, before); err != nil {
+	if err := r.takeOverAtStart(ctx); err != nil {
 		return err
 	}
 	r.heed(ctx)
 	r.sendWaiting(ctx)
 	var purged time.Time
-	ticker := time.NewTicker(r.cfg.Lease / 3)
+	ticker, looks := time.NewTicker(r.cfg.Lease/3), time.NewTicker(r.lookEvery())
 	defer ticker.Stop()
+	defer looks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-r.look:
-			if err := r.takeOver(ctx, time.Now()); err != nil {
-				r.cfg.Log.ErrorContext(ctx, "runs that are free could not be taken over", "error", err)
-			}
+			r.takeOverFree(ctx)
 			r.heed(ctx)
+			continue
+		case <-looks.C:
+			r.takeOverFree(ctx)
 			continue
 		case <-ticker.C:
 		}
 		if err := r.renew(ctx); err != nil {
 			r.cfg.Log.ErrorContext(ctx, "leases could not be renewed", "error", err)
 			continue
-		}
-		if err := r.takeOver(ctx, time.Now()); err != nil {
-			r.cfg.Log.ErrorContext(ctx, "runs of dead servers could not be taken over", "error", err)
 		}
 		r.heed(ctx)
 		r.sendWaiting(ctx)
@@ -51,6 +46,15 @@ func (r *Runs) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// lookEvery is how long after its end a lease may go unnoticed: a tenth of it, so that the runs of a server which dies go on after 33 s. A
+// server that is alone with its store has no other's runs to look for, but for those that it lost itself.
+func (r *Runs) lookEvery() time.Duration {
+	if r.cfg.Exclusive {
+		return r.cfg.Lease / 3
+	}
+	return r.cfg.Lease / 10
 }
 
 // undoTime is how long a deleted conversation can be brought back.
@@ -81,10 +85,26 @@ func (r *Runs) renew(ctx context.Context) error {
 	return nil
 }
 
-// takeOver makes runs whose lease ended before the given time ours and carries them on.
-func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
+// takeOverAtStart takes over what was left behind. No run may begin meanwhile: a server that is alone takes all there are.
+func (r *Runs) takeOverAtStart(ctx context.Context) error {
 	r.starting.Lock()
 	defer r.starting.Unlock()
+	before := time.Now()
+	if r.cfg.Exclusive {
+		before = before.AddDate(100, 0, 0)
+	}
+	return r.takeOver(ctx, before)
+}
+
+// takeOverFree takes over the runs of servers that died, and those that were released.
+func (r *Runs) takeOverFree(ctx context.Context) {
+	if err := r.takeOver(ctx, time.Now()); err != nil {
+		r.cfg.Log.ErrorContext(ctx, "runs that are free could not be taken over", "error", err)
+	}
+}
+
+// takeOver makes runs whose lease ended before the given time ours and carries them on.
+func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	r.mu.Lock()
 	stopping := r.stopping
 	r.mu.Unlock()

@@ -47,7 +47,7 @@ type Config struct {
 	MaxTurns    int           // questions of a session; 0: the toolset's own
 	MaxRuns     int           // under way at once; 0: 1,000
 	ToolTimeout time.Duration // of one call; 0: 30 s
-	Lease       time.Duration // how long a run stays ours without a sign of life; 0: 30 s
+	Lease       time.Duration // how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
 
 	// Exclusive says that no other process can work on this store's runs: at start all unfinished ones are taken over at once.
 	Exclusive bool
@@ -71,7 +71,7 @@ type Runs struct {
 	counts    *cache[int]        // of documents that can be searched
 	wg        sync.WaitGroup
 
-	starting sync.RWMutex // held for writing while runs of dead servers are taken over, so that none of ours is among them
+	starting sync.RWMutex // held for writing while runs are taken over at the start, so that none of ours is among them
 	mu       sync.Mutex
 	active   map[string]*handle
 	begun    int // runs being stored, not active yet

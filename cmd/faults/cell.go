@@ -37,11 +37,14 @@ func (c counts) bad() bool {
 type cell struct {
 	name string
 
-	lasting  time.Duration  // of the fault, beside which runs and documents have their limits
-	forgets  bool           // the fault may take the last half second of logs back, if readers are told
-	takes    int            // runs of which it did
-	unbroken bool           // no run may be carried on by another server
-	wg       sync.WaitGroup // runs and documents that are being followed
+	lasting  time.Duration        // of the fault, beside which runs and documents have their limits
+	forgets  bool                 // the fault may take the last half second of logs back, if readers are told
+	takes    int                  // runs of which it did
+	unbroken bool                 // no run may be carried on by another server
+	died     map[string]time.Time // when replicas died, by their URLs; what they worked on is taken over once, in time
+	taken    int                  // runs that were taken over from these
+	latest   time.Duration        // that this took
+	wg       sync.WaitGroup       // runs and documents that are being followed
 	began    time.Time
 
 	mu       sync.Mutex

@@ -303,6 +303,10 @@ func dependencies() []plan {
 		{"the model's server is silent for 6 s", slow(onModel, stalled, 6*time.Second)},
 		{"the disk of the originals full", diskFull(originalsOf, false)},
 		{"one process with SQLite: its disk full", byItself(true, diskFull(func(g *rig) string { return g.replicas[0].dir }, true))},
+		{"originals in a bucket: kill -9, and its storage gone for 4 s", inBucket},
+		{"PostgreSQL slow, and a replica killed", withKill(slow(onPostgres, latency, 6*time.Second))},
+		{"Milvus killed and started, and a replica killed", withKill(milvusAway(false))},
+		{"PostgreSQL restarted, and a replica killed", withKill(postgresAway(postgrestest.Fast, 0))},
 		{"one replica cut off from PostgreSQL for 45 s", cutOff},
 		{"one replica frozen for 45 s", frozen},
 	}

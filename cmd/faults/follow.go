@@ -18,8 +18,10 @@ import (
 )
 
 const (
-	runLimit  = 4 * time.Minute  // a run that was taken over twice and cut off each time is over by then
-	quietTime = 40 * time.Second // without a byte, a reader connects again; servers send a comment every 15 s
+	runLimit   = 4 * time.Minute  // a run that was taken over twice and cut off each time is over by then
+	missedTime = 35 * time.Second // until another replica goes on with the runs of one that died
+	givenUp    = 3                // times that a run is cut off before it ends as interrupted
+	quietTime  = 40 * time.Second // without a byte, a reader connects again; servers send a comment every 15 s
 )
 
 // event is one entry of a stream.
@@ -190,12 +192,28 @@ func (g *rig) stored(ctx context.Context, a *asked) (log []event, err error) {
 	return nil, errors.Join(ctx.Err(), err)
 }
 
+// takenOver judges the moment at which a run goes on at another replica than the one that died.
+func (c *cell) takenOver(a *asked, at chat.Step, times int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	died, ok := c.died[a.at]
+	if !ok {
+		return
+	}
+	took := time.UnixMicro(int64(at.Timestamp * 1e6)).Sub(died)
+	c.taken++
+	c.latest = max(c.latest, took)
+	if times > 1 || took > missedTime {
+		c.problems = append(c.problems, fmt.Sprintf("%s (%s): taken over for the %d. time, %v after its replica died", a.run, a.key, times, took))
+	}
+}
+
 // judge compares what was seen with what is stored, and looks for anything that happened twice.
 func (c *cell) judge(ctx context.Context, g *rig, a *asked, log []event) {
 	var text strings.Builder
 	var answer *chat.Answer
 	open := map[string]chat.Status{}
-	answers, ends := 0, 0
+	answers, ends, cuts := 0, 0, 0
 	for i, e := range log {
 		if e.id != int64(i+1) {
 			c.add(func(n *counts) { n.disordered++ })
@@ -213,6 +231,10 @@ func (c *cell) judge(ctx context.Context, g *rig, a *asked, log []event) {
 		switch p := p.(type) {
 		case chat.Step:
 			open[p.CallID] = p.Status
+			if p.Step == "restart" {
+				cuts++
+				c.takenOver(a, p, cuts)
+			}
 			if c.unbroken && (p.Step == "restart" || p.Step == "handover") {
 				c.problem("%s (%s): another server took it over", a.run, a.key)
 			}
@@ -227,6 +249,9 @@ func (c *cell) judge(ctx context.Context, g *rig, a *asked, log []event) {
 			a.status = string(p.Status)
 			ends++
 		}
+	}
+	if a.status == string(chat.RunInterrupted) && cuts < givenUp-1 {
+		c.problem("%s (%s): it is given up although it was cut off %d times only", a.run, a.key, cuts+1)
 	}
 	if missing := len(a.seen) - len(log); missing > 0 {
 		c.add(func(n *counts) { n.lost += missing })

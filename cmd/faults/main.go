@@ -61,6 +61,7 @@ func run(ctx context.Context, binary string, kind milvustest.Kind, only string, 
 	}
 	plans := []plan{
 		{"kill -9 of a replica", kill(rounds, most)},
+		{"two replicas die and stay away", dying},
 		{"one process with SQLite: kill -9", byItself(false, kill(max(1, rounds/5), most/4))},
 	}
 	if clock {
@@ -90,17 +91,14 @@ func run(ctx context.Context, binary string, kind milvustest.Kind, only string, 
 	return report(os.Stdout, cells), err
 }
 
-// try does one plan after the other on one rig. The runs of a cell that are taken over late are followed while the next cell is at work.
-func try(ctx context.Context, binary string, kind milvustest.Kind, plans []plan, log func(string, ...any)) (cells []*cell, err error) {
+// try does one plan after the other on one rig, whose replicas have more settings.
+func try(ctx context.Context, binary string, kind milvustest.Kind, plans []plan, log func(string, ...any), more ...string) (cells []*cell, err error) {
 	log("starting PostgreSQL, %s and three replicas", kind)
-	g, err := newRig(ctx, binary, kind, log)
+	g, err := newRig(ctx, binary, kind, log, more...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		for _, c := range cells {
-			c.wg.Wait()
-		}
 		if fault := g.outside.faults; len(fault) > 0 {
 			last := newCell("what the model's server was asked")
 			last.problem("%d requests that a provider would refuse, such as: %s", len(fault), fault[0])
@@ -132,24 +130,15 @@ func try(ctx context.Context, binary string, kind milvustest.Kind, plans []plan,
 	return cells, nil
 }
 
-// settle waits a while until the cell's runs and documents are over. What takes longer is followed on.
+// settle waits until the cell's runs and documents are over, each of which has its limit: another cell's fault is not for them.
 func (c *cell) settle(log func(string, ...any)) {
-	over := make(chan struct{})
-	go func() { // ends with what is followed, each of which has its limit
-		c.wg.Wait()
-		c.mu.Lock()
-		c.seconds = time.Since(c.began).Seconds()
-		c.mu.Unlock()
-		close(over)
-	}()
-	select {
-	case <-over:
-		if !c.passed() {
-			log("  failed: %q", c.problems)
-		}
-	case <-time.After(8 * time.Second):
-		log("  is followed on")
+	c.wg.Wait()
+	c.seconds = time.Since(c.began).Seconds()
+	if !c.passed() {
+		log("  failed: %q", c.problems)
+		return
 	}
+	log("  passed after %.0f s: %s", c.seconds, c.endings())
 }
 
 // report prints the table and returns how many cells failed.
@@ -165,6 +154,9 @@ func report(out io.Writer, cells []*cell) (failed int) {
 		ended := c.endings()
 		if c.takes > 0 {
 			ended += fmt.Sprintf("; the end of %d logs was taken back, and their readers told", c.takes)
+		}
+		if c.taken > 0 {
+			ended += fmt.Sprintf("; %d taken over, after %.1f s at the latest", c.taken, c.latest.Seconds())
 		}
 		if c.slowest > 0 {
 			ended += fmt.Sprintf("; slowest refusal %.1f s", c.slowest.Seconds())

@@ -35,7 +35,7 @@ func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 	if len(plans) != 6 {
 		t.Fatalf("%d cells, want 6", len(plans))
 	}
-	cells, err := try(t.Context(), binary, milvustest.Lite, plans, t.Logf)
+	cells, err := try(t.Context(), binary, milvustest.Lite, plans, t.Logf, "FOOTNOTE_RUN_LEASE=4s")
 	missing := errors.Is(err, milvustest.ErrMissing) || errors.Is(err, postgrestest.ErrMissing) || errors.Is(err, os.ErrNotExist)
 	if missing && os.Getenv("CI") == "" {
 		t.Skip(err)

@@ -108,6 +108,14 @@ func (r *replica) process() *process {
 	return r.now
 }
 
+// again ends it in order and starts it with the settings that it has now.
+func (r *replica) again(ctx context.Context) error {
+	if code := r.process().end(ctx); code != 0 {
+		return fmt.Errorf("%s ended with code %d after SIGTERM", r.addr, code)
+	}
+	return r.start()
+}
+
 // kill ends it with SIGKILL. It may be called again and again.
 func (r *replica) kill() {
 	if p := r.process(); p != nil {

@@ -40,8 +40,8 @@ type rig struct {
 	disk     string // a small one, of the originals; empty: there is none
 }
 
-// newRig starts everything. What it started is ended by close, also when newRig fails.
-func newRig(ctx context.Context, binary string, kind milvustest.Kind, log func(string, ...any)) (_ *rig, err error) {
+// newRig starts everything, with more settings for each replica. What it started is ended by close, also when newRig fails.
+func newRig(ctx context.Context, binary string, kind milvustest.Kind, log func(string, ...any), more ...string) (_ *rig, err error) {
 	g := &rig{binary: binary, log: log}
 	defer func() {
 		if err != nil {
@@ -73,6 +73,7 @@ func newRig(ctx context.Context, binary string, kind milvustest.Kind, log func(s
 		if err != nil {
 			return nil, err
 		}
+		r.env = append(r.env, more...)
 		g.replicas = append(g.replicas, r)
 		if err := r.start(); err != nil {
 			return nil, err

@@ -71,12 +71,16 @@ type settings struct {
 	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
 	MaxRuns      int           `help:"Runs at once before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
 	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
+	RunLease     time.Duration `help:"For tests: how long a run stays with its replica without a sign of life." env:"FOOTNOTE_RUN_LEASE" default:"30s" hidden:""`
 	AllowedHosts []string      `help:"Further host names the server is reached by, beside the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
 	LogLevel     string        `help:"debug, info, warn or error." enum:"debug,info,warn,error" env:"FOOTNOTE_LOG_LEVEL" default:"info"`
 }
 
 // fileScheme begins the URL of a directory.
 const fileScheme = "file://"
+
+// leastLease is longer than a run takes to be stored, so that no replica finds one of its own before it works on it.
+const leastLease = 3 * time.Second
 
 // check reports every mistake at once.
 func (c *commands) check() error {
@@ -132,6 +136,9 @@ func (c *commands) check() error {
 	}
 	if c.RunTimeout < time.Second {
 		errs = append(errs, errors.New("FOOTNOTE_RUN_TIMEOUT must be at least 1s"))
+	}
+	if c.RunLease < leastLease {
+		errs = append(errs, fmt.Errorf("FOOTNOTE_RUN_LEASE must be at least %v", leastLease))
 	}
 	return errors.Join(errs...)
 }

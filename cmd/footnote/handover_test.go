@@ -179,7 +179,7 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 0)
 	model := newModel(t, scripted.Config{Script: orders})
-	both := replicasWith(t, 2, append(model.env(), stock.env("always"))...)
+	both := replicasWith(t, 2, append(model.env(), stock.env("always"), shortLease)...)
 	one, two := both[0], both[1]
 	one.add(books...)
 	run := one.begin("What is the condition of the roof? Order one gutter")
@@ -199,6 +199,58 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	checkEnd(t, log)
 	if got := stock.ordered(); log.done.Status != chat.RunCompleted || got["gutter"] != 1 || len(got) != 1 {
 		t.Errorf("it ended as %+v, ordered %v", log.done, got)
+	}
+}
+
+// shortLease has a replica that died missed after three seconds. That the true lease of 30 s ends in time is held by a test of the agent
+// and by "make faults".
+const shortLease = "FOOTNOTE_RUN_LEASE=3s"
+
+// What a replica worked on when it was killed goes on at another one, once each.
+func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
+	t.Parallel()
+	stock := newWarehouse(t, 0)
+	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
+	list := replicasWith(t, 3, append(model.env(), stock.env("never"), shortLease)...)
+	list[0].add(books...)
+	var runs []started
+	for i := range 4 { // in different states when the kill comes
+		run := list[0].begin(fmt.Sprintf("What is the condition of the roof? Order one slate%d", i))
+		runs = append(runs, run)
+		seen, err := list[0].open("GET", fmt.Sprintf("%s?after=%d", run.Events, 2*i), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := seen.next(); err != nil {
+			t.Fatal(err)
+		}
+		seen.close()
+	}
+	list[0].kill()
+	died, taken := float64(time.Now().UnixMicro())/1e6, 0
+	for i, run := range runs {
+		log := list[1+i%2].follow(run.RunID)
+		checkEnd(t, log)
+		checkNothingTwice(t, log)
+		times := 0
+		for _, s := range log.steps {
+			if s.Step == "restart" {
+				times++
+				t.Logf("it went on after %.1f s", s.Timestamp-died)
+			}
+		}
+		if log.done.Status != chat.RunCompleted || times > 1 {
+			t.Errorf("it was taken over %d times and ended as %+v", times, log.done)
+		}
+		taken += times
+	}
+	if taken == 0 {
+		t.Error("no run was under way")
+	}
+	for item, n := range stock.ordered() {
+		if n != 1 {
+			t.Errorf("%s was ordered %d times", item, n)
+		}
 	}
 }
 

@@ -149,9 +149,9 @@ func hashes(folder string) (paths, byName map[string]string, err error) {
 
 // fileReader reads originals in, PDFs in a process of their own.
 type fileReader struct {
-	files *extract.Extractor
-	pdf   *pdf.Reader
-	cache string
+	files     *extract.Extractor
+	pdf       *pdf.Reader
+	temporary string // a directory of its own; empty: there is none
 }
 
 func newReader(p *program) (*fileReader, error) {
@@ -159,13 +159,16 @@ func newReader(p *program) (*fileReader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start the PDF reader: %w", err)
 	}
-	cache, err := os.MkdirTemp("", "footnote-verify-")
-	if err != nil {
-		return nil, err
+	r := &fileReader{}
+	cache := (&directory{path: p.settings.Data}).file("cache", "pdf") // what was compiled once need not be again
+	if _, err := os.Stat(cache); err != nil {                         // who checks evidence may have no library
+		if cache, err = os.MkdirTemp("", "footnote-verify-"); err != nil {
+			return nil, err
+		}
+		r.temporary = cache
 	}
-	r := &fileReader{cache: cache}
 	if r.pdf, err = pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: cache, IdleAfter: pdfIdle, Log: quiet(p.stderr)}); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(cache))
+		return nil, errors.Join(err, r.remove())
 	}
 	r.files = extract.New(r.pdf)
 	return r, nil
@@ -193,7 +196,14 @@ func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Ex
 	return r.files.Extract(ctx, corpus.File{Path: path, Filename: filename, MIME: kind, Bytes: info.Size()}, func(int, int) {})
 }
 
-func (r *fileReader) close() error { return errors.Join(r.pdf.Close(), os.RemoveAll(r.cache)) }
+func (r *fileReader) close() error { return errors.Join(r.pdf.Close(), r.remove()) }
+
+func (r *fileReader) remove() error {
+	if r.temporary == "" {
+		return nil
+	}
+	return os.RemoveAll(r.temporary)
+}
 
 func printReport(w io.Writer, r chat.EvidenceReport) {
 	fmt.Fprintf(w, "%s\n", oneLine(r.Question))

@@ -84,6 +84,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
 		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), ToolTimeout: set.AgentTimeoutPerTool,
+		Lease: set.RunLease,
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm/scripted"
+)
+
+// Whenever a server dies, another one has its run within 35 s: when the lease has ended, and at the next look. It happens once.
+func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
+	t.Parallel()
+	for after := range 12 { // seconds from the others' first look to the death
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
+			two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
+			ctx, stop := context.WithCancel(t.Context())
+			var working sync.WaitGroup
+			defer working.Wait()
+			defer stop()
+			for _, r := range []*Runs{h.runs, two} {
+				working.Go(func() {
+					if err := r.Run(ctx); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			time.Sleep(time.Duration(after)*time.Second + time.Millisecond)
+			died := time.Now()
+			dead := chat.Lease{Owner: "dead", Until: died.Add(30 * time.Second)}
+			run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, question("How many days of holiday are there?"), dead)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := h.feed.Append(t.Context(), dead.Owner, run.ID, chat.RunStarted{}); err != nil {
+				t.Fatal(err)
+			}
+			for run.Status == chat.RunRunning && time.Since(died) < time.Minute {
+				time.Sleep(10 * time.Millisecond)
+				if run, err = h.store.Run(t.Context(), chat.Local, run.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if took := time.Since(died); run.Status != chat.RunCompleted || took < 30*time.Second || took > 35*time.Second {
+				t.Errorf("%d s after a look: %s after %v", after, run.Status, took)
+			}
+			times := 0
+			for _, s := range h.wait(run.ID).ended() {
+				if s.Step == "restart" {
+					times++
+				}
+			}
+			if times != 1 {
+				t.Errorf("%d s after a look: taken over %d times", after, times)
+			}
+		})
+	}
+}

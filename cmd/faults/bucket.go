@@ -1,0 +1,58 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// inBucket has the replicas keep the originals in a bucket, and kills one of them, and then takes the storage away for a while.
+func inBucket(ctx context.Context, g *rig, c *cell) error {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("originals"); err != nil {
+		return err
+	}
+	storage := httptest.NewServer(gofakes3.New(backend).Server())
+	defer storage.Close()
+	wire, err := newLink("tcp", "127.0.0.1:0", "tcp", strings.TrimPrefix(storage.URL, "http://"))
+	if err != nil {
+		return err
+	}
+	defer wire.close()
+	before := make([][]string, len(g.replicas))
+	for i, r := range g.replicas {
+		before[i] = r.env
+		r.env = append(slices.DeleteFunc(slices.Clone(r.env), func(s string) bool { return strings.HasPrefix(s, "FOOTNOTE_BLOBS=") }),
+			"FOOTNOTE_BLOBS=s3://originals?region=us-east-1&endpoint=http://"+wire.addr, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret")
+		if err := r.again(ctx); err != nil {
+			return err
+		}
+	}
+	err = underLoad(ctx, g, c, func() error {
+		if err := c.killOne(ctx, g); err != nil {
+			return err
+		}
+		if err := wire.set(refused); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(4 * time.Second): // uploads wait for it
+		case <-ctx.Done():
+		}
+		return wire.set(fine)
+	})
+	c.wg.Wait() // all documents are whole while their originals can be read
+	for i, r := range g.replicas {
+		r.env = before[i]
+		err = errors.Join(err, r.again(ctx))
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// dying kills two of the replicas, one after the other, and starts them again only when the third one has ended all that they worked on.
+func dying(ctx context.Context, g *rig, c *cell) error {
+	c.died = map[string]time.Time{}
+	var errs []error
+	for i, r := range g.replicas[:2] {
+		if i > 0 {
+			time.Sleep(2 * time.Second) // at another moment between two looks
+		}
+		reached := make(chan struct{})
+		kill := sync.OnceFunc(func() {
+			r.strike()
+			c.mu.Lock()
+			c.died[r.url()] = time.Now()
+			c.mu.Unlock()
+			close(reached)
+		})
+		var asking sync.WaitGroup
+		for _, p := range []point{atToolTurn, atTool, inAnswer, lateAnswer} {
+			asking.Go(func() {
+				if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, kill) }, nil); err != nil {
+					c.problem("%v", err)
+				}
+			})
+		}
+		select {
+		case <-reached:
+		case <-time.After(30 * time.Second):
+			kill()
+			c.problem("none of its runs got anywhere")
+		}
+		asking.Wait()
+	}
+	c.wg.Wait()
+	if c.taken == 0 {
+		c.problem("nothing was under way")
+	}
+	for _, r := range g.replicas[:2] {
+		r.kill()
+		errs = append(errs, r.start())
+	}
+	return errors.Join(errs...)
+}
+
+// withKill kills a replica in the middle of another fault, and starts it again.
+func withKill(other act) act {
+	return func(ctx context.Context, g *rig, c *cell) error {
+		killed := make(chan error, 1)
+		go func() { // ends with killOne
+			if err := c.until(ctx, c.count()+6); err != nil {
+				killed <- err
+				return
+			}
+			killed <- c.killOne(ctx, g)
+		}()
+		return errors.Join(other(ctx, g, c), <-killed)
+	}
+}
+
+// killOne kills a replica while it writes an answer, and starts it again.
+func (c *cell) killOne(ctx context.Context, g *rig) error {
+	_, err := c.killOnce(ctx, g, g.replicas[2], failPoint{at: inAnswer})
+	return err
+}
