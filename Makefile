@@ -95,7 +95,7 @@ fuzz:
 	@total=$$(echo $(FUZZTIME) | awk '/^[0-9]+s$$/ {print $$0+0} /^[0-9]+m$$/ {print ($$0+0)*60} /^[0-9]+h$$/ {print ($$0+0)*3600}'); \
 	if [ "$${total:-0}" -lt $(words $(FUZZ)) ]; then echo "FUZZTIME is like 90s, 10m or 1h"; exit 1; fi; \
 	for target in $(FUZZ); do \
-	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $$((total / $(words $(FUZZ))))s || exit 1; done
+	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzzminimizetime 2s -fuzztime $$((total / $(words $(FUZZ))))s || exit 1; done
 
 handbook: chromium
 	$(GO) run ./docs/print > /tmp/footnote-handbook.html

@@ -52,7 +52,7 @@ describe('a call that needs approval', () => {
     await edit(form(turn, 'stock__reserve'), '{"item":"slates","count":0}')
     await shot(page, 'approval-edit')
     await form(turn, 'stock__reserve').getByRole('button', { name: 'Approve' }).click()
-    await form(turn, 'stock__reserve').getByRole('alert').filter({ hasText: 'does not take this input' }).waitFor()
+    await form(turn, 'stock__reserve').getByRole('alert').filter({ hasText: 'stock__reserve does not take this input: “count” must be a whole number' }).waitFor()
     await shot(page, 'approval-wrong')
     assert.deepEqual(store.calls, [])
 
@@ -123,6 +123,7 @@ describe('a call that needs approval', () => {
     assert.deepEqual(steps.filter(s => s.tool_name === 'stock__reserve').map(s => s.status), ['skipped'])
     await denied.locator('.actions').waitFor()
     assert.equal(await form(denied, 'stock__reserve').count(), 0)
+    assert.match(await shown(denied), /“Calling stock: reserve” was not done, because you denied it\./)
     assert.deepEqual(store.calls, [['reserve', { item: 'slates', count: 7 }]])
   }, { javaScriptEnabled: false }))
 
