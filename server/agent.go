@@ -28,6 +28,7 @@ type agentAnswer struct {
 	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
 	Unsupported    []string        `json:"unsupported"`
 	Tokens         chat.Tokens     `json:"tokens"`
+	Cost           *float64        `json:"cost,omitempty"`
 	LatencyMS      int64           `json:"latency_ms"`
 	Error          *chat.StepError `json:"error,omitempty"`
 }
@@ -67,7 +68,7 @@ func (s *Server) agentChat(c echo.Context) error {
 	answer := agentAnswer{
 		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(text, citations, origin(c)),
 		Citations: citations, Sources: []chat.Source{}, RetrievalMode: t.Mode, Unsupported: []string{}, Tokens: t.Tokens,
-		LatencyMS: latency(t), Error: t.Error,
+		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
 	}
 	if a := t.Answer; a != nil && !t.withheld() {
 		answer.Sources, answer.Unsupported = notNil(a.Sources), notNil(a.Unsupported)
@@ -182,14 +183,16 @@ func (t *trace) spoken() (string, []chat.Citation) {
 	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.", []chat.Citation{}
 }
 
+// latency is how long the run took, or has taken so far, in milliseconds.
 func latency(t *trace) int64 {
 	if t.Answer != nil && t.Answer.LatencyMS > 0 {
 		return t.Answer.LatencyMS
 	}
-	if t.EndedAt == nil {
-		return 0
+	last := t.lastAt
+	if t.EndedAt != nil {
+		last = *t.EndedAt
 	}
-	return t.EndedAt.Sub(t.CreatedAt).Milliseconds()
+	return max(0, last.Sub(t.CreatedAt).Milliseconds())
 }
 
 // origin is where the client reached this server, for links that leave the page.

@@ -22,7 +22,8 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 			var answer agentAnswer
 			got.decode(t, &answer)
 			if got.status != 200 || answer.Status != "success" || answer.Response != tt.want || answer.RetrievalMode != chat.ModeFullBook ||
-				len(answer.Citations) != 1 || answer.Confidence != 0.9 || answer.Tokens != (chat.Tokens{In: 10, Out: 5}) || answer.LatencyMS != 12 {
+				len(answer.Citations) != 1 || answer.Confidence != 0.9 || answer.Tokens != (chat.Tokens{In: 10, Out: 5}) || answer.LatencyMS != 12 ||
+				answer.Cost == nil || *answer.Cost != 0.25 {
 				t.Errorf("got %d %+v", got.status, answer)
 			}
 		})
@@ -41,8 +42,15 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 	var response agentResponse
 	got.decode(t, &response)
 	if response.TotalSteps != len(hostile) || response.TotalRetrievalCalls != len(hostile) || response.LLMTokensUsed != 15 ||
-		len(response.Citations) != 1 || response.Citations[0].ContentSnippet != "sound" {
+		len(response.Citations) != 1 || response.Citations[0].ContentSnippet != "sound" || response.TotalLatencyMS != 12 || response.Cost == nil {
 		t.Errorf("query: %s", got.body)
+	}
+	for i, step := range response.Steps {
+		result, _ := step.Observation.Result.(map[string]any)
+		if step.StepNumber != i+1 || step.Action.Tool != "read_document" || string(step.Action.ToolInput) != string(step.ToolInput) ||
+			!step.Observation.Success || step.Observation.Error != nil || result["text"] != hostile[i] {
+			t.Errorf("step %d = %+v", i, step)
+		}
 	}
 	run, err := b.store.Run(t.Context(), chat.Local, response.ID)
 	if err != nil || len(run.Request.History) != 1 || run.Request.ContextText == "" {
@@ -88,10 +96,16 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	if early.Text != "" || early.Status != chat.RunRunning || early.Answer != nil || early.EndedAt != nil {
 		t.Errorf("after the reset: %+v", early)
 	}
+	if early.Tokens != (chat.Tokens{In: 7, Out: 3}) || early.Cost == nil || *early.Cost != 0.125 || early.LatencyMS < 0 {
+		t.Errorf("what it came to so far: %+v, cost %v", early.Tokens, early.Cost)
+	}
 	b.append(run.ID, all[3:]...)
 	got := b.send("GET", "/agent/runs/"+run.ID, "")
 	var tr trace
 	got.decode(t, &tr)
+	if tr.Tokens != (chat.Tokens{In: 10, Out: 5}) || tr.Cost == nil || *tr.Cost != 0.25 || tr.LatencyMS != 12 {
+		t.Errorf("what it came to: %+v, cost %v, %d ms", tr.Tokens, tr.Cost, tr.LatencyMS)
+	}
 	if tr.Status != chat.RunCompleted || tr.Text != "It is sound [1]." || tr.Answer == nil || tr.LastSeq != int64(len(all)+2) || tr.EndedAt == nil {
 		t.Errorf("trace = %s", got.body)
 	}

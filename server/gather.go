@@ -37,7 +37,7 @@ func (s *Server) gather(c echo.Context, body searchQuery, began time.Time) (res 
 		return res, nil, false, nil
 	}
 	took := time.Since(began).Milliseconds()
-	return retrieveResponse{body.Query, passagesOf(found), len(found), "agent", steps, notNil(notes), took}, nil, true, nil
+	return retrieveResponse{body.Query, chunksOf(passagesOf(found), "agent"), len(found), "agent", steps, notNil(notes), took}, nil, true, nil
 }
 
 func orNone(err error) error {

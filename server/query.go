@@ -35,7 +35,7 @@ type agentResponse struct {
 	Question            string          `json:"question"`
 	Answer              string          `json:"answer"`
 	Citations           []queryCitation `json:"citations"`
-	Steps               []chat.Step     `json:"steps"`
+	Steps               []queryStep     `json:"steps"`
 	TotalSteps          int             `json:"total_steps"`
 	TotalRetrievalCalls int             `json:"total_retrieval_calls"`
 	Confidence          float64         `json:"confidence"`
@@ -43,6 +43,7 @@ type agentResponse struct {
 	StopReason          chat.StopReason `json:"stop_reason,omitempty"`
 	TotalLatencyMS      int64           `json:"total_latency_ms"`
 	LLMTokensUsed       int             `json:"llm_tokens_used"`
+	Cost                *float64        `json:"cost,omitempty"`
 	Error               *chat.StepError `json:"error,omitempty"`
 }
 
@@ -78,8 +79,8 @@ func (s *Server) agentQuery(c echo.Context) error {
 	text, citations := t.spoken()
 	res := agentResponse{
 		ID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Question: t.Question, Answer: text,
-		Citations: []queryCitation{}, Steps: t.Steps, TotalSteps: len(t.Steps), TotalRetrievalCalls: t.retrievalCalls(),
-		TotalLatencyMS: latency(t), LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Error: t.Error,
+		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps), TotalRetrievalCalls: t.retrievalCalls(),
+		TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Cost: t.Cost, Error: t.Error,
 	}
 	for _, cite := range citations {
 		res.Citations = append(res.Citations, queryCitation{
@@ -122,12 +123,27 @@ func relevance(cite chat.Citation) string {
 // retrieveResponse is the answer to POST /agent/retrieve.
 type retrieveResponse struct {
 	Query      string         `json:"query"`
-	Chunks     []searchResult `json:"chunks"`
+	Chunks     []chunk        `json:"chunks"`
 	Total      int            `json:"total"`
 	Strategy   string         `json:"strategy"`
 	AgentTrace []chat.Step    `json:"agent_trace"`
 	Notes      []string       `json:"notes"`
 	LatencyMS  int64          `json:"latency_ms"`
+}
+
+// chunk is a passage that was found, with how it was.
+type chunk struct {
+	searchResult
+	ChunkID  string `json:"chunk_id"`
+	Strategy string `json:"strategy"`
+}
+
+func chunksOf(found []searchResult, strategy string) []chunk {
+	out := make([]chunk, 0, len(found))
+	for _, r := range found {
+		out = append(out, chunk{r, r.Metadata.ChunkID, strategy})
+	}
+	return out
 }
 
 // agentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
@@ -154,6 +170,6 @@ func (s *Server) agentRetrieve(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, retrieveResponse{
-		body.Query, found.results, len(found.results), found.strategy, []chat.Step{found.step}, notNil(append(notes, found.notes...)), found.step.DurationMS,
+		body.Query, chunksOf(found.results, found.strategy), len(found.results), found.strategy, []chat.Step{found.step}, notNil(append(notes, found.notes...)), found.step.DurationMS,
 	})
 }

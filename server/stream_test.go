@@ -28,15 +28,20 @@ func script() []chat.Payload {
 		raw, _ := json.Marshal(map[string]string{"text": text}) // of strings: it can't fail
 		step := chat.Step{CallID: fmt.Sprint("c", i), Step: "read_document", ActionType: chat.ActionReading, Message: "Reading " + text,
 			ToolName: "read_document", ToolInput: raw, Status: chat.StatusRunning, ToolStatus: chat.StatusRunning}
+		if i == 0 {
+			some := 0.125
+			step.Tokens, step.Cost = &chat.Tokens{In: 7, Out: 3}, &some
+		}
 		payloads = append(payloads, step)
 		step.ToolOutput, step.ToolInput, step.Status, step.ToolStatus = raw, nil, chat.StatusComplete, chat.StatusComplete
 		payloads = append(payloads, step)
 	}
 	cite := chat.Citation{Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey.pdf", Section: "Roof", Page: 2, Quote: "sound",
 		Check: chat.CheckVerified, URL: "/d/d1?c=r.1"}
+	cost := 0.25
 	return append(payloads, chat.AnswerDelta{Text: "It is "}, cite, chat.AnswerDelta{Text: "sound [1]."},
 		chat.Answer{Markdown: "It is sound [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StopReason: chat.StopAnswered,
-			Tokens: chat.Tokens{In: 10, Out: 5}, LatencyMS: 12},
+			Tokens: chat.Tokens{In: 10, Out: 5}, Cost: &cost, LatencyMS: 12},
 		chat.RunDone{Status: chat.RunCompleted})
 }
 

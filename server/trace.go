@@ -24,13 +24,16 @@ type trace struct {
 	Text          string          `json:"text"`   // the answer so far
 	Answer        *chat.Answer    `json:"answer"` // null until there is one
 	Citations     []chat.Citation `json:"citations"`
-	Tokens        chat.Tokens     `json:"tokens"`
+	Tokens        chat.Tokens     `json:"tokens"`         // of all steps and the answer
+	Cost          *float64        `json:"cost,omitempty"` // of Tokens, when the model has a price
+	LatencyMS     int64           `json:"latency_ms"`     // from the question to the end, or to the last event
 	Error         *chat.StepError `json:"error,omitempty"`
 	LastSeq       int64           `json:"last_seq"`
 	CreatedAt     time.Time       `json:"created_at"`
 	EndedAt       *time.Time      `json:"ended_at,omitempty"`
 	Events        string          `json:"events"` // where to follow it
 	stepPositions map[string]int
+	lastAt        time.Time
 }
 
 func newTrace(run chat.Run) *trace {
@@ -54,7 +57,7 @@ func (t *trace) add(ev chat.Event) error {
 	if err != nil {
 		return err
 	}
-	t.LastSeq = ev.Seq
+	t.LastSeq, t.lastAt = ev.Seq, ev.At
 	switch p := p.(type) {
 	case chat.RunStarted:
 		t.Model, t.Mode, t.Toolset, t.Budget = p.Model, p.Mode, p.Toolset, p.Budget
@@ -67,7 +70,7 @@ func (t *trace) add(ev chat.Event) error {
 	case chat.Citation:
 		t.Citations = append(t.Citations, p)
 	case chat.Answer:
-		t.Answer, t.Text, t.Tokens = &p, p.Markdown, p.Tokens
+		t.Answer, t.Text, t.Tokens, t.Cost = &p, p.Markdown, p.Tokens, p.Cost
 		t.Citations = notNil(p.Citations)
 	case chat.RunDone:
 		t.Status, t.Error = p.Status, p.Error
@@ -76,6 +79,32 @@ func (t *trace) add(ev chat.Event) error {
 		}
 	}
 	return nil
+}
+
+// total says what the run came to. Its answer knows; for a run without one the steps are added up.
+func (t *trace) total() {
+	t.LatencyMS = latency(t)
+	if t.Answer != nil {
+		return
+	}
+	var tokens chat.Tokens
+	var cost *float64
+	for _, step := range t.Steps {
+		if step.Tokens != nil {
+			tokens.In, tokens.Out = tokens.In+step.Tokens.In, tokens.Out+step.Tokens.Out
+		}
+		if step.Cost != nil {
+			sum := *step.Cost
+			if cost != nil {
+				sum += *cost
+			}
+			cost = &sum
+		}
+	}
+	t.Cost = cost
+	if tokens.In+tokens.Out > 0 {
+		t.Tokens = tokens
+	}
 }
 
 // addStep puts a step's newer state over its older one, which may hold the thought and input alone.
@@ -137,6 +166,7 @@ func (s *Server) trace(ctx context.Context, scope chat.Scope, runID string) (*tr
 			}
 		}
 		if page.Over || len(page.Entries) == 0 {
+			t.total()
 			return t, nil
 		}
 	}
@@ -146,6 +176,7 @@ func (s *Server) trace(ctx context.Context, scope chat.Scope, runID string) (*tr
 func (s *Server) await(ctx context.Context, scope chat.Scope, run chat.Run) (*trace, error) {
 	t := newTrace(run)
 	err := s.listen(ctx, scope, run.ID, t.add, nil)
+	t.total()
 	return t, err
 }
 
