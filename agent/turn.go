@@ -176,6 +176,10 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 		case llm.Call:
 			r.calls = append(r.calls, p)
 		case llm.Notice:
+			if w.noticed[p] { // once is enough
+				continue
+			}
+			w.noticed[p] = true
 			if err := w.emit(ctx, w.phase("notice", chat.ActionThinking, chat.StatusComplete, string(p))); err != nil {
 				return nil, err
 			}

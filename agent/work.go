@@ -80,6 +80,7 @@ type work struct {
 	judged     string // what the model says of its answer
 	compacted  bool
 	nudged     map[string]bool
+	noticed    map[llm.Notice]bool
 	used       chat.Tokens
 	cost       *float64        // of what was used; nil without prices
 	stop       chat.StopReason // why the answer is forced; empty while it is not
@@ -93,7 +94,7 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 	w := &work{
 		Runs: r, run: run, set: set, budget: r.budgetOf(set, run.Request.Config), begun: time.Now(), now: now, leaving: context.Background(),
 		model: model, fell: model.Name() == offlineName, nonce: newNonce(),
-		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
+		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{}, noticed: map[llm.Notice]bool{},
 	}
 	w.store = func(ctx context.Context, ps ...chat.Payload) error {
 		err := r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...)

@@ -32,7 +32,7 @@ func anthropicModel(ctx context.Context, set *settings) []finding {
 		if !health.Tools {
 			tools.err = fmt.Errorf("%s did not call the tool it was told to call; choose another model with ANTHROPIC_MODEL", set.AnthropicModel)
 		}
-		found = append(found, tools)
+		found = append(found, tools, finding{what: "seed", fine: "Anthropic's models take none: a question that gives one is told so"})
 	}
 	return found
 }

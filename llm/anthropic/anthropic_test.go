@@ -123,6 +123,38 @@ func TestSendsTheWholeRequest(t *testing.T) {
 	}
 }
 
+func TestWhatTheProviderDoesNotTakeIsSaid(t *testing.T) {
+	t.Parallel()
+	seed, warm, mild := int64(7), 1.5, 0.5
+	for _, tt := range []struct {
+		name     string
+		thinking int
+		req      llm.Request
+		want     []llm.Notice
+	}{
+		{"nothing asked for", 0, hello, nil},
+		{"a temperature that it takes", 0, llm.Request{Messages: hello.Messages, Temperature: &mild}, nil},
+		{"a seed", 0, llm.Request{Messages: hello.Messages, Seed: &seed}, []llm.Notice{"claude takes no seed: the same seed does not give the same answer with it"}},
+		{"a high temperature", 0, llm.Request{Messages: hello.Messages, Temperature: &warm}, []llm.Notice{"claude takes a temperature of 1 at most: it got 1"}},
+		{"a temperature while it thinks", 2048, llm.Request{Messages: hello.Messages, Temperature: &mild},
+			[]llm.Notice{"claude thinks before it answers, and then takes no temperature: it was left out"}},
+	} {
+		m, _ := serve(t, Config{Thinking: tt.thinking}, scripted.Reply{Text: "ok"})
+		var said []llm.Notice
+		for part, err := range m.Stream(t.Context(), tt.req) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, ok := part.(llm.Notice); ok {
+				said = append(said, n)
+			}
+		}
+		if diff := cmp.Diff(tt.want, said); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 // wire is a transport that answers with bytes.
 type wire struct {
 	body string

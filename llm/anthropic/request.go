@@ -67,6 +67,21 @@ func (m *Model) params(req llm.Request) (sdk.MessageNewParams, error) {
 	return p, nil
 }
 
+// leftOut says what a request asked for and the provider does not take.
+func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
+	if req.Seed != nil {
+		notices = append(notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"))
+	}
+	switch {
+	case req.Temperature == nil:
+	case m.thinking > 0 && canThink(remote.Repair(req.Messages)):
+		notices = append(notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"))
+	case *req.Temperature > 1:
+		notices = append(notices, llm.Notice(m.name+" takes a temperature of 1 at most: it got 1"))
+	}
+	return notices
+}
+
 // canThink reports whether the calls since the last question all have the thinking they came from: the provider refuses to think on
 // without it.
 func canThink(history []llm.Message) bool {

@@ -179,6 +179,9 @@ func (r *reply) end() *llm.Error {
 			r.send(call)
 		}
 	}
+	for _, notice := range r.m.leftOut(r.req) {
+		r.send(notice)
+	}
 	done := llm.Done{Finish: finish}
 	if r.counted {
 		done.Usage = &r.usage

@@ -43,6 +43,9 @@ func (r *reply) end(ctx context.Context) *llm.Error {
 			r.send(call)
 		}
 	}
+	for _, notice := range r.m.leftOut(r.req) {
+		r.send(notice)
+	}
 	done := llm.Done{Finish: finish}
 	if r.usage.said {
 		done.Usage = &llm.Usage{In: r.usage.in, Out: r.usage.out}

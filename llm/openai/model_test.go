@@ -232,6 +232,56 @@ func TestLearnsWhatTheServerRefuses(t *testing.T) {
 	}
 }
 
+// What the server refused to take is said with each reply that goes without it.
+func TestWhatTheServerDoesNotTakeIsSaid(t *testing.T) {
+	ok := scripted.NewServer(scripted.Config{})
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		for _, field := range []string{"seed", "temperature"} {
+			if strings.Contains(string(body), `"`+field+`"`) {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = fmt.Fprintf(w, `{"error":{"message":"Unsupported parameter: '%s'"}}`, field)
+				return
+			}
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		ok.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	m := newTestModel(t, Config{BaseURL: web.URL})
+	temperature, seed := 0.5, int64(7)
+	for _, tt := range []struct {
+		req  llm.Request
+		want []llm.Notice
+	}{
+		{llm.Request{Messages: hello.Messages, Temperature: &temperature, Seed: &seed},
+			[]llm.Notice{"m takes no seed: the same seed does not give the same answer with it", "m takes no temperature: it was left out"}},
+		{llm.Request{Messages: hello.Messages, Temperature: &temperature}, []llm.Notice{"m takes no temperature: it was left out"}},
+		{hello, nil},
+	} {
+		var said []llm.Notice
+		last := llm.Part(nil)
+		for part, err := range m.Stream(t.Context(), tt.req) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, ok := part.(llm.Notice); ok {
+				said = append(said, n)
+			}
+			last = part
+		}
+		if diff := cmp.Diff(tt.want, said); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if _, ok := last.(llm.Done); !ok {
+			t.Errorf("the last part is %#v", last)
+		}
+	}
+}
+
 func TestTheKeyNeverPrints(t *testing.T) {
 	c := Config{APIKey: "sk-secret", Model: "m"}
 	var log strings.Builder

@@ -59,6 +59,17 @@ func (h *habits) learn(e *llm.Error, req llm.Request) bool {
 	return false
 }
 
+// leftOut says what a request asked for and the server has refused to take.
+func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
+	if req.Seed != nil && m.habits.noSeed.Load() {
+		notices = append(notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"))
+	}
+	if req.Temperature != nil && m.habits.noTemperature.Load() {
+		notices = append(notices, llm.Notice(m.name+" takes no temperature: it was left out"))
+	}
+	return notices
+}
+
 func flip(b *atomic.Bool) bool {
 	was := b.Load()
 	return b.CompareAndSwap(was, !was)
