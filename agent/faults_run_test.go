@@ -49,8 +49,8 @@ var (
 	answers = wired{body: events(piece("There are 28 days of paid "), piece("holiday a year [1]."), ends("stop"), theEnd)}
 )
 
-// provider serves the answers in order, the last one again and again.
-func provider(t *testing.T, replies ...wired) (*openai.Model, *atomic.Int64) {
+// provider serves the answers in order, the last one again and again, with a flush after each step of so many bytes.
+func provider(t *testing.T, step int, replies ...wired) (*openai.Model, *atomic.Int64) {
 	t.Helper()
 	var asked atomic.Int64
 	gone := make(chan struct{})
@@ -65,8 +65,12 @@ func provider(t *testing.T, replies ...wired) (*openai.Model, *atomic.Int64) {
 			w.Header().Set("Retry-After", reply.after)
 		}
 		w.WriteHeader(max(reply.status, http.StatusOK))
-		for i := range len(reply.body) { // each byte for itself
-			if _, err := io.WriteString(w, reply.body[i:i+1]); err != nil {
+		each := step
+		if len(reply.body) > 1<<20 {
+			each = 1 << 16
+		}
+		for part := range slices.Chunk([]byte(reply.body), each) {
+			if _, err := w.Write(part); err != nil {
 				return
 			}
 			_ = http.NewResponseController(w).Flush()
@@ -91,22 +95,27 @@ func provider(t *testing.T, replies ...wired) (*openai.Model, *atomic.Int64) {
 	return m, &asked
 }
 
+// What becomes of an answer.
+const (
+	mended   = "" // the model's own answer
+	replaced = "fallback"
+)
+
+// faultRow is a fault on the wire, and what a run makes of it.
+type faultRow struct {
+	fault   string
+	replies []wired
+	ends    string   // mended, replaced, or the status of the run
+	steps   []string // of tools and of what was done about the fault, with their status; nil: one good search
+	asked   int      // requests; 0: one for each reply
+	never   string   // what the user never sees at the end
+}
+
 // What a whole run makes of a provider's faults: its steps, the rows in the store, and the text that the user sees.
 func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 	t.Parallel()
-	const (
-		mended   = "" // the model's own answer
-		replaced = "fallback"
-	)
 	long := toolCalls(`{"index":0,"id":"r1","function":{"name":"search_documents","arguments":"{\"query\":\"sickness doctor certificate\"}"}}`)
-	for _, row := range []struct {
-		fault   string
-		replies []wired
-		ends    string   // mended, replaced, or the status of the run
-		steps   []string // of tools and of what was done about the fault, with their status; nil: one good search
-		asked   int      // requests; 0: one for each reply
-		never   string   // what the user never sees at the end
-	}{
+	for _, row := range []faultRow{
 		{fault: "1: a clean end before anything is tried again", replies: []wired{looks, {body: ": hello\n\n"}, answers}},
 		{fault: "1: a clean end after text was shown", replies: []wired{looks, {body: events(piece("There are some days"))}}, ends: replaced, never: "some days"},
 		{fault: "2: an end inside an event", replies: []wired{looks, {body: events(piece("There are some days")) + `data: {"cho`}}, ends: replaced, never: "some days"},
@@ -143,50 +152,81 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 		{fault: "46: a failed server, then none", replies: []wired{looks, {status: 500, body: "oops"}, {status: 503, body: "oops"}, answers}},
 		{fault: "47: a context that is too long", replies: []wired{looks, {body: events(long, ends("tool_calls"), theEnd)}, {status: 400, kind: "application/json", body: `{"error":{"message":"This model's maximum context length is 4096 tokens","code":"context_length_exceeded"}}`}, answers},
 			steps: []string{"search_documents complete", "search_documents complete"}},
+		{fault: "10: data without a space, of many lines", replies: []wired{looks, {body: strings.ReplaceAll(strings.ReplaceAll(answers.body, "data: ", "data:"), `"delta":`, "\"delta\":\ndata:")}}},
+		{fault: "13: an endless line", replies: []wired{looks, {body: "data: {\"x\":\"" + strings.Repeat("a", 8<<20+1<<17)}}, ends: replaced},
+		{fault: "15: vLLM's error object, then none", replies: []wired{looks, {body: events(`{"object":"error","message":"boom","type":"InternalServerError","code":503}`)}, answers}},
+		{fault: "15: a bare string after text was shown", replies: []wired{looks, {body: events(piece("There are some days"), `"overloaded"`)}}, ends: replaced, never: "some days"},
+		{fault: "16: a null error", replies: []wired{looks, {body: strings.ReplaceAll(answers.body, `{"choices"`, `{"error":null,"choices"`)}}},
+		{fault: "18: a chunk without choices", replies: []wired{looks, {body: events(`{"choices":[],"prompt_filter_results":[{"x":1}]}`) + answers.body}}},
+		{fault: "19: odd values", replies: []wired{looks, {body: events(`{"created":1.5e9,"choices":[{"index":0}]}`, `{"choices":[{"delta":null}]}`, `{"choices":[{"delta":{"content":null}}]}`) + answers.body}}},
+		{fault: "20: a usage-only chunk", replies: []wired{looks, {body: strings.Replace(answers.body, events(theEnd), events(`{"usage":{"prompt_tokens":5,"completion_tokens":9}}`, theEnd), 1)}}},
+		{fault: "21: stream_options refused", replies: []wired{{status: 400, kind: "application/json", body: `{"error":{"message":"Unsupported parameter: stream_options"}}`}, looks, answers}},
+		{fault: "24: a continuation on another index", replies: []wired{{body: events(toolCalls(`{"index":0,"id":"s1","function":{"name":"search_documents","arguments":""}}`),
+			toolCalls(`{"index":1,"function":{"arguments":"{\"query\":\"holiday\"}"}}`), ends("tool_calls"), theEnd)}, answers}},
+		{fault: "25: a wild index", replies: []wired{{body: strings.Replace(looks.body, `"index":0,"id"`, `"index":9223372036854775807,"id"`, 1)}, answers}},
+		{fault: "29: the arguments sent again", replies: []wired{{body: events(lookUp, toolCalls(`{"index":0,"function":{"arguments":"{\"query\":\"holiday\"}"}}`), ends("tool_calls"), theEnd)}, answers}},
+		{fault: "30: empty arguments", replies: []wired{{body: events(toolCalls(`{"index":0,"id":"l1","function":{"name":"list_documents","arguments":""}}`), ends("tool_calls"), theEnd)}, looks, answers},
+			steps: []string{"list_documents complete", "search_documents complete"}},
+		{fault: "33: an argument of the wrong kind", replies: []wired{{body: strings.Replace(looks.body, `\"holiday\"`, `[7]`, 1)}, looks, answers}, steps: []string{"search_documents error", "search_documents complete"}},
+		{fault: "40: reasoning that must go back", replies: []wired{{body: events(`{"choices":[{"delta":{"reasoning_content":"Let me look."}}]}`) + looks.body},
+			{status: 400, kind: "application/json", body: `{"error":{"message":"Missing reasoning_content in the assistant message: it must be passed back"}}`}, answers}},
+		{fault: "41: reasoning alone", replies: []wired{looks, {body: events(`{"choices":[{"delta":{"reasoning_content":"I wonder."}}]}`, ends("stop"), theEnd)}}, ends: replaced, never: "I wonder"},
+		{fault: "49: a server that fails to parse a call", replies: []wired{{status: 500, kind: "application/json", body: `{"error":{"code":500,"message":"Failed to parse input at pos 12: <tool_call>","type":"server_error"}}`}, looks, answers},
+			steps: []string{"review error", "search_documents complete"}},
 		{fault: "50: the same call again and again", replies: []wired{looks, looks, looks, answers}, steps: []string{"search_documents complete", "search_documents complete", "search_documents skipped"}},
 	} {
-		t.Run(row.fault, func(t *testing.T) {
-			t.Parallel()
-			remote, asked := provider(t, row.replies...)
-			h := newHouse(t, written.New(remote, written.Auto), withFallback)
-			got := h.answer(question("How many days of paid holiday does an employee get?"))
-			if want := max(row.asked, len(row.replies)); row.ends != replaced && int(asked.Load()) != want || row.asked > 0 && int(asked.Load()) != row.asked {
-				t.Errorf("the server was asked %d times, want %d", asked.Load(), want)
-			}
-			if row.steps == nil {
-				row.steps = []string{"search_documents complete"}
-			}
-			if row.ends == replaced {
-				row.steps = append(row.steps, "fallback error")
-			}
-			var steps []string
-			for _, s := range got.ended() {
-				if s.ToolName != "" && !slices.Contains(steps, "fallback error") || s.Step == "fallback" || s.Step == "parallel" || s.Step == "review" {
-					steps = append(steps, s.Step+" "+string(s.Status))
-				}
-			}
-			if !slices.Equal(steps, row.steps) {
-				t.Errorf("steps %q, want %q:%s", steps, row.steps, dump(got.log))
-			}
-			h.checkStored(got)
-			if row.never != "" && strings.Contains(got.text(), row.never) {
-				t.Errorf("the user sees %q", got.text())
-			}
-			switch row.ends {
-			case mended:
-				if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
-					t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
-				}
-			case replaced:
-				if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 {
-					t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
-				}
-			default:
-				if d := got.done(); string(d.Status) != row.ends || d.Error == nil || len(all[chat.Answer](got)) != 0 {
-					t.Errorf("it ended %+v", d)
-				}
-			}
-		})
+		for _, way := range []struct {
+			name string
+			step int // bytes
+		}{{"whole", 1 << 20}, {"a byte at a time", 1}} {
+			t.Run(row.fault+", "+way.name, func(t *testing.T) {
+				t.Parallel()
+				checkFault(t, row, way.step)
+			})
+		}
+	}
+}
+
+// checkFault carries a run through a fault whose answers come in steps of so many bytes, and checks its steps, its rows and its text.
+func checkFault(t *testing.T, row faultRow, step int) {
+	remote, asked := provider(t, step, row.replies...)
+	h := newHouse(t, written.New(remote, written.Auto), withFallback)
+	got := h.answer(question("How many days of paid holiday does an employee get?"))
+	if want := max(row.asked, len(row.replies)); row.ends != replaced && int(asked.Load()) != want || row.asked > 0 && int(asked.Load()) != row.asked {
+		t.Errorf("the server was asked %d times, want %d", asked.Load(), want)
+	}
+	if row.steps == nil {
+		row.steps = []string{"search_documents complete"}
+	}
+	if row.ends == replaced {
+		row.steps = append(row.steps, "fallback error")
+	}
+	var steps []string
+	for _, s := range got.ended() {
+		if s.ToolName != "" && !slices.Contains(steps, "fallback error") || s.Step == "fallback" || s.Step == "parallel" || s.Step == "review" {
+			steps = append(steps, s.Step+" "+string(s.Status))
+		}
+	}
+	if !slices.Equal(steps, row.steps) {
+		t.Errorf("steps %q, want %q:%s", steps, row.steps, dump(got.log))
+	}
+	h.checkStored(got)
+	if row.never != "" && strings.Contains(got.text(), row.never) {
+		t.Errorf("the user sees %q", got.text())
+	}
+	switch row.ends {
+	case mended:
+		if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+			t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
+		}
+	case replaced:
+		if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 {
+			t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
+		}
+	default:
+		if d := got.done(); string(d.Status) != row.ends || d.Error == nil || len(all[chat.Answer](got)) != 0 {
+			t.Errorf("it ended %+v", d)
+		}
 	}
 }
 
