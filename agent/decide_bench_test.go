@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,14 +14,21 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
+	"footnote/llm/offline"
 	"footnote/llm/scripted"
 )
 
 // quantiles reports the median and the 95th percentile in milliseconds.
-func quantiles(b *testing.B, took []time.Duration) {
+func quantiles(b *testing.B, took []time.Duration, of ...string) {
 	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, strings.Join(append(of, "p50-ms"), "-"))
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, strings.Join(append(of, "p95-ms"), "-"))
+}
+
+// askedToDecide are questions of all kinds.
+var askedToDecide = []string{
+	"Who made the building survey?", "What does Handbook.md say about paid holiday?", "Compare the roof and the damp in the survey", "What is 17 * 23?",
+	"Why is the roof in poor condition, and what does it cost to repair the flashing around the chimney?", "Hello there",
 }
 
 // BenchmarkRulesDecide is what rules take from a question to the tools that it begins with.
@@ -27,13 +36,9 @@ func BenchmarkRulesDecide(b *testing.B) {
 	h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
 	h.furnish()
 	h.hire(scripted.New())
-	asked := []string{
-		"Who made the building survey?", "What does Handbook.md say about paid holiday?", "Compare the roof and the damp in the survey", "What is 17 * 23?",
-		"Why is the roof in poor condition, and what does it cost to repair the flashing around the chimney?", "Hello there",
-	}
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
-		q := asked[i%len(asked)]
+		q := askedToDecide[i%len(askedToDecide)]
 		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}}}, h.runs.box.sets[DefaultToolset], b.Context())
 		begun := time.Now()
 		w.asked = analyse(q, false)
@@ -43,6 +48,54 @@ func BenchmarkRulesDecide(b *testing.B) {
 		took = append(took, time.Since(begun))
 	}
 	quantiles(b, took)
+}
+
+// timed is a model whose every reply is made before any of it is handed on, so that what is measured is the model's own time.
+type timed struct {
+	llm.Model
+	chose, answered *[]time.Duration
+}
+
+func (m timed) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		var parts []llm.Part
+		into := m.answered
+		begun := time.Now()
+		for part, err := range m.Model.Stream(ctx, req) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if _, ok := part.(llm.Call); ok {
+				into = m.chose
+			}
+			parts = append(parts, part)
+		}
+		*into = append(*into, time.Since(begun))
+		for _, part := range parts {
+			if !yield(part, nil) {
+				return
+			}
+		}
+	}
+}
+
+// BenchmarkOfflineDecides is what the model made of rules takes for each of its turns in whole runs: those in which it chooses tools,
+// and those in which it weighs what was read and writes the answer.
+func BenchmarkOfflineDecides(b *testing.B) {
+	h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
+	h.furnish()
+	var chose, answered []time.Duration
+	h.hire(timed{offline.New(), &chose, &answered})
+	for i := 0; b.Loop(); i++ {
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]}}, h.runs.box.sets[DefaultToolset], b.Context())
+		w.store = func(context.Context, ...chat.Payload) error { return nil }
+		if _, err := w.do(b.Context(), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	quantiles(b, chose, "chooses")
+	quantiles(b, answered, "answers")
 }
 
 // BenchmarkStepOverhead is a run without its model's time, for each of its turns, everything stored.
