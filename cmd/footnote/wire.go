@@ -52,6 +52,9 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			err = errors.Join(err, a.close())
 		}
 	}()
+	if a.pdf, err = newPDFReader(dir, log); err != nil {
+		return nil, err
+	}
 	if a.stores, err = openStores(ctx, set, dir, log); err != nil {
 		return nil, err
 	}
@@ -110,14 +113,25 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	return a, err
 }
 
-func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
+// newPDFReader makes the reader of a data directory. Where there have been PDFs, its worker starts while everything else does:
+// a page may be asked for in the very first request.
+func newPDFReader(dir *directory, log *slog.Logger) (*pdf.Reader, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program, to start the PDF reader: %w", err)
+		return nil, fmt.Errorf("find this program, to start the PDF reader: %w", err)
 	}
-	if a.pdf, err = pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: dir.file("cache", "pdf"), IdleAfter: pdfIdle, Log: log}); err != nil {
-		return err
+	compiled := dir.file("cache", "pdf")
+	reader, err := pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: compiled, IdleAfter: pdfIdle, Log: log})
+	if err != nil {
+		return nil, err
 	}
+	if _, err := os.Stat(compiled); err == nil {
+		reader.Expect()
+	}
+	return reader, nil
+}
+
+func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	files := extract.New(a.pdf)
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,

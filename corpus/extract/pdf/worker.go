@@ -96,11 +96,15 @@ func Worker(ctx context.Context, in io.Reader, out io.Writer) error {
 type session struct {
 	enc   *gob.Encoder
 	lib   *library
+	spare *module // made ahead, for whatever comes next
 	drawn drawn
 }
 
 func (s *session) close(ctx context.Context) error {
 	err := s.drawn.close()
+	if s.spare != nil {
+		err = errors.Join(err, s.spare.close())
+	}
 	if s.lib != nil {
 		err = errors.Join(err, s.lib.close(ctx))
 	}
@@ -110,7 +114,9 @@ func (s *session) close(ctx context.Context) error {
 // serve answers one request. Only an error of the connection is returned.
 func (s *session) serve(ctx context.Context, req request) error {
 	if s.lib == nil {
+		percent := debug.SetGCPercent(-1) // all that loading brings in stays: collecting meanwhile finds nothing
 		lib, err := load(ctx, req.CacheDir)
+		debug.SetGCPercent(percent)
 		if err != nil {
 			return s.enc.Encode(reply{Internal: err.Error()})
 		}
@@ -135,7 +141,7 @@ func (s *session) serve(ctx context.Context, req request) error {
 
 func (s *session) answer(ctx context.Context, req request) (reply, error) {
 	if req.Ready {
-		return reply{Ready: true}, nil
+		return reply{Ready: true}, s.makeSpare(ctx)
 	}
 	if req.Page > 0 {
 		return s.draw(ctx, req)
@@ -143,7 +149,7 @@ func (s *session) answer(ctx context.Context, req request) (reply, error) {
 	if err := s.drawn.close(); err != nil {
 		return reply{}, fmt.Errorf("close the last file: %w", err)
 	}
-	m, err := s.lib.instance(ctx)
+	m, err := s.instance(ctx)
 	if err != nil {
 		return reply{}, err
 	}
@@ -163,6 +169,21 @@ func (s *session) answer(ctx context.Context, req request) (reply, error) {
 	return reply{Extracted: &x, Meta: meta}, nil
 }
 
+func (s *session) makeSpare(ctx context.Context) (err error) {
+	if s.spare == nil && s.drawn.m == nil {
+		s.spare, err = s.lib.instance(ctx)
+	}
+	return err
+}
+
+func (s *session) instance(ctx context.Context) (m *module, err error) {
+	if err := s.makeSpare(ctx); err != nil {
+		return nil, err
+	}
+	m, s.spare = s.spare, nil
+	return m, nil
+}
+
 func (s *session) sendBlocks(blocks []corpus.Block) error {
 	if len(blocks) == 0 {
 		return nil
@@ -179,7 +200,7 @@ func (s *session) draw(ctx context.Context, req request) (reply, error) {
 		if err := s.drawn.close(); err != nil {
 			return reply{}, fmt.Errorf("close the last file: %w", err)
 		}
-		m, err := s.lib.instance(ctx)
+		m, err := s.instance(ctx)
 		if err != nil {
 			return reply{}, err
 		}
