@@ -168,7 +168,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		return true, w.nudge(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
 	case searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:
 		return true, w.nudge(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
-	case searches == 0 && len(w.past.messages) > 0:
+	case searches == 0 && w.saidBefore(text):
 		return false, nil // it answered from the conversation
 	default:
 		if searches == 0 {
@@ -179,6 +179,23 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return false, w.refuseInstead(ctx, empty)
 	}
+}
+
+// saidBefore reports whether what was said in the conversation bears out each claim of an answer.
+func (w *work) saidBefore(answer string) bool {
+	var said strings.Builder
+	for _, m := range w.past.messages {
+		said.WriteString(m.Text + "\n\n")
+	}
+	if said.Len() == 0 {
+		return false
+	}
+	for _, c := range claims(answer) {
+		if !w.cite.judge.Supports(c.text, said.String()) {
+			return false
+		}
+	}
+	return true
 }
 
 // needsFootnotes reports whether the answer must rest on passages: not so for talk, sums and lists of documents.

@@ -41,6 +41,26 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	}
 }
 
+// A second question is held to the documents like the first: only what was said before may be said again without a footnote.
+func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	session := readBefore(h)
+	req := question("How many days of holiday was that again?")
+	req.SessionID = session
+	const again = "Every employee is entitled to 28 days of paid holiday in each calendar year."
+	h.hire(scripted.New(says(again), says(again)))
+	if a := h.answer(req).answer(); a.Markdown != again {
+		t.Errorf("what was said before: %q", a.Markdown)
+	}
+	const invented = "Ada Brown hid 900 gold coins below the kitchen floor."
+	h.hire(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)))
+	got := h.answer(req)
+	if got.done().Status != chat.RunCitationValidationFailed || strings.Contains(got.text(), "gold") {
+		t.Errorf("what nobody said before ended as %s: %q", got.done().Status, got.text())
+	}
+}
+
 func TestAConversationIsToldInItsBounds(t *testing.T) {
 	t.Parallel()
 	turn := 0
