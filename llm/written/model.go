@@ -149,6 +149,7 @@ type reply struct {
 	yielded bool
 	stopped bool
 	calls   int
+	refused bool // a call came although the reply must be text
 }
 
 func (r *reply) send(p llm.Part) {
@@ -189,11 +190,21 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 		case llm.Text:
 			r.show(r.sieve.next(string(p)))
 		case llm.Call:
+			if r.req.NoTools {
+				r.refused = true
+				continue
+			}
 			r.calls++
 			r.send(p)
 		case llm.Done:
 			if err := r.end(&p); err != nil {
 				return err
+			}
+			if r.refused && !r.shown {
+				return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+			}
+			if r.refused && p.Finish == llm.FinishCalls {
+				p.Finish = llm.FinishStop
 			}
 			if after != nil {
 				after(r.calls > 0)

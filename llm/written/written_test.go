@@ -188,6 +188,12 @@ func TestTheJSONWay(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
+	for text, want := range map[string]heard{"": {Err: llm.KindEmpty}, "Poor.": {Text: "Poor.", Finish: llm.FinishStop}} {
+		own := scripted.Reply{Text: text, Calls: []llm.Call{{Name: "search_documents"}}}
+		if diff := cmp.Diff(want, hear(t, New(scripted.New(own), JSON), forced)); diff != "" {
+			t.Errorf("a call of its own where an answer must be, after %q (-want +got):\n%s", text, diff)
+		}
+	}
 	cut := New(scripted.New(scripted.Reply{Text: `{"tool": "search_documents", "input": {}}`, Finish: llm.FinishLength}), JSON)
 	if got := hear(t, cut, ask); got.Finish != llm.FinishLength || got.Calls[0] != "malformed search_documents{}" {
 		t.Errorf("a cut reply: %+v", got)
