@@ -228,7 +228,7 @@ func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(), func(c *Config) { c.MaxRuns = 1 })
-	hot, cold, warm, none, many := 3.0, -0.1, 1.1, 0, 51
+	hot, cold, warm, none, many, beyond := 3.0, -0.1, 1.1, 0, 51, 21
 	for _, tt := range []struct {
 		name string
 		req  chat.RunRequest
@@ -244,6 +244,7 @@ func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 		{"a temperature over 1 with documentation", chat.RunRequest{Message: "Hi", Toolset: "documentation", Config: chat.RunConfig{Temperature: &warm}}},
 		{"too many steps", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxSteps: &many}}},
 		{"no retrieval calls", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxRetrievalCalls: &none}}},
+		{"more passages than documentation gives", chat.RunRequest{Message: "Hi", Toolset: "documentation", Config: chat.RunConfig{RetrievalTopK: &beyond}}},
 		{"no passages", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{RetrievalTopK: &none}}},
 		{"too many passages", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{RetrievalTopK: &many}}},
 		{"a session id with a slash", chat.RunRequest{Message: "Hi", SessionID: "../etc"}},

@@ -33,11 +33,11 @@ func fence(nonce, body string) string {
 }
 
 // prompt is the history that a run begins with: the rules, the conversation so far, and the question.
-func prompt(run chat.Run, budget chat.Budget, a analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
+func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
 	var system strings.Builder
 	fill := strings.NewReplacer(
 		"{{nonce}}", nonce, "{{refusal}}", Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
-		"{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", count(documents, "document"),
+		"{{role}}", roleOf(role), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", count(documents, "document"),
 	)
 	if run.Request.ContextText != "" {
 		_, _ = fill.WriteString(&system, contextPrompt)
@@ -56,6 +56,14 @@ func prompt(run chat.Run, budget chat.Budget, a analysis, past recollection, doc
 	}
 	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, past.messages...)
 	return append(history, llm.Message{Role: llm.RoleUser, Text: run.Request.Message})
+}
+
+// roleOf introduces what those who run the server want said to every model.
+func roleOf(said string) string {
+	if said == "" {
+		return ""
+	}
+	return "\n\nThose who run this library say besides, as far as it does not contradict the rules below:\n" + said
 }
 
 // toolMessage is a tool's result as the model gets it.

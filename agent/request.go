@@ -50,6 +50,9 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 	if t := req.Config.Temperature; err == nil && t != nil && *t > set.warm {
 		err = invalid("temperature must be from 0 to %g with the toolset %s.", set.warm, set.name)
 	}
+	if k := req.Config.RetrievalTopK; err == nil && k != nil && set.mostResults() > 0 && *k > set.mostResults() {
+		err = invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.mostResults(), set.name)
+	}
 	return req, set, err
 }
 

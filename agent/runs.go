@@ -37,17 +37,20 @@ type Config struct {
 	// Prices are per million tokens, by model. Runs with other models have no cost.
 	Prices map[string]Price
 
-	Toolset     string        // of requests without one; empty: DefaultToolset
-	Tools       []string      // of requests without enabled_tools; empty: the toolset's own
-	Budget      chat.Budget   // zero fields: the toolset's own
-	Temperature *float64      // of requests without one; nil: the model's
-	Guard       Guard         // which questions are stopped
-	Thinking    Thinking      // how runs decide
-	Memory      Memory        // what of a conversation a run knows
-	MaxTurns    int           // questions of a session; 0: the toolset's own
-	MaxRuns     int           // under way at once; 0: 1,000
-	ToolTimeout time.Duration // of one call; 0: 30 s
-	Lease       time.Duration // how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
+	Toolset     string      // of requests without one; empty: DefaultToolset
+	Tools       []string    // of requests without enabled_tools; empty: the toolset's own
+	Budget      chat.Budget // zero fields: the toolset's own
+	Temperature *float64    // of requests without one; nil: the toolset's own
+	MaxTokens   int         // of one reply of the model; 0: its own limit
+	// SystemPrompt is what every model is told beside the rules: a role, a tone, what the documents are about. It changes no rule.
+	SystemPrompt string
+	Guard        Guard         // which questions are stopped
+	Thinking     Thinking      // how runs decide
+	Memory       Memory        // what of a conversation a run knows
+	MaxTurns     int           // questions of a session; 0: the toolset's own
+	MaxRuns      int           // under way at once; 0: 1,000
+	ToolTimeout  time.Duration // of one call; 0: 30 s
+	Lease        time.Duration // how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
 
 	// Exclusive says that no other process can work on this store's runs: at start all unfinished ones are taken over at once.
 	Exclusive bool
@@ -100,12 +103,8 @@ func NewRuns(cfg Config) (*Runs, error) {
 		return nil, err
 	}
 	cfg.Toolset = cmp.Or(cfg.Toolset, DefaultToolset)
-	set, why := box.set(cfg.Toolset)
-	if why == "" {
-		_, why = box.pick(set, cfg.Tools)
-	}
-	if why != "" {
-		return nil, invalid("%s", why)
+	if err := box.check(cfg); err != nil {
+		return nil, err
 	}
 	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())
 	cfg.MaxRuns = cmp.Or(cfg.MaxRuns, 1000)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ type toolset struct {
 	budget chat.Budget
 	turns  int     // questions of a session
 	warm   float64 // the highest temperature
+	usual  float64 // the temperature of requests without one
 	// selection is who chooses the first tools, unless a request or the settings say it.
 	selection Selection
 	tools     []*tool
@@ -61,15 +63,15 @@ func newToolbox(cfg Config) (toolbox, error) {
 	for _, row := range []struct {
 		name                string
 		steps, calls, turns int
-		warm                float64
+		warm, usual         float64
 		tools               string
 	}{
-		{"cursor", 10, 10, 200, 2, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document"},
-		{"react", 10, 5, 200, 2, "retrieve retrieve_more calculate web_search lookup summarize finish"},
-		{"strategy", 3, 5, 200, 2, "semantic_search read_document metadata_search hybrid_search"},
-		{"documentation", 10, 5, 20, 1, "retrieve_documentation"},
+		{"cursor", 10, 10, 200, 2, 0, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document"},
+		{"react", 10, 5, 200, 2, 0.1, "retrieve retrieve_more calculate web_search lookup summarize finish"},
+		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},
+		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation"},
 	} {
-		set := toolset{name: row.name, selection: SelectModel, turns: row.turns, warm: row.warm, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
+		set := toolset{name: row.name, selection: SelectModel, turns: row.turns, warm: row.warm, usual: row.usual, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
 		for name := range strings.FieldsSeq(row.tools) {
 			if t, ok := built[name]; ok {
 				set.tools = append(set.tools, t)
@@ -95,6 +97,27 @@ func (b toolbox) set(name string) (toolset, string) {
 		return set, ""
 	}
 	return toolset{}, "There is no toolset “" + shorten(name, 60) + "”. There are: " + strings.Join(slices.Sorted(maps.Keys(b.sets)), ", ") + "."
+}
+
+// CheckTools reports a toolset or a tool that there is not.
+func (c Config) CheckTools() error {
+	box, err := newToolbox(c)
+	if err != nil {
+		return err
+	}
+	return box.check(c)
+}
+
+// check names the setting that is wrong.
+func (b toolbox) check(cfg Config) error {
+	set, why := b.set(cmp.Or(cfg.Toolset, DefaultToolset))
+	if why != "" {
+		return invalid("agent.toolset: %s", why)
+	}
+	if _, why = b.pick(set, cfg.Tools); why != "" {
+		return invalid("agent.tools: %s", why)
+	}
+	return nil
 }
 
 // pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none named leaves it
@@ -141,6 +164,15 @@ func (s toolset) names() []string {
 		out[i] = t.name
 	}
 	return out
+}
+
+// mostResults is the highest top_k that a tool of the set takes; 0 if none has one.
+func (s toolset) mostResults() int {
+	most := 0
+	for _, t := range s.tools {
+		most = max(most, t.topK)
+	}
+	return most
 }
 
 // standIns are the tools that do what another does, in sets that do not have it.

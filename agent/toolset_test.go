@@ -23,20 +23,53 @@ func TestTheTableOfToolsets(t *testing.T) {
 	}
 	got := map[string]string{}
 	for name, set := range box.sets {
-		b, err := json.Marshal([]int{set.budget.Steps, set.budget.RetrievalCalls, set.turns})
+		b, err := json.Marshal([]any{set.budget.Steps, set.budget.RetrievalCalls, set.turns, set.usual})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got[name] = string(b) + " " + strings.Join(set.names(), " ")
 	}
 	want := map[string]string{
-		"cursor":        "[10,10,200] search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document",
-		"react":         "[10,5,200] retrieve retrieve_more calculate lookup summarize finish",
-		"strategy":      "[3,5,200] semantic_search read_document metadata_search hybrid_search",
-		"documentation": "[10,5,20] retrieve_documentation",
+		"cursor":        "[10,10,200,0] search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document",
+		"react":         "[10,5,200,0.1] retrieve retrieve_more calculate lookup summarize finish",
+		"strategy":      "[3,5,200,0.3] semantic_search read_document metadata_search hybrid_search",
+		"documentation": "[10,5,20,0] retrieve_documentation",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("toolsets (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
+	t.Parallel()
+	script := []scripted.Reply{calls(call("retrieve", `{"query":"paid holiday"}`)), says(goodAnswer)}
+	model := scripted.New(script...)
+	h := newHouse(t, model)
+	req := question("How many days of paid holiday are there?")
+	req.Toolset = "react"
+	h.answer(req).answer()
+	if first := model.Requests()[0]; *first.Temperature != 0.1 || first.MaxTokens != 0 || strings.Contains(first.Messages[0].Text, "{{") || strings.Contains(first.Messages[0].Text, "say besides") {
+		t.Errorf("without settings: temperature %v, %d tokens, %s", *first.Temperature, first.MaxTokens, first.Messages[0].Text)
+	}
+	model, cool, own := scripted.New(script...), 0.6, 0.9
+	h.hire(model, func(c *Config) {
+		c.Temperature, c.MaxTokens, c.SystemPrompt = &cool, 900, "You are the {{date}} librarian of the mill."
+	})
+	h.answer(req).answer()
+	first := model.Requests()[0]
+	if *first.Temperature != cool || first.MaxTokens != 900 {
+		t.Errorf("with settings: temperature %v, %d tokens", *first.Temperature, first.MaxTokens)
+	}
+	if said := first.Messages[0].Text; !strings.Contains(said, "You are the {{date}} librarian of the mill.") || !strings.Contains(said, "After each claim write the number") {
+		t.Errorf("the model was told:\n%s", said)
+	}
+	model = scripted.New(script...)
+	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
+	req.Config.Temperature = &own
+	req.ContextText = "There are 28 days of paid holiday."
+	h.answer(req)
+	if first := model.Requests()[0]; *first.Temperature != own || !strings.Contains(first.Messages[0].Text, "Speak like a miller.") {
+		t.Errorf("of a request with a text: temperature %v, %s", *first.Temperature, first.Messages[0].Text)
 	}
 }
 

@@ -197,14 +197,22 @@ func (w *work) thinking(thought string) chat.Step {
 	return step
 }
 
+// temperature is that of the request, else of the server, else of the toolset.
+func (w *work) temperature() *float64 {
+	switch {
+	case w.run.Request.Config.Temperature != nil:
+		return w.run.Request.Config.Temperature
+	case w.cfg.Temperature != nil:
+		return w.cfg.Temperature
+	}
+	return &w.set.usual
+}
+
 // request is the next turn as the model gets it.
 func (w *work) request() llm.Request {
-	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough || w.direct, Temperature: w.run.Request.Config.Temperature, Seed: w.run.Request.Config.Seed}
+	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough || w.direct, Temperature: w.temperature(), Unasked: w.run.Request.Config.Temperature == nil && w.cfg.Temperature == nil, Seed: w.run.Request.Config.Seed, MaxTokens: w.cfg.MaxTokens}
 	if len(w.aside) > 0 {
 		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
-	}
-	if req.Temperature == nil {
-		req.Temperature = w.cfg.Temperature
 	}
 	if !w.givenText() {
 		for _, t := range w.set.tools {
@@ -279,15 +287,18 @@ func (w *work) compact() bool {
 	return found
 }
 
+// withoutStop is a sentence to be set into another.
+func withoutStop(sentence string) string { return strings.TrimRight(sentence, ". ") }
+
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's failure.
 func (w *work) fallBack(ctx context.Context, e *llm.Error) error {
-	failed := &chat.Error{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s failed: %s. Try again, or check the model's settings.", w.model.Name(), shorten(e.Message, 200)), Err: e}
+	failed := &chat.Error{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s failed: %s. Try again, or check the model's settings.", w.model.Name(), withoutStop(shorten(e.Message, 200))), Err: e}
 	if w.fell || w.cfg.Fallback == nil {
 		return failed
 	}
 	w.cfg.Log.WarnContext(ctx, "model failed, falling back", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
 	step := w.phase("fallback", chat.ActionThinking, chat.StatusError,
-		fmt.Sprintf("The model %s failed: %s. Going on with %s instead", w.model.Name(), shorten(e.Message, 200), w.cfg.Fallback.Name()))
+		fmt.Sprintf("The model %s failed: %s. Going on with %s instead", w.model.Name(), withoutStop(shorten(e.Message, 200)), w.cfg.Fallback.Name()))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: shorten(e.Message, 200), Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": w.cfg.Fallback.Name()}
 	w.model, w.fell, w.aside, w.enough, w.direct = w.cfg.Fallback, true, nil, false, false

@@ -207,7 +207,7 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	if !w.thinks(featureAnalyse) {
 		w.asked = w.asked.plain()
 	}
-	w.history = prompt(w.run, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
+	w.history = prompt(w.run, w.cfg.SystemPrompt, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
 	if !w.givenText() {
 		w.history[0].Text += w.set.lacking()
 	}

@@ -62,7 +62,8 @@ type Request struct {
 	Tools       []ToolSpec
 	NoTools     bool // the tools are described, but the reply must be text: a spent budget forces the answer
 	Temperature *float64
-	MaxTokens   int // 0: the provider's default
+	Unasked     bool // the temperature is a usual one that nobody asked for: a model that takes none needs not say so
+	MaxTokens   int  // 0: the provider's default
 	Seed        *int64
 }
 

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -218,6 +220,9 @@ func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) strin
 			}
 		}
 		if value, ok := values[flag.Name]; ok {
+			if _, err := strconv.Atoi(value); err == nil && flag.Target.Type() == reflect.TypeFor[time.Duration]() {
+				value += "s" // a plain number is seconds
+			}
 			return value, nil
 		}
 		return nil, nil

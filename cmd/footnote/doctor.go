@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"footnote/agent"
 	"footnote/corpus"
 	"footnote/corpus/extract/pdf"
 	"footnote/docs"
@@ -34,7 +35,7 @@ func (c doctorCommand) Run(p *program) error {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
 	defer cancel()
-	findings := []finding{{what: "settings", fine: "understood"}}
+	findings := []finding{{what: "settings", fine: "understood", err: checkTools(p.settings)}}
 	findings = append(findings, storage(ctx, p.settings)...)
 	findings = append(findings, reader(ctx, p.settings))
 	findings = append(findings, vectorStore(ctx, p.settings)...)
@@ -52,6 +53,19 @@ func (c doctorCommand) Run(p *program) error {
 		return fmt.Errorf("%d of %d checks failed", wrong, len(findings))
 	}
 	return nil
+}
+
+// checkTools reports tools that are named and that there are not.
+func checkTools(set *settings) error {
+	search, err := set.web()
+	if err != nil {
+		return err
+	}
+	others, err := set.tools(nil)
+	if err != nil {
+		return err
+	}
+	return agent.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
 func storage(ctx context.Context, set *settings) []finding {

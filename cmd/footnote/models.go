@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,11 +35,20 @@ type modelSettings struct {
 	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
 
+// openAIKey is what the keys of OpenAI itself look like; other servers have their own.
+var openAIKey = regexp.MustCompile(`^sk-[!-~]{37,}$`)
+
 // checkModels reports every mistake of the settings about models.
 func (s *settings) checkModels() error {
 	var errs []error
 	if s.Model == "anthropic" && s.AnthropicAPIKey == "" {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is anthropic, but ANTHROPIC_API_KEY is not set"))
+	}
+	if s.OpenAIAPIKey != "" && s.OpenAIBaseURL == "" && !openAIKey.MatchString(string(s.OpenAIAPIKey)) {
+		errs = append(errs, errors.New("OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another server by OPENAI_BASE_URL"))
+	}
+	if s.AnthropicAPIKey != "" && s.AnthropicBaseURL == "" && !strings.HasPrefix(string(s.AnthropicAPIKey), "sk-ant-") {
+		errs = append(errs, errors.New("ANTHROPIC_API_KEY is no key of Anthropic: those begin with sk-ant-; name another server by ANTHROPIC_BASE_URL"))
 	}
 	if s.AgentFramework == "anthropic" && !s.usesAnthropic() {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic or auto"))

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"footnote/agent"
 	"footnote/agent/eino"
@@ -21,6 +23,9 @@ type agentSettings struct {
 	AgentMaxIterations           int           `help:"Turns of the model for one question; 0: the toolset's own." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
 	AgentMaxCalls                int           `help:"Calls that search or read for one question; 0: the toolset's own." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
 	AgentTimeoutPerTool          time.Duration `help:"The longest one tool may take." env:"FOOTNOTE_AGENT_TIMEOUT_PER_TOOL" default:"30s"`
+	AgentSystemPrompt            *string       `help:"What every model is told beside the rules: a role, a tone, what the documents are about." env:"FOOTNOTE_AGENT_SYSTEM_PROMPT" placeholder:"TEXT"`
+	AgentTemperature             *float64      `help:"Temperature of questions that name none, 0 to 1; without one the toolset's own: 0, react 0.1, strategy 0.3." env:"FOOTNOTE_AGENT_TEMPERATURE" placeholder:"NUMBER"`
+	AgentMaxTokens               int           `help:"Tokens of one reply of the model; 0: its own limit." env:"FOOTNOTE_AGENT_MAX_TOKENS" default:"0"`
 	AgentContextTokens           int           `help:"Tokens of a run's history before the results of older calls are shortened." env:"FOOTNOTE_AGENT_CONTEXT_TOKENS" default:"60000"`
 
 	MemoryTurns    int `help:"Earlier questions of a conversation that the model is told." env:"FOOTNOTE_MEMORY_TURNS" default:"10"`
@@ -29,6 +34,27 @@ type agentSettings struct {
 
 	GuardInput     []string `help:"RE2 patterns of questions that are stopped, instead of the usual few; none: no question is." env:"FOOTNOTE_GUARD_INPUT" placeholder:"PATTERN" sep:";"`
 	GuardMaxLength int      `help:"Characters of a question; 0: the 32,000 of all requests." env:"FOOTNOTE_GUARD_MAX_LENGTH" default:"0"`
+}
+
+const (
+	maxSystemPrompt = 8000 // characters
+	leastReply      = 64   // tokens: less does not hold one tool call
+)
+
+// systemPrompt is what every model is told beside the rules.
+func (s agentSettings) systemPrompt() string {
+	if s.AgentSystemPrompt == nil {
+		return ""
+	}
+	return strings.TrimSpace(*s.AgentSystemPrompt)
+}
+
+// of names the setting that is wrong.
+func of(setting string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", setting, err)
 }
 
 // checkAgent reports every mistake of these settings.
@@ -46,10 +72,21 @@ func (s agentSettings) checkAgent() error {
 			errs = append(errs, fmt.Errorf("%s must be at least %d", limit.name, limit.least))
 		}
 	}
+	if p := s.AgentSystemPrompt; p != nil && strings.TrimSpace(*p) == "" {
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_SYSTEM_PROMPT is empty: leave it out, or say what the model is to be told"))
+	} else if p != nil && utf8.RuneCountInString(*p) > maxSystemPrompt {
+		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_SYSTEM_PROMPT is longer than %d characters", maxSystemPrompt))
+	}
+	if t := s.AgentTemperature; t != nil && !(*t >= 0 && *t <= 1) {
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_TEMPERATURE goes from 0 to 1"))
+	}
+	if n := s.AgentMaxTokens; n != 0 && n < leastReply {
+		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_MAX_TOKENS is 0, or at least %d", leastReply))
+	}
 	if s.AgentTimeoutPerTool < time.Second {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_TIMEOUT_PER_TOOL must be at least 1s"))
 	}
-	return errors.Join(append(errs, s.thinking().Check(), s.guard().Check())...)
+	return errors.Join(append(errs, of("FOOTNOTE_AGENT_WITHOUT", s.thinking().Check()), of("FOOTNOTE_GUARD_INPUT", s.guard().Check()))...)
 }
 
 func (s agentSettings) thinking() agent.Thinking {

@@ -86,7 +86,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
-		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), ToolTimeout: set.AgentTimeoutPerTool,
+		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), SystemPrompt: set.systemPrompt(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens, ToolTimeout: set.AgentTimeoutPerTool,
 		Lease: set.RunLease,
 	})
 	if err != nil {

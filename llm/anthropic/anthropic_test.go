@@ -88,6 +88,22 @@ func TestStreamsARealReply(t *testing.T) {
 	}
 }
 
+func TestAModelThatTakesNoTemperatureIsAskedWithout(t *testing.T) {
+	t.Parallel()
+	refusal := scripted.Reply{Fault: scripted.Fault{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"temperature is deprecated for this model"}}`}}
+	m, server := serve(t, Config{}, refusal, scripted.Reply{Text: "ok"}, scripted.Reply{Text: "again"})
+	temperature := 0.1
+	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Roof?"}}, Temperature: &temperature}
+	for _, want := range []string{"ok", "again"} {
+		if got, failed := hear(t, m, req); failed != nil || got.Text != want {
+			t.Errorf("heard %+v, %v; want %q", got, failed, want)
+		}
+	}
+	if seen := server.Requests(); len(seen) != 3 || seen[0].Temperature == nil || seen[1].Temperature != nil || seen[2].Temperature != nil {
+		t.Errorf("%d requests: %+v", len(seen), seen)
+	}
+}
+
 // The request holds everything, results and what is said with them are one message, and thinking goes back with its signature.
 func TestSendsTheWholeRequest(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -51,6 +52,8 @@ type Model struct {
 	remote   *remote.Server
 	reach    remote.Reach
 	models   sdk.ModelService
+
+	noTemperature atomic.Bool // the model refused one
 }
 
 // New returns a model. It does not speak to the server yet.
@@ -101,10 +104,22 @@ func (m *Model) Close() { m.http.CloseIdleConnections() }
 // goes to the caller, who can tell people.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
-		if err := m.remote.Retry(ctx, false, func() (bool, *llm.Error) { return m.once(ctx, req, yield) }); err != nil {
+		err := m.remote.Retry(ctx, false, func() (bool, *llm.Error) {
+			more, e := m.once(ctx, req, yield)
+			if m.learn(e, req) {
+				return m.once(ctx, req, yield)
+			}
+			return more, e
+		})
+		if err != nil {
 			yield(nil, err)
 		}
 	}
+}
+
+// learn reports whether a request was refused because of its temperature, which some models do not take. Later ones go without.
+func (m *Model) learn(e *llm.Error, req llm.Request) bool {
+	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && req.Temperature != nil && strings.Contains(e.Err.Error(), "temperature") && !m.noTemperature.Swap(true)
 }
 
 // watched is a body that a watchdog reads.

@@ -29,7 +29,7 @@ func (m *Model) params(req llm.Request) (sdk.MessageNewParams, error) {
 	if thinks {
 		p.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(m.thinking))
 		p.MaxTokens += int64(m.thinking)
-	} else if req.Temperature != nil {
+	} else if req.Temperature != nil && !m.noTemperature.Load() {
 		p.Temperature = sdk.Float(min(*req.Temperature, 1)) // its scale ends there
 	}
 	for _, msg := range history {
@@ -73,7 +73,7 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 		notices = append(notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"))
 	}
 	switch {
-	case req.Temperature == nil:
+	case req.Temperature == nil || req.Unasked:
 	case m.thinking > 0 && canThink(remote.Repair(req.Messages)):
 		notices = append(notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"))
 	case *req.Temperature > 1:

@@ -64,7 +64,7 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil && m.habits.noSeed.Load() {
 		notices = append(notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"))
 	}
-	if req.Temperature != nil && m.habits.noTemperature.Load() {
+	if req.Temperature != nil && !req.Unasked && m.habits.noTemperature.Load() {
 		notices = append(notices, llm.Notice(m.name+" takes no temperature: it was left out"))
 	}
 	return notices
