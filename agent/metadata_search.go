@@ -25,6 +25,9 @@ func metadataSearch() (*tool, error) {
 		name: "metadata_search", action: chat.ActionSearching, retrieval: true, cached: true, bare: true,
 		doc: metadataSearchDoc, schema: metadataSearchSchema,
 		doing: func(_ *desk, in metadataSearchInput) string {
+			if len(in.Filters) == 0 {
+				return "Looking for documents"
+			}
 			return "Looking for documents with " + describe(in.Filters)
 		},
 		do: func(ctx context.Context, d *desk, in metadataSearchInput) (result, error) {

@@ -15,7 +15,7 @@ type Filter struct {
 	States      []State
 	IDs         []string
 	MIME        string         // a prefix: "application/pdf", "text/"
-	Meta        map[string]any // equal values
+	Meta        map[string]any // equal values; of a stored list, one of it
 	AddedAfter  time.Time
 	AddedBefore time.Time
 	Sort        string // "newest" (default), "oldest", "title"

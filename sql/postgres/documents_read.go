@@ -189,7 +189,8 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		where.and(`d.meta -> ?::text = ?::jsonb`, key, wanted)
+		where.and(`(d.meta -> ?::text = ?::jsonb OR EXISTS (SELECT 1 FROM jsonb_array_elements(CASE jsonb_typeof(d.meta -> ?::text)
+			WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e WHERE e = ?::jsonb))`, key, wanted, key, key, wanted)
 	}
 	return where, nil
 }

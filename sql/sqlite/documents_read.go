@@ -190,8 +190,10 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m, json_each(json_array(json(?))) w WHERE m.key = ? AND m.value IS w.value
-			AND replace(m.type, 'real', 'integer') = replace(w.type, 'real', 'integer'))`, wanted, key)
+		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m, json_each(json_array(json(?))) w WHERE m.key = ? AND (
+			m.value IS w.value AND replace(m.type, 'real', 'integer') = replace(w.type, 'real', 'integer')
+			OR EXISTS (SELECT 1 FROM json_each(CASE m.type WHEN 'array' THEN m.value ELSE '[]' END) e
+				WHERE e.value IS w.value AND replace(e.type, 'real', 'integer') = replace(w.type, 'real', 'integer'))))`, wanted, key)
 	}
 	return where.String(), args, nil
 }
