@@ -165,6 +165,13 @@ func TestCitationStyles(t *testing.T) {
 			}
 		})
 	}
+	titled := chat.Citation{Title: "Survey", Section: "Survey › Roof"}
+	if got := relevance(titled); strings.Contains(got, "Survey › Survey") {
+		t.Errorf("the title is said twice: %s", got)
+	}
+	if got := placeOf("Survey", "Survey", ", "); got != "Survey" {
+		t.Errorf("placeOf = %q", got)
+	}
 	want := "x [Source 1]\n\nSources:\n[Source 1] A: http://h/d/a\n[Source 12] B b: https://b.example"
 	if got := citationStyle("").apply("x [1]\n", cites, "http://h"); got != want {
 		t.Errorf("apply = %q, want %q", got, want)

@@ -9,7 +9,12 @@ import (
 	"footnote/chat"
 )
 
-// approveStep lets a call that waits run: as the model asked for it when the body is empty, else with the body's input.
+// approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as text.
+type approval struct {
+	Input map[string]any `json:"input"`
+}
+
+// approveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with the body's input.
 func (s *Server) approveStep(c echo.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {

@@ -26,7 +26,8 @@ func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
 	}{
 		{"approve", "", "", http.StatusAccepted, "approve " + run.ID + " c3 "},
 		{"approve", "application/json", `{"input":{"query":"tiles"}}`, http.StatusAccepted, "approve " + run.ID + ` c3 {"query":"tiles"}`},
-		{"approve", "application/json", `{"input":null}`, http.StatusBadRequest, ""},
+		{"approve", "application/json", `{"input":null}`, http.StatusAccepted, "approve " + run.ID + " c3 "},
+		{"approve", "application/json", `{}`, http.StatusAccepted, "approve " + run.ID + " c3 "},
 		{"approve", "application/x-www-form-urlencoded", `input=%7B%22query%22%3A%22tiles%22%7D`, http.StatusAccepted, "approve " + run.ID + ` c3 {"query":"tiles"}`},
 		{"deny", "", "", http.StatusAccepted, "deny " + run.ID + " c3"},
 		{"approve", "application/json", `{"input":[1]}`, http.StatusBadRequest, ""},

@@ -61,6 +61,7 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 		{"broken off", "/chat", `{"message":"a"`, 400, "breaks off"},
 		{"not JSON", "/chat", `{message}`, 400, "byte 2"},
 		{"two objects", "/chat", `{"message":"a"}{}`, 400, "nothing after it"},
+		{"a session id that is a number", "/agent/chat", `{"message":"a","session_id":5}`, 400, `The field "session_id" can't be`},
 		{"a session id that can't be", "/chat", `{"message":"a","session_id":"a b"}`, 400, "session id"},
 		{"an empty context", "/agent/chat", `{"message":"a","context_text":""}`, 400, "context_text"},
 		{"a setting out of range", "/agent/query", `{"question":"a","config":{"max_steps":51}}`, 400, "max_steps"},

@@ -107,7 +107,8 @@ func (s *Server) jsonError(err error) error {
 		if kind.Field == "" {
 			return invalid("The body must be a JSON object, not " + article(kind.Value) + ".")
 		}
-		return invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", kind.Field, article(kind.Value)))
+		field := strings.TrimPrefix(kind.Field, "question.") // the decoder names the embedded struct, too
+		return invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value)))
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return invalid(fmt.Sprintf("The body is not valid JSON: it breaks off or goes wrong at byte %d.", syntax.Offset))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/views"
 )
 
 // citationStyle says how an answer's footnotes are written for a program. The log always holds [N].
@@ -33,16 +34,21 @@ func (style citationStyle) apply(markdown string, citations []chat.Citation, bas
 	b.WriteString(strings.TrimRight(style.mark(markdown, citations), "\n"))
 	b.WriteString("\n\nSources:\n")
 	for _, cite := range citations {
-		fmt.Fprintf(&b, "[Source %d] %s", cite.Number, oneLine(cite.Title))
-		if cite.Section != "" {
-			b.WriteString(", " + oneLine(cite.Section))
-		}
+		fmt.Fprintf(&b, "[Source %d] %s", cite.Number, oneLine(placeOf(cite.Title, cite.Section, ", ")))
 		if cite.Page > 0 {
 			b.WriteString(", p. " + strconv.Itoa(cite.Page))
 		}
 		b.WriteString(": " + absolute(base, cite.URL) + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// placeOf names a document and a section of it.
+func placeOf(title, section, joint string) string {
+	if section = views.SectionIn(title, section); section != "" {
+		return title + joint + section
+	}
+	return title
 }
 
 // marker is a footnote in Markdown, or a piece of code, in which nothing is a footnote.

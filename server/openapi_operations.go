@@ -139,8 +139,8 @@ func runOperations() []operation {
 		},
 		{
 			method: "POST", path: "/agent/runs/:id/steps/:call/approve", group: "Runs", summary: "Let a call that waits for approval run",
-			about:  "Without a body the call runs as the model asked for it; with one it runs with its input, and the model is told.",
-			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}}, body: otherInput{},
+			about:  "Without a body, or without an input in it, the call runs as the model asked for it; else it runs with the input, and the model is told.",
+			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}}, body: approval{},
 			example: map[string]any{"input": map[string]any{"query": "slate roofs"}},
 			fails:   slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeConflict}), outcomes: steered,
 		},
@@ -158,7 +158,7 @@ func sessionOperations() []operation {
 	return []operation{
 		{
 			method: "GET", path: "/agent/session/:id", group: "Conversations", summary: "Get a conversation's last 50 messages",
-			params: []parameter{sessionParam}, fails: broken,
+			params: []parameter{sessionParam, {in: "query", name: "tools", schema: oneOf("false", "true"), about: "true: with the calls of tools and what they gave, between question and answer."}}, fails: broken,
 			outcomes: []outcome{{status: http.StatusOK, about: "The messages of the branch that is shown, oldest first.", body: sessionHistory{}}},
 		},
 		{

@@ -107,10 +107,7 @@ func pairs(turns [][]string) ([][2]string, error) {
 }
 
 func relevance(cite chat.Citation) string {
-	where := cite.Title
-	if cite.Section != "" {
-		where += " › " + cite.Section
-	}
+	where := placeOf(cite.Title, cite.Section, " › ")
 	switch cite.Check {
 	case chat.CheckVerified:
 		return "Quoted word for word from " + where

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"footnote/chat"
 )
 
@@ -20,8 +18,8 @@ type retrieval struct {
 	Timestamp     time.Time `json:"timestamp"`
 }
 
-// retrievals reads what the runs behind messages searched for and read.
-func (s *Server) retrievals(c echo.Context, messages []message) ([]retrieval, error) {
+// retrievals is what the runs behind messages searched for and read.
+func retrievals(messages []message, traces map[string]*trace) []retrieval {
 	list := []retrieval{}
 	last := ""
 	for _, m := range messages {
@@ -29,17 +27,13 @@ func (s *Server) retrievals(c echo.Context, messages []message) ([]retrieval, er
 			continue
 		}
 		last = m.RunID
-		t, err := s.trace(c.Request().Context(), s.scope(c), m.RunID)
-		if err != nil {
-			return nil, err
-		}
-		for _, step := range t.Steps {
+		for _, step := range traces[m.RunID].Steps {
 			if step.ToolName != "" && isRetrieval(step.ActionType) && step.Status == chat.StatusComplete {
 				list = append(list, newRetrieval(step))
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
 // scored is anything in a tool's output that may carry a score.
@@ -67,12 +61,14 @@ func newRetrieval(step chat.Step) retrieval {
 		Results      []scored `json:"results"`
 		Chunks       []scored `json:"chunks"`
 		Passages     []scored `json:"passages"`
+		Matches      []scored `json:"matches"`
+		Pages        []scored `json:"pages"` // of the web
 	}
 	// A tool with other fields, or other types under these names, leaves them empty.
 	_ = json.Unmarshal(step.ToolInput, &input)
 	_ = json.Unmarshal(step.ToolOutput, &output)
 	r.Query = cmp.Or(input.Query, input.Pattern, input.FocusQuery, input.DocID, input.DocumentID, strings.Join(input.DocIDs, ", "), string(input.Filters))
-	for _, list := range [][]scored{output.Documents, output.Results, output.Chunks, output.Passages} {
+	for _, list := range [][]scored{output.Documents, output.Results, output.Chunks, output.Passages, output.Matches, output.Pages} {
 		if len(list) > 0 {
 			r.ResultsCount, r.AvgSimilarity = len(list), average(list)
 			break

@@ -28,11 +28,21 @@ type sessionInfo struct {
 
 // message is one side of a turn.
 type message struct {
-	Role      string    `json:"role"` // user, assistant
-	Content   string    `json:"content"`
-	Timestamp time.Time `json:"timestamp"`
-	RunID     string    `json:"run_id,omitempty"`
+	Role      string     `json:"role"` // user, assistant, and tool when tools were asked for
+	Content   string     `json:"content"`
+	Timestamp time.Time  `json:"timestamp"`
+	RunID     string     `json:"run_id,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+	Name      string     `json:"name,omitempty"`    // of the tool that speaks
+	CallID    string     `json:"call_id,omitempty"` // of the call that it answers
 }
+
+// The roles of messages.
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+)
 
 // sessionHistory is a session with its last messages, oldest first, and what was searched and read for them.
 type sessionHistory struct {
@@ -72,6 +82,10 @@ func (s *Server) getHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	tools, err := queryFlag(c, "tools")
+	if err != nil {
+		return err
+	}
 	ctx, scope := c.Request().Context(), s.scope(c)
 	session, err := s.store.Session(ctx, scope, id)
 	if err != nil {
@@ -87,20 +101,42 @@ func (s *Server) getHistory(c echo.Context) error {
 	}
 	messages := []message{}
 	for _, run := range branch {
-		messages = append(messages, message{Role: "user", Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID})
+		messages = append(messages, message{Role: roleUser, Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID})
 		if run.Answer != "" {
-			messages = append(messages, message{Role: "assistant", Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID})
+			messages = append(messages, message{Role: roleAssistant, Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID})
 		}
 	}
-	if extra := len(messages) - historyMessages; extra > 0 {
-		messages = messages[extra:]
-	}
-	retrievals, err := s.retrievals(c, messages)
+	messages = newest(messages)
+	traces, err := s.traces(c, messages)
 	if err != nil {
 		return err
 	}
+	searched := retrievals(messages, traces)
+	if tools {
+		messages = newest(withTools(messages, traces))
+	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, sessionHistory{session.ID, session.Title, messages, retrievals, session.CreatedAt, session.TurnCount})
+	return c.JSON(http.StatusOK, sessionHistory{session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount})
+}
+
+func newest(messages []message) []message {
+	return messages[max(0, len(messages)-historyMessages):]
+}
+
+// traces reads the runs behind messages.
+func (s *Server) traces(c echo.Context, messages []message) (map[string]*trace, error) {
+	traces := map[string]*trace{}
+	for _, m := range messages {
+		if traces[m.RunID] != nil {
+			continue
+		}
+		t, err := s.trace(c.Request().Context(), s.scope(c), m.RunID)
+		if err != nil {
+			return nil, err
+		}
+		traces[m.RunID] = t
+	}
+	return traces, nil
 }
 
 // shownBranch returns the runs from the root of the tree to head, oldest first.
@@ -200,6 +236,17 @@ func (s *Server) setHead(c echo.Context) error {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
+}
+
+// queryFlag reads true or false from the address; without it, it is false.
+func queryFlag(c echo.Context, name string) (bool, error) {
+	switch c.QueryParam(name) {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, invalid(name + " must be true or false.")
 }
 
 // queryInt reads a whole number from the address; without it, value is what it is.

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,40 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	want := retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 2, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
 	if len(body.RetrievalHistory) != 25 || body.RetrievalHistory[0] != want {
 		t.Errorf("%d retrievals, the first %+v", len(body.RetrievalHistory), body.RetrievalHistory[0])
+	}
+}
+
+func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = []chat.Payload{
+		chat.Step{CallID: "c1", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching, Status: chat.StatusComplete, Thought: "I look.",
+			ToolInput: json.RawMessage(`{"query":"roof"}`), ToolOutput: json.RawMessage(`{"pages":[{"title":"a"},{"title":"b"}]}`), Timestamp: 1.5},
+		chat.Step{CallID: "c2", Step: "enough", ActionType: chat.ActionAnalysing, Status: chat.StatusComplete},
+		chat.Answer{Markdown: "Yes."}, chat.RunDone{Status: chat.RunCompleted},
+	}
+	b.send("POST", "/chat", `{"message":"Is it sound?","session_id":"s1"}`)
+	var plain, body sessionHistory
+	b.send("GET", "/agent/session/s1?tools=false", "").decode(t, &plain)
+	if len(plain.Messages) != 2 || plain.RetrievalHistory[0].ResultsCount != 2 {
+		t.Errorf("without tools: %+v", plain)
+	}
+	b.send("GET", "/agent/session/s1?tools=true", "").decode(t, &body)
+	var roles []string
+	for _, m := range body.Messages {
+		roles = append(roles, m.Role)
+	}
+	if got := strings.Join(roles, " "); got != "user assistant tool assistant" {
+		t.Fatalf("roles: %s", got)
+	}
+	asked, told := body.Messages[1], body.Messages[2]
+	if asked.Content != "I look." || len(asked.ToolCalls) != 1 || asked.ToolCalls[0].ID != "c1" || string(asked.ToolCalls[0].Arguments) != `{"query":"roof"}` {
+		t.Errorf("asked: %+v", asked)
+	}
+	if told.Name != "web_search" || told.CallID != "c1" || !strings.Contains(told.Content, `"title":"b"`) || !told.Timestamp.Equal(time.UnixMicro(1_500_000)) {
+		t.Errorf("told: %+v", told)
+	}
+	if got := b.send("GET", "/agent/session/s1?tools=maybe", ""); got.status != 400 {
+		t.Errorf("tools=maybe: %d", got.status)
 	}
 }
 

@@ -24,6 +24,9 @@ func (s *Server) rerunStep(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if input == nil {
+		return invalid("input must be a JSON object: the tool's arguments.")
+	}
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
 		key = c.Request().PostForm.Get("idempotency_key")
@@ -56,7 +59,7 @@ func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
 			return nil, err
 		}
 		if body.Input == nil {
-			return nil, invalid("input must be a JSON object: the tool's arguments.")
+			return nil, nil
 		}
 		return json.Marshal(body.Input)
 	}

@@ -170,9 +170,10 @@ func (o *output) add(h, parent rawHit) {
 		text = why
 	}
 	page, _ := strconv.Atoi(h.Page.String())
+	named := firstOf(h.Title, h.PageTitle, h.Filename)
 	shown := hit{
-		URL: hitURL(firstOf(h.URL, h.SourceURL), doc, firstOf(h.ChunkID, h.PassageID), h.BlockID), Title: firstOf(h.Title, h.PageTitle, h.Filename),
-		Kind: fileKind(h.Filename, h.MIME), Loc: locator(page, firstOf(h.Section, h.Heading)), Snippet: spans(text, h.Highlights, h.Matches),
+		URL: hitURL(firstOf(h.URL, h.SourceURL), doc, firstOf(h.ChunkID, h.PassageID), h.BlockID), Title: named,
+		Kind: fileKind(h.Filename, h.MIME), Loc: sourcePlace(firstOf(named, parent.Title), page, firstOf(h.Section, h.Heading)), Snippet: spans(text, h.Highlights, h.Matches),
 	}
 	if score := firstScore(h.Score, h.Relevance, h.Similarity); score != nil {
 		shown.Score = strconv.FormatFloat(*score, 'f', 2, 64)
