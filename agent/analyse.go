@@ -48,6 +48,7 @@ var (
 	refersBack  = regexp.MustCompile(`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`)
 	compares    = regexp.MustCompile(`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`)
 	aboutFiles  = regexp.MustCompile(`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`)
+	commanding  = regexp.MustCompile(`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`)
 	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
 )
 
@@ -140,13 +141,16 @@ func entities(q string) []string {
 	for _, word := range append(strings.Fields(q), "") {
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		first, _ := utf8.DecodeRuneInString(bare)
-		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(bare), "en")) && !(begins && exploratory.MatchString(bare)) && bare != "I" {
+		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(bare), "en")) && !(begins && (exploratory.MatchString(bare) || commanding.MatchString(bare))) && bare != "I" {
 			run = append(run, bare)
 		} else {
 			add(strings.Join(run, " "))
 			run = nil
 		}
-		begins = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "!")
+		if begins = word != "" && strings.ContainsRune(".?!:", rune(word[len(word)-1])); begins {
+			add(strings.Join(run, " "))
+			run = nil
+		}
 	}
 	if out == nil {
 		return []string{}

@@ -188,7 +188,11 @@ func (p *plan) state() (chat.Step, error) {
 			done++
 		}
 	}
-	out, err := encode(map[string]any{"sub_queries": p.parts})
+	shown := map[string]any{"sub_queries": p.parts}
+	if note, ok := p.step.Details["note"]; ok {
+		shown["note"] = note // the page shows it
+	}
+	out, err := encode(shown)
 	if err != nil {
 		return chat.Step{}, fmt.Errorf("encode plan: %w", err)
 	}

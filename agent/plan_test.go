@@ -155,6 +155,9 @@ func TestAPlanThatCanNotBeUsedIsTheQuestionItself(t *testing.T) {
 			t.Errorf("%s: answer = %+v", tt.name, a)
 		}
 		s := got.step("plan")
+		if !strings.Contains(string(s.ToolOutput), tt.note) {
+			t.Errorf("%s: the page does not show why: %s", tt.name, s.ToolOutput)
+		}
 		if note, _ := s.Details["note"].(string); !strings.Contains(note, tt.note) || !slices.Equal(partsOf(t, s), []string{q + ": complete"}) {
 			t.Errorf("%s: %q, %v", tt.name, note, partsOf(t, s))
 		}

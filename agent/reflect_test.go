@@ -13,7 +13,7 @@ import (
 func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 	t.Parallel()
 	on, off := true, false
-	const ruled = "1 of 1 sentence with footnotes are backed"
+	const ruled = "1 of 1 sentence with footnotes is backed"
 	for _, tt := range []struct {
 		name   string
 		wanted *bool

@@ -122,7 +122,7 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 		return 1, "The answer says only what was not done.", unsupported
 	}
 	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.fell && w.desk.sources.isEmpty()) {
-		return 0.8, "The answer needs no documents.", unsupported
+		return 0.8, w.unfounded(), unsupported
 	}
 	all := claims(markdown)
 	cited, backed := 0, 0
@@ -152,9 +152,28 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	share := float64(backed) / float64(cited)
 	covered := float64(cited) / float64(len(all))
 	confidence = share * (0.5 + 0.5*covered) * (0.8 + 0.2*float64(exact)/float64(len(w.cite.list)))
-	explained = fmt.Sprintf("%d of %s with footnotes are backed by their passages; %d of %s stand word for word in the documents.",
-		backed, count(cited, "sentence"), exact, count(len(w.cite.list), "quote"))
+	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; %d of %s %s word for word in the documents.",
+		backed, count(cited, "sentence"), either(cited == 1, "is", "are"), either(cited == 1, "its passages", "their passages"),
+		exact, count(len(w.cite.list), "quote"), either(len(w.cite.list) == 1, "stands", "stand"))
 	return math.Round(confidence*100) / 100, explained, unsupported
+}
+
+// unfounded says why an answer without footnotes is one nevertheless.
+func (w *work) unfounded() string {
+	switch {
+	case !w.mustCite():
+		return "No footnotes were asked for, so nothing was checked against the documents."
+	case w.bare && w.asked.needsDocuments():
+		return "The answer rests on what tools returned, not on passages of documents."
+	}
+	return "The answer needs no documents."
+}
+
+func either(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
 }
 
 // backed reports whether any passage behind a sentence holds its words.

@@ -1,6 +1,9 @@
 package chat
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Code says what kind of failure an Error is. Codes are stable: they are in the API, in run_done events and in the log.
 // server/error.go alone maps them to HTTP statuses.
@@ -36,7 +39,7 @@ type Error struct {
 // Error returns the message and, for the log, the cause.
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return e.Message + ": " + e.Err.Error()
+		return strings.TrimSuffix(e.Message, ".") + ": " + e.Err.Error()
 	}
 	return e.Message
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -39,7 +40,7 @@ type Error struct {
 // Error returns the message and the cause.
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return e.Message + ": " + e.Err.Error()
+		return strings.TrimSuffix(e.Message, ".") + ": " + e.Err.Error()
 	}
 	return e.Message
 }
