@@ -124,14 +124,6 @@ func newSemanticHouse(t *testing.T, model llm.Model) *house {
 	return h
 }
 
-// furnish opens the store and puts the documents in.
-func (h *house) furnish() {
-	h.Helper()
-	h.open()
-	h.add("Survey.md", survey)
-	h.add("Handbook.md", handbook)
-}
-
 // add puts a document in and waits until it is ready.
 func (h *house) add(name, body string) {
 	h.Helper()

@@ -96,6 +96,28 @@ func (h *house) started(session, text string) string {
 	}
 }
 
+// left waits until what waits in a session is as it should be: a question goes out of the queue a moment after its run began.
+func (h *house) left(session string, ok func([]chat.Queued) bool) []chat.Queued {
+	h.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(20 * time.Second)
+	for {
+		left, err := h.store.Queue(h.Context(), chat.Local, session)
+		if err != nil {
+			h.Fatal(err)
+		}
+		if ok(left) {
+			return left
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			h.Fatalf("left = %+v", left)
+		}
+	}
+}
+
 func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
@@ -113,10 +135,7 @@ func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
 		t.Errorf("the run ended as %v", d.Status)
 	}
 	second := h.started("s", "two")
-	left, err := h.store.Queue(t.Context(), chat.Local, "s")
-	if err != nil || len(left) != 1 || left[0].Request.Message != "one" {
-		t.Errorf("left = %+v, %v", left, err)
-	}
+	left := h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Request.Message == "one" })
 	if err := h.runs.SendNow(t.Context(), chat.Local, "s", left[0].ID, true); err != nil {
 		t.Fatal(err)
 	}
@@ -175,21 +194,5 @@ func TestAQuestionThatCannotBeSentSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.wait(run.ID)
-	limit := time.After(20 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		left, err := h.store.Queue(t.Context(), chat.Local, "s")
-		if err != nil || len(left) != 1 {
-			t.Fatalf("left = %+v, %v", left, err)
-		}
-		if left[0].Problem != "" {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("no reason was given")
-		}
-	}
+	h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem != "" })
 }

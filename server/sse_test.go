@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
@@ -26,21 +27,35 @@ func newSSEReader(r io.Reader) *sseReader { return &sseReader{r: bufio.NewReader
 func (s *sseReader) line() (string, error) {
 	var b strings.Builder
 	for {
-		c, err := s.r.ReadByte()
+		if _, err := s.r.Peek(1); err != nil {
+			return "", err
+		}
+		buf, err := s.r.Peek(s.r.Buffered())
 		if err != nil {
 			return "", err
 		}
-		if c == '\n' {
-			return b.String(), nil
+		end := bytes.IndexByte(buf, '\n')
+		if end >= 0 {
+			buf = buf[:end]
 		}
-		if c == '\r' {
+		cr := bytes.IndexByte(buf, '\r')
+		if cr >= 0 {
+			buf, end = buf[:cr], cr
+		}
+		b.Write(buf)
+		if _, err := s.r.Discard(max(end+1, len(buf))); err != nil {
+			return "", err
+		}
+		if end < 0 {
+			continue
+		}
+		if cr >= 0 {
 			if next, err := s.r.Peek(1); err == nil && next[0] == '\n' {
 				_, err = s.r.Discard(1)
 				return b.String(), err
 			}
-			return b.String(), nil
 		}
-		b.WriteByte(c)
+		return b.String(), nil
 	}
 }
 

@@ -193,7 +193,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 }
 
 func TestManyReadersGetTheSameAndAStalledOneHoldsNobodyUp(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 5 * time.Minute }) // no reader is too slow but the one that never reads
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
 

@@ -64,7 +64,7 @@ func TestHostileFilesHurtOnlyThemselves(t *testing.T) {
 	cycle.add("<</Type /Pages /Count 9 /Kids [1 0 R 1 0 R]>>")
 	root := cycle.add("<</Type /Catalog /Pages 1 0 R>>")
 	var bomb maker
-	spaces := deflate(deflate([]byte(strings.Repeat(" ", 200<<20))))
+	spaces := deflate(blanks(200))
 	bomb.stream("/Filter [/FlateDecode /FlateDecode]", spaces)
 	bomb.add("<</Type /Page /Parent 3 0 R /MediaBox [0 0 600 800] /Resources %s /Contents [%s]>>", fonts, strings.Repeat("1 0 R ", 50))
 	bomb.add("<</Type /Pages /Count 1 /Kids [2 0 R]>>")

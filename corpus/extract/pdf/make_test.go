@@ -7,6 +7,7 @@ import (
 	"crypto/rc4"
 	"encoding/hex"
 	"fmt"
+	"hash/adler32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,25 @@ func deflate(data []byte) []byte {
 	w.Write(data) // into memory
 	w.Close()
 	return b.Bytes()
+}
+
+// blanks is what deflate makes of that many mebibytes of spaces, put together from one of them: packing them all takes long.
+func blanks(mebibytes int) []byte {
+	var b bytes.Buffer
+	w, sum, mebibyte := zlib.NewWriter(&b), adler32.New(), bytes.Repeat([]byte(" "), 1<<20)
+	pack := func() int {
+		w.Write(mebibyte) // into memory
+		w.Flush()
+		return b.Len()
+	}
+	first, second := pack(), pack()
+	again := bytes.Clone(b.Bytes()[first:second]) // it refers to nothing but spaces
+	b.Write(bytes.Repeat(again, mebibytes-2))
+	for range mebibytes {
+		sum.Write(mebibyte)
+	}
+	b.Write([]byte{1, 0, 0, 0xff, 0xff}) // an empty last block
+	return sum.Sum(b.Bytes())
 }
 
 // encrypted is a PDF that opens only with the password "secret".
