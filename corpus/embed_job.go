@@ -59,10 +59,7 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage) error {
 	texts := make([]string, len(batch))
 	for i, p := range batch {
-		texts[i] = p.Text
-		if name := join(d.Title, p.Section); name != "" {
-			texts[i] = name + "\n" + p.Text
-		}
+		texts[i] = EmbeddedText(d.Title, p)
 	}
 	values, err := l.vectorsOf(ctx, batch, texts)
 	if err != nil {
@@ -79,4 +76,12 @@ func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage) e
 		return fmt.Errorf("store vectors: %w", err)
 	}
 	return nil
+}
+
+// EmbeddedText is what the vector of a passage is made of: its text below the title of its document and its section.
+func EmbeddedText(title string, p Passage) string {
+	if name := join(title, p.Section); name != "" {
+		return name + "\n" + p.Text
+	}
+	return p.Text
 }

@@ -29,8 +29,8 @@ type migrateCommand struct {
 func (migrateCommand) Help() string {
 	return `Copies conversations, runs with their events, feedback, documents and the index of words from the data directory (--data) into an empty PostgreSQL
 (--database-url or DATABASE_URL), and the originals to FOOTNOTE_BLOBS when that is set. The data directory is only read; no server may use it meanwhile.
-Stop it at any moment: the same command goes on where it was. At the end both sides are counted and hashed; exit 1 when they differ. Vectors are not
-copied: a server with a vector store makes them anew.`
+Stop it at any moment: the same command goes on where it was. At the end both sides are counted and hashed; exit 1 when they differ. With MILVUS_ADDRESS
+and the embedding model that made them the vectors are carried to Milvus; else a server with a vector store makes them anew.`
 }
 
 // Run carries everything over, compares it, and prints what both sides have.
@@ -73,10 +73,20 @@ func (c *migrateCommand) Run(p *program) (err error) {
 		fmt.Fprintln(p.stdout, "This data directory was carried over and compared before; there is nothing to do")
 		return nil
 	}
-	return c.carry(p, dir, source, target)
+	vectors, anew, err := openVectorMove(p.ctx, p.settings, source, quiet(p.stderr))
+	if err != nil {
+		return err
+	}
+	if vectors == nil {
+		fmt.Fprintf(p.stdout, "Vectors are not carried: %s. A server with a vector store makes them anew\n", anew)
+	} else {
+		defer func() { err = errors.Join(err, vectors.close()) }()
+	}
+	return c.carry(p, dir, source, target, vectors)
 }
 
-func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source, target *postgres.Target) error {
+// carry brings everything over; vectors is nil if those stay behind.
+func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source, target *postgres.Target, vectors *vectorMove) error {
 	report := reporter(p.stderr)
 	compared, err := move.All(p.ctx, source, target, report)
 	if err != nil {
@@ -86,10 +96,19 @@ func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source
 	if err != nil {
 		return err
 	}
-	same := files.Same
+	compared = append(compared, files)
+	var semantic []string
+	if vectors != nil {
+		there, whole, err := vectors.carry(p.ctx, target, report)
+		if err != nil {
+			return err
+		}
+		compared, semantic = append(compared, there), whole
+	}
+	same := true
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "what\tdata directory\tdatabase\thashes")
-	for _, t := range append(compared, files) {
+	fmt.Fprintln(out, "what\tdata directory\tthere\thashes")
+	for _, t := range compared {
 		says := "the same"
 		if !t.Same {
 			says, same = "DIFFERENT", false
@@ -102,7 +121,7 @@ func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source
 	if !same {
 		return move.ErrDifferent
 	}
-	if err := target.End(p.ctx); err != nil {
+	if err := target.End(p.ctx, semantic); err != nil {
 		return err
 	}
 	if p.settings.Blobs == "" {

@@ -75,13 +75,27 @@ func (s *Store) Kept(ctx context.Context, passages []string) (map[string][]float
 	if _, err := s.find(ctx); err != nil {
 		return nil, err
 	}
-	before, passages := s.earlier(), onlyPlain(passages)
-	if before == nil || len(passages) == 0 {
+	return s.read(ctx, s.earlier(), passages, entity.ClSession)
+}
+
+// Stored returns the vectors of passages, as far as our collection has them: all that anybody wrote is seen.
+func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]float32, error) {
+	ix, err := s.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.read(ctx, ix, passages, entity.ClStrong)
+}
+
+// read returns vectors of a collection, nothing if there is none.
+func (s *Store) read(ctx context.Context, ix *index, passages []string, level entity.ConsistencyLevel) (map[string][]float32, error) {
+	passages = onlyPlain(passages)
+	if ix == nil || len(passages) == 0 {
 		return nil, nil
 	}
 	return call(ctx, s, "read vectors", func(ctx context.Context, c client.Client) (map[string][]float32, error) {
-		rows, err := c.Query(ctx, before.name, nil, oneOf(fieldID, passages), []string{fieldID, fieldMeaning}, client.WithLimit(rowsPerCount),
-			client.WithSearchQueryConsistencyLevel(entity.ClSession))
+		rows, err := c.Query(ctx, ix.name, nil, oneOf(fieldID, passages), []string{fieldID, fieldMeaning}, client.WithLimit(rowsPerCount),
+			client.WithSearchQueryConsistencyLevel(level))
 		if err != nil {
 			return nil, err
 		}

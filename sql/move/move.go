@@ -33,8 +33,6 @@ type Target interface {
 	Rows(ctx context.Context, t Table, each func(Row) error) error
 	// Settle prepares the target for use, once all tables are there. It may be repeated.
 	Settle(ctx context.Context) error
-	// End records that the carrying is over.
-	End(ctx context.Context) error
 }
 
 // Compared is what both sides have of a table.
@@ -47,7 +45,8 @@ type Compared struct {
 // Progress is told after each batch how many of a table's rows are there.
 type Progress func(table string, done, total int64)
 
-// All carries every table from where it stopped, then compares them. The caller has called Begin and calls End if all are the same.
+// All carries every table from where it stopped, then compares them. The caller has called Begin, and tells the target that the carrying is
+// over if all are the same.
 func All(ctx context.Context, from Source, to Target, report Progress) ([]Compared, error) {
 	for _, t := range Tables() {
 		if err := carry(ctx, from, to, t, report); err != nil {

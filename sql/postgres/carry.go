@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"footnote/chat"
+	"footnote/corpus"
 	"footnote/sql/move"
 )
 
@@ -227,8 +228,18 @@ func (t *Target) Settle(ctx context.Context) error {
 	return err
 }
 
-// End implements move.Target.
-func (t *Target) End(ctx context.Context) error {
-	_, err := t.db.exec(ctx, longTime, `UPDATE carried SET rows = 1 WHERE name = ''`)
-	return err
+// AverageLength is corpus.Lexical's, of what was carried. Settle comes first.
+func (t *Target) AverageLength(ctx context.Context) (float64, error) {
+	return t.db.Lexical().AverageLength(ctx)
+}
+
+// End records that the carrying is over, and which documents have all their vectors in the vector store already.
+func (t *Target) End(ctx context.Context, semantic []string) error {
+	return t.db.inTx(ctx, contentTime, func(x *tx) error {
+		if _, err := x.exec(`UPDATE documents SET semantic = $2 WHERE id = ANY($1)`, semantic, string(corpus.SemanticReady)); err != nil {
+			return err
+		}
+		_, err := x.exec(`UPDATE carried SET rows = 1 WHERE name = ''`)
+		return err
+	})
 }

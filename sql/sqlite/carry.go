@@ -47,7 +47,7 @@ func serves(content string) string {
 // left are the tables and columns that are not carried as they are, and why.
 var left = map[string]string{
 	"migrations": "of this schema", "wishes": "about runs under way; no server works on one", "jobs": "unfinished documents are queued anew when a server starts",
-	"vectors": "made anew by a server with a vector store", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
+	"vectors": "stored in the target's vector store, see Source.Embedded, or made anew there", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
 	"corpus_state.vector_dimension": "of vectors", "lexicon.n": "not used elsewhere", "lexical": "made anew from the passages", "lexical_terms": "a view of lexical", "lexical_places": "a view of lexical",
 	"contents.live": "only live contents are carried", "contents.started_at": "of contents that are being written",
 	"documents.semantic": "off until the target has its vectors",

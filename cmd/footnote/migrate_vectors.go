@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"footnote/corpus"
+	"footnote/corpus/milvus"
+	"footnote/llm/openai"
+	"footnote/sql/move"
+	"footnote/sql/postgres"
+	"footnote/sql/sqlite"
+)
+
+const (
+	vectorsPerBatch   = 256
+	documentsPerCount = 500
+	// likeness is the least cosine of a stored vector with one that the same model makes of the same text now. Titles may have changed since.
+	likeness = 0.9
+	likened  = 8 // vectors compared in this way: one that is alike is enough
+)
+
+// vectorMove brings vectors to the server that is to keep them. What is there already is not sent again, so it can be repeated.
+type vectorMove struct {
+	source *sqlite.Source
+	store  *milvus.Store
+	model  *openai.Model
+	report move.Progress
+	total  int64
+	number map[string]int // vectors of each document
+}
+
+// openVectorMove asks whether vectors can be carried. It returns nil and the reason if they are to be made anew.
+func openVectorMove(ctx context.Context, set *settings, source *sqlite.Source, log *slog.Logger) (v *vectorMove, why string, err error) {
+	switch {
+	case set.MilvusAddress == "":
+		return nil, "MILVUS_ADDRESS is not set", nil
+	case set.OpenAIEmbeddingModel == "":
+		return nil, "OPENAI_EMBEDDING_MODEL is not set", nil
+	case set.OpenAIAPIKey == "" && set.OpenAIBaseURL == "":
+		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
+	}
+	v = &vectorMove{source: source, number: map[string]int{}}
+	if v.total, err = source.CountEmbedded(ctx); err != nil {
+		return nil, "", err
+	}
+	v.model, err = openai.New(openai.Config{
+		APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel, Log: log,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if v.store, err = milvus.New(set.milvusSettings.config(set.OpenAIEmbeddingModel, log)); err != nil {
+		v.model.Close()
+		return nil, "", err
+	}
+	if err := v.store.Reach(ctx); err != nil {
+		return nil, "", errors.Join(fmt.Errorf("MILVUS_ADDRESS is %s: %w", set.MilvusAddress, err), v.close())
+	}
+	same, err := v.sameModel(ctx)
+	if err != nil {
+		return nil, "", errors.Join(fmt.Errorf("compare the vectors with those of %s: %w", set.OpenAIEmbeddingModel, err), v.close())
+	}
+	if !same {
+		return nil, "those in the data directory are not of the model " + set.OpenAIEmbeddingModel, v.close()
+	}
+	return v, "", nil
+}
+
+func (v *vectorMove) close() error {
+	v.model.Close()
+	return v.store.Close()
+}
+
+var errEnough = errors.New("enough")
+
+// sameModel has some texts embedded: the file does not say which model made its vectors.
+func (v *vectorMove) sameModel(ctx context.Context) (bool, error) {
+	var some []sqlite.Embedded
+	var texts []string
+	err := v.source.Embedded(ctx, func(e sqlite.Embedded) error {
+		some, texts = append(some, e), append(texts, corpus.EmbeddedText(e.Title, e.Passage))
+		if len(some) < likened {
+			return nil
+		}
+		return errEnough
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return false, err
+	}
+	if len(some) == 0 {
+		return true, nil
+	}
+	now, err := v.model.Embed(ctx, texts)
+	if err != nil {
+		return false, err
+	}
+	for i, e := range some {
+		if len(now[i]) == len(e.Vector.Values) && cosine(now[i], e.Vector.Values) >= likeness {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// cosine is that of two vectors of unit length.
+func cosine(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+// carry stores the vectors that are not there, reads all of them back and compares them. whole are the documents that need no others.
+func (v *vectorMove) carry(ctx context.Context, target *postgres.Target, report move.Progress) (c move.Compared, whole []string, err error) {
+	v.report = report
+	c = move.Compared{Table: "vectors", Same: true}
+	average, err := target.AverageLength(ctx)
+	if err != nil {
+		return c, nil, err
+	}
+	if err := v.batches(ctx, "vectors", func(batch []sqlite.Embedded) error { return v.put(ctx, batch, average) }); err != nil {
+		return c, nil, fmt.Errorf("carry vectors: %w", err)
+	}
+	semantic, err := v.source.Semantic(ctx)
+	if err != nil {
+		return c, nil, err
+	}
+	counts, err := v.count(ctx, slices.Sorted(maps.Keys(semantic)))
+	if err != nil {
+		return c, nil, err
+	}
+	stale := map[string][]string{} // documents with vectors of an earlier attempt, and the passages to keep
+	for id, n := range v.number {
+		if counts[id] > n {
+			stale[id] = nil
+		}
+	}
+	err = v.batches(ctx, "comparing vectors", func(batch []sqlite.Embedded) error {
+		stored, err := v.store.Stored(ctx, passages(batch))
+		for _, e := range batch {
+			c.Source++
+			if slices.Equal(stored[e.Vector.PassageID], e.Vector.Values) {
+				c.Left++
+			}
+			if _, some := stale[e.Vector.DocumentID]; some {
+				stale[e.Vector.DocumentID] = append(stale[e.Vector.DocumentID], e.Vector.PassageID)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return c, nil, fmt.Errorf("compare vectors: %w", err)
+	}
+	for id, keep := range stale {
+		if err := v.store.DeleteVectors(ctx, id, keep); err != nil {
+			return c, nil, err
+		}
+		counts[id] = len(keep)
+	}
+	c.Same = c.Source == c.Left
+	for id, n := range semantic {
+		if counts[id] == n {
+			whole = append(whole, id)
+		}
+	}
+	return c, whole, nil
+}
+
+// put stores those vectors of a batch that are not there, with the words of their passages.
+func (v *vectorMove) put(ctx context.Context, batch []sqlite.Embedded, average float64) error {
+	stored, err := v.store.Stored(ctx, passages(batch))
+	if err != nil {
+		return err
+	}
+	var missing []corpus.Vector
+	for _, e := range batch {
+		v.number[e.Vector.DocumentID]++
+		if slices.Equal(stored[e.Vector.PassageID], e.Vector.Values) {
+			continue
+		}
+		e.Vector.Words = corpus.AnalysePassages(e.Title, e.Language, []corpus.Passage{e.Passage})[0].Weights(average)
+		missing = append(missing, e.Vector)
+	}
+	return v.store.Upsert(ctx, missing)
+}
+
+// batches gives all vectors in turn, a few at a time.
+func (v *vectorMove) batches(ctx context.Context, what string, each func([]sqlite.Embedded) error) error {
+	var done int64
+	batch := make([]sqlite.Embedded, 0, vectorsPerBatch)
+	give := func() error {
+		if err := each(batch); err != nil {
+			return err
+		}
+		done += int64(len(batch))
+		batch = batch[:0]
+		v.report(what, done, v.total)
+		return nil
+	}
+	err := v.source.Embedded(ctx, func(e sqlite.Embedded) error {
+		if batch = append(batch, e); len(batch) < vectorsPerBatch {
+			return nil
+		}
+		return give()
+	})
+	if err == nil && len(batch) > 0 {
+		err = give()
+	}
+	return err
+}
+
+// count returns how many vectors the server has of each of documents.
+func (v *vectorMove) count(ctx context.Context, documents []string) (map[string]int, error) {
+	counts := map[string]int{}
+	for some := range slices.Chunk(documents, documentsPerCount) {
+		part, err := v.store.CountVectors(ctx, some)
+		if err != nil {
+			return nil, fmt.Errorf("count vectors: %w", err)
+		}
+		maps.Copy(counts, part)
+	}
+	return counts, nil
+}
+
+func passages(batch []sqlite.Embedded) []string {
+	ids := make([]string, len(batch))
+	for i, e := range batch {
+		ids[i] = e.Vector.PassageID
+	}
+	return ids
+}
