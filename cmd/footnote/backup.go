@@ -2,18 +2,17 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus/blobs"
 	"footnote/sql/sqlite"
 )
 
@@ -24,7 +23,7 @@ type backupCommand struct {
 
 // Help is what 'footnote backup --help' adds.
 func (backupCommand) Help() string {
-	return `Writes the database and the originals of the data directory to one tar file, as they are at one moment. A server may go on using them meanwhile.
+	return `Writes the database and the originals, also those of a bucket, to one tar file, as they are at one moment. A server may go on using them meanwhile.
 The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back.`
 }
 
@@ -114,14 +113,6 @@ func full(err error) error {
 	return err
 }
 
-// originalsOf is the directory of the originals.
-func originalsOf(set *settings, dir *directory) string {
-	if set.Blobs != "" {
-		return strings.TrimPrefix(set.Blobs, fileScheme)
-	}
-	return dir.file("blobs")
-}
-
 // saved counts what a backup holds.
 type saved struct {
 	originals, missing int
@@ -147,24 +138,37 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 	}
 	show := newBar(p.stderr, len(hashes)+1)
 	show.draw("saving", 0, databaseFile)
-	if _, done.bytes, err = addFile(p.ctx, archive, databaseFile, snapshot); err != nil {
+	file, err := os.Open(snapshot)
+	if err != nil {
 		return done, err
 	}
-	place := originalsOf(p.settings, dir)
+	if _, done.bytes, err = add(p.ctx, archive, databaseFile, file); err != nil {
+		return done, err
+	}
+	open, err := originalReader(p.ctx, p.settings, dir)
+	if err != nil {
+		return done, err
+	}
 	for i, hash := range hashes {
 		show.draw("saving", i+1, hash)
-		if len(hash) != 2*sha256.Size {
+		name, ok := blobs.Name(hash)
+		if !ok {
 			return done, fmt.Errorf("the database names an original %q, which is no SHA-256", hash)
 		}
-		found, size, err := addFile(p.ctx, archive, "blobs/"+hash[:2]+"/"+hash[2:], filepath.Join(place, hash[:2], hash[2:]))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		original, err := open(hash)
+		if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
 			done.missing++
 			continue
+		}
+		if err != nil {
+			return done, err
+		}
+		found, size, err := add(p.ctx, archive, "blobs/"+name, original)
+		switch {
 		case err != nil:
 			return done, err
 		case found != hash:
-			return done, &chat.Error{Code: chat.CodeInternal, Message: "The original " + hash + " in the data directory is damaged: its bytes have another hash. Restore it from an older backup, or delete its document."}
+			return done, &chat.Error{Code: chat.CodeInternal, Message: "The original " + hash + " is damaged: its bytes have another hash. Restore it from an older backup, or delete its document."}
 		}
 		done.originals, done.bytes = done.originals+1, done.bytes+size
 	}
@@ -172,19 +176,16 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 	return done, archive.end()
 }
 
-// addFile copies a file into the archive and returns its hash and its size.
-func addFile(ctx context.Context, archive *archiveWriter, name, path string) (string, int64, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", 0, err
+// add copies a file into the archive, closes it, and returns its hash and its size.
+func add(ctx context.Context, archive *archiveWriter, name string, file io.ReadSeekCloser) (hash string, size int64, err error) {
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if size, err = file.Seek(0, io.SeekEnd); err == nil {
+		_, err = file.Seek(0, io.SeekStart)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", 0, err
+	if err == nil {
+		hash, err = archive.add(name, size, untilEnd{ctx, file})
 	}
-	hash, err := archive.add(name, info.Size(), untilEnd{ctx, file})
-	return hash, info.Size(), err
+	return hash, size, err
 }
 
 // untilEnd reads until ctx ends.

@@ -89,6 +89,9 @@ func storage(ctx context.Context, set *settings) []finding {
 		err = errors.Join(err, s.close())
 	}
 	found = append(found, finding{what: "database", fine: "opens, its version fits", err: err})
+	if err == nil && set.Blobs != "" {
+		found = append(found, trial(ctx, set, s.blobs))
+	}
 	if err := dir.release(); err != nil {
 		found = append(found, finding{what: "data directory", err: err})
 	}

@@ -2,13 +2,21 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"footnote/corpus"
 	"footnote/corpus/blobs"
 	"footnote/corpus/blobs/s3"
+	looks "footnote/llm/remote"
+	"footnote/server"
 )
 
 // validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket.
@@ -20,10 +28,87 @@ func validBlobs(address string) bool {
 	return err == nil && strings.HasPrefix(address, s3.Scheme) && u.Host != "" && u.User == nil
 }
 
+// originals are the bytes of what was added, wherever they are kept.
+type originals interface {
+	corpus.Blobs
+	// Reach reports whether they can be had.
+	Reach(ctx context.Context) error
+}
+
 // openOriginals opens the directory or the bucket of the originals. Of a bucket nothing is asked yet.
-func openOriginals(ctx context.Context, set *settings, dir *directory) (corpus.Blobs, error) {
+func openOriginals(ctx context.Context, set *settings, dir *directory) (originals, error) {
 	if strings.HasPrefix(set.Blobs, s3.Scheme) {
 		return s3.Open(ctx, set.Blobs)
 	}
 	return blobs.Open(originalsOf(set, dir))
+}
+
+// originalsOf is the directory of the originals.
+func originalsOf(set *settings, dir *directory) string {
+	if set.Blobs != "" {
+		return strings.TrimPrefix(set.Blobs, fileScheme)
+	}
+	return dir.file("blobs")
+}
+
+// originalReader returns what opens an original to read it. A directory is only read, whoever owns it: nothing is made in it.
+func originalReader(ctx context.Context, set *settings, dir *directory) (func(hash string) (io.ReadSeekCloser, error), error) {
+	if strings.HasPrefix(set.Blobs, s3.Scheme) {
+		bucket, err := s3.Open(ctx, set.Blobs)
+		if err != nil {
+			return nil, err
+		}
+		return func(hash string) (io.ReadSeekCloser, error) { return bucket.Open(ctx, hash) }, nil
+	}
+	place := originalsOf(set, dir)
+	return func(hash string) (io.ReadSeekCloser, error) {
+		name, ok := blobs.Name(hash)
+		if !ok {
+			return nil, blobs.ErrNone
+		}
+		file, err := os.Open(filepath.Join(place, filepath.FromSlash(name)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, blobs.ErrNone
+		}
+		return file, err
+	}, nil
+}
+
+// originalsTime is how long a look at the originals may take.
+const originalsTime = 2 * time.Second
+
+// originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all the same. It asks every ten
+// seconds at most, and whoever asked first need not wait for the answer.
+func originalsCheck(kept originals) server.Check {
+	var seen looks.Reach
+	return server.Check{Name: "originals", Probe: func(ctx context.Context) error {
+		return seen.Ask(time.Now(), func() error {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), originalsTime)
+			defer cancel()
+			return kept.Reach(ctx)
+		})
+	}}
+}
+
+// trial is what the doctor finds out about the originals: it stores some bytes, reads them back and removes them.
+func trial(ctx context.Context, set *settings, kept originals) finding {
+	found := finding{what: "originals", fine: "can be written and read: " + place(set)}
+	found.err = func() error {
+		hash, _, err := kept.Put(ctx, strings.NewReader(rand.Text()), 1<<10)
+		if err != nil {
+			return err
+		}
+		there, err := intact(ctx, kept, hash)
+		if err == nil && !there {
+			err = errors.New("bytes that were stored come back as others")
+		}
+		return errors.Join(err, kept.Delete(ctx, hash))
+	}()
+	return found
+}
+
+// place is where the originals are, for people: without the query, which may hold keys.
+func place(set *settings) string {
+	address, _, _ := strings.Cut(set.Blobs, "?")
+	return address
 }

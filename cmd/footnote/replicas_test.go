@@ -4,31 +4,20 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
 	"footnote/chat"
+	"footnote/corpus/blobs/s3/s3test"
 	"footnote/sql/postgres/postgrestest"
 )
 
 func TestReplicasShareABucketAndTheWork(t *testing.T) {
 	t.Parallel()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("originals"); err != nil {
-		t.Fatal(err)
-	}
-	storage := httptest.NewServer(gofakes3.New(backend).Server())
-	t.Cleanup(storage.Close)
-	env := []string{
-		"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=s3://originals?region=us-east-1&endpoint=" + storage.URL,
-		"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=canary",
-	}
+	storage := s3test.New(t)
+	env := append(bucket(storage), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "AWS_SECRET_ACCESS_KEY=canary")
 	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
 	var files []file
 	for i := range 12 {
@@ -43,7 +32,7 @@ func TestReplicasShareABucketAndTheWork(t *testing.T) {
 	if r := two.send("GET", "/documents/"+ids[0]+"/file", nil); r.status != http.StatusOK || r.body != files[0].body {
 		t.Errorf("the other replica's original: %d %.200s", r.status, r.body)
 	}
-	storage.Close()
+	storage.Fail(s3test.HangUp)
 	r := one.upload(file{"late.md", "# Late\n\nIt comes too late.\n"})
 	if r.status != http.StatusServiceUnavailable && !strings.Contains(r.body, `"unavailable"`) || !strings.Contains(r.body, "storage of the originals does not answer") {
 		t.Errorf("an upload without storage: %d %s", r.status, r.body)

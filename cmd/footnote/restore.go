@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus/blobs"
 )
 
 type restoreCommand struct {
@@ -24,7 +25,8 @@ type restoreCommand struct {
 // Help is what 'footnote restore --help' adds.
 func (restoreCommand) Help() string {
 	return `Checks the backup while it is unpacked inside the data directory, and puts it into place only when every byte is as it was saved.
-No server may use the directory. A directory that holds something is refused; with --force that is moved to before-restore-… inside it.`
+No server may use the directory. A directory that holds something is refused; with --force that is moved to before-restore-… inside it.
+The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
 }
 
 // restoring begins the name of the directory that a backup is unpacked to; a kill leaves it, the next restore removes it.
@@ -34,9 +36,6 @@ const restoring = "restoring"
 func (c *restoreCommand) Run(p *program) (err error) {
 	if p.settings.DatabaseURL != "" {
 		return errShared("restore")
-	}
-	if p.settings.Blobs != "" {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "A backup is restored with its originals: leave FOOTNOTE_BLOBS out, then move the directory blobs to where you want it"}
 	}
 	file, err := os.Open(c.File)
 	if err != nil {
@@ -64,6 +63,13 @@ func (c *restoreCommand) Run(p *program) (err error) {
 	if err != nil {
 		return full(err)
 	}
+	where, parts := p.settings.Data, []string{"blobs", databaseFile}
+	if p.settings.Blobs != "" {
+		if err := bringOriginals(p, dir); err != nil {
+			return full(err)
+		}
+		where, parts = p.settings.Data+" and "+place(p.settings), parts[1:]
+	}
 	aside := ""
 	if len(present) > 0 {
 		aside = dir.file("before-restore-" + time.Now().UTC().Format("20060102-150405"))
@@ -72,11 +78,11 @@ func (c *restoreCommand) Run(p *program) (err error) {
 		}
 	}
 	// The database comes last: without it there is nothing that points to the originals.
-	if err := moveAll([]string{"blobs", databaseFile}, dir.file(restoring), dir.path); err != nil {
+	if err := moveAll(parts, dir.file(restoring), dir.path); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Restored %s of %s (Footnote %s) to %s: the database and %d originals, all as they were saved\n",
-		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, p.settings.Data, n-1)
+		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, where, n-1)
 	if aside != "" {
 		fmt.Fprintf(p.stdout, "What was there before is in %s; delete it when you don't need it\n", aside)
 	}
@@ -138,6 +144,36 @@ func (c *restoreCommand) unpack(p *program, file *os.File, dir *directory) (made
 	}
 	show.end("checked")
 	return archive.archived, n, syncTree(dir.file(restoring))
+}
+
+// bringOriginals copies the checked originals to where the settings say. What is there already stays.
+func bringOriginals(p *program, dir *directory) error {
+	from, err := blobs.Open(dir.file(restoring, "blobs"))
+	if err != nil {
+		return err
+	}
+	to, err := openOriginals(p.ctx, p.settings, dir)
+	if err != nil {
+		return err
+	}
+	names, err := fs.Glob(os.DirFS(dir.file(restoring, "blobs")), "??/*")
+	if err != nil {
+		return err
+	}
+	show := newBar(p.stderr, len(names))
+	for i, name := range names {
+		hash := strings.ReplaceAll(name, "/", "")
+		show.draw("originals", i, hash)
+		same, err := carryOriginal(p.ctx, from, to, hash)
+		if err == nil && !same {
+			err = errors.New("its bytes changed on the way")
+		}
+		if err != nil {
+			return fmt.Errorf("original %s: %w", hash, err)
+		}
+	}
+	show.end("originals are there")
+	return nil
 }
 
 func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader) (size int64, err error) {

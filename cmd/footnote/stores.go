@@ -20,7 +20,7 @@ type stores struct {
 	vectors   corpus.Vectors // nil: semantic search is off
 	milvus    *milvus.Store  // what keeps the vectors, nil if the database does
 	queue     corpus.Queue
-	blobs     corpus.Blobs
+	blobs     originals
 	exclusive bool // no other process can use them
 	// listen wakes the feed's readers for what other replicas append, who watches documents, and runs when others want something of one, until ctx
 	// ends. It is nil when there can't be others.

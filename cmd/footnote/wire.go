@@ -107,7 +107,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		Keys:   a.keys,
 		Gather: gather, Tally: a.runs.Tally,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model,
-		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(),
+		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),
 		Limits: server.Limits{Upload: int64(set.MaxUploadMiB) << 20},
 	})
 	return a, err
@@ -154,7 +154,10 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 }
 
 // checks are the dependencies whose failure leaves the rest working.
-func (a *app) checks() (checks []server.Check) {
+func (a *app) checks(set *settings) (checks []server.Check) {
+	if set.Blobs != "" {
+		checks = append(checks, originalsCheck(a.stores.blobs))
+	}
 	if a.stores.milvus != nil && a.library.Semantic() {
 		checks = append(checks, milvusCheck(a.stores.milvus, a.library))
 	}

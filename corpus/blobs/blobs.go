@@ -27,32 +27,46 @@ const incoming = "incoming"
 // abandonedAfter is the age at which a file in incoming counts as left behind by a crash.
 const abandonedAfter = 24 * time.Hour
 
-// directory is the blobs in one directory, "ab/cdef…" for the hash abcdef….
-type directory struct{ root *os.Root }
+// Directory is the blobs in one directory, "ab/cdef…" for the hash abcdef…. It is safe for concurrent use.
+type Directory struct{ root *os.Root }
+
+var _ corpus.Blobs = Directory{}
 
 // Open returns the blobs in dir and makes the directory if it is not there. What Blobs.Open returns is an *os.File, whose
 // Name is its path.
-func Open(dir string) (corpus.Blobs, error) {
+func Open(dir string) (Directory, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open blobs: %w", err)
+		return Directory{}, fmt.Errorf("open blobs: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open blobs: %w", failure(err))
+		return Directory{}, fmt.Errorf("open blobs: %w", failure(err))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open blobs: %w", err)
+		return Directory{}, fmt.Errorf("open blobs: %w", err)
 	}
-	d := directory{root}
+	d := Directory{root}
 	if err := errors.Join(root.MkdirAll(incoming, 0o700), d.clear(time.Now().Add(-abandonedAfter))); err != nil {
-		return nil, errors.Join(fmt.Errorf("open blobs: %w", failure(err)), root.Close())
+		return Directory{}, errors.Join(fmt.Errorf("open blobs: %w", failure(err)), root.Close())
 	}
 	return d, nil
 }
 
+// Reach reports whether the directory is there, under its name.
+func (d Directory) Reach(context.Context) error {
+	named, err := os.Stat(d.root.Name())
+	if err == nil {
+		var opened fs.FileInfo
+		if opened, err = d.root.Stat("."); err == nil && os.SameFile(named, opened) {
+			return nil
+		}
+	}
+	return &chat.Error{Code: chat.CodeUnavailable, Message: "The directory of the originals is not there. Bring it back and start Footnote again.", Err: err}
+}
+
 // clear removes files that were begun before a time and never finished.
-func (d directory) clear(before time.Time) error {
+func (d Directory) clear(before time.Time) error {
 	entries, err := fs.ReadDir(d.root.FS(), incoming)
 	if err != nil {
 		return err
@@ -70,7 +84,7 @@ func (d directory) clear(before time.Time) error {
 }
 
 // Put stores what r yields; see corpus.Blobs. It reads no more than limit bytes and one, and leaves nothing behind when it fails.
-func (d directory) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
+func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
 	temp := path.Join(incoming, rand.Text())
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -113,7 +127,7 @@ func amount(bytes int64) string {
 }
 
 // keep gives a finished file its name and makes that durable. The same bytes may be there already: then they are replaced by equals.
-func (d directory) keep(temp, hash string) error {
+func (d Directory) keep(temp, hash string) error {
 	name, _ := Name(hash)
 	dir := path.Dir(name)
 	if err := d.root.MkdirAll(dir, 0o700); err != nil {
@@ -152,7 +166,7 @@ var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 var ErrNone = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
 
 // Open opens a blob; see corpus.Blobs.
-func (d directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, error) {
+func (d Directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, error) {
 	name, ok := Name(hash)
 	if !ok {
 		return nil, ErrNone
@@ -168,7 +182,7 @@ func (d directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, erro
 }
 
 // Delete removes a blob; see corpus.Blobs. One that is not there is no error.
-func (d directory) Delete(_ context.Context, hash string) error {
+func (d Directory) Delete(_ context.Context, hash string) error {
 	name, ok := Name(hash)
 	if !ok {
 		return nil

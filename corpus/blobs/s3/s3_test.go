@@ -5,24 +5,21 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/blobs/s3"
+	"footnote/corpus/blobs/s3/s3test"
 	"footnote/corpus/corpustest"
 )
 
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"} {
+	for _, setting := range s3test.Env() {
+		name, value, _ := strings.Cut(setting, "=")
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
@@ -30,37 +27,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// storage is an S3 server on loopback, with a bucket "originals". fault, while it is set, answers instead.
-type storage struct {
-	url   string
-	fault atomic.Pointer[http.HandlerFunc]
-	calls atomic.Int64
-}
-
-func newStorage(t *testing.T) *storage {
+func open(t *testing.T, s *s3test.Storage) *s3.Store {
 	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("originals"); err != nil {
-		t.Fatal(err)
-	}
-	s := &storage{}
-	real := gofakes3.New(backend).Server()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.calls.Add(1)
-		if fault := s.fault.Load(); fault != nil {
-			(*fault)(w, r)
-			return
-		}
-		real.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	s.url = "s3://originals/footnote?region=us-east-1&endpoint=" + server.URL
-	return s
-}
-
-func (s *storage) open(t *testing.T) *s3.Store {
-	t.Helper()
-	bs, err := s3.Open(t.Context(), s.url)
+	bs, err := s3.Open(t.Context(), s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,17 +41,14 @@ func (s *storage) open(t *testing.T) *s3.Store {
 	return bs
 }
 
-func (s *storage) fail(handler http.HandlerFunc) { s.fault.Store(&handler) }
-func (s *storage) heal()                         { s.fault.Store(nil) }
-
 func TestBlobs(t *testing.T) {
 	t.Parallel()
-	corpustest.TestBlobs(t, func(t *testing.T) corpus.Blobs { return newStorage(t).open(t) })
+	corpustest.TestBlobs(t, func(t *testing.T) corpus.Blobs { return open(t, s3test.New(t)) })
 }
 
 func TestALargeFileIsSentInParts(t *testing.T) {
 	t.Parallel()
-	bs := newStorage(t).open(t)
+	bs := open(t, s3test.New(t))
 	body := bytes.Repeat([]byte("0123456789abcdef"), 12<<16) // 12 MiB
 	hash, size, err := bs.Put(t.Context(), bytes.NewReader(body), 1<<30)
 	if err != nil || size != int64(len(body)) {
@@ -114,7 +80,7 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 		code  chat.Code
 		says  string
 	}{
-		"down": {func(w http.ResponseWriter, _ *http.Request) { hangUp(w) }, chat.CodeUnavailable, "does not answer"},
+		"down": {s3test.HangUp, chat.CodeUnavailable, "does not answer"},
 		"busy": {answer(503, "SlowDown"), chat.CodeUnavailable, "does not answer"},
 		"full": {func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodHead {
@@ -133,13 +99,13 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStorage(t)
-			bs := s.open(t)
+			s := s3test.New(t)
+			bs := open(t, s)
 			kept, _, err := bs.Put(t.Context(), strings.NewReader("kept"), 100)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.fail(row.fault)
+			s.Fail(row.fault)
 			_, _, err = bs.Put(t.Context(), strings.NewReader("bytes"), 100)
 			if err == nil || chat.CodeOf(err) != row.code || !strings.Contains(chat.MessageOf(err), row.says) || strings.Contains(chat.MessageOf(err), "canary") {
 				t.Errorf("Put: %v, want %s with %q", err, row.code, row.says)
@@ -152,7 +118,7 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 					t.Errorf("Reach: %v", err)
 				}
 			}
-			s.heal()
+			s.Heal()
 			if _, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100); err != nil {
 				t.Errorf("Put after it healed: %v", err)
 			}
@@ -163,39 +129,31 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 	}
 }
 
-// hangUp breaks the connection without an answer.
-func hangUp(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err == nil {
-		conn.Close()
-	}
-}
-
 func TestARequestThatFailsOnceIsSentAgain(t *testing.T) {
 	t.Parallel()
-	s := newStorage(t)
-	bs := s.open(t)
-	s.fail(func(w http.ResponseWriter, _ *http.Request) { s.heal(); w.WriteHeader(http.StatusServiceUnavailable) })
+	s := s3test.New(t)
+	bs := open(t, s)
+	s.Fail(func(w http.ResponseWriter, _ *http.Request) { s.Heal(); w.WriteHeader(http.StatusServiceUnavailable) })
 	hash, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100)
 	if err != nil {
 		t.Fatalf("Put: %v", err)
 	}
-	before := s.calls.Load()
+	before := s.Calls()
 	if again, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100); err != nil || again != hash {
 		t.Errorf("Put again = %s, %v", again, err)
 	}
-	if n := s.calls.Load() - before; n != 1 {
+	if n := s.Calls() - before; n != 1 {
 		t.Errorf("the same bytes took %d requests, want the question alone", n)
 	}
 }
 
 func TestASilentStorageDoesNotOutlastItsCaller(t *testing.T) {
 	t.Parallel()
-	s := newStorage(t)
-	bs := s.open(t)
+	s := s3test.New(t)
+	bs := open(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // whenever it ends, Put must
 	defer cancel()
-	s.fail(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s.Fail(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	if _, _, err := bs.Put(ctx, strings.NewReader("bytes"), 100); err == nil || ctx.Err() == nil {
 		t.Errorf("Put: %v", err)
 	}
