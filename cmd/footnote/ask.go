@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,18 +28,14 @@ func (a *askCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	resp, err := server.post(p.ctx, "/chat", "application/json", "text/event-stream", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
 	show := &transcript{answer: p.stdout, steps: p.stderr}
-	for raw, err := range data(resp.Body) {
+	run := server.follow(body, func() { fmt.Fprintln(p.stderr, "… The stream broke off; going on with it") })
+	for raw, err := range run.events(p.ctx) {
 		if err != nil && p.ctx.Err() != nil {
 			return errors.New("stopped before the answer was done; ask again, or press Continue on the page")
 		}
 		if err != nil {
-			return fmt.Errorf("the stream broke off: %w", err)
+			return err
 		}
 		if a.JSON {
 			fmt.Fprintf(p.stdout, "%s\n", raw)
@@ -56,7 +51,7 @@ func (a *askCommand) Run(p *program) (err error) {
 			return outcome(done)
 		}
 	}
-	return errors.New("the stream ended before the run did; ask again, or look at the page")
+	return errBroken
 }
 
 func outcome(done chat.RunDone) error {

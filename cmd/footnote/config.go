@@ -44,6 +44,8 @@ type settings struct {
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	Data   string `help:"Directory for everything that is kept." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
 
+	Server string `help:"Footnote server that ask, ingest, export and verify work with, like https://footnote.example; without it, the one of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
+
 	DatabaseURL secret `name:"database-url" help:"PostgreSQL for many replicas; without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
 	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket?region=…&endpoint=…; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
@@ -92,6 +94,9 @@ func (c *commands) check() error {
 	}
 	if c.Data == "" {
 		errs = append(errs, errors.New("FOOTNOTE_DATA names no directory"))
+	}
+	if u, err := url.Parse(c.Server); c.Server != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
+		errs = append(errs, errors.New("FOOTNOTE_SERVER is not a URL like https://footnote.example"))
 	}
 	if c.DatabaseURL != "" {
 		if err := postgres.CheckURL(string(c.DatabaseURL)); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -218,14 +217,9 @@ func askForVerdict(p *program, server *remote, question, session string) (string
 	if err != nil {
 		return "", nil, chat.RunDone{}, err
 	}
-	resp, err := server.post(p.ctx, "/chat", "application/json", "text/event-stream", bytes.NewReader(body))
-	if err != nil {
-		return "", nil, chat.RunDone{}, err
-	}
-	defer resp.Body.Close()
-	for raw, err := range data(resp.Body) {
+	for raw, err := range server.follow(body, func() {}).events(p.ctx) {
 		if err != nil {
-			return "", nil, chat.RunDone{}, fmt.Errorf("the stream broke off: %w", err)
+			return "", nil, chat.RunDone{}, err
 		}
 		event, err := decodeEvent(raw)
 		if err != nil {
@@ -240,5 +234,5 @@ func askForVerdict(p *program, server *remote, question, session string) (string
 			return session, answer, e, nil
 		}
 	}
-	return "", nil, chat.RunDone{}, errors.New("the stream ended before the run did")
+	return "", nil, chat.RunDone{}, errBroken
 }

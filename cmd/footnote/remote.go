@@ -1,22 +1,20 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"footnote/chat"
 )
 
-// remote is a Footnote server to work with: the one that has the data directory, or one started for this command alone.
+// remote is a Footnote server to work with: the one that is named, the one that has the data directory, or one started for this command alone.
 type remote struct {
 	url    string
 	key    secret // of the user who asks; empty for a server without keys
@@ -24,8 +22,11 @@ type remote struct {
 	close  func() error
 }
 
-// connect finds the server that has the data directory, or starts one in this process on a free loopback port.
+// connect finds the server that the settings name or that has the data directory, or starts one in this process on a free loopback port.
 func connect(p *program) (*remote, error) {
+	if p.settings.Server != "" {
+		return &remote{url: strings.TrimRight(p.settings.Server, "/"), key: p.settings.APIKey, close: func() error { return nil }}, nil
+	}
 	dir, err := claim(p.settings.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
 		return &remote{url: busy.URL, key: p.settings.APIKey, close: func() error { return nil }}, nil
@@ -61,14 +62,20 @@ func (r *remote) post(ctx context.Context, path, contentType, accept string, bod
 }
 
 func (r *remote) do(ctx context.Context, method, path, contentType, accept string, body io.Reader) (*http.Response, error) {
+	return r.send(ctx, method, path, map[string]string{"Content-Type": contentType, "Accept": accept}, body)
+}
+
+// send makes a request with headers; empty ones are left out.
+func (r *remote) send(ctx context.Context, method, path string, headers map[string]string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.url+path, body)
 	if err != nil {
 		return nil, err
 	}
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
+	for name, value := range headers {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
 	}
-	req.Header.Set("Accept", accept)
 	if r.key != "" {
 		req.Header.Set("X-API-Key", string(r.key))
 	}
@@ -85,6 +92,10 @@ func (r *remote) do(ctx context.Context, method, path, contentType, accept strin
 		Detail string    `json:"detail"`
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&problem); err != nil || problem.Detail == "" {
+		switch resp.StatusCode {
+		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // of a proxy
+			return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "There is no Footnote server behind " + r.url + " now: " + resp.Status}
+		}
 		return nil, fmt.Errorf("%s %s: %s", method, path, resp.Status)
 	}
 	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
@@ -98,22 +109,6 @@ func (r *remote) get(ctx context.Context, path string, v any) error {
 	}
 	defer resp.Body.Close()
 	return json.NewDecoder(resp.Body).Decode(v)
-}
-
-// data yields the data of each event of a stream.
-func data(body io.Reader) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		lines := bufio.NewScanner(body)
-		lines.Buffer(make([]byte, 64<<10), 8<<20)
-		for lines.Scan() {
-			if text, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok && !yield(text, nil) {
-				return
-			}
-		}
-		if err := lines.Err(); err != nil {
-			yield(nil, err)
-		}
-	}
 }
 
 // drainTime is how long a stop waits for what is under way.
