@@ -7,7 +7,11 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
+	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/milvus"
 	"footnote/llm/openai"
@@ -22,6 +26,7 @@ const (
 	// likeness is the least cosine of a stored vector with one that the same model makes of the same text now. Titles may have changed since.
 	likeness = 0.9
 	likened  = 8 // vectors compared in this way: one that is alike is enough
+	awayFor  = time.Minute
 )
 
 // vectorMove brings vectors to the server that is to keep them. What is there already is not sent again, so it can be repeated.
@@ -123,7 +128,13 @@ func (v *vectorMove) carry(ctx context.Context, target *postgres.Target, report 
 	if err != nil {
 		return c, nil, err
 	}
-	if err := v.batches(ctx, "vectors", func(batch []sqlite.Embedded) error { return v.put(ctx, batch, average) }); err != nil {
+	err = v.batches(ctx, "vectors", func(batch []sqlite.Embedded) error {
+		for _, e := range batch {
+			v.number[e.Vector.DocumentID]++
+		}
+		return patiently(ctx, func() error { return v.put(ctx, batch, average) })
+	})
+	if err != nil {
 		return c, nil, fmt.Errorf("carry vectors: %w", err)
 	}
 	semantic, err := v.source.Semantic(ctx)
@@ -141,7 +152,11 @@ func (v *vectorMove) carry(ctx context.Context, target *postgres.Target, report 
 		}
 	}
 	err = v.batches(ctx, "comparing vectors", func(batch []sqlite.Embedded) error {
-		stored, err := v.store.Stored(ctx, passages(batch))
+		var stored map[string][]float32
+		err := patiently(ctx, func() (err error) {
+			stored, err = v.store.Stored(ctx, passages(batch))
+			return err
+		})
 		for _, e := range batch {
 			c.Source++
 			if slices.Equal(stored[e.Vector.PassageID], e.Vector.Values) {
@@ -157,7 +172,7 @@ func (v *vectorMove) carry(ctx context.Context, target *postgres.Target, report 
 		return c, nil, fmt.Errorf("compare vectors: %w", err)
 	}
 	for id, keep := range stale {
-		if err := v.store.DeleteVectors(ctx, id, keep); err != nil {
+		if err := patiently(ctx, func() error { return v.store.DeleteVectors(ctx, id, keep) }); err != nil {
 			return c, nil, err
 		}
 		counts[id] = len(keep)
@@ -179,7 +194,6 @@ func (v *vectorMove) put(ctx context.Context, batch []sqlite.Embedded, average f
 	}
 	var missing []corpus.Vector
 	for _, e := range batch {
-		v.number[e.Vector.DocumentID]++
 		if slices.Equal(stored[e.Vector.PassageID], e.Vector.Values) {
 			continue
 		}
@@ -218,13 +232,29 @@ func (v *vectorMove) batches(ctx context.Context, what string, each func([]sqlit
 func (v *vectorMove) count(ctx context.Context, documents []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(documents, documentsPerCount) {
-		part, err := v.store.CountVectors(ctx, some)
+		var part map[string]int
+		err := patiently(ctx, func() (err error) {
+			part, err = v.store.CountVectors(ctx, some)
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("count vectors: %w", err)
 		}
 		maps.Copy(counts, part)
 	}
 	return counts, nil
+}
+
+// patiently waits for a server that is away for a moment.
+func patiently(ctx context.Context, do func() error) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := do()
+		if err != nil && chat.CodeOf(err) != chat.CodeUnavailable {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(time.Second)), backoff.WithMaxElapsedTime(awayFor))
+	return err
 }
 
 func passages(batch []sqlite.Embedded) []string {
