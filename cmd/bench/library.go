@@ -282,30 +282,38 @@ func queries(ctx context.Context, server *process, mode string, seed uint64, n i
 		if i%3 == 2 {
 			query = "What does the " + strings.Join(words, " "+vocabulary[random.IntN(functionWords)]+" and the ") + "?"
 		}
-		body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "top_k": 10})
-		if err != nil {
-			return nil, err
-		}
 		began := time.Now()
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/search", bytes.NewReader(body))
-		if err != nil {
+		if err := search(ctx, server, mode, query); err != nil {
 			return nil, err
-		}
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := client.Do(req)
-		if err != nil {
-			return nil, err
-		}
-		_, err = io.Copy(io.Discard, resp.Body)
-		if err = errors.Join(err, resp.Body.Close()); err != nil {
-			return nil, err
-		}
-		if resp.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("POST /search %q: %s", query, resp.Status)
 		}
 		if i >= 20 {
 			took = append(took, time.Since(began))
 		}
 	}
 	return took, nil
+}
+
+// search asks for ten passages.
+func search(ctx context.Context, server *process, mode, query string) error {
+	body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "top_k": 10})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/search", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("POST /search %q: %s", query, resp.Status)
+	}
+	return nil
 }

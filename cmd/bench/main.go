@@ -9,14 +9,16 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
 // scene is one measurement. It returns its rows.
 type scene struct {
-	name string
-	run  func(ctx context.Context, b *bench) ([]row, error)
+	name  string
+	run   func(ctx context.Context, b *bench) ([]row, error)
+	apart bool // run only when it is asked for by name
 }
 
 // row is one figure beside what was asked for.
@@ -31,17 +33,21 @@ type bench struct {
 	binary string
 	quick  bool
 	delay  int // ms a token, for the paced scenes
+
+	passages []int    // sizes of the library, for the scene scale
+	shapes   []string // what it is measured on
 }
 
 var scenes = []scene{
-	{"single", single},
-	{"many", many},
-	{"paced", paced},
-	{"idle", idle},
-	{"corpus", searching},
-	{"pdf", pdf},
-	{"start", starting},
-	{"turns", turns},
+	{name: "single", run: single},
+	{name: "many", run: many},
+	{name: "paced", run: paced},
+	{name: "idle", run: idle},
+	{name: "corpus", run: searching},
+	{name: "pdf", run: pdf},
+	{name: "start", run: starting},
+	{name: "turns", run: turns},
+	{name: "scale", run: scale, apart: true},
 }
 
 func main() {
@@ -53,10 +59,25 @@ func main() {
 			os.Exit(report(serveRelay(os.Args[2:])))
 		}
 	}
-	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns")
+	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and scale, which is left out unless it is named")
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")
 	flag.BoolVar(&b.quick, "quick", false, "fewer repetitions: shows that it works, the figures mean little")
+	flag.Func("passages", "sizes of the library for the scene scale (default 10000,100000)", func(list string) error {
+		b.passages = nil
+		for size := range strings.SplitSeq(list, ",") {
+			n, err := strconv.Atoi(size)
+			if err != nil || n < passagesEach || n > 1_000_000 {
+				return fmt.Errorf("sizes go from %d to 1000000", passagesEach)
+			}
+			b.passages = append(b.passages, n)
+		}
+		return nil
+	})
+	flag.Func("shapes", "what the scene scale measures (default embedded,servers)", func(list string) error {
+		b.shapes = strings.Split(list, ",")
+		return nil
+	})
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -76,7 +97,7 @@ func (b *bench) all(ctx context.Context, only string) error {
 	defer table.Flush()
 	fmt.Fprintln(table, "what\tasked\tmeasured\t")
 	for _, s := range scenes {
-		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
+		if only == "" && s.apart || only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
 			continue
 		}
 		fmt.Fprintln(os.Stderr, "measuring:", s.name)

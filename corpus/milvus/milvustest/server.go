@@ -213,6 +213,12 @@ func (s *Server) Kill() error {
 	return err
 }
 
+// Pid is the process of a running server.
+func (s *Server) Pid() int { return s.pid }
+
+// Dir is where a server keeps everything.
+func (s *Server) Dir() string { return s.dir }
+
 // Memory is the most that a server used before it was killed, in bytes.
 func (s *Server) Memory() int64 { return s.most }
 

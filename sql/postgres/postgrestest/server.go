@@ -35,6 +35,7 @@ type Server struct {
 	as    *syscall.SysProcAttr
 	own   *exec.Cmd
 	stdin io.WriteCloser // it runs until this is closed, or until this process ends
+	more  []string       // settings as NAME=VALUE
 	made  atomic.Int64
 }
 
@@ -66,13 +67,14 @@ func Start(ctx context.Context) (*Server, error) {
 	return StartOwn(ctx)
 }
 
-// StartOwn returns a running server of one's own, which can be halted, whatever the environment names.
-func StartOwn(ctx context.Context) (_ *Server, err error) {
+// StartOwn returns a running server of one's own, which can be halted, whatever the environment names. settings, as NAME=VALUE, overrule
+// those for tests, which give up safety for speed.
+func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 	bin := programs()
 	if bin == "" {
 		return nil, ErrMissing
 	}
-	s := &Server{}
+	s := &Server{more: settings}
 	if s.dir, err = os.MkdirTemp("", "footnote-postgres-*"); err != nil {
 		return nil, err
 	}
@@ -99,9 +101,13 @@ func StartOwn(ctx context.Context) (_ *Server, err error) {
 // Run starts an own server, with what it kept if it ran before, and returns once it answers.
 func (s *Server) Run(ctx context.Context) (err error) {
 	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
-	s.own = exec.Command("/bin/sh", "-c", `"$@" </dev/null & server=$!; read -r how; kill -"${how:-QUIT}" $server; wait $server`, "sh",
+	args := []string{"-c", `"$@" </dev/null & server=$!; read -r how; kill -"${how:-QUIT}" $server; wait $server`, "sh",
 		filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
-		"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "jit=off", "-c", "logging_collector=off", "-c", "log_min_messages=fatal")
+		"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "jit=off", "-c", "logging_collector=off", "-c", "log_min_messages=fatal"}
+	for _, setting := range s.more {
+		args = append(args, "-c", setting)
+	}
+	s.own = exec.Command("/bin/sh", args...)
 	s.own.SysProcAttr, s.own.Dir = s.as, s.dir
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -183,6 +189,17 @@ func (s *Server) wait(ctx context.Context) error {
 		}
 	}
 }
+
+// Pid is the parent of an own server's processes, 0 for another one.
+func (s *Server) Pid() int {
+	if s.own == nil || s.own.Process == nil {
+		return 0
+	}
+	return s.own.Process.Pid
+}
+
+// Dir is where an own server keeps everything, empty for another one.
+func (s *Server) Dir() string { return s.dir }
 
 // Socket is where an own server listens, empty for another one.
 func (s *Server) Socket() string {

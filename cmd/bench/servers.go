@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	milvusclient "github.com/milvus-io/milvus-sdk-go/v2/client"
+
+	"footnote/corpus/milvus/milvustest"
+	"footnote/sql/postgres/postgrestest"
+)
+
+// servers are a real PostgreSQL, which keeps every commit on the disk, and a real Milvus.
+type servers struct {
+	postgres *postgrestest.Server
+	milvus   *milvustest.Server
+}
+
+// startServers starts both. Neither outlives this process.
+func startServers(ctx context.Context) (s *servers, err error) {
+	s = &servers{}
+	if s.postgres, err = postgrestest.StartOwn(ctx, "fsync=on", "full_page_writes=on", "shared_buffers=512MB"); err != nil {
+		return nil, err
+	}
+	if s.milvus, err = milvustest.Start(ctx, milvustest.Standalone); err != nil {
+		return nil, errors.Join(err, s.postgres.Stop())
+	}
+	return s, nil
+}
+
+func (s *servers) stop() error { return errors.Join(s.milvus.Close(), s.postgres.Stop()) }
+
+// env are the settings of a Footnote on both, with originals in a directory.
+func (s *servers) env(originals string) []string {
+	return []string{"DATABASE_URL=" + s.postgres.URL, "MILVUS_ADDRESS=" + s.milvus.Address, "FOOTNOTE_BLOBS=file://" + originals}
+}
+
+// treeMemory returns the resident bytes of a process and all below it; what they share is counted once.
+func treeMemory(root int) int64 {
+	below := map[int][]int{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // only fails for a bad pattern
+	for _, name := range stats {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		parent, _ := strconv.Atoi(fields[1])
+		below[parent] = append(below[parent], pid)
+	}
+	var sum int64
+	for todo := []int{root}; len(todo) > 0; {
+		sum += share(todo[0])
+		todo = append(todo[1:], below[todo[0]]...)
+	}
+	return sum
+}
+
+// share is a process's part of the memory that it uses, in bytes.
+func share(pid int) int64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// diskUse returns the bytes that files below a directory take on the disk.
+func diskUse(dir string) (sum int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a file that came and went
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil //nolint:nilerr // likewise
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			sum += stat.Blocks * 512
+		}
+		return nil
+	})
+	return sum, err
+}
+
+// sealed has Milvus write everything that it holds in memory, and waits until its index knows all of it. It returns how long that took.
+func sealed(ctx context.Context, address string) (time.Duration, error) {
+	began := time.Now()
+	c, err := milvusclient.NewClient(ctx, milvusclient.Config{Address: address})
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	collections, err := c.ListCollections(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, collection := range collections {
+		if err := c.Flush(ctx, collection.Name, false); err != nil {
+			return 0, err
+		}
+		for {
+			total, indexed, err := c.GetIndexBuildProgress(ctx, collection.Name, "meaning")
+			if err != nil {
+				return 0, err
+			}
+			if total == indexed {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}
+	return time.Since(began), nil
+}
