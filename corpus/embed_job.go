@@ -12,6 +12,12 @@ import (
 // MaxBatch is how many texts an Embedder takes at once.
 const MaxBatch = 64
 
+// inserter is what Vectors have that store faster what nobody stored before.
+type inserter interface {
+	// Insert is Upsert of vectors of which none was ever stored, by anybody.
+	Insert(ctx context.Context, vs []Vector) error
+}
+
 // embed makes the vectors of a ready document.
 func (l *Library) embed(ctx context.Context, job Job) error {
 	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
@@ -33,10 +39,14 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	for i, p := range passages {
 		keep[i] = p.ID
 	}
+	store, inserts := l.cfg.Vectors.Upsert, false
+	if in, ok := l.cfg.Vectors.(inserter); ok && job.Fresh {
+		store, inserts = in.Insert, true
+	}
 	last := time.Now()
 	for from := 0; from < len(passages); from += MaxBatch {
 		batch := passages[from:min(from+MaxBatch, len(passages))]
-		if err := l.embedBatch(ctx, d, batch); err != nil {
+		if err := l.embedBatch(ctx, d, batch, store); err != nil {
 			return err
 		}
 		if now := time.Now(); now.Sub(last) >= progressEvery {
@@ -47,8 +57,10 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 			}
 		}
 	}
-	if err := l.cfg.Vectors.DeleteVectors(ctx, d.ID, keep); err != nil {
-		return fmt.Errorf("remove old vectors: %w", err)
+	if !inserts {
+		if err := l.cfg.Vectors.DeleteVectors(ctx, d.ID, keep); err != nil {
+			return fmt.Errorf("remove old vectors: %w", err)
+		}
 	}
 	if err := l.progress(ctx, job, StateReady, Progress{Stage: "ready", Done: len(passages), Total: len(passages)}); err != nil {
 		return err
@@ -56,7 +68,7 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady)
 }
 
-func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage) error {
+func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error) error {
 	texts := make([]string, len(batch))
 	for i, p := range batch {
 		texts[i] = EmbeddedText(d.Title, p)
@@ -72,7 +84,7 @@ func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage) e
 	if err := l.addWords(ctx, d, batch, vs); err != nil {
 		return err
 	}
-	if err := l.cfg.Vectors.Upsert(ctx, vs); err != nil {
+	if err := store(ctx, vs); err != nil {
 		return fmt.Errorf("store vectors: %w", err)
 	}
 	return nil

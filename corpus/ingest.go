@@ -27,7 +27,7 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 		return nil // stopped or replaced before
 	}
 	if d.State == StateReady { // what comes after that may have been broken off
-		return l.wantVectors(ctx, d)
+		return l.wantVectors(ctx, d, false)
 	}
 	e, err := l.extract(ctx, job, d)
 	if err != nil {
@@ -57,18 +57,25 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 			l.cfg.Log.WarnContext(ctx, "the original of an old version stays", "document", d.ID, "error", err)
 		}
 	}
-	return l.wantVectors(ctx, d)
+	return l.wantVectors(ctx, d, before == "")
 }
 
-// wantVectors queues the vectors of a ready document, if there are to be any and they are not there.
-func (l *Library) wantVectors(ctx context.Context, d Document) error {
+// wantVectors queues the vectors of a ready document, if there are to be any and they are not there. first says that the document had
+// no content before: then nobody can have stored vectors of it, unless a job for them is at work already.
+func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error {
 	if !l.Semantic() || d.Semantic == SemanticReady {
 		return nil
 	}
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending); err != nil {
 		return fmt.Errorf("mark vectors as pending: %w", err)
 	}
-	return l.enqueueEmbed(ctx, d, l.cfg.Queue.Enqueue)
+	if !first {
+		return l.enqueueEmbed(ctx, d, l.cfg.Queue.Enqueue)
+	}
+	return l.enqueueEmbed(ctx, d, func(ctx context.Context, job Job) error {
+		job.Fresh = true
+		return l.cfg.Queue.Ensure(ctx, job)
+	})
 }
 
 // languageOf returns what a file says its language is, if that is a language's code, else what its text looks like.

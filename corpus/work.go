@@ -13,6 +13,7 @@ import (
 const (
 	lastWord    = 10 * time.Second // to record how a job ended after it was stopped
 	maxAttempts = 4                // of a job that fails for reasons of ours
+	embedsApart = 4                // documents embedded at once when a server keeps the vectors: most of the time is waiting for it
 )
 
 // workers are what this library does in the background.
@@ -20,6 +21,9 @@ func (l *Library) workers() map[JobKind]Worker {
 	all := map[JobKind]Worker{JobIngest: {Jobs: l.cfg.Workers, Do: l.doing(l.ingest)}}
 	if l.Semantic() {
 		all[JobEmbed] = Worker{Jobs: 1, Do: l.doing(l.embed)}
+		if _, away := l.cfg.Vectors.(apart); away {
+			all[JobEmbed] = Worker{Jobs: embedsApart, Do: l.doing(l.embed)}
+		}
 	}
 	return all
 }

@@ -7,10 +7,7 @@ import (
 	"time"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
 	"footnote/chat"
@@ -140,43 +137,4 @@ func (s *Store) connection(ctx context.Context) (client.Client, error) {
 		return nil, s.dialErr
 	}
 	return s.conn, nil
-}
-
-// dial connects; it is the attempt that ends done.
-func (s *Store) dial(done chan struct{}) {
-	defer s.calls.Done()
-	ctx, cancel := context.WithTimeoutCause(context.Background(), callTime, errSlow)
-	defer cancel()
-	conn, err := client.NewClient(ctx, client.Config{
-		Address: s.cfg.Address, Username: s.cfg.User, Password: s.cfg.Password, DBName: s.cfg.Database, EnableTLSAuth: s.cfg.TLS,
-		DisableConn: true, // its own first call leaks the connection when it fails; ours is for the version
-		DialOptions: []grpc.DialOption{ // not blocking
-			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: callTime, PermitWithoutStream: true}),
-			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: callTime},
-				MinConnectTimeout: callTime,
-			}),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)),
-			grpc.WithChainUnaryInterceptor(new(sessions).intercept),
-		},
-	})
-	var version string
-	if err == nil {
-		if version, err = conn.GetVersion(ctx); err != nil {
-			err = errors.Join(err, conn.Close())
-		} else {
-			s.cfg.Log.InfoContext(ctx, "connected to Milvus", "version", version, "sparse", hasSparse(version))
-		}
-	}
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dialErr = err; err == nil {
-		s.conn, s.version = conn, version
-		s.tellLost() // what it has is to be looked at
-	}
-	s.dialing = nil
-	close(done)
 }

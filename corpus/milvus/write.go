@@ -16,7 +16,12 @@ const bytesPerWrite = 4 << 20
 
 // Upsert stores vectors; see corpus.Vectors. Many are stored in several calls, so after a failure some may be there. Ids have
 // letters, digits, ".", "_" and "-" only, at most 64.
-func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error {
+func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error { return s.store(ctx, vs, false) }
+
+// Insert is Upsert of vectors of which none was ever stored: nothing is deleted first, which Milvus takes as long for as to store them.
+func (s *Store) Insert(ctx context.Context, vs []corpus.Vector) error { return s.store(ctx, vs, true) }
+
+func (s *Store) store(ctx context.Context, vs []corpus.Vector, unknown bool) error {
 	if len(vs) == 0 {
 		return nil
 	}
@@ -39,14 +44,14 @@ func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error {
 		}
 	}
 	for n := max(1, bytesPerWrite/(4*dimension)); len(vs) > 0; vs = vs[min(n, len(vs)):] {
-		if err := s.upsert(ctx, ix, vs[:min(n, len(vs))]); err != nil {
+		if err := s.write(ctx, ix, vs[:min(n, len(vs))], unknown); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) upsert(ctx context.Context, ix *index, vs []corpus.Vector) error {
+func (s *Store) write(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
 	n := len(vs)
 	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([][]float32, n)
 	for i, v := range vs {
@@ -67,6 +72,9 @@ func (s *Store) upsert(ctx context.Context, ix *index, vs []corpus.Vector) error
 		columns = append(columns, entity.NewColumnSparseVectors(fieldWords, words))
 	}
 	there := ix.written.add(vs)
+	if unknown {
+		there = nil
+	}
 	return s.do(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
 		if len(there) > 0 { // Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look
 			if err := c.Delete(ctx, ix.name, "", oneOf(fieldID, there)); err != nil {

@@ -34,6 +34,7 @@ type jobArgs struct {
 	SHA256   string `json:"sha256"`
 	User     string `json:"user"`
 	Turn     int64  `json:"turn"` // see queue_turns.go
+	Fresh    bool   `json:"fresh,omitempty"`
 }
 
 // Kind is River's name for the shape of these arguments; it is in the database.
@@ -55,7 +56,7 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 	if q.err != nil {
 		return fmt.Errorf("enqueue: %w", q.err)
 	}
-	queue, args := string(job.Kind), jobArgs{Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User)}
+	queue, args := string(job.Kind), jobArgs{Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User), Fresh: job.Fresh}
 	same, err := toJSON(map[string]string{"document": args.Document, "sha256": args.SHA256})
 	if err != nil {
 		return err

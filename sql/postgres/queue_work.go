@@ -104,6 +104,7 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	})()
 	var lease sync.WaitGroup
 	lease.Go(func() { w.prolong(work, row.ID, row.Attempt, stop) })
+	job.Fresh = row.Args.Fresh && w.first(work, row.ID)
 	err := w.workers[job.Kind].Do(work, job)
 	cause := context.Cause(work)
 	stop(nil)
@@ -115,6 +116,14 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 		return river.JobSnooze(0)
 	}
 	return err
+}
+
+// first reports whether nobody was told before that a job is fresh. It tells nobody twice: a failure means no.
+func (w *riverWorker) first(ctx context.Context, id int64) bool {
+	var is bool
+	err := w.db.queryRow(ctx, longTime, `WITH told AS (UPDATE river_job SET args = args - 'fresh' WHERE id = $1 AND args ? 'fresh' RETURNING 1)
+		SELECT EXISTS (SELECT FROM told)`, []any{id}, &is)
+	return err == nil && is
 }
 
 var errLeaseLost = errors.New("another replica took the job over")

@@ -1,0 +1,105 @@
+package milvus
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/test/bufconn"
+)
+
+// A server with gRPC's own limits allows a sign of life every five minutes, and without calls every two hours.
+func TestAnIdleConnectionIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
+		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+		go server.Serve(listener)
+		defer server.Stop()
+		dialed := 0
+		conn, err := grpc.NewClient("passthrough:///pipe", append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithIdleTimeout(0), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+				dialed++
+				return listener.DialContext(ctx)
+			}))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for _, pause := range []time.Duration{0, time.Second, 30 * time.Second, 90 * time.Second, 15 * time.Second, time.Hour} {
+			for range 5 {
+				time.Sleep(pause)
+				ctx, cancel := context.WithTimeout(t.Context(), callTime)
+				if _, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{}); err != nil {
+					t.Errorf("a call after a pause of %v: %v", pause, err)
+				}
+				cancel()
+			}
+		}
+		if dialed != 1 {
+			t.Errorf("%d connections were made, want 1", dialed)
+		}
+	})
+}
+
+// What is sent leads nowhere, and nobody says so: the call ends in time, and the next one is made on another connection.
+func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
+		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+		go server.Serve(listener)
+		defer server.Stop()
+		var links []*deadEnd
+		conn, err := grpc.NewClient("passthrough:///pipe", append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+				c, err := listener.DialContext(ctx)
+				link := &deadEnd{Conn: c}
+				links = append(links, link)
+				return link, err
+			}))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		check := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), callTime)
+			defer cancel()
+			_, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+			return err
+		}
+		if err := check(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		links[0].broken.Store(true)
+		if check() == nil {
+			t.Fatal("an answer came over a connection that leads nowhere")
+		}
+		time.Sleep(time.Second)
+		if err := check(); err != nil {
+			t.Errorf("the next call: %v", err)
+		}
+		if len(links) != 2 {
+			t.Errorf("%d connections were made, want 2", len(links))
+		}
+	})
+}
+
+// deadEnd is a connection that can lose everything that is sent.
+type deadEnd struct {
+	net.Conn
+	broken atomic.Bool
+}
+
+func (d *deadEnd) Write(p []byte) (int, error) {
+	if d.broken.Load() {
+		return len(p), nil
+	}
+	return d.Conn.Write(p)
+}
