@@ -14,7 +14,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./cmd/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -83,6 +83,11 @@ chromium:
 
 bench: build
 	$(GO) run ./cmd/bench
+
+# What docs/scale.md shows: one library in the embedded mode, then on a real PostgreSQL and a real Milvus, in two sizes. At most 30 minutes.
+PASSAGES ?= 10000,100000
+bench-scale: build postgres milvus
+	timeout -s INT 30m $(GO) run ./cmd/bench -only scale -passages $(PASSAGES)
 
 # What docs/quality.md shows: how many questions are answered from the right words, and refused when nothing answers.
 eval: build

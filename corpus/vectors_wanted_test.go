@@ -18,11 +18,11 @@ type brokenQueue struct {
 	failed atomic.Bool
 }
 
-func (q *brokenQueue) Enqueue(ctx context.Context, job corpus.Job) error {
+func (q *brokenQueue) Ensure(ctx context.Context, job corpus.Job) error {
 	if job.Kind == corpus.JobEmbed && !q.failed.Swap(true) {
 		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database does not answer."}
 	}
-	return q.Queue.Enqueue(ctx, job)
+	return q.Queue.Ensure(ctx, job)
 }
 
 // A document that became ready just before the database was gone still gets its vectors.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type figures struct {
 	first     time.Duration // the first hybrid search after a start
 	searches  map[string][]time.Duration
 	runs      []time.Duration
+	database  string // what a run costs PostgreSQL; empty in the embedded mode
 	memory    string
 	peak      int64
 	disk      string
@@ -235,6 +237,21 @@ func (f *figures) use(ctx context.Context, b *bench, l *library, server *process
 	}
 	runs, _, err := load(ctx, server, max(5, b.times(100)), 1)
 	f.runs = totals(runs)
+	if err != nil || l.servers == nil {
+		return err
+	}
+	before, err := l.servers.chats(ctx)
+	if err != nil {
+		return err
+	}
+	n := max(8, b.times(400))
+	_, took, err := load(ctx, server, n, 8)
+	if err != nil {
+		return err
+	}
+	after, err := l.servers.chats(ctx)
+	f.database = fmt.Sprintf("%.1f transactions, %.1f KiB with indexes, %.0f runs/s with 8 at once", float64(after.transactions-before.transactions)/float64(n),
+		float64(after.bytes-before.bytes)/float64(n)/1024, float64(n)/took.Seconds())
 	return err
 }
 
@@ -309,6 +326,7 @@ func (f *figures) rows(name string) []row {
 	}
 	return append(rows,
 		line("run with two tools, p95 (p50)", fmt.Sprintf("%s (%s)", ms(quantile(f.runs, .95)), ms(quantile(f.runs, .5)))),
+		line("a run in PostgreSQL", cmp.Or(f.database, "–")),
 		line("memory after that; at most while ingesting", f.memory+"; "+mib(f.peak)),
 		line("disk", f.disk),
 	)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	milvusclient "github.com/milvus-io/milvus-sdk-go/v2/client"
 
 	"footnote/corpus/milvus/milvustest"
@@ -42,6 +43,27 @@ func (s *servers) stop() error { return errors.Join(s.milvus.Close(), s.postgres
 // env are the settings of a Footnote on both, with originals in a directory.
 func (s *servers) env(originals string) []string {
 	return []string{"DATABASE_URL=" + s.postgres.URL, "MILVUS_ADDRESS=" + s.milvus.Address, "FOOTNOTE_BLOBS=file://" + originals}
+}
+
+// chatFigures are sums over the life of a database.
+type chatFigures struct{ transactions, bytes int64 }
+
+// chats says what runs have cost so far. PostgreSQL brings its count of transactions up to date every second.
+func (s *servers) chats(ctx context.Context) (f chatFigures, err error) {
+	select {
+	case <-time.After(1500 * time.Millisecond):
+	case <-ctx.Done():
+		return f, ctx.Err()
+	}
+	conn, err := pgx.Connect(ctx, s.postgres.URL)
+	if err != nil {
+		return f, err
+	}
+	defer conn.Close(ctx)
+	err = conn.QueryRow(ctx, `SELECT xact_commit, (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r'
+		AND relname IN ('sessions', 'runs', 'run_texts', 'events', 'step_outputs', 'idempotency_keys'))
+		FROM pg_stat_database WHERE datname = current_database()`).Scan(&f.transactions, &f.bytes)
+	return f, err
 }
 
 // treeMemory returns the resident bytes of a process and all below it; what they share is counted once.

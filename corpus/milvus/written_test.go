@@ -32,6 +32,29 @@ func TestWhatAnotherProcessStoredIsReplaced(t *testing.T) {
 	}
 }
 
+func TestWhatWasInsertedIsFoundAndReplaced(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			address := milvustest.Shared(t, kind)
+			cfg := Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"}
+			s := open(t, cfg)
+			mustDo(t, "Insert", s.Insert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0), vector("b", "d", 0, 1)}))
+			if n := hits(t, s, 1, 0); n != 2 {
+				t.Errorf("%d hits of what was inserted, want 2", n)
+			}
+			other := open(t, cfg)
+			mustDo(t, "Upsert", other.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 0, 1)}))
+			ix, err := other.find(t.Context())
+			mustDo(t, "find", err)
+			if n, err := other.count(t.Context(), ix, everything); err != nil || n != 2 {
+				t.Errorf("%d vectors after one was replaced, want 2; %v", n, err)
+			}
+		})
+	}
+}
+
 func TestWhatWasWrittenIsForgottenBeforeItIsTooMuch(t *testing.T) {
 	w := newWritten()
 	vs := []corpus.Vector{vector("a", "d"), vector("b", "d")}

@@ -33,8 +33,8 @@ type jobArgs struct {
 	Document string `json:"document"`
 	SHA256   string `json:"sha256"`
 	User     string `json:"user"`
-	Turn     int64  `json:"turn"` // see queue_turns.go
-	Fresh    bool   `json:"fresh,omitempty"`
+	Turn     int64  `json:"turn"`            // see queue_turns.go
+	Fresh    string `json:"fresh,omitempty"` // life, when a fresh job was added; taken off when a replica is told
 }
 
 // Kind is River's name for the shape of these arguments; it is in the database.
@@ -56,7 +56,7 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 	if q.err != nil {
 		return fmt.Errorf("enqueue: %w", q.err)
 	}
-	queue, args := string(job.Kind), jobArgs{Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User), Fresh: job.Fresh}
+	queue, args := string(job.Kind), jobArgs{Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User)}
 	same, err := toJSON(map[string]string{"document": args.Document, "sha256": args.SHA256})
 	if err != nil {
 		return err
@@ -74,7 +74,8 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE river_job SET scheduled_at = now() WHERE id = $1`, made.Job.ID) // River took this replica's clock
+		_, err = t.exec(`UPDATE river_job SET scheduled_at = now(), args = CASE WHEN $2 THEN args || jsonb_build_object('fresh', `+life+`) ELSE args END
+			WHERE id = $1`, made.Job.ID, job.Fresh) // River took this replica's clock
 		return err
 	})
 	if err != nil {
@@ -82,6 +83,10 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 	}
 	return nil
 }
+
+// life is the same until the server starts again or the table is filled anew, as from a backup. Vectors that were stored after a backup was
+// made are still on Milvus when it is brought back: a job that was marked in another life is not fresh.
+const life = `(extract(epoch FROM pg_postmaster_start_time())::text || ' ' || pg_relation_filenode('river_job'))`
 
 // unfinished are the states of jobs that wait or are at work.
 const unfinished = `('available', 'pending', 'retryable', 'scheduled', 'running')`

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -46,6 +47,54 @@ func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
 	wg.Wait()
 	if n, err := q.Waiting(t.Context()); err != nil || n != 1 || len(jobs) > 0 {
 		t.Errorf("%d jobs are left, %v; the other replica's lease had not ended", n, err)
+	}
+}
+
+func TestAJobIsFreshForTheFirstOnly(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	if err := q.Ensure(t.Context(), corpus.Job{Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true}); err != nil {
+		t.Fatal(err)
+	}
+	var told []bool
+	for round := range 3 { // stopped in the middle, which does not count as an attempt, and done by another replica at last
+		ctx, cancel := context.WithCancel(t.Context())
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobEmbed: {Jobs: 1, Do: func(work context.Context, job corpus.Job) error {
+			told = append(told, job.Fresh)
+			cancel()
+			if round == 2 {
+				return nil
+			}
+			<-work.Done()
+			return work.Err()
+		}}})
+		if err != nil {
+			t.Fatalf("Work: %v", err)
+		}
+	}
+	if !slices.Equal(told, []bool{true, false, false}) {
+		t.Errorf("the job was called fresh: %v, want the first time only", told)
+	}
+}
+
+func TestNoJobOfABackupIsFresh(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	if err := q.Ensure(t.Context(), corpus.Job{Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, `CREATE TABLE copied AS TABLE river_job; TRUNCATE river_job; INSERT INTO river_job SELECT * FROM copied`)
+	ctx, cancel := context.WithCancel(t.Context())
+	fresh := true
+	err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{corpus.JobEmbed: {Jobs: 1, Do: func(_ context.Context, job corpus.Job) error {
+		fresh = job.Fresh
+		cancel()
+		return nil
+	}}})
+	if err != nil || fresh {
+		t.Errorf("a job that was brought back is called fresh: %v; %v", fresh, err)
 	}
 }
 

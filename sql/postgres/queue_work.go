@@ -104,7 +104,7 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	})()
 	var lease sync.WaitGroup
 	lease.Go(func() { w.prolong(work, row.ID, row.Attempt, stop) })
-	job.Fresh = row.Args.Fresh && w.first(work, row.ID)
+	job.Fresh = row.Args.Fresh != "" && w.first(work, row.ID)
 	err := w.workers[job.Kind].Do(work, job)
 	cause := context.Cause(work)
 	stop(nil)
@@ -121,8 +121,9 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 // first reports whether nobody was told before that a job is fresh. It tells nobody twice: a failure means no.
 func (w *riverWorker) first(ctx context.Context, id int64) bool {
 	var is bool
-	err := w.db.queryRow(ctx, longTime, `WITH told AS (UPDATE river_job SET args = args - 'fresh' WHERE id = $1 AND args ? 'fresh' RETURNING 1)
-		SELECT EXISTS (SELECT FROM told)`, []any{id}, &is)
+	err := w.db.queryRow(ctx, longTime, `WITH told AS (UPDATE river_job job SET args = job.args - 'fresh' FROM river_job was
+		WHERE job.id = $1 AND was.id = job.id AND job.args ? 'fresh' RETURNING was.args->>'fresh' = `+life+` AS same)
+		SELECT coalesce((SELECT same FROM told), false)`, []any{id}, &is)
 	return err == nil && is
 }
 
