@@ -186,7 +186,7 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 		}
 		took += t
 	}
-	passages, err := passages(ctx, server)
+	passages, _, err := tally(ctx, server)
 	if err != nil {
 		return nil, errors.Join(err, server.stop())
 	}
@@ -209,20 +209,6 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 	return append(rows, hybrid), err
 }
 
-// passages counts what is in the library.
-func passages(ctx context.Context, server *process) (n int, err error) {
-	var list struct {
-		Documents []struct {
-			Passages int `json:"passages"`
-		} `json:"documents"`
-	}
-	err = getJSON(ctx, server, "/documents?limit=1000", &list)
-	for _, d := range list.Documents {
-		n += d.Passages
-	}
-	return n, err
-}
-
 // searchRow measures a mode of search on a server that just started, and again with other queries once it has answered some.
 func (b *bench) searchRow(ctx context.Context, server *process, mode string, most time.Duration) (row, error) {
 	fresh, err := queries(ctx, server, mode, 1, b.times(400))
@@ -236,36 +222,6 @@ func (b *bench) searchRow(ctx context.Context, server *process, mode string, mos
 	p95 := quantile(took, .95)
 	return row{fmt.Sprintf("%s search, p95 (p50); the first %d after the start", mode, len(fresh)), "≤ " + strconv.Itoa(int(most.Milliseconds())) + " ms",
 		fmt.Sprintf("%s (%s); %s (%s)", ms(p95), ms(quantile(took, .5)), ms(quantile(fresh, .95)), ms(quantile(fresh, .5))), p95 <= most}, nil
-}
-
-// embedded waits until every document has its vectors.
-func embedded(ctx context.Context, server *process) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		var list struct {
-			Documents []struct {
-				Semantic string `json:"semantic"`
-			} `json:"documents"`
-		}
-		if err := getJSON(ctx, server, "/documents?limit=1000", &list); err != nil {
-			return err
-		}
-		left := 0
-		for _, d := range list.Documents {
-			if d.Semantic != "ready" {
-				left++
-			}
-		}
-		if left == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 // queries runs searches of 2–6 content words, and every third time a whole question, with function words between them. Each

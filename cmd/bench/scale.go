@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -19,96 +16,6 @@ const (
 
 // searchMost is what a search of the scene scale may take, p95.
 const searchMost = time.Second
-
-// figures is what one shape came to with one library.
-type figures struct {
-	passages  int
-	ingest    time.Duration // until the last document is found by its words
-	vectors   time.Duration // until the last one has its vectors
-	model     float64       // share of the processors' time that the fake model took meanwhile
-	start     time.Duration // to the first healthy answer
-	first     time.Duration // the first hybrid search after a start
-	searches  map[string][]time.Duration
-	runs      []time.Duration
-	database  string // what a run costs PostgreSQL; empty in the embedded mode
-	memory    string
-	peak      int64
-	disk      string
-	atRest    []time.Duration // hybrid searches once Milvus has built its index; none in the embedded mode
-	indexTime time.Duration
-}
-
-// shape is one way to keep a library.
-type shape struct {
-	name string
-	open func(ctx context.Context, b *bench, dir string) (*library, error)
-}
-
-var shapes = []shape{{"embedded", openEmbeddedLibrary}, {"servers", openServersLibrary}}
-
-// library is a data directory, and the servers beside it if there are any.
-type library struct {
-	dir     string
-	model   *process
-	servers *servers // nil in the embedded mode
-	env     []string
-}
-
-func openEmbeddedLibrary(ctx context.Context, _ *bench, dir string) (l *library, err error) {
-	l = &library{dir: dir, env: []string{"OPENAI_EMBEDDING_MODEL=bench"}}
-	l.model, err = startModel(ctx, 0)
-	return l, err
-}
-
-func openServersLibrary(ctx context.Context, b *bench, dir string) (*library, error) {
-	l, err := openEmbeddedLibrary(ctx, b, dir)
-	if err != nil {
-		return nil, err
-	}
-	if l.servers, err = startServers(ctx); err != nil {
-		return nil, errors.Join(err, l.model.stop())
-	}
-	l.env = append(l.env, l.servers.env(filepath.Join(dir, "originals"))...)
-	return l, nil
-}
-
-func (l *library) close() error {
-	err := l.model.stop()
-	if l.servers != nil {
-		err = errors.Join(err, l.servers.stop())
-	}
-	return err
-}
-
-// memory says how much the server and what it needs hold now.
-func (l *library) memory(server *process) string {
-	own := server.memory("VmRSS")
-	if l.servers == nil {
-		return mib(own)
-	}
-	postgres, milvus := treeMemory(l.servers.postgres.Pid()), treeMemory(l.servers.milvus.Pid())
-	return fmt.Sprintf("%s, PostgreSQL %s, Milvus %s: %s", mib(own), mib(postgres), mib(milvus), mib(own+postgres+milvus))
-}
-
-// disk says how much lies on the disk.
-func (l *library) disk() (string, error) {
-	own, err := diskUse(l.dir)
-	if err != nil || l.servers == nil {
-		return mib(own), err
-	}
-	database, err := diskUse(l.servers.postgres.Dir())
-	if err != nil {
-		return "", err
-	}
-	wal, err := diskUse(filepath.Join(l.servers.postgres.Dir(), "data", "pg_wal"))
-	if err != nil {
-		return "", err
-	}
-	vectors, err := diskUse(l.servers.milvus.Dir())
-	return fmt.Sprintf("%s, PostgreSQL %s and %s of WAL, Milvus %s: %s", mib(own), mib(database-wal), mib(wal), mib(vectors), mib(own+database+vectors)), err
-}
-
-func mib(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
 
 // scale: the same library in the embedded mode, and on PostgreSQL with Milvus.
 func scale(ctx context.Context, b *bench) (rows []row, err error) {
@@ -210,7 +117,7 @@ func (f *figures) fill(ctx context.Context, l *library, server *process, size in
 		files = map[string][]byte{}
 	}
 	f.ingest = time.Since(began)
-	if err := embeddedAll(ctx, server); err != nil {
+	if err := embedded(ctx, server); err != nil {
 		return err
 	}
 	f.vectors = time.Since(began)
@@ -260,74 +167,4 @@ func timeQuery(ctx context.Context, server *process) (time.Duration, error) {
 	began := time.Now()
 	err := search(ctx, server, "hybrid", vocabulary[1500]+" "+vocabulary[3000])
 	return time.Since(began), err
-}
-
-// embeddedAll waits until every document has its vectors.
-func embeddedAll(ctx context.Context, server *process) error {
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		_, left, err := tally(ctx, server)
-		if err != nil || left == 0 {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
-}
-
-// tally counts the passages of the library, and the documents that have no vectors yet.
-func tally(ctx context.Context, server *process) (passages, left int, err error) {
-	for cursor := ""; ; {
-		var list struct {
-			Documents []struct {
-				Passages int    `json:"passages"`
-				Semantic string `json:"semantic"`
-			} `json:"documents"`
-			Next string `json:"next"`
-		}
-		if err := getJSON(ctx, server, "/documents?limit=1000&cursor="+url.QueryEscape(cursor), &list); err != nil {
-			return 0, 0, err
-		}
-		for _, d := range list.Documents {
-			passages += d.Passages
-			if d.Semantic != "ready" {
-				left++
-			}
-		}
-		if cursor = list.Next; cursor == "" {
-			return passages, left, nil
-		}
-	}
-}
-
-// rows are the figures of one shape.
-func (f *figures) rows(name string) []row {
-	line := func(what, got string) row {
-		return row{what: fmt.Sprintf("%d passages, %s: %s", f.passages, name, what), bound: "–", got: got, ok: true}
-	}
-	rate := func(took time.Duration) float64 { return float64(f.passages) / took.Seconds() }
-	rows := []row{
-		line("ingested; with vectors", fmt.Sprintf("%.0f passages/s; %.0f passages/s (the fake model took %.2f of two processors)", rate(f.ingest), rate(f.vectors), f.model)),
-		line("start to healthy; first hybrid search", ms(f.start)+"; "+ms(f.first)),
-	}
-	for _, mode := range []string{"lexical", "hybrid"} {
-		p95 := quantile(f.searches[mode], .95)
-		one := line(mode+" search, p95 (p50)", fmt.Sprintf("%s (%s)", ms(p95), ms(quantile(f.searches[mode], .5))))
-		one.bound, one.ok = "≤ "+searchMost.String(), p95 <= searchMost
-		rows = append(rows, one)
-	}
-	if f.atRest != nil {
-		rows = append(rows, line("hybrid search with Milvus' index built, p95 (p50)", fmt.Sprintf("%s (%s), %.1f s after a flush",
-			ms(quantile(f.atRest, .95)), ms(quantile(f.atRest, .5)), f.indexTime.Seconds())))
-	}
-	return append(rows,
-		line("run with two tools, p95 (p50)", fmt.Sprintf("%s (%s)", ms(quantile(f.runs, .95)), ms(quantile(f.runs, .5)))),
-		line("a run in PostgreSQL", cmp.Or(f.database, "–")),
-		line("memory after that; at most while ingesting", f.memory+"; "+mib(f.peak)),
-		line("disk", f.disk),
-	)
 }

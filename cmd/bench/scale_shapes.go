@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// shape is one way to keep a library.
+type shape struct {
+	name string
+	open func(ctx context.Context, b *bench, dir string) (*library, error)
+}
+
+var shapes = []shape{{"embedded", openEmbeddedLibrary}, {"servers", openServersLibrary}}
+
+// library is a data directory, and the servers beside it if there are any.
+type library struct {
+	dir     string
+	model   *process
+	servers *servers // nil in the embedded mode
+	env     []string
+}
+
+func openEmbeddedLibrary(ctx context.Context, _ *bench, dir string) (l *library, err error) {
+	l = &library{dir: dir, env: []string{"OPENAI_EMBEDDING_MODEL=bench"}}
+	l.model, err = startModel(ctx, 0)
+	return l, err
+}
+
+func openServersLibrary(ctx context.Context, b *bench, dir string) (*library, error) {
+	l, err := openEmbeddedLibrary(ctx, b, dir)
+	if err != nil {
+		return nil, err
+	}
+	if l.servers, err = startServers(ctx); err != nil {
+		return nil, errors.Join(err, l.model.stop())
+	}
+	l.env = append(l.env, l.servers.env(filepath.Join(dir, "originals"))...)
+	return l, nil
+}
+
+func (l *library) close() error {
+	err := l.model.stop()
+	if l.servers != nil {
+		err = errors.Join(err, l.servers.stop())
+	}
+	return err
+}
+
+// memory says how much the server and what it needs hold now.
+func (l *library) memory(server *process) string {
+	own := server.memory("VmRSS")
+	if l.servers == nil {
+		return mib(own)
+	}
+	postgres, milvus := treeMemory(l.servers.postgres.Pid()), treeMemory(l.servers.milvus.Pid())
+	return fmt.Sprintf("%s, PostgreSQL %s, Milvus %s: %s", mib(own), mib(postgres), mib(milvus), mib(own+postgres+milvus))
+}
+
+// disk says how much lies on the disk.
+func (l *library) disk() (string, error) {
+	own, err := diskUse(l.dir)
+	if err != nil || l.servers == nil {
+		return mib(own), err
+	}
+	database, err := diskUse(l.servers.postgres.Dir())
+	if err != nil {
+		return "", err
+	}
+	wal, err := diskUse(filepath.Join(l.servers.postgres.Dir(), "data", "pg_wal"))
+	if err != nil {
+		return "", err
+	}
+	vectors, err := diskUse(l.servers.milvus.Dir())
+	return fmt.Sprintf("%s, PostgreSQL %s and %s of WAL, Milvus %s: %s", mib(own), mib(database-wal), mib(wal), mib(vectors), mib(own+database+vectors)), err
+}
+
+func mib(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
