@@ -48,7 +48,7 @@ func (f *fragments) join(ctx context.Context, s chat.Scope, run string) (frame f
 	d.readers++
 	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type == chat.KindReset {
-			return f.startOver(dst, run)
+			return d.startOver(dst, run)
 		}
 		drawn, err := f.draw(ctx, s, d, entry)
 		return append(dst, drawn...), err
@@ -63,8 +63,11 @@ func (f *fragments) join(ctx context.Context, s chat.Scope, run string) (frame f
 	return frame, leave
 }
 
-// startOver empties the reader's turn. The log follows from its first event.
-func (f *fragments) startOver(dst []byte, run string) ([]byte, error) {
+// startOver empties the reader's turn. The log follows from its first event, and need not be what was drawn.
+func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
+	d.mu.Lock()
+	d.fold, d.frames = nil, nil
+	d.mu.Unlock()
 	var b bytes.Buffer
 	if err := views.OverFragment(newFold(run, nil).turn).Render(context.Background(), &b); err != nil {
 		return dst, fmt.Errorf("draw the start of run %s: %w", run, err)

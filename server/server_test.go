@@ -79,11 +79,13 @@ type bench struct {
 	t     testing.TB
 	url   string
 	stage *stage
+	path  string // of the database
 }
 
 func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "footnote.db"), slog.New(slog.DiscardHandler))
+	path := filepath.Join(t.TempDir(), "footnote.db")
+	db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		s.Drain()
 		ts.Close()
 	})
-	return &bench{Server: s, t: t, url: ts.URL, stage: runs}
+	return &bench{Server: s, t: t, url: ts.URL, stage: runs, path: path}
 }
 
 // startRun stores a run without asking over HTTP.

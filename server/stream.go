@@ -137,6 +137,16 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 		if page, err = s.feed.Read(ctx, scope, runID, after); err != nil {
 			return err // the stream is open: this is only logged, and the reader comes back
 		}
+		if after > page.Last && len(page.Entries) == 0 { // the log has lost its end, and something else may follow
+			if reset, err = resetEntry(runID, page.Last); err != nil {
+				return err
+			}
+			after = 0
+			if page, err = s.feed.Read(ctx, scope, runID, after); err != nil {
+				return err
+			}
+			page.Entries = append([]*chat.Entry{reset}, page.Entries...)
+		}
 	}
 }
 

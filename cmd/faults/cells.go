@@ -147,9 +147,14 @@ func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 		if resumed := g.milvus.Resume(); resumed != nil {
 			return resumed
 		}
-		for late := time.Now().Add(10 * time.Second); err == nil && !g.byMeaning(ctx, g.proxy); time.Sleep(300 * time.Millisecond) {
+		fine, late := time.Now(), time.Now().Add(15*time.Second)
+		for err == nil && time.Since(fine) < 5*time.Second { // it may still answer before it takes itself for dead
 			if time.Now().After(late) {
 				return errors.Join(g.milvus.Kill(), g.milvus.Run(ctx))
+			}
+			time.Sleep(300 * time.Millisecond)
+			if !g.byMeaning(ctx, g.proxy) {
+				fine = time.Now()
 			}
 		}
 		return err

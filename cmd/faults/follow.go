@@ -18,7 +18,9 @@ import (
 )
 
 const (
-	runLimit   = 4 * time.Minute  // a run that was taken over twice and cut off each time is over by then
+	runLimit   = 4 * time.Minute       // a run that was taken over twice and cut off each time is over by then
+	soonest    = 50 * time.Millisecond // before a reader connects again; a browser waits longer
+	latest     = time.Second
 	missedTime = 35 * time.Second // until another replica goes on with the runs of one that died
 	givenUp    = 3                // times that a run is cut off before it ends as interrupted
 	quietTime  = 40 * time.Second // without a byte, a reader connects again; servers send a comment every 15 s
@@ -40,7 +42,9 @@ func (c *cell) follow(ctx context.Context, g *rig, a *asked) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit+c.lasting)
 	defer cancel()
 	from := a.at // the replica that took it, and after that whichever nginx chooses
+	wait := soonest
 	for !a.done() {
+		before := a.last()
 		err := read(ctx, from+a.events, a.last(), func(e event) bool { return c.take(a, e) })
 		from = g.proxy
 		if errors.Is(err, errOver) && !a.done() || errors.Is(err, errGone) {
@@ -54,8 +58,12 @@ func (c *cell) follow(ctx context.Context, g *rig, a *asked) {
 			a.status = "endless"
 			return
 		}
+		if a.last() != before {
+			wait = soonest
+		}
 		if !a.done() {
-			time.Sleep(50 * time.Millisecond) // a browser waits longer
+			time.Sleep(wait)
+			wait = min(2*wait, latest)
 		}
 	}
 	log, err := g.stored(ctx, a)
