@@ -49,6 +49,11 @@ func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
 		if hasStep(ps, "shop__order", chat.StatusRunning) && (hasStep(ps, "shop__order", chat.StatusComplete) || s.orders.Load() > 0) {
 			t.Errorf("that it began is stored after %d orders", s.orders.Load())
 		}
+		for _, p := range ps {
+			if step, ok := p.(chat.Step); ok && step.ToolName == "shop__order" && step.Status == chat.StatusRunning && !step.Begins() {
+				t.Error("that it began may be lost")
+			}
+		}
 		return nil
 	}
 	h := newHouse(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)

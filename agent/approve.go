@@ -246,6 +246,7 @@ func (w *work) resumePending(ctx context.Context, waiting []*chat.Step) error {
 			a.asking = &asking{}
 			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
+			a.step.Acts = a.tool.acts
 			if err := w.emit(ctx, w.track(w.ask(a))); err != nil {
 				return err
 			}

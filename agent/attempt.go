@@ -44,7 +44,7 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 	if a.tool = w.set.find(call.Name); a.tool == nil {
 		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", shorten(call.Name, 64), strings.Join(w.set.names(), ", ")), nil)
 	}
-	a.step.ActionType = a.tool.action
+	a.step.ActionType, a.step.Acts = a.tool.action, a.tool.acts
 	if call.Malformed != "" {
 		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+shorten(call.Malformed, 800), a.tool.spec.Schema)
 	}

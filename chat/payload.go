@@ -86,7 +86,14 @@ type Step struct {
 
 	// Full is the whole tool output when Truncated. The store keeps it beside the log (Store.StepOutput); it is not in the event.
 	Full json.RawMessage `json:"-"`
+
+	// Acts says that the call may change something outside: once an Append of its beginning has returned, that survives power loss. It is
+	// not in the event.
+	Acts bool `json:"-"`
 }
+
+// Begins reports whether a call that may change something begins with this step.
+func (s Step) Begins() bool { return s.Acts && s.Status == StatusRunning }
 
 // StepError says why a step failed.
 type StepError struct {

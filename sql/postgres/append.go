@@ -27,7 +27,7 @@ const appendPlain = `
 	told AS (SELECT pg_notify($5, $6) FROM run)
 	SELECT run.base, clock.now FROM run, clock, told`
 
-// appendFull also stores what some events change outside the log. With an answer or an end ($11) the commit waits until it survives power loss,
+// appendFull also stores what some events change outside the log. With an answer, an end, or the beginning of a call that acts ($11) the commit waits until it survives power loss,
 // and nobody is told: the lock that notifications take would make all such commits wait for the disk one by one.
 const appendFull = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now,
@@ -54,16 +54,18 @@ type logged struct {
 	answer  []byte            // nil: none
 	in, out *int              // tokens
 	status  *string           // of an end
+	acts    bool              // a call that may change something begins
 }
 
 func (l *logged) plain() bool   { return len(l.outputs) == 0 && !l.durable() }
-func (l *logged) durable() bool { return l.answer != nil || l.status != nil }
+func (l *logged) durable() bool { return l.answer != nil || l.status != nil || l.acts }
 
 func (l *logged) add(p chat.Payload, e chat.Event) {
 	l.kinds = append(l.kinds, string(e.Type))
 	l.bodies = append(l.bodies, e.Body)
 	switch p := p.(type) {
 	case chat.Step:
+		l.acts = l.acts || p.Begins()
 		if p.Truncated && len(p.Full) > 0 {
 			if l.outputs == nil {
 				l.outputs = make(map[string][]byte)

@@ -20,7 +20,9 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	events := make([]chat.Event, len(payloads))
 	durable := false
 	for i, p := range payloads {
-		switch p.(type) {
+		switch p := p.(type) {
+		case chat.Step:
+			durable = durable || p.Begins()
 		case chat.Reset:
 			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "A reset is not part of a run's log."}
 		case chat.RunDone:
