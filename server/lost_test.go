@@ -54,7 +54,7 @@ func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 	if diff := cmp.Diff(want[2:], take(t, readers[path], len(want)-2)); diff != "" {
 		t.Errorf("what follows (-want +got):\n%s", diff)
 	}
-	for i, ev := range take(t, readers["/stream/"+run.ID], len(want)-2) {
+	for i, ev := range take(t, readers["/runs/"+run.ID+"/stream"], len(want)-2) {
 		if ev.ID != fmt.Sprint(i+3) {
 			t.Errorf("fragment %d has the number %s", i+3, ev.ID)
 		}
