@@ -119,13 +119,13 @@ func relevance(cite chat.Citation) string {
 
 // retrieveResponse is the answer to POST /agent/retrieve.
 type retrieveResponse struct {
-	Query      string         `json:"query"`
-	Chunks     []chunk        `json:"chunks"`
-	Total      int            `json:"total"`
-	Strategy   string         `json:"strategy"`
-	AgentTrace []chat.Step    `json:"agent_trace"`
-	Notes      []string       `json:"notes"`
-	LatencyMS  int64          `json:"latency_ms"`
+	Query      string      `json:"query"`
+	Chunks     []chunk     `json:"chunks"`
+	Total      int         `json:"total"`
+	Strategy   string      `json:"strategy"`
+	AgentTrace []chat.Step `json:"agent_trace"`
+	Notes      []string    `json:"notes"`
+	LatencyMS  int64       `json:"latency_ms"`
 }
 
 // chunk is a passage that was found, with how it was.
