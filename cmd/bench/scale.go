@@ -71,6 +71,7 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	if err := f.fill(ctx, l, server, size); err != nil {
 		return f, err
 	}
+	fmt.Fprintf(os.Stderr, "%s: %d passages after %.0f s, their vectors after %.0f s\n", s.name, f.passages, f.ingest.Seconds(), f.vectors.Seconds())
 	f.peak = server.memory("VmHWM")
 	var starts []time.Duration
 	for range 3 {
