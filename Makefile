@@ -14,7 +14,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./cmd/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -39,7 +39,7 @@ check:
 	$(GO) vet ./...
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
 
-unit: vendor postgres milvus nginx
+unit: vendor postgres milvus nginx caddy
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) run ./corpus/milvus/milvustest/serving $(GO) test $(RACE) -vet=off -shuffle=on -timeout 15m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 
@@ -74,6 +74,21 @@ nginx:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing nginx for the tests"; apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx >/dev/null; \
 	  else echo "no nginx: the tests behind a proxy are left out"; fi; fi
+
+caddy:
+	@if ! command -v caddy >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing Caddy for the tests"; apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends caddy >/dev/null; \
+	  else echo "no Caddy: the tests behind it are left out"; fi; fi
+
+# The tests behind Caddy again, with the newest one built from its source (some minutes).
+test-caddy:
+	GOBIN=$(CURDIR)/.cache/caddy $(GO) install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
+	FOOTNOTE_TEST_CADDY=$(CURDIR)/.cache/caddy/caddy $(GO) test ./cmd/footnote -run Unbuffered/Caddy -count 1 -v
+
+# Holds compose.yaml and deploy/kubernetes to the types that Compose and Kubernetes read them with. They are in a module of their own.
+check-deploy:
+	cd deploy/check && $(GO) vet . && $(GO) test .
 
 chromium:
 	@if [ -z "$(CHROMIUM)" ]; then \

@@ -105,6 +105,16 @@ func replicasWith(t *testing.T, n int, more ...string) []*server {
 
 func TestAStreamPassesTheProxyUnbufferedAndGoesOnAtTheOtherReplica(t *testing.T) {
 	t.Parallel()
+	for name, front := range map[string]func(*testing.T, ...*server) *server{"nginx": proxied, "Caddy": behindCaddy} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			passesUnbuffered(t, front)
+		})
+	}
+}
+
+func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) {
+	t.Helper()
 	model := slow(t)
 	stuck := make(chan struct{}) // after a few words the model says nothing more: no later event pushes what a buffer holds back
 	t.Cleanup(func() { close(stuck) })
@@ -113,8 +123,12 @@ func TestAStreamPassesTheProxyUnbufferedAndGoesOnAtTheOtherReplica(t *testing.T)
 			<-stuck
 		}
 	}
-	both := replicasWith(t, 2, model.env()...)
-	proxy := proxied(t, both...)
+	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	var both []*server
+	for _, addr := range neighbours(t, 2) {
+		both = append(both, serveAt(t, addr, newDir(t), env...))
+	}
+	proxy := front(t, both...)
 	run := proxy.begin("Tell me about the roof.")
 	direct, err := both[0].open("GET", run.Events, nil)
 	if err != nil {
