@@ -132,9 +132,22 @@ func serve(t testing.TB, dir string, env ...string) *server {
 // serveAt is serve on an address of the caller's choice.
 func serveAt(t testing.TB, addr, dir string, env ...string) *server {
 	t.Helper()
-	s := &server{t: t, dir: dir, log: &output{}, ended: make(chan struct{}), env: env}
-	s.cmd = exec.Command(binary, "serve", "--addr="+addr, "--data="+dir)
-	s.cmd.Env, s.cmd.Dir, s.cmd.Stderr = environment(env), filepath.Dir(dir), s.log
+	return serveProgram(t, binary, addr, dir, env...)
+}
+
+// serveProgram is serveAt with another version of the program.
+func serveProgram(t testing.TB, program, addr, dir string, env ...string) *server {
+	t.Helper()
+	cmd := exec.Command(program, "serve", "--addr="+addr, "--data="+dir)
+	cmd.Env, cmd.Dir = environment(env), filepath.Dir(dir)
+	return launch(t, cmd, dir, env...)
+}
+
+// launch starts a server by a command and waits until it answers. It is killed when the test ends.
+func launch(t testing.TB, cmd *exec.Cmd, dir string, env ...string) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, dir: dir, log: &output{}, ended: make(chan struct{}), env: env}
+	s.cmd.Stderr = s.log
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,143 @@
+package main_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is the user of the image.
+const nobody = 65532
+
+// emptyRoot is what the image holds, in a directory: the program, and what nobody may write to. As in a container there are /dev/null and
+// /proc/self/exe, and nothing else of /dev and /proc.
+func emptyRoot(t *testing.T) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "root")
+	for _, dir := range []string{"data/cache", "tmp", "blobs", "dev", "proc/self"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(root, "footnote"), ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build as the Dockerfile does: %v\n%s", err, out)
+	}
+	if err := warm(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(root, "data/cache/pdf"), os.DirFS(compiled)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/footnote", filepath.Join(root, "proc/self/exe")); err != nil {
+		t.Fatal(err)
+	}
+	null := filepath.Join(root, "dev/null")
+	if err := syscall.Mknod(null, syscall.S_IFCHR|0o666, 1<<8|3); err != nil {
+		if err := os.WriteFile(null, nil, 0o600); err != nil { // devices can't be made here
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(null, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"data", "blobs", "tmp"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Lchown(name, nobody, nobody)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// inside is a command of the image.
+func inside(t *testing.T, root string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/footnote", args...)
+	cmd.Dir, cmd.Env = "/", env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return cmd
+}
+
+// outside lists what lies beside the directories that nobody may write to.
+func outside(t *testing.T, root string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(root, name)
+		if err == nil && entry.IsDir() && slices.Contains([]string{"data", "tmp", "blobs"}, rel) {
+			return fs.SkipDir
+		}
+		names = append(names, rel)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// What the image is, without a container: the same static program in a root of its own, as the same user, with nothing else to run or to write to.
+func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		if os.Getenv("CI") != "" {
+			t.Fatal("a root of its own needs the rights of root")
+		}
+		t.Skip("a root of its own needs the rights of root")
+	}
+	root := emptyRoot(t)
+	before := outside(t, root)
+	env := []string{"FOOTNOTE_DATA=/data", "FOOTNOTE_BLOBS=file:///blobs"} // and no PATH, HOME or TMPDIR
+	settings := regexp.MustCompile(`(?m)^ENV FOOTNOTE_ADDR=\S+ (FOOTNOTE_DATA=\S+)$`).FindStringSubmatch(string(mustRead(t, "../../Dockerfile")))
+	if settings == nil || settings[1] != env[0] {
+		t.Fatalf("the Dockerfile sets %v", settings)
+	}
+	s := launch(t, inside(t, root, env, "serve", "--addr=127.0.0.1:0"), filepath.Join(root, "data"), env...)
+	s.add(file{"plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")}, books[1])
+	log := s.run("Who drew the plan of the weir?")
+	if log.answer == nil || !strings.Contains(log.answer.Markdown, "Ada Brown") || len(log.answer.Citations) == 0 || log.answer.Citations[0].Page != 1 {
+		t.Errorf("the answer from a PDF: %+v", log.answer)
+	}
+	health := append(env, "FOOTNOTE_ADDR="+strings.TrimPrefix(s.url, "http://"))
+	if out, err := inside(t, root, health, "doctor", "--health").CombinedOutput(); err != nil {
+		t.Errorf("the health check: %v\n%s", err, out)
+	}
+	if out, err := inside(t, root, health, "doctor").CombinedOutput(); err != nil {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+	if code := s.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("it ended with %d:\n%s", code, s.log)
+	}
+	if after := outside(t, root); !slices.Equal(after, before) {
+		t.Errorf("beside its volumes there were\n%v\nand are\n%v", before, after)
+	}
+	for _, name := range []string{"data/footnote.db", "blobs"} {
+		if info, err := os.Stat(filepath.Join(root, name)); err != nil || info.Sys().(*syscall.Stat_t).Uid != nobody {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if out, err := inside(t, root, []string{"FOOTNOTE_DATA=/elsewhere"}, "serve", "--addr=127.0.0.1:0").CombinedOutput(); err == nil || !strings.Contains(string(out), "The data directory /elsewhere can't be made") {
+		t.Errorf("a data directory in the read-only root: %v\n%s", err, out)
+	}
+}
+
+func mustRead(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
