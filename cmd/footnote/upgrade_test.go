@@ -1,0 +1,221 @@
+package main_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/sql/postgres/postgrestest"
+)
+
+const steps = "sql/postgres/migrations"
+
+// git runs git in this repository.
+func git(t *testing.T, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+// olderProgram builds the last version that knows one step of the schema less, from this repository's history. Its modules are those of today, so
+// that nothing is fetched.
+func olderProgram(t *testing.T) string {
+	t.Helper()
+	added := strings.TrimSpace(string(git(t, "log", "-1", "--diff-filter=A", "--format=%H", "--", steps+"/*.sql")))
+	if shallow := strings.TrimSpace(string(git(t, "rev-parse", "--is-shallow-repository"))); added == "" || shallow == "true" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("the history of this repository is not here: fetch all of it")
+		}
+		t.Skip("the history of this repository is not here")
+	}
+	dir := t.TempDir()
+	old := tar.NewReader(bytes.NewReader(git(t, "archive", added+"^")))
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for {
+		header, err := old.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Typeflag == tar.TypeDir {
+			err = root.MkdirAll(filepath.Clean(header.Name), 0o700)
+		} else if header.Typeflag == tar.TypeReg {
+			err = root.WriteFile(header.Name, raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		raw, err := os.ReadFile(filepath.Join("../..", name))
+		if err == nil {
+			err = root.WriteFile(name, raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := filepath.Join(dir, "footnote-before")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/footnote")
+	build.Dir = dir
+	begun := time.Now()
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the version before: %v\n%s", err, out)
+	}
+	t.Logf("built the version before %.12s in %s", added, time.Since(begun).Round(time.Second))
+	return program
+}
+
+// seesEvent reads the events of a run at a server, after a number, until the one that is wanted.
+func (s *server) seesEvent(run started, after string, want func(event) bool) {
+	s.t.Helper()
+	st, err := s.open("GET", run.Events, nil, header{"Last-Event-ID", after})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer st.close()
+	late := time.AfterFunc(patience, st.close)
+	defer late.Stop()
+	for {
+		ev, err := st.next()
+		if err != nil {
+			s.t.Fatalf("%s: the stream ended with %v\n%s", s.url, err, s.log)
+		}
+		if want(ev) {
+			return
+		}
+	}
+}
+
+func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
+	t.Parallel()
+	before := olderProgram(t)
+	model := steadyModel(t, time.Millisecond, 40)
+	var mu sync.Mutex
+	gate := make(chan struct{})
+	shut := func() { mu.Lock(); defer mu.Unlock(); gate = make(chan struct{}) }
+	open := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		select {
+		case <-gate:
+		default:
+			close(gate)
+		}
+	}
+	t.Cleanup(open)
+	model.onBytes = func(int) {
+		mu.Lock()
+		wait := gate
+		mu.Unlock()
+		<-wait
+	}
+	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	serveOld := func() *server { return serveProgram(t, before, "127.0.0.1:0", newDir(t), env...) }
+	begins := func(ev event) bool { return ev.name == string(chat.KindRunStarted) }
+	done := func(status chat.RunStatus) func(event) bool {
+		return func(ev event) bool {
+			if ev.name != string(chat.KindRunDone) {
+				return false
+			}
+			if got := loose[chat.RunDone](t, ev.data).Status; got != status {
+				t.Errorf("a run ended as %s, want %s: %s", got, status, ev.data)
+			}
+			return true
+		}
+	}
+	found := func(s *server, words string) {
+		t.Helper()
+		eventually(t, words+" is found at "+s.url, func() bool { return s.search(words).TotalResults > 0 })
+	}
+
+	old := serveOld()
+	first := old.add(books[0])[0]
+	held, stopped := old.begin("What is the condition of the roof?"), old.begin("What is the rent?")
+	old.seesEvent(held, "0", begins)
+
+	current := serve(t, newDir(t), env...) // it brings the schema up to date below the old one's work
+	current.seesEvent(held, "0", begins)
+	if r := current.send("GET", "/documents/"+first+"/file", nil); r.status != http.StatusOK || r.body != books[0].body {
+		t.Errorf("what the old one keeps, at this one: %d %.200s", r.status, r.body)
+	}
+	found(current, "slates missing")
+
+	second := old.add(books[1])[0] // on a schema newer than the program
+	found(current, "900 pounds")
+	third := current.add(books[2])[0]
+	found(old, "the miller wrote")
+	for _, s := range []*server{old, current} {
+		for id, body := range map[string]string{second: books[1].body, third: books[2].body} {
+			if r := s.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || r.body != body {
+				t.Errorf("%s at %s: %d %.200s", id, s.url, r.status, r.body)
+			}
+		}
+	}
+
+	if r := old.send("POST", "/agent/runs/"+stopped.RunID+"/cancel", ""); r.status >= 300 {
+		t.Errorf("stop a run of the old one's: %d %s", r.status, r.body)
+	}
+	current.seesEvent(stopped, "1", done(chat.RunCancelled))
+	mine := current.begin("Tell me about the miller.")
+	old.seesEvent(mine, "0", begins)
+	if r := current.send("POST", "/agent/runs/"+mine.RunID+"/cancel", ""); r.status >= 300 {
+		t.Errorf("stop a run of this one's: %d %s", r.status, r.body)
+	}
+	old.seesEvent(mine, "1", done(chat.RunCancelled))
+
+	open()
+	current.seesEvent(held, "1", done(chat.RunCompleted))
+	if there, here := old.follow(held.RunID).raw, current.follow(held.RunID).raw; !slices.Equal(there, here) || len(here) < 3 {
+		t.Errorf("the old one's log of a run has\n%v\nand this one's\n%v", there, here)
+	}
+
+	shut()
+	left := old.begin("And the gutter?")
+	current.seesEvent(left, "0", begins)
+	old.kill() // this one takes over what was left behind
+	open()
+	current.seesEvent(left, "1", done(chat.RunCompleted))
+	if r := current.send("DELETE", "/documents/"+third, nil); r.status != http.StatusNoContent {
+		t.Errorf("DELETE: %d %s", r.status, r.body)
+	}
+	if code := current.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("it ended with %d:\n%s", code, current.log)
+	}
+
+	back := serveOld() // the way back
+	if r := back.send("GET", "/documents/"+third+"/file", nil); r.status != http.StatusNotFound {
+		t.Errorf("a document that was deleted at the newer one: %d", r.status)
+	}
+	found(back, "900 pounds")
+	if log := back.run("How is the harbour?"); log.done.Status != chat.RunCompleted {
+		t.Errorf("a question after the way back ended as %+v", log.done)
+	}
+}
