@@ -109,7 +109,7 @@ func behindCaddy(t *testing.T, servers ...*server) *server {
 	conf := string(raw)
 	for _, change := range [][2]string{ // what differs on one machine: addresses, and who knows names
 		{"footnote.example.com {", "http://" + addr + " {\n\tbind 127.0.0.1"},
-		{"port 8080", "port " + port + "\n\t\t\tresolvers " + names(t, servers...)},
+		{"port 8080", "port " + port + "\n\t\t\tresolvers udp/" + names(t, servers...)},
 	} {
 		if !strings.Contains(conf, change[0]) {
 			t.Fatalf("deploy/Caddyfile has no %q", change[0])
@@ -117,7 +117,7 @@ func behindCaddy(t *testing.T, servers ...*server) *server {
 		conf = strings.ReplaceAll(conf, change[0], change[1])
 	}
 	file := filepath.Join(dir, "Caddyfile")
-	if err := os.WriteFile(file, []byte("{\n\tadmin off\n\tpersist_config off\n}\n"+conf), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("{\n\tadmin off\n}\n"+conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := &server{t: t, url: "http://" + addr, log: &output{}, ended: make(chan struct{})}
