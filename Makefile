@@ -14,7 +14,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./cmd/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -85,6 +85,10 @@ caddy:
 test-caddy:
 	GOBIN=$(CURDIR)/.cache/caddy $(GO) install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 	FOOTNOTE_TEST_CADDY=$(CURDIR)/.cache/caddy/caddy $(GO) test ./cmd/footnote -run Unbuffered/Caddy -count 1 -v
+
+# Builds the last version that knows a step of the schema less, from this repository's history, and runs it beside this one.
+upgrade-test: postgres
+	$(GO) test ./cmd/footnote -tags upgrade -run OlderVersion -count 1 -v -timeout 15m
 
 # Holds compose.yaml and deploy/kubernetes to the types that Compose and Kubernetes read them with. They are in a module of their own.
 check-deploy:
