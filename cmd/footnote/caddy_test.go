@@ -69,7 +69,7 @@ func names(t *testing.T, servers ...*server) string {
 			m.Response, m.Authoritative, m.Additionals = true, true, nil
 			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
 				for _, s := range servers {
-					addr := netip.MustParseAddrPort(strings.TrimPrefix(s.url, "http://"))
+					addr := netip.MustParseAddrPort(strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", "127.0.0.1", 1))
 					m.Answers = append(m.Answers, dnsmessage.Resource{
 						Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1}, Body: &dnsmessage.AResource{A: addr.Addr().As4()},
 					})

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		binary, compiled = filepath.Join(dir, "footnote"), filepath.Join(dir, "compiled")
 		build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, as it is shipped
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "build footnote:", err)
@@ -57,8 +58,10 @@ func newDir(t testing.TB) string {
 // warm has the PDF reader compiled once, and not by every process that reads its first PDF.
 var warm = sync.OnceValue(func() error {
 	data := filepath.Join(filepath.Dir(compiled), "warm")
-	if err := os.MkdirAll(filepath.Join(data, "cache"), 0o700); err != nil {
-		return err
+	for _, dir := range []string{compiled, filepath.Join(data, "cache")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
 	}
 	if err := os.Symlink(compiled, filepath.Join(data, "cache", "pdf")); err != nil {
 		return err
@@ -74,9 +77,6 @@ var warm = sync.OnceValue(func() error {
 // shareCompiled lets a data directory use what the PDF reader compiled before.
 func shareCompiled(t testing.TB, dir string) {
 	t.Helper()
-	if err := os.MkdirAll(compiled, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	if err := warm(); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func reachable(addr net.Addr) string {
 	if !ok {
 		return addr.String()
 	}
-	if tcp.IP.IsUnspecified() || tcp.IP.IsLoopback() {
+	if tcp.IP.IsUnspecified() || tcp.IP.Equal(net.IPv4(127, 0, 0, 1)) || tcp.IP.Equal(net.IPv6loopback) {
 		return fmt.Sprintf("localhost:%d", tcp.Port)
 	}
 	return tcp.String()
