@@ -16,7 +16,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./cmd/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -109,6 +109,10 @@ bench: build
 PASSAGES ?= 10000,100000
 bench-scale: build postgres milvus
 	timeout -s INT 30m $(GO) run ./cmd/bench -only scale -passages $(PASSAGES)
+
+# Three replicas beside one, on a PostgreSQL that it starts, and the search of words beside the embedded mode's.
+bench-replicas: build postgres
+	TMPDIR=/dev/shm $(GO) run ./cmd/bench -only replicas,words
 
 # What docs/quality.md shows: how many questions are answered from the right words, and refused when nothing answers.
 eval: build

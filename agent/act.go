@@ -58,7 +58,7 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 	if r.finish == llm.FinishLength {
 		return w.cutShort(ctx, r)
 	}
-	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
+	version, err := w.cfg.Library.KnownVersion(ctx, w.desk.scope) // it was asked for when the run began
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}

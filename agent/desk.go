@@ -18,6 +18,7 @@ type Library interface {
 	List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error)
 	Count(ctx context.Context, s chat.Scope) (corpus.Counts, error)
 	Version(ctx context.Context, s chat.Scope) (int64, error)
+	KnownVersion(ctx context.Context, s chat.Scope) (int64, error)
 	Semantic() bool
 	Document(ctx context.Context, s chat.Scope, id string) (corpus.Document, error)
 	Capture(ctx context.Context, u corpus.Upload) (corpus.Document, error)

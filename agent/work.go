@@ -197,10 +197,8 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	if w.past, err = w.recollect(ctx); err != nil {
 		return err
 	}
-	if !w.givenText() {
-		if w.reach, err = w.searchable(ctx); err != nil {
-			return fmt.Errorf("count documents: %w", err)
-		}
+	if w.reach, err = w.searchable(ctx); err != nil {
+		return fmt.Errorf("count documents: %w", err)
 	}
 	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
 	w.asked.Tools = w.set.having(w.asked.Tools)
@@ -220,14 +218,18 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// searchable counts the documents that can be searched. All of them are counted once for each version of the library.
+// searchable counts the documents that can be searched, none of a run that has its text given. All of them are counted once for each version of
+// the library, which calls of tools know from here on.
 func (w *work) searchable(ctx context.Context) (int, error) {
-	if n := len(w.desk.only); n > 0 {
-		return n, nil
-	}
 	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
 	if err != nil {
 		return 0, err
+	}
+	if w.givenText() {
+		return 0, nil
+	}
+	if n := len(w.desk.only); n > 0 {
+		return n, nil
 	}
 	key := cacheKey("count", "", w.desk, version)
 	if n, ok := w.counts.get(key); ok {

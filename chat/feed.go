@@ -88,6 +88,7 @@ func (f *Feed) WakeAll() {
 	}
 	f.mu.Unlock()
 	for _, r := range runs {
+		r.forget()
 		r.disown()
 		r.signal()
 		f.release(r)
@@ -103,21 +104,70 @@ func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Pa
 		return f.readStore(ctx, s, runID, after, nil)
 	}
 	defer f.release(r)
-	if r.reader() != s.User {
-		if _, err := f.store.Run(ctx, s, runID); err != nil {
-			return Page{}, err
-		}
-		r.allow(s.User)
+	if err := f.admit(ctx, s, r); err != nil {
+		return Page{}, err
 	}
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// readStore collects pages until the end of the log. What r, if there is one, has in memory it takes from there.
+// More is Read for those who watch the run and read it before. What another process appended is read from the store once for all
+// of them after each Wake, so that a thousand readers cost the store no more than one. Before the Wake, More may not see it yet.
+func (f *Feed) More(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
+	r := f.lookup(runID)
+	if r == nil {
+		return f.readStore(ctx, s, runID, after, nil)
+	}
+	defer f.release(r)
+	if err := f.admit(ctx, s, r); err != nil {
+		return Page{}, err
+	}
+	if recent, last, over, known := r.since(after, true); known || len(recent) > 0 {
+		return Page{Entries: recent, Last: last, Over: over}, nil
+	}
+	select {
+	case r.fetching <- struct{}{}:
+	case <-ctx.Done():
+		return Page{}, ctx.Err()
+	}
+	defer func() { <-r.fetching }()
+	told := r.news()
+	recent, last, over, known := r.since(after, true)
+	if known || len(recent) > 0 { // another reader fetched it meanwhile
+		return Page{Entries: recent, Last: last, Over: over}, nil
+	}
+	// From the last known event on: a page without it would be of a log that lost its end.
+	events, err := f.store.Events(ctx, s, runID, max(after, last, 1)-1, MaxPage)
+	if err != nil {
+		return Page{}, err
+	}
+	if n := len(events); n > 0 && n < MaxPage {
+		r.learn(encode(events), told)
+		if recent, last, over, _ = r.since(after, true); last > 0 {
+			return Page{Entries: recent, Last: last, Over: over}, nil
+		}
+	}
+	return f.readStore(ctx, s, runID, after, r)
+}
+
+// admit refuses whoever may not read a run.
+func (f *Feed) admit(ctx context.Context, s Scope, r *liveRun) error {
+	if r.reader() == s.User {
+		return nil
+	}
+	if _, err := f.store.Run(ctx, s, r.id); err != nil {
+		return err
+	}
+	r.allow(s.User)
+	return nil
+}
+
+// readStore collects pages until the end of the log. What r, if there is one, has in memory it takes from there, and keeps what it lacks.
 func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64, r *liveRun) (Page, error) {
 	var page Page
 	for at := after; ; at = page.Last {
+		told := 0
 		if r != nil {
-			recent, last, over, known := r.since(at)
+			recent, last, over, known := r.since(at, false)
 			if page.Entries == nil {
 				page.Entries = recent // the common case copies nothing
 			} else {
@@ -128,6 +178,7 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 				return page, nil
 			}
 			at += int64(len(recent))
+			told = r.news()
 		}
 		events, err := f.store.Events(ctx, s, runID, at, MaxPage)
 		if err != nil {
@@ -143,8 +194,8 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 		if len(page.Entries) == 0 && after > 0 {
 			return f.end(ctx, s, runID, after)
 		}
-		if r != nil && page.Over {
-			r.adopt(page.Entries)
+		if r != nil {
+			r.learn(page.Entries, told)
 		}
 		return page, nil
 	}
@@ -187,7 +238,7 @@ func (f *Feed) acquire(runID string) *liveRun {
 	defer f.mu.Unlock()
 	r := f.runs[runID]
 	if r == nil {
-		r = &liveRun{id: runID}
+		r = &liveRun{id: runID, fetching: make(chan struct{}, 1)}
 		f.runs[runID] = r
 	}
 	r.users++

@@ -8,8 +8,9 @@ const liveBytes = 2 << 20
 // A liveRun is the end of one run's log in memory, shared by all its readers.
 type liveRun struct {
 	id        string
-	users     int        // watchers and calls under way; guarded by Feed.mu
-	appending sync.Mutex // held while the store appends, so that entries come in order
+	users     int           // watchers and calls under way; guarded by Feed.mu
+	appending sync.Mutex    // held while the store appends, so that entries come in order
+	fetching  chan struct{} // holds one while a reader fetches for all what another process appended
 
 	mu      sync.Mutex
 	user    string   // who may read it; empty until a read was allowed
@@ -18,6 +19,8 @@ type liveRun struct {
 	begun   bool          // it was just started here: its log is empty
 	owned   bool          // it is appended to here, so entries reach to the end of the log
 	over    bool          // the last of entries is RunDone
+	told    int           // how often it was said that another process may have appended
+	current bool          // nothing was said since entries were read to the end of the log
 	wake    chan struct{} // closed at the next append; nil while nobody waits
 }
 
@@ -43,11 +46,8 @@ func (r *liveRun) add(entries []*Entry) {
 	for _, e := range entries {
 		r.size += e.size()
 	}
-	for len(r.entries) > 1 && r.size > liveBytes {
-		r.size -= r.entries[0].size()
-		r.entries = r.entries[1:]
-	}
-	r.begun = false
+	r.trim()
+	r.begun, r.current = false, false
 	r.owned, r.over = true, r.entries[len(r.entries)-1].Type == KindRunDone
 	r.signalLocked()
 }
@@ -61,25 +61,53 @@ func (r *liveRun) begin(user string) {
 	}
 }
 
-// adopt keeps the end of a finished log, read from the store, for the readers to come.
-func (r *liveRun) adopt(entries []*Entry) {
-	size := 0
-	for _, e := range entries {
-		size += e.size()
-	}
+// learn keeps the end of the log as it was read from the store, for the readers to come. told is what news was before.
+func (r *liveRun) learn(entries []*Entry, told int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if size <= liveBytes && len(r.entries) < len(entries) && !r.owned {
-		r.entries, r.size, r.over = entries, size, true
+	if r.owned || r.over && len(r.entries) >= len(entries) {
+		return
+	}
+	if n := len(entries); n > 0 {
+		first, next := entries[0].Seq, int64(0) // next: behind what is known
+		if len(r.entries) > 0 {
+			first, next = r.entries[0].Seq, r.entries[len(r.entries)-1].Seq+1
+		}
+		switch {
+		case entries[n-1].Seq < next-1: // others have read more by now
+			return
+		case entries[0].Seq <= first || entries[0].Seq > next:
+			r.entries, r.size = entries[:n:n], 0
+			for _, e := range entries {
+				r.size += e.size()
+			}
+		default:
+			for _, e := range entries[next-entries[0].Seq:] {
+				r.entries = append(r.entries, e)
+				r.size += e.size()
+			}
+		}
+		r.trim()
+		r.over = r.entries[len(r.entries)-1].Type == KindRunDone
+	}
+	r.current = r.told == told
+}
+
+// trim forgets the oldest entries of a long log.
+func (r *liveRun) trim() {
+	for len(r.entries) > 1 && r.size > liveBytes {
+		r.size -= r.entries[0].size()
+		r.entries = r.entries[1:]
 	}
 }
 
 // since returns what is in memory behind the position after. known says that this is all there is: that it reaches the
-// end of the log, whose last number comes with it.
-func (r *liveRun) since(after int64) (recent []*Entry, last int64, over, known bool) {
+// end of the log, whose last number comes with it. With trusting that is as far as this process was told.
+func (r *liveRun) since(after int64, trusting bool) (recent []*Entry, last int64, over, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.begun && after == 0 {
+	trusting = trusting && r.current
+	if after == 0 && (r.begun || trusting && len(r.entries) == 0) {
 		return nil, 0, false, true
 	}
 	if len(r.entries) == 0 || after+1 < r.entries[0].Seq {
@@ -93,7 +121,7 @@ func (r *liveRun) since(after int64) (recent []*Entry, last int64, over, known b
 	if after < last {
 		recent = r.entries[after+1-first : len(r.entries) : len(r.entries)]
 	}
-	return recent, last, r.over, r.owned || r.over
+	return recent, last, r.over, r.owned || r.over || trusting
 }
 
 // next returns the channel that the next append closes.
@@ -124,10 +152,27 @@ func (r *liveRun) signalLocked() {
 func (r *liveRun) disown() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begun, r.owned = false, false
+	r.begun, r.owned, r.current = false, false, false
+	r.told++
 	if !r.over {
 		r.entries, r.size = nil, 0
 	}
+}
+
+// forget drops what was read from the store: it may have lost events since.
+func (r *liveRun) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.owned && !r.over {
+		r.entries, r.size = nil, 0
+	}
+}
+
+// news counts how often it was said that another process may have appended.
+func (r *liveRun) news() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told
 }
 
 func (r *liveRun) underWay() bool {

@@ -37,6 +37,7 @@ const (
 type Library struct {
 	cfg       Config
 	changes   changes
+	versions  versions
 	languages languages
 	images    images
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
@@ -116,7 +117,16 @@ func (l *Library) Count(ctx context.Context, s chat.Scope) (Counts, error) {
 
 // Version changes whenever anything that a search in scope could see changed. It is cheap.
 func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) {
-	return l.cfg.Documents.Version(ctx, s)
+	return l.versions.read(ctx, l, s)
+}
+
+// KnownVersion is Version without asking the database each time. It sees at once what this process changed since, and what other replicas
+// changed once Changed tells of it, at the latest after 20 s. Who must not miss what was changed before asks for Version first.
+func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error) {
+	if v, ok := l.versions.known(s.User); ok {
+		return v, nil
+	}
+	return l.versions.read(ctx, l, s)
 }
 
 // Delete hides a document at once and stops work on it. It is removed for good a minute later, unless it is restored.

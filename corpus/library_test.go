@@ -327,3 +327,56 @@ func TestOriginalIsTheFile(t *testing.T) {
 		t.Errorf("original = %q, %v", b, err)
 	}
 }
+
+func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
+	t.Parallel()
+	ctx, dir := t.Context(), t.TempDir()
+	asked := 0
+	sh := openShelf(t, dir, func(cfg *corpus.Config, _ *sqlite.DB) { cfg.Documents = countedVersions{cfg.Documents, &asked} })
+	versions := func() (known, stored int64) {
+		t.Helper()
+		known, err := sh.KnownVersion(ctx, chat.Local)
+		if err == nil {
+			stored, err = sh.db.Documents().Version(ctx, chat.Local)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return known, stored
+	}
+	d, _, err := sh.Add(ctx, corpus.Upload{User: chat.LocalUser, Filename: "a.md", Body: strings.NewReader("# A\n\nThe roof is long.\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions()
+	before := asked
+	for range 10 {
+		versions()
+	}
+	if asked != before {
+		t.Errorf("the database was asked %d times for a version that nothing changed", asked-before)
+	}
+	if err := sh.Delete(ctx, chat.Local, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if known, stored := versions(); known != stored {
+		t.Errorf("after a delete here the known version is %d, the stored one %d", known, stored)
+	}
+	if err := sh.db.Documents().Restore(ctx, chat.Local, d.ID); err != nil { // as another process would, past the library
+		t.Fatal(err)
+	}
+	sh.Changed("*")
+	if known, stored := versions(); known != stored {
+		t.Errorf("after what another process did the known version is %d, the stored one %d", known, stored)
+	}
+}
+
+type countedVersions struct {
+	corpus.Documents
+	n *int
+}
+
+func (c countedVersions) Version(ctx context.Context, s chat.Scope) (int64, error) {
+	*c.n++
+	return c.Documents.Version(ctx, s)
+}

@@ -134,7 +134,7 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 			}
 		}
 		news = wake()
-		if page, err = s.feed.Read(ctx, scope, runID, after); err != nil {
+		if page, err = s.feed.More(ctx, scope, runID, after); err != nil {
 			return err // the stream is open: this is only logged, and the reader comes back
 		}
 		if after > page.Last && len(page.Entries) == 0 { // the log has lost its end, and something else may follow

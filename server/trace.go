@@ -186,9 +186,10 @@ func (s *Server) listen(ctx context.Context, scope chat.Scope, runID string, add
 	defer stop()
 	heartbeat := time.NewTicker(s.limits.Heartbeat)
 	defer heartbeat.Stop()
-	for after := int64(0); ; {
+	read := s.feed.Read
+	for after := int64(0); ; read = s.feed.More {
 		news := wake()
-		page, err := s.feed.Read(ctx, scope, runID, after)
+		page, err := read(ctx, scope, runID, after)
 		if err != nil {
 			return err
 		}

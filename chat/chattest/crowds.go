@@ -15,9 +15,10 @@ import (
 func (d desk) follow(ctx context.Context, runID string, after int64, take func([]*chat.Entry) (int, bool)) (at int64, over bool) {
 	wake, stop := d.Watch(runID)
 	defer stop()
-	for at = after; ; {
+	read := d.Read
+	for at = after; ; read = d.More {
 		news := wake()
-		page, err := d.Read(ctx, anna, runID, at)
+		page, err := read(ctx, anna, runID, at)
 		if err != nil {
 			d.t.Errorf("Read(after %d): %v", at, err)
 			return at, true

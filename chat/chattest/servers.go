@@ -104,6 +104,65 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.say(run.ID, deltas(2)...)
 		d.wantFrom("after coming back", run.ID, 7, false)
 	})
+	withFeed(t, open, "what another server appended is read from the store once for all readers", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		var at [20]int64
+		for i := range at {
+			_, stop := d.Watch(run.ID)
+			defer stop()
+			at[i] = d.read(run.ID, 0).Last
+		}
+		more := func(want int64, over bool) {
+			t.Helper()
+			before := d.reads.Load()
+			var first []*chat.Entry
+			for i := range at {
+				page, err := d.More(t.Context(), anna, run.ID, at[i])
+				if err != nil || page.Last != want || page.Over != over || int64(len(page.Entries)) != want-at[i] {
+					t.Fatalf("More after %d = %d entries, last %d, over %v, %v; want those up to %d", at[i], len(page.Entries), page.Last, page.Over, err, want)
+				}
+				if i > 0 && len(page.Entries) > 0 && page.Entries[0] != first[0] {
+					t.Fatal("a second reader got entries of its own")
+				}
+				first, at[i] = page.Entries, page.Last
+				if again, err := d.More(t.Context(), anna, run.ID, at[i]); err != nil || len(again.Entries) != 0 || again.Over != over {
+					t.Fatalf("More at the end = %d entries, over %v, %v", len(again.Entries), again.Over, err)
+				}
+			}
+			if n := d.reads.Load() - before; n != 1 {
+				t.Errorf("%d reads of the store for %d readers, want 1", n, len(at))
+			}
+		}
+		for n := range int64(5) {
+			appendBy(d, owner, run.ID, deltas(2)...) // as another process would, past the feed
+			d.Wake(run.ID)
+			more(2*n+2, false)
+		}
+		d.Wake(run.ID) // for nothing
+		more(10, false)
+		if late := d.read(run.ID, 3); len(late.Entries) != 7 {
+			t.Errorf("a reader who joins gets %d entries, want 7", len(late.Entries))
+		}
+		appendBy(d, owner, run.ID, chat.RunDone{Status: chat.RunCompleted})
+		d.WakeAll()
+		more(11, true)
+		d.wantFrom("in the end", run.ID, 11, true)
+	})
+	withFeed(t, open, "More is refused like Read, and never waits for what was not told", func(t *testing.T, d desk) {
+		run := d.ask("", "q")
+		_, stop := d.Watch(run.ID)
+		defer stop()
+		d.read(run.ID, 0)
+		appendBy(d, owner, run.ID, deltas(3)...)
+		if page, err := d.More(t.Context(), anna, run.ID, 3); err != nil || page.Last != 3 || len(page.Entries) != 0 { // read at the other server
+			t.Errorf("More after 3 = %d entries, last %d, %v; want none, last 3", len(page.Entries), page.Last, err)
+		}
+		d.wantFrom("read at once", run.ID, 3, false)
+		_, err := d.More(t.Context(), bert, run.ID, 0)
+		wantCode(t, "another user's More", err, chat.CodeNotFound)
+		_, err = d.More(t.Context(), anna, chat.NewID(), 1)
+		wantCode(t, "More of a run that is not there", err, chat.CodeNotFound)
+	})
 	withFeed(t, open, "a run taken over from a dead server is whole", func(t *testing.T, d desk) {
 		run := d.ask("", "q")
 		d.mustAppend(run.ID, deltas(4)...)

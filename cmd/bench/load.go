@@ -59,8 +59,8 @@ func ask(ctx context.Context, server *process) (timing, error) {
 	return t, nil
 }
 
-// load runs n questions, at most width at once, and returns what each took and how long all took.
-func load(ctx context.Context, server *process, n, width int) ([]timing, time.Duration, error) {
+// load runs n questions on the servers by turns, at most width at once, and returns what each took and how long all took.
+func load(ctx context.Context, n, width int, servers ...*process) ([]timing, time.Duration, error) {
 	timings := make([]timing, n)
 	errs := make([]error, width)
 	next := make(chan int)
@@ -68,7 +68,7 @@ func load(ctx context.Context, server *process, n, width int) ([]timing, time.Du
 	for w := range width {
 		wg.Go(func() {
 			for i := range next {
-				if timings[i], errs[w] = ask(ctx, server); errs[w] != nil {
+				if timings[i], errs[w] = ask(ctx, servers[i%len(servers)]); errs[w] != nil {
 					return
 				}
 			}

@@ -48,6 +48,8 @@ var scenes = []scene{
 	{name: "start", run: starting},
 	{name: "turns", run: turns},
 	{name: "scale", run: scale, apart: true},
+	{name: "replicas", run: replicated, apart: true},
+	{name: "words", run: words, apart: true},
 }
 
 func main() {
@@ -59,7 +61,7 @@ func main() {
 			os.Exit(report(serveRelay(os.Args[2:])))
 		}
 	}
-	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and scale, which is left out unless it is named")
+	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless they are named: scale, replicas, words")
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")
 	flag.BoolVar(&b.quick, "quick", false, "fewer repetitions: shows that it works, the figures mean little")

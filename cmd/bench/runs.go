@@ -33,12 +33,17 @@ func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
 	if p.footnote, err = b.startFootnote(ctx, p.data, p.model); err != nil {
 		return p, err
 	}
+	_, err = upload(ctx, p.footnote, smallLibrary())
+	return p, err
+}
+
+// smallLibrary is the document that runs cite, among others.
+func smallLibrary() map[string][]byte {
 	files := map[string][]byte{"survey.md": []byte("# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n")}
 	for i := range 20 {
 		files[fmt.Sprintf("note-%d.md", i)] = markdown(uint64(i), 5)
 	}
-	_, err = upload(ctx, p.footnote, files)
-	return p, err
+	return files
 }
 
 func (p *pair) stop() error {
@@ -112,11 +117,11 @@ func many(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	measure := func(server *process) (f figures, err error) {
 		n := b.times(1000)
-		if _, _, err = load(ctx, server, max(32, n/10), 32); err != nil {
+		if _, _, err = load(ctx, max(32, n/10), 32, server); err != nil {
 			return f, err
 		}
 		before := server.cpu()
-		ts, took, err := load(ctx, server, n, 32)
+		ts, took, err := load(ctx, n, 32, server)
 		if err != nil {
 			return f, err
 		}
@@ -156,11 +161,11 @@ func paced(ctx context.Context, b *bench) (rows []row, err error) {
 		var ratios []float64
 		var our, relay time.Duration
 		for range scene.rounds { // by turns, so that both see the same machine
-			relays, _, err := load(ctx, p.relay, n, n)
+			relays, _, err := load(ctx, n, n, p.relay)
 			if err != nil {
 				return rows, fmt.Errorf("relay, %d at once: %w", n, err)
 			}
-			ours, _, err := load(ctx, p.footnote, n, n)
+			ours, _, err := load(ctx, n, n, p.footnote)
 			if err != nil {
 				return rows, fmt.Errorf("Footnote, %d at once: %w", n, err)
 			}

@@ -143,7 +143,7 @@ func (f *figures) use(ctx context.Context, b *bench, l *library, server *process
 			return err
 		}
 	}
-	runs, _, err := load(ctx, server, max(5, b.times(100)), 1)
+	runs, _, err := load(ctx, max(5, b.times(100)), 1, server)
 	f.runs = totals(runs)
 	if err != nil || l.servers == nil {
 		return err
@@ -153,7 +153,7 @@ func (f *figures) use(ctx context.Context, b *bench, l *library, server *process
 		return err
 	}
 	n := max(8, b.times(400))
-	_, took, err := load(ctx, server, n, 8)
+	_, took, err := load(ctx, n, 8, server)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func turns(ctx context.Context, b *bench) (rows []row, err error) {
 		width, n int
 		bound    time.Duration
 	}{{1, 20, 4 * time.Second}, {10, 50, 6 * time.Second}} {
-		ts, _, err := load(ctx, p.footnote, max(at.width, b.times(at.n)), at.width)
+		ts, _, err := load(ctx, max(at.width, b.times(at.n)), at.width, p.footnote)
 		if err != nil {
 			return rows, err
 		}

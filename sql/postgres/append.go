@@ -13,11 +13,11 @@ import (
 
 const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
 
-// An append is one statement. Changing the run's row numbers the events, keeps other appends to the run waiting until the
+// An append of a lone run is one statement, those of many share one, see group.go. Changing the run's row numbers the events, keeps other appends to the run waiting until the
 // commit, and finds out whether the owner still has the lease, all at once: whoever took the run over changed the same
 // row. It commits without waiting for the disk: power loss on the server, or a crash of PostgreSQL, may cost the last half second of deltas
 // and steps. A log that ends before what was appended here ($8) is not added to: its run is carried on from what is left of it.
-const appendPlain = `
+const plainAppend = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	run AS (UPDATE runs SET last = last + cardinality($3::text[])
 		WHERE id = $1 AND owner = $2 AND status = 'running' AND last + cardinality($3::text[]) <= $7 AND last >= $8
@@ -27,9 +27,9 @@ const appendPlain = `
 	told AS (SELECT pg_notify($5, $6) FROM run)
 	SELECT run.base, clock.now FROM run, clock, told`
 
-// appendFull also stores what some events change outside the log. With an answer, an end, or the beginning of a call that acts ($11) the commit waits until it survives power loss,
+// fullAppend also stores what some events change outside the log. With an answer, an end, or the beginning of a call that acts ($11) the commit waits until it survives power loss,
 // and nobody is told: the lock that notifications take would make all such commits wait for the disk one by one.
-const appendFull = `
+const fullAppend = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now,
 		set_config('synchronous_commit', CASE WHEN $11 THEN current_setting('synchronous_commit') ELSE 'off' END, true)),
 	run AS (UPDATE runs SET last = last + cardinality($3::text[]), tokens_in = coalesce($12, tokens_in), tokens_out = coalesce($13, tokens_out),
@@ -110,21 +110,22 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 }
 
 func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
-	tail := c.db.tail(runID)
-	statement, args := appendPlain, []any{runID, owner, l.kinds, l.bodies, c.db.channel, c.db.message(runID), maxSeq, tail}
-	if len(l.kinds) == 0 {
-		args[2], args[3] = []string{}, [][]byte{}
+	if err := ctx.Err(); err != nil {
+		return 0, 0, err
 	}
-	if !l.plain() {
-		calls, bodies := make([]string, 0, len(l.outputs)), make([][]byte, 0, len(l.outputs))
-		for call, body := range l.outputs {
-			calls, bodies = append(calls, call), append(bodies, body)
+	if l.plain() {
+		var stored bool
+		if base, at, stored, err = c.db.appendGrouped(ctx, owner, runID, l); stored || err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return base, at, err
 		}
-		statement, args = appendFull, append(args[:7:7], calls, bodies, l.answer, l.durable(), l.in, l.out, l.status, tail)
+		if err == nil { // the group left it out
+			base, at, err = c.db.appendPlain(ctx, owner, runID, l)
+		}
+	} else {
+		base, at, err = c.db.appendFull(ctx, owner, runID, l)
 	}
-	err = c.db.queryRow(ctx, longTime, statement, args, &base, &at)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err := c.refusal(ctx, owner, runID, tail)
+		err := c.refusal(ctx, owner, runID, c.db.tail(runID))
 		if chat.CodeOf(err) == chat.CodeConflict {
 			c.db.tails.Delete(runID)
 		}
@@ -137,9 +138,35 @@ func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (bas
 		c.db.tails.Store(runID, base+int64(len(l.kinds)))
 	}
 	if err == nil && l.durable() {
-		c.db.tell(ctx, runID)
+		c.db.tell(runID)
 	}
 	return base, at, err
+}
+
+// appendPlain fails with pgx.ErrNoRows if there is no such run to change.
+func (db *DB) appendPlain(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
+	err = db.queryRow(ctx, longTime, plainAppend, l.args(db, owner, runID, db.tail(runID)), &base, &at)
+	return base, at, err
+}
+
+// appendFull is appendPlain with what changes outside the log.
+func (db *DB) appendFull(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
+	calls, bodies := make([]string, 0, len(l.outputs)), make([][]byte, 0, len(l.outputs))
+	for call, body := range l.outputs {
+		calls, bodies = append(calls, call), append(bodies, body)
+	}
+	tail := db.tail(runID)
+	args := append(l.args(db, owner, runID, tail)[:7], calls, bodies, l.answer, l.durable(), l.in, l.out, l.status, tail)
+	err = db.queryRow(ctx, longTime, fullAppend, args, &base, &at)
+	return base, at, err
+}
+
+func (l *logged) args(db *DB, owner, runID string, tail int64) []any {
+	kinds, bodies := l.kinds, l.bodies
+	if len(kinds) == 0 {
+		kinds, bodies = []string{}, [][]byte{}
+	}
+	return []any{runID, owner, kinds, bodies, db.channel, db.message(runID), maxSeq, tail}
 }
 
 // refusal says why an append found no run to change.
@@ -174,12 +201,4 @@ func (db *DB) message(runID string) string { return db.instance + " " + runID }
 func (db *DB) heard(message string) (runID string, own bool) {
 	instance, runID, _ := strings.Cut(message, " ")
 	return runID, instance == db.instance
-}
-
-// tell notifies the other replicas of an append by itself. It is a wake-up only: when it fails, they look by themselves in a while.
-func (db *DB) tell(ctx context.Context, runID string) {
-	_, err := db.exec(context.WithoutCancel(ctx), shortTime, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, db.channel, db.message(runID))
-	if err != nil {
-		db.log.WarnContext(ctx, "the other replicas were not told of the end of a run; they see it a little later", "run", runID, "error", err)
-	}
 }

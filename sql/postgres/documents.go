@@ -240,7 +240,9 @@ func nextChange(t *tx, user string) (change int64, err error) {
 	return change, err
 }
 
+// bumpVersion also tells the other replicas, which keep the version they know.
 func bumpVersion(t *tx, user string) error {
-	_, err := t.exec(`INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE SET version = v.version + 1`, user)
+	_, err := t.exec(`WITH bumped AS (INSERT INTO corpus_versions AS v VALUES ($1, 1) ON CONFLICT (user_id) DO UPDATE SET version = v.version + 1)
+		SELECT pg_notify($2, $3)`, user, t.db.channel, t.db.message(ofDocument+someDocument))
 	return err
 }

@@ -80,8 +80,9 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 }
 
 const (
-	ofDocument = "document/" // begins messages that are about a document, not a run
-	toLook     = "look/"     // is the message that a run is wanted, or something of one
+	ofDocument   = "document/" // begins messages that are about a document, not a run
+	someDocument = "*"         // stands for one whose id does not matter: what searches see has changed
+	toLook       = "look/"     // is the message that a run is wanted, or something of one
 )
 
 // tellOf lets the other replicas know of a document's change once the transaction commits.

@@ -34,6 +34,7 @@ type DB struct {
 	channel  string // of the notifications; one for each schema
 	closed   atomic.Bool
 	tails    sync.Map // how far this process brought the log of each run under way, by id
+	group    group    // of appends
 }
 
 // CheckURL says whether url can be the address of a database, in a sentence that never shows its password.
@@ -81,6 +82,7 @@ func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTra
 		config.ConnConfig.RuntimeParams["application_name"] = "footnote"
 	}
 	db := &DB{log: log, instance: chat.NewID()}
+	db.group.idle.L = &db.group.mu
 	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("open the database: %w", db.failure(ctx, err))
 	}
@@ -114,6 +116,7 @@ func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTra
 
 // Close gives all connections back once what is under way has ended. Whatever is asked later fails with chat.CodeUnavailable.
 func (db *DB) Close() error {
+	db.group.wait()
 	if !db.closed.Swap(true) {
 		db.pool.Close()
 	}

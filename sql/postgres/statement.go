@@ -142,13 +142,14 @@ func rowsOf[T any](ctx context.Context, q querier, read func(scanner) (T, error)
 type tx struct {
 	ctx context.Context
 	pgx pgx.Tx
+	db  *DB
 }
 
 // inTx runs fn in a transaction, again if a deadlock undid it; what fn captured must bear that. An error of fn undoes
 // everything and is returned as it is.
 func (db *DB) inTx(ctx context.Context, patience time.Duration, fn func(*tx) error) error {
 	return db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
-		return pgx.BeginFunc(ctx, c, func(t pgx.Tx) error { return fn(&tx{ctx, t}) })
+		return pgx.BeginFunc(ctx, c, func(t pgx.Tx) error { return fn(&tx{ctx, t, db}) })
 	})
 }
 

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"footnote/sql/postgres/postgrestest"
+)
+
+// fleet is replicas that share a database of a PostgreSQL, and a fake model.
+type fleet struct {
+	postgres *postgrestest.Server
+	name     string // of the database
+	url      string // of the database
+	replicas []*process
+}
+
+// startPostgres runs a PostgreSQL with its own defaults for what it promises to keep: every commit that asks for it waits for fsync.
+func startPostgres(ctx context.Context) (*postgrestest.Server, error) {
+	return postgrestest.StartOwn(ctx, "fsync=on", "full_page_writes=on", postgrestest.Counting)
+}
+
+// startFleet starts n replicas on a new database, with the small library of a pair.
+func (b *bench) startFleet(ctx context.Context, postgres *postgrestest.Server, dir, name string, n int, model *process) (f *fleet, err error) {
+	f = &fleet{postgres: postgres, name: name}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.stop())
+		}
+	}()
+	if f.url, err = postgres.Database(ctx, name); err != nil {
+		return f, err
+	}
+	for i := range n {
+		own := filepath.Join(dir, fmt.Sprint(name, i))
+		replica, err := b.startFootnote(ctx, own, model, "DATABASE_URL="+f.url, "FOOTNOTE_BLOBS=file://"+filepath.Join(dir, name+"-originals"))
+		if err != nil {
+			return f, err
+		}
+		f.replicas = append(f.replicas, replica)
+	}
+	return f, nil
+}
+
+func (f *fleet) stop() error {
+	var errs []error
+	for _, replica := range f.replicas {
+		errs = append(errs, replica.stop())
+	}
+	return errors.Join(errs...)
+}
+
+// cpu returns the processor time of the replicas together, and of PostgreSQL.
+func (f *fleet) cpu() (replicas, postgres time.Duration, err error) {
+	for _, replica := range f.replicas {
+		replicas += replica.cpu()
+	}
+	postgres, err = f.postgres.CPU()
+	return replicas, postgres, err
+}
+
+// field is a PostgreSQL with a model, and a fleet of one beside a fleet of three.
+type field struct {
+	dir        string
+	postgres   *postgrestest.Server
+	model      *process
+	one, three *fleet
+}
+
+func (b *bench) startField(ctx context.Context, delay int) (f *field, err error) {
+	f = &field{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.stop())
+		}
+	}()
+	if f.dir, err = os.MkdirTemp("", "footnote-bench-"); err != nil {
+		return f, err
+	}
+	if f.postgres, err = startPostgres(ctx); err != nil {
+		return f, err
+	}
+	if f.model, err = startModel(ctx, delay); err != nil {
+		return f, err
+	}
+	for _, made := range []struct {
+		fleet **fleet
+		name  string
+		n     int
+	}{{&f.one, "one", 1}, {&f.three, "three", 3}} {
+		if *made.fleet, err = b.startFleet(ctx, f.postgres, f.dir, made.name, made.n, f.model); err != nil {
+			return f, err
+		}
+		if _, err = upload(ctx, (*made.fleet).replicas[0], smallLibrary()); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func (f *field) stop() error {
+	var errs []error
+	for _, fleet := range []*fleet{f.one, f.three} {
+		if fleet != nil {
+			errs = append(errs, fleet.stop())
+		}
+	}
+	if f.model != nil {
+		errs = append(errs, f.model.stop())
+	}
+	if f.postgres != nil {
+		errs = append(errs, f.postgres.Stop())
+	}
+	return errors.Join(append(errs, os.RemoveAll(f.dir))...)
+}

@@ -1,0 +1,213 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// What one statement stores at most.
+const (
+	maxGroup      = 64
+	maxGroupBytes = 1 << 20
+)
+
+// groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most for more to come.
+const groupPause = 10 * time.Millisecond
+
+// A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait for the next: so a
+// lone append waits for nobody, and the more there are, the less each costs. Its goroutine lives as long as anything waits.
+type group struct {
+	mu      sync.Mutex
+	waiting []*pending
+	ended   []string // runs whose ends the other replicas are still to be told of
+	busy    bool
+	idle    sync.Cond // signalled when busy ends; its lock is mu
+}
+
+// pending is an append that waits. The fields of its outcome may be read once done is closed.
+type pending struct {
+	owner, runID string
+	l            *logged
+	done         chan struct{}
+
+	stored   bool // false without err: the run was not to be had, why is for appendAlone to find out
+	base, at int64
+	err      error
+}
+
+// A run whose row another statement holds at this moment, or that is not the owner's to change, is left out. So a group waits for no lock.
+const appendMany = `
+	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
+	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w (id, owner, more, tail)
+		CROSS JOIN LATERAL (SELECT n FROM runs WHERE id = w.id AND owner = w.owner AND status = 'running' AND last + w.more <= $5 AND last >= w.tail
+			FOR NO KEY UPDATE SKIP LOCKED) r),
+	run AS (UPDATE runs SET last = last + held.more FROM held WHERE runs.n = held.n RETURNING runs.n, held.id, last - held.more AS base),
+	stored AS (INSERT INTO events (run, seq, at, type, body)
+		SELECT run.n, run.base + e.i, clock.now, e.type, e.body
+		FROM clock CROSS JOIN unnest($6::text[], $7::int[], $8::text[], $9::bytea[]) AS e (id, i, type, body) JOIN run ON run.id = e.id),
+	told AS (SELECT pg_notify($10, $11::text || ' ' || id) FROM (SELECT id FROM run UNION ALL SELECT unnest($12::text[])) AS about (id))
+	SELECT coalesce(run.id, ''), coalesce(run.base, 0), clock.now, messages.n FROM clock CROSS JOIN (SELECT count(*) AS n FROM told) messages LEFT JOIN run ON true`
+
+// appendGrouped stores an append with others. stored is false if the run was not to be had: then nothing was done.
+func (db *DB) appendGrouped(ctx context.Context, owner, runID string, l *logged) (base, at int64, stored bool, err error) {
+	p := &pending{owner: owner, runID: runID, l: l, done: make(chan struct{})}
+	db.group.mu.Lock()
+	db.group.waiting = append(db.group.waiting, p)
+	db.group.start(db)
+	db.group.mu.Unlock()
+	select {
+	case <-p.done:
+		return p.base, p.at, p.stored, p.err
+	case <-ctx.Done(): // it may be stored all the same, as with any statement that is under way
+		return 0, 0, false, db.failure(ctx, ctx.Err())
+	}
+}
+
+// tell lets the other replicas know of an end with the next group. It is a wake-up only: when it fails, they look by themselves in a while.
+func (db *DB) tell(runID string) {
+	db.group.mu.Lock()
+	defer db.group.mu.Unlock()
+	db.group.ended = append(db.group.ended, runID)
+	db.group.start(db)
+}
+
+// start begins to work off what waits, if nobody does. The caller holds mu.
+func (g *group) start(db *DB) {
+	if g.busy {
+		return
+	}
+	g.busy = true
+	go func() {
+		for {
+			runtime.Gosched() // whoever is about to append joins
+			batch, ended := g.take()
+			if len(batch)+len(ended) == 0 {
+				return
+			}
+			began := time.Now()
+			db.store(batch, ended)
+			for _, p := range batch {
+				close(p.done)
+			}
+			if len(batch) > 1 {
+				time.Sleep(groupPause - time.Since(began))
+			}
+		}
+	}()
+}
+
+// take returns what is to be stored next, of each run one append. Without any the group is idle.
+func (g *group) take() (batch []*pending, ended []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	seen, size := make(map[string]bool, len(g.waiting)), 0
+	later := g.waiting[:0:0]
+	for _, p := range g.waiting {
+		if seen[p.runID] || len(batch) == maxGroup || size > maxGroupBytes {
+			later = append(later, p)
+			continue
+		}
+		seen[p.runID] = true
+		batch = append(batch, p)
+		for _, body := range p.l.bodies {
+			size += len(body)
+		}
+	}
+	g.waiting, ended, g.ended = later, g.ended, nil
+	if len(batch)+len(ended) == 0 {
+		g.busy = false
+		g.idle.Broadcast()
+	}
+	return batch, ended
+}
+
+// wait returns once nothing is on its way.
+func (g *group) wait() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.busy {
+		g.idle.Wait()
+	}
+}
+
+// store works off a batch.
+func (db *DB) store(batch []*pending, ended []string) {
+	ctx := context.Background() // the callers have their own patience
+	switch {
+	case len(batch) == 0:
+		db.sayEnded(ctx, ended)
+	case len(batch) == 1 && len(ended) == 0:
+		p := batch[0]
+		p.base, p.at, p.err = db.appendPlain(ctx, p.owner, p.runID, p.l)
+		p.stored = p.err == nil
+	default:
+		err := db.storeMany(ctx, batch, ended)
+		if _, undone := errors.AsType[*pgconn.PgError](err); undone { // one may be to blame: each is tried by itself
+			err = nil
+			db.sayEnded(ctx, ended)
+		}
+		for _, p := range batch {
+			if !p.stored {
+				p.err = err
+			}
+		}
+	}
+	for _, p := range batch {
+		if p.stored {
+			db.tails.Store(p.runID, p.base+int64(len(p.l.kinds)))
+		}
+	}
+}
+
+func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) error {
+	byRun := make(map[string]*pending, len(batch))
+	var ids, owners, of, kinds []string
+	var more, places []int
+	var tails []int64
+	var bodies [][]byte
+	for _, p := range batch {
+		id := legible(p.runID)
+		byRun[id] = p
+		ids, owners, more, tails = append(ids, id), append(owners, p.owner), append(more, len(p.l.kinds)), append(tails, db.tail(p.runID))
+		for i, kind := range p.l.kinds {
+			of, places, kinds = append(of, id), append(places, i+1), append(kinds, kind)
+		}
+		bodies = append(bodies, p.l.bodies...)
+	}
+	type added struct {
+		id       string
+		base, at int64
+	}
+	read := func(row scanner) (a added, err error) {
+		var messages int64
+		err = row.Scan(&a.id, &a.base, &a.at, &messages)
+		return a, err
+	}
+	list, err := query(ctx, db, longTime, read, appendMany, ids, owners, more, tails, maxSeq, of, places, kinds, bodies, db.channel, db.instance, ended)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if p := byRun[a.id]; p != nil {
+			p.base, p.at, p.stored = a.base, a.at, true
+		}
+	}
+	return nil
+}
+
+// sayEnded tells the other replicas of ends.
+func (db *DB) sayEnded(ctx context.Context, runIDs []string) {
+	if len(runIDs) == 0 {
+		return
+	}
+	_, err := db.exec(ctx, shortTime, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2::text || ' ' || id) FROM unnest($3::text[]) AS id`,
+		db.channel, db.instance, runIDs)
+	if err != nil {
+		db.log.WarnContext(ctx, "the other replicas were not told of the end of a run; they see it a little later", "runs", runIDs, "error", err)
+	}
+}
