@@ -90,7 +90,7 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 		return f, err
 	}
 	if l.servers != nil {
-		if f.indexTime, err = sealed(ctx, l.servers.milvus.Address); err != nil {
+		if f.indexTime, err = l.servers.milvus.Seal(ctx); err != nil {
 			return f, err
 		}
 		if f.atRest, err = queries(ctx, server, "hybrid", 7, b.times(400)); err != nil {

@@ -13,9 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	milvusclient "github.com/milvus-io/milvus-sdk-go/v2/client"
-
 	"footnote/corpus/milvus/milvustest"
 	"footnote/sql/postgres/postgrestest"
 )
@@ -55,15 +52,14 @@ func (s *servers) chats(ctx context.Context) (f chatFigures, err error) {
 	case <-ctx.Done():
 		return f, ctx.Err()
 	}
-	conn, err := pgx.Connect(ctx, s.postgres.URL)
+	rows, err := s.postgres.Rows(ctx, s.postgres.URL, `SELECT xact_commit, (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r'
+		AND relname IN ('sessions', 'runs', 'run_texts', 'events', 'step_outputs', 'idempotency_keys'))
+		FROM pg_stat_database WHERE datname = current_database()`)
 	if err != nil {
 		return f, err
 	}
-	defer conn.Close(ctx)
-	err = conn.QueryRow(ctx, `SELECT xact_commit, (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r'
-		AND relname IN ('sessions', 'runs', 'run_texts', 'events', 'step_outputs', 'idempotency_keys'))
-		FROM pg_stat_database WHERE datname = current_database()`).Scan(&f.transactions, &f.bytes)
-	return f, err
+	f.transactions, f.bytes = rows[0][0].(int64), rows[0][1].(int64)
+	return f, nil
 }
 
 // treeMemory returns the resident bytes of a process and all below it; what they share is counted once.
@@ -122,38 +118,4 @@ func diskUse(dir string) (sum int64, err error) {
 		return nil
 	})
 	return sum, err
-}
-
-// sealed has Milvus write everything that it holds in memory, and waits until its index knows all of it. It returns how long that took.
-func sealed(ctx context.Context, address string) (time.Duration, error) {
-	began := time.Now()
-	c, err := milvusclient.NewClient(ctx, milvusclient.Config{Address: address})
-	if err != nil {
-		return 0, err
-	}
-	defer c.Close()
-	collections, err := c.ListCollections(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, collection := range collections {
-		if err := c.Flush(ctx, collection.Name, false); err != nil {
-			return 0, err
-		}
-		for {
-			total, indexed, err := c.GetIndexBuildProgress(ctx, collection.Name, "meaning")
-			if err != nil {
-				return 0, err
-			}
-			if total == indexed {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return 0, ctx.Err()
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
-	}
-	return time.Since(began), nil
 }
