@@ -240,8 +240,11 @@ func (s *Server) setHead(c echo.Context) error {
 
 // queryFlag reads true or false from the address; without it, it is false.
 func queryFlag(c echo.Context, name string) (bool, error) {
+	if !c.QueryParams().Has(name) {
+		return false, nil
+	}
 	switch c.QueryParam(name) {
-	case "", "false":
+	case "false":
 		return false, nil
 	case "true":
 		return true, nil

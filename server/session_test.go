@@ -71,8 +71,10 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 	if told.Name != "web_search" || told.CallID != "c1" || !strings.Contains(told.Content, `"title":"b"`) || !told.Timestamp.Equal(time.UnixMicro(1_500_000)) {
 		t.Errorf("told: %+v", told)
 	}
-	if got := b.send("GET", "/agent/session/s1?tools=maybe", ""); got.status != 400 {
-		t.Errorf("tools=maybe: %d", got.status)
+	for _, value := range []string{"maybe", ""} {
+		if got := b.send("GET", "/agent/session/s1?tools="+value, ""); got.status != 400 {
+			t.Errorf("tools=%s: %d", value, got.status)
+		}
 	}
 }
 
