@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -24,13 +26,50 @@ func (s *Server) approveStep(c echo.Context) error {
 		}
 	}
 	return s.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
-		return s.runs.Approve(ctx, scope, run, c.Param("call"), input)
+		if err := s.runs.Approve(ctx, scope, run, c.Param("call"), input); err != nil {
+			return err
+		}
+		return s.decided(c, run)
 	})
 }
 
 // denyStep keeps a call that waits from running.
 func (s *Server) denyStep(c echo.Context) error {
 	return s.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
-		return s.runs.Deny(ctx, scope, run, c.Param("call"))
+		if err := s.runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
+			return err
+		}
+		return s.decided(c, run)
 	})
+}
+
+// decidedLimit is how long a page without scripts waits to show what a decision changed.
+const decidedLimit = 5 * time.Second
+
+// decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown earlier, the
+// page would ask once more, and not load itself again, so as not to take a reader's words away.
+func (s *Server) decided(c echo.Context, run string) error {
+	if !wantsHTML(c) || c.Request().Header.Get("HX-Request") == "true" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
+	defer cancel()
+	waited, goesOn := false, errors.New("the call goes on")
+	err := s.listen(ctx, s.scope(c), run, func(e chat.Event) error {
+		p, err := e.Payload()
+		step, ok := p.(chat.Step)
+		if err != nil || !ok || step.CallID != c.Param("call") {
+			return err
+		}
+		if step.Status == chat.StatusPending {
+			waited = true
+		} else if waited {
+			return goesOn
+		}
+		return nil
+	}, nil)
+	if errors.Is(err, goesOn) || ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
