@@ -49,7 +49,7 @@ const decidedLimit = 5 * time.Second
 // decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown earlier, the
 // page would ask once more, and not load itself again, so as not to take a reader's words away.
 func (s *Server) decided(c echo.Context, run string) error {
-	if !wantsHTML(c) || c.Request().Header.Get("HX-Request") == "true" {
+	if !wantsHTML(c) || byHTMX(c) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)

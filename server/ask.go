@@ -49,7 +49,7 @@ func (s *Server) ask(c echo.Context) error {
 	switch {
 	case wantsStream(c):
 		return s.follow(c, run.ID, 0, follower{frame: programFrame})
-	case c.Request().Header.Get("HX-Request") == "true":
+	case byHTMX(c):
 		return s.askFragment(c, run)
 	case wantsHTML(c) || mediaType(c) != echo.MIMEApplicationJSON:
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)

@@ -55,7 +55,7 @@ func newDocumentInfo(d corpus.Document) documentInfo {
 // documents answers GET /documents: a page for a browser, JSON for programs.
 func (s *Server) documents(c echo.Context) error {
 	c.Response().Header().Add("Vary", "Accept")
-	if wantsHTML(c) || c.Request().Header.Get("HX-Request") == "true" {
+	if wantsHTML(c) || byHTMX(c) {
 		return s.documentsPage(c)
 	}
 	return s.listDocuments(c)

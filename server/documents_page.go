@@ -31,7 +31,7 @@ func (s *Server) documentsPage(c echo.Context) error {
 	list := views.DocumentsPage{
 		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query, Samples: s.cfg.Samples != nil, Now: time.Now(),
 	}
-	if c.Request().Header.Get("HX-Request") == "true" {
+	if byHTMX(c) {
 		return s.show(c, http.StatusOK, views.DocumentsList(list))
 	}
 	page, err := s.frame(c, "Documents")
@@ -90,7 +90,7 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 
 // changed answers a form about a document with the list as it was, and a program with the document.
 func (s *Server) changed(c echo.Context) error {
-	if wantsHTML(c) && c.Request().Header.Get("HX-Request") != "true" {
+	if wantsHTML(c) && !byHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
 	}
 	return s.getDocument(c)
@@ -119,7 +119,7 @@ func (s *Server) deleteDocumentForm(c echo.Context) error {
 	if err := s.library.Delete(c.Request().Context(), s.scope(c), id); err != nil {
 		return err
 	}
-	if c.Request().Header.Get("HX-Request") == "true" {
+	if byHTMX(c) {
 		return c.NoContent(http.StatusNoContent)
 	}
 	if chat.CheckSessionID(id) != nil {

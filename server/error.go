@@ -138,7 +138,7 @@ func retryAfter(err error) string {
 }
 
 func (s *Server) sendProblem(c echo.Context, p problem) error {
-	htmx := c.Request().Header.Get("HX-Request") == "true"
+	htmx := byHTMX(c)
 	switch {
 	case strings.HasPrefix(c.Request().URL.Path, "/v1/"):
 		return c.JSON(p.Status, newV1Failure(p.Status, p.Code, p.Detail))
@@ -176,7 +176,7 @@ func wantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
 // wantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
 // there, only the stream's own address counts.
 func wantsStream(c echo.Context) bool {
-	if c.Request().Header.Get("HX-Request") == "true" && !strings.HasSuffix(c.Path(), "/stream") {
+	if byHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false
 	}
 	return accepts(c, "text/event-stream")
@@ -191,3 +191,6 @@ func accepts(c echo.Context, mime string) bool {
 	}
 	return false
 }
+
+// byHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
+func byHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }

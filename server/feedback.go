@@ -79,7 +79,7 @@ func (s *Server) readJudgement(c echo.Context) (judgement, error) {
 // judged answers with the feedback as it is now, nil for none.
 func (s *Server) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
-	case c.Request().Header.Get("HX-Request") == "true":
+	case byHTMX(c):
 		return s.show(c, http.StatusOK, views.Feedback(run.ID, f))
 	case wantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID+"#turn-"+run.ID)

@@ -24,7 +24,7 @@ func (s *Server) findPage(c echo.Context) error {
 	if f.Documents, _, err = s.library.List(ctx, scope, corpus.Filter{Text: f.Query, Limit: foundShown}); err != nil {
 		return err
 	}
-	if c.Request().Header.Get("HX-Request") == "true" {
+	if byHTMX(c) {
 		return s.show(c, http.StatusOK, views.FoundList(f))
 	}
 	page, err := s.frame(c, "Search")

@@ -148,12 +148,12 @@ func (s *Server) changeQueued(c echo.Context, change func(id, item string) error
 
 // fromPage reports whether a request comes from the page, by its script or by a form.
 func (s *Server) fromPage(c echo.Context) bool {
-	return c.Request().Header.Get("HX-Request") == "true" || wantsHTML(c)
+	return byHTMX(c) || wantsHTML(c)
 }
 
 // queueChanged answers the page with what waits now.
 func (s *Server) queueChanged(c echo.Context, session string) error {
-	if c.Request().Header.Get("HX-Request") != "true" {
+	if !byHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/c/"+session+"#queue")
 	}
 	list, err := s.store.Queue(c.Request().Context(), s.scope(c), session)

@@ -53,7 +53,7 @@ func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, str
 		return err
 	}
 	switch {
-	case c.Request().Header.Get("HX-Request") == "true":
+	case byHTMX(c):
 		return c.NoContent(http.StatusNoContent)
 	case wantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)

@@ -36,7 +36,7 @@ func (s *Server) addSamples(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if wantsHTML(c) && c.Request().Header.Get("HX-Request") != "true" {
+	if wantsHTML(c) && !byHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/documents")
 	}
 	return c.JSON(http.StatusAccepted, res)

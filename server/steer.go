@@ -40,7 +40,7 @@ func (s *Server) rerunStep(c echo.Context) error {
 	}
 	page := "/c/" + run.SessionID + "#turn-" + run.ID
 	switch {
-	case c.Request().Header.Get("HX-Request") == "true":
+	case byHTMX(c):
 		c.Response().Header().Set("HX-Redirect", "/c/"+run.SessionID) // with a fragment the page would not be loaded again
 		return c.NoContent(http.StatusOK)
 	case wantsHTML(c):

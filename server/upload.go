@@ -84,7 +84,7 @@ func (s *Server) upload(c echo.Context) error {
 	if len(res.Documents)+len(res.Rejected) == 0 {
 		return invalid("There is no file in the request. Send one or more in the field \"files\".")
 	}
-	if wantsHTML(c) && c.Request().Header.Get("HX-Request") != "true" {
+	if wantsHTML(c) && !byHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/documents")
 	}
 	return c.JSON(http.StatusAccepted, res)

@@ -57,7 +57,7 @@ func (s *Server) viewDocument(c echo.Context) error {
 
 // aside reports whether a request is for the panel beside an answer.
 func aside(c echo.Context) bool {
-	return c.Request().Header.Get("HX-Request") == "true" || c.QueryParam("panel") == "1"
+	return byHTMX(c) || c.QueryParam("panel") == "1"
 }
 
 // viewing makes a Viewer for one request.

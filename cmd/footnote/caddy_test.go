@@ -3,7 +3,6 @@ package main_test
 import (
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -97,44 +96,20 @@ func behindCaddy(t *testing.T, servers ...*server) *server {
 		}
 		t.Skip("Caddy is not on this machine: make caddy")
 	}
-	raw, err := os.ReadFile("../../deploy/Caddyfile")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir, addr := t.TempDir(), freeAddr(t)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(servers[0].url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := string(raw)
-	for _, change := range [][2]string{ // what differs on one machine: addresses, and who knows names
+	conf := deployed(t, "Caddyfile", [][2]string{ // what differs on one machine: addresses, and who knows names
 		{"footnote.example.com {", "http://" + addr + " {\n\tbind 127.0.0.1"},
 		{"port 8080", "port " + port + "\n\t\t\tresolvers udp/" + names(t, servers...)},
-	} {
-		if !strings.Contains(conf, change[0]) {
-			t.Fatalf("deploy/Caddyfile has no %q", change[0])
-		}
-		conf = strings.ReplaceAll(conf, change[0], change[1])
-	}
+	})
 	file := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(file, []byte("{\n\tadmin off\n}\n"+conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, url: "http://" + addr, log: &output{}, ended: make(chan struct{})}
-	s.cmd = exec.Command(program, "run", "--adapter", "caddyfile", "--config", file)
-	s.cmd.Env = append(environment(nil), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
-	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(s.ended)
-		_ = s.cmd.Wait() // it is killed
-	}()
-	t.Cleanup(s.kill)
-	eventually(t, "Caddy answers", func() bool {
-		r, err := s.try("GET", "/readyz", nil)
-		return err == nil && r.status == http.StatusOK
-	})
-	return s
+	cmd := exec.Command(program, "run", "--adapter", "caddyfile", "--config", file)
+	cmd.Env = append(environment(nil), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	return inFront(t, "Caddy", addr, cmd)
 }

@@ -41,34 +41,46 @@ func proxied(t *testing.T, servers ...*server) *server {
 		}
 		t.Skip("nginx is not on this machine: make nginx")
 	}
-	raw, err := os.ReadFile("../../deploy/nginx.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir, addr := t.TempDir(), freeAddr(t)
 	var upstream []string
 	for _, s := range servers {
 		upstream = append(upstream, "server "+strings.TrimPrefix(s.url, "http://")+" max_fails=1 fail_timeout=2s;")
 	}
-	conf := string(raw)
-	for _, change := range [][2]string{ // what differs on one machine: addresses, names and places
+	conf := deployed(t, "nginx.conf", [][2]string{ // what differs on one machine: addresses, names and places
 		{"server footnote:8080 resolve max_fails=1 fail_timeout=2s;", strings.Join(upstream, "\n")},
 		{"resolver 127.0.0.11 valid=5s;", ""},
 		{"listen 8080;", "listen " + addr + ";"},
 		{"worker_processes auto;", "worker_processes 1; daemon off; master_process off;"},
 		{"/tmp/", dir + "/"},
-	} {
-		if !strings.Contains(conf, change[0]) {
-			t.Fatalf("deploy/nginx.conf has no %q", change[0])
-		}
-		conf = strings.ReplaceAll(conf, change[0], change[1])
-	}
+	})
 	file := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, url: "http://" + addr, log: &output{}, ended: make(chan struct{})}
-	s.cmd = exec.Command(program, "-c", file, "-p", dir, "-e", "stderr")
+	return inFront(t, "nginx", addr, exec.Command(program, "-c", file, "-p", dir, "-e", "stderr"))
+}
+
+// deployed returns a file of deploy/ with changes, each of which there must be something to change for.
+func deployed(t *testing.T, name string, changes [][2]string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("../../deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := string(raw)
+	for _, change := range changes {
+		if !strings.Contains(conf, change[0]) {
+			t.Fatalf("deploy/%s has no %q", name, change[0])
+		}
+		conf = strings.ReplaceAll(conf, change[0], change[1])
+	}
+	return conf
+}
+
+// inFront starts a proxy that listens on addr, until the test ends, and waits until it passes requests on.
+func inFront(t *testing.T, name, addr string, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, url: "http://" + addr, log: &output{}, ended: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -78,7 +90,7 @@ func proxied(t *testing.T, servers ...*server) *server {
 		_ = s.cmd.Wait() // it is killed
 	}()
 	t.Cleanup(s.kill)
-	eventually(t, "nginx answers", func() bool {
+	eventually(t, name+" answers", func() bool {
 		r, err := s.try("GET", "/readyz", nil)
 		return err == nil && r.status == http.StatusOK
 	})

@@ -2,9 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"footnote/corpus"
 )
@@ -34,9 +32,10 @@ func (s *Source) Embedded(ctx context.Context, each func(Embedded) error) error 
 			return failure(err)
 		}
 		e.Passage.ID, e.Passage.DocumentID = e.Vector.PassageID, e.Vector.DocumentID
-		if e.Vector.Values = floats(body); len(e.Vector.Values) == 0 {
+		if len(body) == 0 || len(body)%4 > 0 {
 			return fmt.Errorf("the vector of passage %s has %d bytes", e.Vector.PassageID, len(body))
 		}
+		e.Vector.Values = appendFloats(make([]float32, 0, len(body)/4), body)
 		if err := each(e); err != nil {
 			return err
 		}
@@ -67,16 +66,4 @@ func (s *Source) Semantic(ctx context.Context) (map[string]int, error) {
 		found[id] = passages
 	}
 	return found, failure(rows.Err())
-}
-
-// floats reads what putVectors wrote; nil if it can't be that.
-func floats(body []byte) []float32 {
-	if len(body)%4 > 0 {
-		return nil
-	}
-	values := make([]float32, len(body)/4)
-	for i := range values {
-		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:]))
-	}
-	return values
 }

@@ -107,9 +107,7 @@ func (m *vectorMemory) readNew(ctx context.Context, db *DB, s *vectorSnapshot) e
 		}
 		row.place, s.last = number, row.n
 		s.rows = append(s.rows, row)
-		for i := 0; i < len(body); i += 4 {
-			s.values = append(s.values, math.Float32frombits(binary.LittleEndian.Uint32(body[i:])))
-		}
+		s.values = appendFloats(s.values, body)
 	}
 	return failure(rows.Err())
 }
@@ -142,4 +140,12 @@ func (s *vectorSnapshot) dropRemoved(ctx context.Context, db *DB) error {
 	}
 	s.rows, s.values = kept, values
 	return nil
+}
+
+// appendFloats appends the numbers of a stored vector, whose bytes are four for each.
+func appendFloats(values []float32, body []byte) []float32 {
+	for i := 0; i < len(body); i += 4 {
+		values = append(values, math.Float32frombits(binary.LittleEndian.Uint32(body[i:])))
+	}
+	return values
 }
