@@ -22,6 +22,8 @@ const (
 	maxCalls    = 20 // of one turn; further ones are refused
 	maxSame     = 2  // the same call a third time is refused
 
+	parallelStep = "parallel" // the step that calls of one turn belong to
+
 	// quick is how long the events of calls that begin wait for those of their ends: most calls take less, and then both are
 	// stored at once.
 	quick = 3 * time.Millisecond
@@ -75,7 +77,7 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 	}
 	var parent *chat.Step
 	if len(r.calls) > 1 {
-		step := w.phase("parallel", chat.ActionExploring, chat.StatusRunning, together(r.calls))
+		step := w.phase(parallelStep, chat.ActionExploring, chat.StatusRunning, together(r.calls))
 		step.Thought = thought
 		parent = &step
 	}

@@ -124,6 +124,9 @@ func (w *work) closed(done chat.RunDone) []chat.Payload {
 		s.DurationMS, s.Timestamp = int64((stamp()-s.Timestamp)*1000), stamp()
 		if s.ToolName != "" {
 			s.ToolOutput = []byte(`{"error":"The call was stopped."}`)
+			if done.Status == "" { // the run goes on
+				s.ToolOutput = []byte(`{"error":"` + unknownEffect + `"}`)
+			}
 		}
 		if done.Status == chat.RunFailed {
 			s.Summary = "stopped: the run failed"

@@ -94,7 +94,7 @@ func (r *replayed) enter(s *chat.Step) {
 		r.restarts++
 	case s.Step == handedOver:
 		r.handed = true
-	case s.ToolName == "" && s.Step == "parallel":
+	case s.ToolName == "" && s.Step == parallelStep:
 		r.groups[s.CallID] = len(r.turns)
 		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)
 	case s.ToolName == "", s.ToolName == "finish": // what it said begins anew

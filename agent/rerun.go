@@ -78,7 +78,7 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 		if s.CallID == callID {
 			found, parent = true, s.ParentID
 		} else if found && (parent == "" || s.ParentID != parent) {
-			if s.ToolName != "" || s.Step == "parallel" { // the next turn
+			if s.ToolName != "" || s.Step == parallelStep { // the next turn
 				break
 			}
 			continue // what was thought of the turn
@@ -134,7 +134,7 @@ func (w *work) branch(ctx context.Context) error {
 		return err
 	}
 	w.resumePlan(past.plan)
-	return w.redo(ctx, again)
+	return w.redo(ctx, []chat.Step{again})
 }
 
 // repeated is a step of the earlier run as this one shows it. It cost nothing here.
@@ -168,53 +168,66 @@ func (w *work) anew(old chat.Step, from *chat.From) chat.Step {
 	return w.track(s)
 }
 
-// redo makes the call that restore knows only as begun, and puts its result where the history has none.
-func (w *work) redo(ctx context.Context, step chat.Step) error {
+// redo makes the calls that restore knows only as begun, at the same time, and puts their results where the history has none.
+func (w *work) redo(ctx context.Context, steps []chat.Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
 	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
+	callCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
+	attempts := make([]*attempt, len(steps))
+	for i, step := range steps {
+		attempts[i] = w.again(step, version)
+		if attempts[i].status == "" {
+			w.launch(callCtx, attempts[i])
+		}
+	}
+	for i, a := range attempts {
+		var o outcome
+		if a.status == "" {
+			select {
+			case o = <-a.ended:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		ended, message, err := w.conclude(a, o)
+		if err != nil {
+			return err
+		}
+		ended.Details = maps.Clone(ended.Details)
+		maps.Copy(ended.Details, steps[i].Details)
+		for j, m := range w.history {
+			if m.Role == llm.RoleTool && m.CallID == a.step.CallID {
+				w.history[j] = message
+			}
+		}
+		queue, err := w.tick([]chat.Payload{w.track(ended)}, a, ended.Status)
+		if err != nil {
+			return err
+		}
+		if err := w.emit(ctx, queue...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again is a call that was allowed once, ready to be made as the step it is.
+func (w *work) again(step chat.Step, version int64) *attempt {
 	if t := w.set.find(step.ToolName); t != nil && t.retrieval {
 		w.retrievals-- // it is charged twice else
 	}
-	delete(w.calls, step.ToolName+string(step.ToolInput)) // who asks for it may have it as often as they like
+	delete(w.calls, step.ToolName+string(step.ToolInput))
 	a := w.attempt(reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version)
 	w.ids--
 	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought, step.Details
-	var o outcome
-	if a.status == "" {
-		callCtx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
-		w.launch(callCtx, a)
-		select {
-		case o = <-a.ended:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	ended, message, err := w.conclude(a, o)
-	if err != nil {
-		return err
-	}
-	ended.Details = maps.Clone(ended.Details)
-	maps.Copy(ended.Details, step.Details)
-	for i, m := range w.history {
-		if m.Role == llm.RoleTool && m.CallID == step.CallID {
-			w.history[i] = message
-		}
-	}
-	return w.emit(ctx, w.track(ended))
-}
-
-// unfinished returns the call that a run was to make again, if its log ends before that did.
-func (r *replayed) unfinished(from *chat.From) (chat.Step, bool) {
-	if from == nil {
-		return chat.Step{}, false
-	}
-	s, ok := r.questions[from.CallID]
-	if !ok || s.Status != chat.StatusRunning && s.Status != chat.StatusCancelled {
-		return chat.Step{}, false
-	}
-	return *s, true
+	a.step.Tokens, a.step.Cost = step.Tokens, step.Cost
+	w.track(a.step)
+	return a
 }

@@ -18,6 +18,9 @@ const (
 	maxAway     = 15 * time.Minute // nobody waits that long
 )
 
+// unknownEffect is what the model is told of a call that was cut off and is not made again.
+const unknownEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not make it again, and say so in the answer."
+
 // resume puts a run back to where its log ends. over means that there is nothing left to do but run_done.
 func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err error) {
 	past, err := replay(log)
@@ -48,9 +51,7 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if past.handed {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
-	for _, s := range past.waiting { // these go on waiting
-		delete(w.open, s.CallID)
-	}
+	cut, groups := w.cutOff(past)
 	ps := w.closed(chat.RunDone{})
 	if past.text != "" {
 		step.Thought = past.text
@@ -63,10 +64,46 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if err := w.emit(ctx, append(ps, step)...); err != nil {
 		return false, err
 	}
-	if call, ok := past.unfinished(w.run.Request.From); ok && !w.acts(call.ToolName) {
-		return false, w.redo(ctx, call)
+	if err := w.redo(ctx, cut); err != nil {
+		return false, err
 	}
-	return false, w.resumePending(ctx, past.waiting)
+	if err := w.resumePending(ctx, past.waiting); err != nil {
+		return false, err
+	}
+	for _, g := range groups {
+		g.Status, g.ToolStatus = chat.StatusComplete, chat.StatusComplete
+		g.DurationMS, g.Timestamp = int64((stamp()-g.Timestamp)*1000), stamp()
+		if err := w.emit(ctx, w.track(g)); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// cutOff returns the calls that the log leaves running and that may be made again, and the groups of calls that are not over. They, and
+// the calls that wait for a person, stay open.
+func (w *work) cutOff(past *replayed) (calls, groups []chat.Step) {
+	for _, s := range past.running {
+		switch {
+		case w.harmless(s.ToolName):
+			calls = append(calls, s)
+		case s.ToolName == "" && s.Step == parallelStep:
+			groups = append(groups, s)
+		default:
+			continue
+		}
+		delete(w.open, s.CallID)
+	}
+	for _, s := range past.waiting {
+		delete(w.open, s.CallID)
+	}
+	return calls, groups
+}
+
+// harmless reports whether a call of a tool changes nothing elsewhere, so that it may be made twice.
+func (w *work) harmless(name string) bool {
+	t := w.set.find(name)
+	return t != nil && !t.acts
 }
 
 // restore rebuilds history, sources and budgets from the finished steps.
@@ -111,7 +148,7 @@ func (w *work) restore(ctx context.Context, past *replayed) error {
 	return nil
 }
 
-// outputOf returns a step's whole output. A call that never ended has none.
+// outputOf returns a step's whole output. A call that never ended has none: it is made again, or it may have changed something elsewhere.
 func (w *work) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	raw := s.ToolOutput
 	if s.Truncated {
@@ -121,7 +158,7 @@ func (w *work) outputOf(ctx context.Context, s chat.Step) (any, error) {
 		}
 	}
 	if s.Status == chat.StatusRunning || len(raw) == 0 {
-		return map[string]any{"error": "The call was interrupted. Make it again if you need its result."}, nil
+		return map[string]any{"error": unknownEffect}, nil
 	}
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

@@ -220,7 +220,7 @@ func checkEnd(t *testing.T, log transcript) {
 		t.Errorf("the pieces make\n%q\nthe answer is\n%q", log.text, log.answer.Markdown)
 	}
 	if len(log.answer.Citations) == 0 || !slices.EqualFunc(log.citations, log.answer.Citations, func(a, b chat.Citation) bool { return a.Number == b.Number && a.Quote == b.Quote }) {
-		t.Errorf("citations: %+v\nin the answer: %+v", log.citations, log.answer.Citations)
+		t.Errorf("citations: %+v\nin the answer: %+v\nof\n%s", log.citations, log.answer.Citations, log.tale())
 	}
 	open := map[string]bool{}
 	for _, step := range log.steps {
@@ -231,6 +231,19 @@ func checkEnd(t *testing.T, log transcript) {
 			t.Errorf("the step %s is running for ever", id)
 		}
 	}
+}
+
+// tale is what the log of a run says, for a failure's report.
+func (log transcript) tale() string {
+	var b strings.Builder
+	for i, raw := range log.raw {
+		if i > 40 {
+			fmt.Fprintf(&b, "and %d more\n", len(log.raw)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s %.600s\n", raw.name, raw.data)
+	}
+	return b.String()
 }
 
 // checkNothingTwice fails when a call whose result was in the log was made again.

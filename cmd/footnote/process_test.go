@@ -162,7 +162,7 @@ func launch(t testing.TB, cmd *exec.Cmd, dir string, env ...string) *server {
 		_, _ = io.Copy(io.Discard, lines) // until the process ends
 		_ = s.cmd.Wait()                  // how it ended is in ProcessState
 	}()
-	t.Cleanup(s.kill)
+	t.Cleanup(s.clear)
 	url := regexp.MustCompile(`http://\S+`).FindString(s.banner)
 	if err != nil || url == "" {
 		<-s.ended
@@ -182,6 +182,24 @@ func (s *server) restart() *server {
 func (s *server) kill() {
 	_ = s.cmd.Process.Signal(syscall.SIGKILL) // it may have ended
 	<-s.ended
+}
+
+// clear ends the process and waits for those that it started, which may be writing to its directory: they end when they notice.
+func (s *server) clear() {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid)) // none where there is no such thing
+	var started []string
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // the thread may have ended
+		started = append(started, strings.Fields(string(text))...)
+	}
+	s.kill()
+	for _, id := range started {
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			if _, err := os.Stat("/proc/" + id); err != nil {
+				break
+			}
+		}
+	}
 }
 
 // end asks the process to end and returns its exit code.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -46,6 +47,8 @@ func (m *vectorMemory) current(ctx context.Context, db *DB) (*vectorSnapshot, er
 	return next, nil
 }
 
+const vectorState = `SELECT vector_changes, vector_removals, vector_dimension FROM corpus_state`
+
 // next returns the present snapshot if nothing changed, else a newer one.
 func (m *vectorMemory) next(ctx context.Context, db *DB) (*vectorSnapshot, error) {
 	next := &vectorSnapshot{}
@@ -54,39 +57,47 @@ func (m *vectorMemory) next(ctx context.Context, db *DB) (*vectorSnapshot, error
 	}
 	var changes, removals int64
 	var dimension int
-	if err := db.queryRow(ctx, `SELECT vector_changes, vector_removals, vector_dimension FROM corpus_state`, nil,
-		&changes, &removals, &dimension); err != nil {
+	if err := db.queryRow(ctx, vectorState, nil, &changes, &removals, &dimension); err != nil {
 		return nil, err
 	}
 	if m.present != nil && changes == next.changes {
 		return m.present, nil
+	}
+	// What changed is read at one moment: the state and the rows of two moments need not fit each other.
+	moment, err := db.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, failure(err)
+	}
+	defer func() { _ = moment.Rollback() }() // it changed nothing
+	if err := moment.QueryRowContext(ctx, vectorState).Scan(&changes, &removals, &dimension); err != nil {
+		return nil, failure(err)
 	}
 	if next.dimension != dimension || m.places == nil {
 		m.places = make(map[vectorPlace]int32)
 		*next = vectorSnapshot{dimension: dimension, removals: removals}
 	}
 	if next.removals != removals {
-		if err := next.dropRemoved(ctx, db); err != nil {
+		if err := next.dropRemoved(ctx, moment); err != nil {
 			return nil, err
 		}
 	}
 	next.changes, next.removals = changes, removals
-	return next, m.readNew(ctx, db, next)
+	return next, m.readNew(ctx, moment, next)
 }
 
 // readNew appends the rows that are newer than the snapshot's. It makes room first, so that the vectors aren't copied
 // again and again at the first reading.
-func (m *vectorMemory) readNew(ctx context.Context, db *DB, s *vectorSnapshot) error {
+func (m *vectorMemory) readNew(ctx context.Context, moment *sql.Tx, s *vectorSnapshot) error {
 	if len(s.rows) == 0 {
 		var n int
-		if err := db.queryRow(ctx, `SELECT count(*) FROM vectors`, nil, &n); err != nil {
-			return err
+		if err := moment.QueryRowContext(ctx, `SELECT count(*) FROM vectors`).Scan(&n); err != nil {
+			return failure(err)
 		}
 		s.values, s.rows = make([]float32, 0, n*s.dimension), make([]vectorRow, 0, n)
 	}
-	rows, err := db.query(ctx, `SELECT n, passage_id, document, user, namespace, body FROM vectors WHERE n > ? ORDER BY n`, s.last)
+	rows, err := moment.QueryContext(ctx, `SELECT n, passage_id, document, user, namespace, body FROM vectors WHERE n > ? ORDER BY n`, s.last)
 	if err != nil {
-		return err
+		return failure(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -113,10 +124,10 @@ func (m *vectorMemory) readNew(ctx context.Context, db *DB, s *vectorSnapshot) e
 }
 
 // dropRemoved leaves out the rows that are no longer in the database, in fresh memory: searches may still read the old.
-func (s *vectorSnapshot) dropRemoved(ctx context.Context, db *DB) error {
-	rows, err := db.query(ctx, `SELECT n FROM vectors WHERE n <= ? ORDER BY n`, s.last)
+func (s *vectorSnapshot) dropRemoved(ctx context.Context, moment *sql.Tx) error {
+	rows, err := moment.QueryContext(ctx, `SELECT n FROM vectors WHERE n <= ? ORDER BY n`, s.last)
 	if err != nil {
-		return err
+		return failure(err)
 	}
 	defer rows.Close()
 	kept := make([]vectorRow, 0, len(s.rows))
