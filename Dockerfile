@@ -15,7 +15,7 @@ COPY . .
 COPY --from=browser /src/static/vendor ./static/vendor
 ARG VERSION=dev
 RUN go build -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
-RUN mkdir -p /empty/data /empty/blobs /empty/tmp && chmod 1777 /empty/tmp
+RUN mkdir -p /empty/data /empty/blobs /empty/keys /empty/tmp && chmod 1777 /empty/tmp
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

@@ -51,6 +51,17 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 			t.Errorf("%s = %v, want %s", name, got, want)
 		}
 	}
+	// what is kept lies in a volume that replicas share, and the data directory is none
+	mounted := map[string]string{}
+	for _, v := range footnote.Volumes {
+		mounted[v.Target] = v.Source
+	}
+	for name, want := range map[string]string{"FOOTNOTE_BLOBS": "file:///blobs", "FOOTNOTE_KEYS": "/keys/keys"} {
+		got := footnote.Environment[name]
+		if got == nil || *got != want || mounted["/"+strings.Split(strings.TrimPrefix(want, "file://"), "/")[1]] == "" {
+			t.Errorf("%s = %v, mounted %v", name, got, mounted)
+		}
+	}
 	for service, needs := range map[string][]string{"proxy": {"footnote"}, "footnote": {"postgres"}, "milvus": {"etcd", "minio"}} {
 		for _, need := range needs {
 			if got := semantic.Services[service].DependsOn[need].Condition; got != types.ServiceConditionHealthy {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -103,10 +104,23 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 			t.Errorf("the pod wants the claim %s", volume.PersistentVolumeClaim.ClaimName)
 		}
 	}
+	shared := ""
 	for _, mount := range container.VolumeMounts {
 		if !volumes[mount.Name] {
 			t.Errorf("%s mounts no volume", mount.MountPath)
 		}
+		if mount.Name == "shared" {
+			shared = mount.MountPath + "/"
+		}
+	}
+	kept := 0
+	for _, env := range container.Env {
+		if shared != "" && (env.Name == "FOOTNOTE_BLOBS" || env.Name == "FOOTNOTE_KEYS") && strings.HasPrefix(strings.TrimPrefix(env.Value, "file://"), shared) {
+			kept++
+		}
+	}
+	if kept != 2 {
+		t.Errorf("originals and keys do not lie in the volume at %q: %v", shared, container.Env)
 	}
 	if len(claim.Spec.AccessModes) != 1 || claim.Spec.AccessModes[0] != corev1.ReadWriteMany {
 		t.Errorf("replicas can't share a volume that is %v", claim.Spec.AccessModes)
