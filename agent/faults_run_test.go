@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -49,14 +51,48 @@ var (
 	answers = wired{body: events(piece("There are 28 days of paid "), piece("holiday a year [1]."), ends("stop"), theEnd)}
 )
 
-// provider serves the answers in order, the last one again and again, with a flush after each step of so many bytes.
+// misplaced says what a strict provider has against a request's history: each call must have its result right after it, in the order of the calls.
+func misplaced(body []byte) string {
+	var request struct {
+		Messages []struct {
+			Role   string
+			CallID string                `json:"tool_call_id"`
+			Calls  []struct{ ID string } `json:"tool_calls"`
+		}
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return err.Error()
+	}
+	var open []struct{ ID string }
+	for _, m := range request.Messages {
+		switch {
+		case m.Role == "tool" && (len(open) == 0 || open[0].ID != m.CallID):
+			return "The result " + m.CallID + " has no call before it."
+		case m.Role == "tool":
+			open = open[1:]
+		case len(open) > 0:
+			return "The call " + open[0].ID + " must be followed by its result."
+		default:
+			open = m.Calls
+		}
+	}
+	if len(open) > 0 {
+		return "The call " + open[0].ID + " has no result."
+	}
+	return ""
+}
+
+// provider serves the answers in order, the last one again and again, with a flush after each step of so many bytes. It refuses a history that is not whole.
 func provider(t *testing.T, step int, replies ...wired) (*openai.Model, *atomic.Int64) {
 	t.Helper()
 	var asked atomic.Int64
 	gone := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		body, _ := io.ReadAll(r.Body)
 		reply := replies[min(int(asked.Add(1)), len(replies))-1]
+		if wrong := misplaced(body); wrong != "" {
+			reply = wired{status: http.StatusBadRequest, kind: "application/json", body: `{"error":{"message":` + strconv.Quote(wrong) + `,"type":"invalid_request_error"}}`}
+		}
 		if reply.kind == "" {
 			reply.kind = "text/event-stream"
 		}
@@ -109,6 +145,8 @@ type faultRow struct {
 	steps   []string // of tools and of what was done about the fault, with their status; nil: one good search
 	asked   int      // requests; 0: one for each reply
 	never   string   // what the user never sees at the end
+	ask     string   // the question; empty: of the holiday
+	says    string   // the answer; empty: goodAnswer
 }
 
 // What a whole run makes of a provider's faults: its steps, the rows in the store, and the text that the user sees.
@@ -153,6 +191,9 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 		{fault: "47: a context that is too long", replies: []wired{looks, {body: events(long, ends("tool_calls"), theEnd)}, {status: 400, kind: "application/json", body: `{"error":{"message":"This model's maximum context length is 4096 tokens","code":"context_length_exceeded"}}`}, answers},
 			steps: []string{"search_documents complete", "search_documents complete"}},
 		{fault: "10: data without a space, of many lines", replies: []wired{looks, {body: strings.ReplaceAll(strings.ReplaceAll(answers.body, "data: ", "data:"), `"delta":`, "\"delta\":\ndata:")}}},
+		{fault: "11: a rune split over two chunks and over reads", replies: []wired{looks, {body: events("{\"choices\":[{\"delta\":{\"content\":\"\xe6\x97\"}}]}",
+			"{\"choices\":[{\"delta\":{\"content\":\"\xa5本: 28 days of paid holiday a year [1] \xf0\x9f\"}}]}", "{\"choices\":[{\"delta\":{\"content\":\"\x91\x8d é\"}}]}", ends("stop"), theEnd)}},
+			says: "日本: 28 days of paid holiday a year [1] 👍 é", never: "\ufffd"},
 		{fault: "13: an endless line", replies: []wired{looks, {body: "data: {\"x\":\"" + strings.Repeat("a", 8<<20+1<<17)}}, ends: replaced},
 		{fault: "15: vLLM's error object, then none", replies: []wired{looks, {body: events(`{"object":"error","message":"boom","type":"InternalServerError","code":503}`)}, answers}},
 		{fault: "15: a bare string after text was shown", replies: []wired{looks, {body: events(piece("There are some days"), `"overloaded"`)}}, ends: replaced, never: "some days"},
@@ -171,6 +212,9 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 		{fault: "40: reasoning that must go back", replies: []wired{{body: events(`{"choices":[{"delta":{"reasoning_content":"Let me look."}}]}`) + looks.body},
 			{status: 400, kind: "application/json", body: `{"error":{"message":"Missing reasoning_content in the assistant message: it must be passed back"}}`}, answers}},
 		{fault: "41: reasoning alone", replies: []wired{looks, {body: events(`{"choices":[{"delta":{"reasoning_content":"I wonder."}}]}`, ends("stop"), theEnd)}}, ends: replaced, never: "I wonder"},
+		{fault: "48: a prompt that was dropped silently", ask: strings.Repeat("The mill stands by the river, and its wheel turns slowly. ", 400) + "How many days of paid holiday does an employee get?",
+			replies: []wired{looks, {body: strings.Replace(answers.body, events(theEnd), events(`{"choices":[],"usage":{"prompt_tokens":2048,"completion_tokens":9}}`, theEnd), 1)}},
+			steps:   []string{"search_documents complete", "notice error"}},
 		{fault: "49: a server that fails to parse a call", replies: []wired{{status: 500, kind: "application/json", body: `{"error":{"code":500,"message":"Failed to parse input at pos 12: <tool_call>","type":"server_error"}}`}, looks, answers},
 			steps: []string{"review error", "search_documents complete"}},
 		{fault: "50: the same call again and again", replies: []wired{looks, looks, looks, answers}, steps: []string{"search_documents complete", "search_documents complete", "search_documents skipped"}},
@@ -191,7 +235,7 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 func checkFault(t *testing.T, row faultRow, step int) {
 	remote, asked := provider(t, step, row.replies...)
 	h := newHouse(t, written.New(remote, written.Auto), withFallback)
-	got := h.answer(question("How many days of paid holiday does an employee get?"))
+	got := h.answer(question(cmp.Or(row.ask, "How many days of paid holiday does an employee get?")))
 	if want := max(row.asked, len(row.replies)); row.ends != replaced && int(asked.Load()) != want || row.asked > 0 && int(asked.Load()) != row.asked {
 		t.Errorf("the server was asked %d times, want %d", asked.Load(), want)
 	}
@@ -203,7 +247,7 @@ func checkFault(t *testing.T, row faultRow, step int) {
 	}
 	var steps []string
 	for _, s := range got.ended() {
-		if s.ToolName != "" && !slices.Contains(steps, "fallback error") || s.Step == "fallback" || s.Step == "parallel" || s.Step == "review" {
+		if s.ToolName != "" && !slices.Contains(steps, "fallback error") || s.Step == "fallback" || slices.Contains([]string{"parallel", "review", "notice"}, s.Step) {
 			steps = append(steps, s.Step+" "+string(s.Status))
 		}
 	}
@@ -216,7 +260,7 @@ func checkFault(t *testing.T, row faultRow, step int) {
 	}
 	switch row.ends {
 	case mended:
-		if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+		if a := got.answer(); a.Markdown != cmp.Or(row.says, goodAnswer) || len(a.Citations) != 1 {
 			t.Errorf("answer %q with %d citations", a.Markdown, len(a.Citations))
 		}
 	case replaced:
