@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
 	"footnote/corpus"
 )
 
@@ -116,13 +115,9 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	if found.TotalResults != 0 || found.Results == nil {
 		t.Errorf("search elsewhere = %+v", found)
 	}
-	var retrieved struct {
-		Chunks     []searchResult
-		Strategy   string
-		AgentTrace []chat.Step `json:"agent_trace"`
-	}
+	var retrieved retrieveResponse
 	b.send("POST", "/agent/retrieve", `{"query":"gutters","top_k":3,"filters":{"document_ids":["`+first.ID+`"]}}`).decode(t, &retrieved)
-	if len(retrieved.Chunks) != 1 || retrieved.Strategy != "lexical" || len(retrieved.AgentTrace) != 1 {
+	if len(retrieved.Chunks) != 1 || retrieved.Strategy != "lexical" || len(retrieved.AgentTrace.Steps) != 1 {
 		t.Errorf("retrieve = %+v", retrieved)
 	}
 }

@@ -36,8 +36,7 @@ func (s *Server) gather(c echo.Context, body searchQuery, began time.Time) (res 
 	if len(found) == 0 {
 		return res, nil, false, nil
 	}
-	took := time.Since(began).Milliseconds()
-	return retrieveResponse{body.Query, chunksOf(passagesOf(found), "agent"), len(found), "agent", steps, notNil(notes), took}, nil, true, nil
+	return newRetrieveResponse(body.Query, passagesOf(found), "agent", steps, notes, time.Since(began).Milliseconds()), nil, true, nil
 }
 
 func orNone(err error) error {

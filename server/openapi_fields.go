@@ -115,6 +115,8 @@ func describedFields(l Limits) map[string]field {
 		"ToolCall.id":                 {about: "The step's call_id."},
 		"ToolCall.name":               {about: "The tool."},
 		"ToolCall.arguments":          {about: "Its arguments, an object."},
+		"AgentTrace.query":            {about: "The query."},
+		"SearchTrace.query":           {about: "The query."},
 		"HealthReport.status":         {values: []string{"ok", "degraded", "down"}},
 		"CheckResult.status":          {values: []string{"ok", "failed"}},
 		"Readiness.status":            {values: []string{"ready", "draining"}},

@@ -119,28 +119,33 @@ func relevance(cite chat.Citation) string {
 
 // retrieveResponse is the answer to POST /agent/retrieve.
 type retrieveResponse struct {
-	Query      string      `json:"query"`
-	Chunks     []chunk     `json:"chunks"`
-	Total      int         `json:"total"`
-	Strategy   string      `json:"strategy"`
-	AgentTrace []chat.Step `json:"agent_trace"`
-	Notes      []string    `json:"notes"`
-	LatencyMS  int64       `json:"latency_ms"`
+	Query      string     `json:"query"`
+	Chunks     []chunk    `json:"chunks"`
+	Total      int        `json:"total"`
+	Strategy   string     `json:"strategy"`
+	AgentTrace agentTrace `json:"agent_trace"`
+	Notes      []string   `json:"notes"`
+	LatencyMS  int64      `json:"latency_ms"`
 }
 
 // chunk is a passage that was found, with how it was.
 type chunk struct {
 	searchResult
-	ChunkID  string `json:"chunk_id"`
-	Strategy string `json:"strategy"`
+	ChunkID    string      `json:"chunk_id"`
+	Strategy   string      `json:"strategy"`
+	AgentTrace searchTrace `json:"agent_trace"`
 }
 
-func chunksOf(found []searchResult, strategy string) []chunk {
-	out := make([]chunk, 0, len(found))
-	for _, r := range found {
-		out = append(out, chunk{r, r.Metadata.ChunkID, strategy})
+// newRetrieveResponse describes passages that were found by a strategy in steps.
+func newRetrieveResponse(query string, found []searchResult, strategy string, steps []chat.Step, notes []string, tookMS int64) retrieveResponse {
+	res := retrieveResponse{
+		Query: query, Chunks: make([]chunk, 0, len(found)), Total: len(found), Strategy: strategy, AgentTrace: newAgentTrace(query, steps),
+		Notes: notNil(notes), LatencyMS: tookMS,
 	}
-	return out
+	for _, r := range found {
+		res.Chunks = append(res.Chunks, chunk{r, r.Metadata.ChunkID, strategy, res.AgentTrace.searchTrace})
+	}
+	return res
 }
 
 // agentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
@@ -166,7 +171,6 @@ func (s *Server) agentRetrieve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, retrieveResponse{
-		body.Query, chunksOf(found.results, found.strategy), len(found.results), found.strategy, []chat.Step{found.step}, notNil(append(notes, found.notes...)), found.step.DurationMS,
-	})
+	notes = append(notes, found.notes...)
+	return c.JSON(http.StatusOK, newRetrieveResponse(body.Query, found.results, found.strategy, []chat.Step{found.step}, notes, found.step.DurationMS))
 }

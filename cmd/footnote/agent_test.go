@@ -190,24 +190,50 @@ func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 	}})
 	s := serve(t, newDir(t), m.env()...)
 	s.add(file{"handbook.md", holidays})
+	type trace struct {
+		Query      string `json:"query"`
+		Iterations int    `json:"iterations"`
+		Calls      []struct {
+			Tool       string         `json:"tool"`
+			Parameters map[string]any `json:"parameters"`
+			Iteration  int            `json:"iteration"`
+		} `json:"tool_calls"`
+		Results []struct {
+			Tool    string `json:"tool"`
+			Success bool   `json:"success"`
+			Found   int    `json:"num_results"`
+		} `json:"tool_results"`
+		Plan struct {
+			Reasoning string `json:"reasoning"`
+		} `json:"plan"`
+		Steps []chat.Step `json:"steps"`
+	}
 	type retrieved struct {
 		Chunks []struct {
 			Text  string  `json:"text"`
 			Score float64 `json:"score"`
+			Trace trace   `json:"agent_trace"`
 		} `json:"chunks"`
-		Strategy string      `json:"strategy"`
-		Trace    []chat.Step `json:"agent_trace"`
+		Strategy string `json:"strategy"`
+		Trace    trace  `json:"agent_trace"`
 	}
-	r := s.send("POST", "/agent/retrieve", `{"query":"Why are there so many days of paid holiday?","top_k":1}`)
+	const query = "Why are there so many days of paid holiday?"
+	r := s.send("POST", "/agent/retrieve", `{"query":"`+query+`","top_k":1}`)
 	got := loose[retrieved](t, r.body)
 	if r.status != http.StatusOK || got.Strategy != "agent" || len(got.Chunks) != 1 || !strings.Contains(got.Chunks[0].Text, "28 days") || got.Chunks[0].Score <= 0 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	if last := got.Trace[len(got.Trace)-1]; last.ToolName != "hybrid_search" || last.Status != chat.StatusComplete {
+	if last := got.Trace.Steps[len(got.Trace.Steps)-1]; last.ToolName != "hybrid_search" || last.Status != chat.StatusComplete {
 		t.Errorf("the last step is %+v", last)
 	}
+	for _, tr := range []trace{got.Trace, got.Chunks[0].Trace} {
+		if tr.Query != query || tr.Iterations != 1 || len(tr.Calls) != 1 || tr.Calls[0].Tool != "hybrid_search" || tr.Calls[0].Parameters["query"] != "paid holiday" || tr.Calls[0].Iteration != 1 ||
+			len(tr.Results) != 1 || tr.Results[0].Tool != "hybrid_search" || !tr.Results[0].Success || tr.Results[0].Found != 1 || !strings.Contains(tr.Plan.Reasoning, "question about") {
+			t.Errorf("trace %+v", tr)
+		}
+	}
 	plain := loose[retrieved](t, s.send("POST", "/agent/retrieve", `{"query":"holiday","mode":"lexical"}`).body)
-	if plain.Strategy != "lexical" || len(plain.Chunks) == 0 {
+	if plain.Strategy != "lexical" || len(plain.Chunks) == 0 || plain.Trace.Iterations != 1 || len(plain.Trace.Calls) != 1 {
 		t.Errorf("a certain search: %+v", plain)
 	}
 	if nothing := s.send("POST", "/agent/retrieve", `{"query":"Why zzyzx qwertz?"}`); nothing.status != http.StatusOK || !strings.Contains(nothing.body, `"chunks":[`) {
