@@ -22,8 +22,8 @@ type known struct {
 }
 
 const (
-	languageSample = 500         // documents that are looked at
-	languageAge    = time.Minute // how long that holds, at least
+	languageSample = 500             // documents that are looked at
+	languageAge    = 2 * time.Second // how long that holds, at least
 )
 
 // add notes a document's language.
@@ -45,30 +45,24 @@ func (k *known) add(lang string) {
 	}
 }
 
-// of returns the languages of a user's documents. They are read again when the library changed, at most once a minute.
-func (l *languages) of(ctx context.Context, docs Documents, user string) ([]string, error) {
-	l.mu.Lock()
-	k := l.users[user]
-	fresh := k != nil && time.Since(k.read) < languageAge
-	var langs []string
-	var version int64
-	if k != nil {
-		langs, version = k.langs, k.version
-	}
-	l.mu.Unlock()
-	if fresh {
-		return langs, nil
-	}
+// of returns the languages of a user's documents. They are read again when the library changed, at most every two seconds.
+func (l *languages) of(ctx context.Context, lib *Library, user string) ([]string, error) {
 	s := chat.Scope{User: user}
-	now, err := docs.Version(ctx, s)
+	now, err := lib.KnownVersion(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var found []Document
-	if k == nil || now != version {
-		if found, _, err = docs.List(ctx, s, Filter{Limit: languageSample}); err != nil {
-			return nil, err
-		}
+	l.mu.Lock()
+	k := l.users[user]
+	if k != nil && (k.version == now || time.Since(k.read) < languageAge) {
+		langs := k.langs
+		l.mu.Unlock()
+		return langs, nil
+	}
+	l.mu.Unlock()
+	found, _, err := lib.cfg.Documents.List(ctx, s, Filter{Limit: languageSample})
+	if err != nil {
+		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

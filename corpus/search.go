@@ -37,7 +37,7 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 		}
 		se.query = q
 	}
-	if se.langs, err = l.languages.of(ctx, l.cfg.Documents, s.User); err != nil {
+	if se.langs, err = l.languages.of(ctx, l, s.User); err != nil {
 		return Results{}, fmt.Errorf("languages of the library: %w", err)
 	}
 	se.words = text.QueryWords(q.Text, se.langs)
