@@ -10,15 +10,17 @@ const question = 'What is the moisture at points G2 and G4 of the north gable?'
 
 describe('a run that takes a while', () => {
   const at = house({ model: { delay: 40, tokens: 80 } })
-  const writing = async turn => {
+  const writing = async page => {
+    const held = at.model.holdAfter(12)
+    const turn = await ask(page, question)
+    await held
     await until(async () => (await shown(turn)).split(' ').length > 4, 'the answer is being written')
-    at.model.hold()
+    return turn
   }
 
   it('stops at once and keeps its text', at.tab(async page => {
     await page.goto('/')
-    const turn = await ask(page, question)
-    await writing(turn)
+    const turn = await writing(page)
     const before = await shown(turn)
     await page.getByRole('button', { name: 'Stop generating' }).click()
     await turn.getByText('Stopped by you').waitFor({ timeout: 2000 })

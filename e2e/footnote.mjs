@@ -58,7 +58,7 @@ export async function modelServer({ delay = 0, tokens = 0 } = {}) {
   const way = await proxy(port)
   return {
     env: { OPENAI_BASE_URL: `${way.url}/v1`, OPENAI_MODEL: 'scripted' },
-    hold: way.hold, release: way.release,
+    hold: way.hold, holdAfter: way.holdAfter, release: way.release,
     async stop() { await way.stop(); await process_.stop() },
   }
 }
@@ -88,10 +88,12 @@ export async function footnote(env = {}) {
   }
 }
 
-/** A way to a server. Cut: connections break, new ones are refused, until it heals. Held: nothing comes back, until it is released. */
+/** A way to a server. Cut: connections break, new ones are refused, until it heals. Held: nothing comes back, until it is released;
+ * holdAfter: that begins by itself when a model has sent n pieces of one reply, and is told then. */
 export async function proxy(port) {
   const pairs = new Set()
-  let [broken, held] = [false, false]
+  let [broken, held, after, reached] = [false, false, Infinity]
+  const hold = () => { held = true; for (const { from, to } of pairs) to.unpipe(from) }
   const listener = createServer(from => {
     if (broken) { from.destroy(); return }
     const to = connect(port, '127.0.0.1')
@@ -99,7 +101,18 @@ export async function proxy(port) {
     pairs.add(pair)
     for (const [socket, other] of [[from, to], [to, from]]) socket.on('error', () => {}).on('close', () => { pairs.delete(pair); other.destroy() })
     from.pipe(to)
-    if (!held) to.pipe(from)
+    if (held) to.pause()
+    else to.pipe(from)
+    let pieces = 0 // of the reply that is under way
+    to.on('data', data => {
+      const replies = String(data).split('[DONE]')
+      if (replies.length > 1) pieces = 0
+      pieces += replies.at(-1).split('"content":"').length - 1
+      if (pieces < after) return
+      after = Infinity
+      hold()
+      reached()
+    })
   })
   await new Promise(done => listener.listen(0, '127.0.0.1', done))
   const destroy = () => { for (const { from, to } of pairs) { from.destroy(); to.destroy() } }
@@ -107,7 +120,8 @@ export async function proxy(port) {
     url: `http://127.0.0.1:${listener.address().port}`,
     cut() { broken = true; destroy() },
     heal() { broken = false },
-    hold() { held = true; for (const { from, to } of pairs) to.unpipe(from) },
+    hold,
+    holdAfter: n => new Promise(done => { [after, reached] = [n, done] }),
     release() { if (!held) return; held = false; for (const { from, to } of pairs) to.pipe(from) },
     async stop() { destroy(); await new Promise(done => listener.close(done)) },
   }

@@ -8,12 +8,15 @@ import { ask, ended, over, runOf, sameAsAPI, shown, trace, words } from './page.
 
 const question = 'What is the moisture at points G2 and G4 of the north gable?'
 
-/** Waits for the first words of the answer and holds the model up in the middle of it. */
-async function midway(at, turn) {
+/** Asks, with the model held up in the middle of its answer. */
+async function midway(at, page) {
+  const held = at.model.holdAfter(20)
+  const turn = await ask(page, question)
+  await held
   await until(async () => (await shown(turn)).split(' ').length > 8, 'the answer is being written')
-  at.model.hold()
   assert.equal(await turn.getAttribute('data-status'), 'running')
   await soFar(at, turn)
+  return turn
 }
 
 /** What the page shows of an answer that is being written is what the API has of it, from its first word on. */
@@ -54,8 +57,7 @@ describe('an answer that takes a while', () => {
 
   it('goes on after a reload, in both tabs, without a gap or a double word', at.tab(async (page, { context }) => {
     await page.goto('/')
-    const turn = await ask(page, question)
-    await midway(at, turn)
+    const turn = await midway(at, page)
     await shot(page, 'running')
     await page.reload()
     const other = await context.newPage()
@@ -75,8 +77,7 @@ describe('an answer that takes a while', () => {
   it('goes on within 5 s when the server is killed', at.tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
-    const turn = await ask(page, question)
-    await midway(at, turn)
+    const turn = await midway(at, page)
     await at.server.down('SIGKILL')
     await lost(turn).waitFor()
     await at.server.up()
@@ -93,8 +94,7 @@ describe('an answer that takes a while', () => {
   it('is interrupted when the server stops, and can be continued', at.tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
-    const turn = await ask(page, question)
-    await midway(at, turn)
+    const turn = await midway(at, page)
     await at.server.restart('SIGTERM')
     await interrupted(at, turn)
   }))
@@ -102,8 +102,7 @@ describe('an answer that takes a while', () => {
   it('is interrupted when the server is killed again and again, and can be continued', at.tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
-    const turn = await ask(page, question)
-    await midway(at, turn)
+    const turn = await midway(at, page)
     for (const time of [1, 2, 3]) {
       await at.server.restart('SIGKILL')
       if (time < 3) await restarts(turn, time)
@@ -113,8 +112,7 @@ describe('an answer that takes a while', () => {
 
   it('comes back without a gap when the connection is cut', throughProxy(async (page, way) => {
     await page.goto(way.url)
-    const turn = await ask(page, question)
-    await midway(at, turn)
+    const turn = await midway(at, page)
     for (let cuts = 0; cuts < 2; cuts++) {
       way.cut()
       await lost(turn).waitFor()
@@ -129,8 +127,7 @@ describe('an answer that takes a while', () => {
 
   it('shows the end when the connection comes back after the run', throughProxy(async (page, way) => {
     await page.goto(way.url)
-    const turn = await ask(page, question)
-    await midway(at, turn)
+    const turn = await midway(at, page)
     way.cut()
     await lost(turn).waitFor()
     await shot(page, 'lost')
