@@ -41,8 +41,8 @@ func (r *Runs) Run(ctx context.Context) error {
 		r.sendWaiting(ctx)
 		if time.Since(purged) >= undoTime {
 			purged = time.Now()
-			if _, err := r.cfg.Store.Purge(ctx, purged.Add(-undoTime), time.Time{}); err != nil {
-				r.cfg.Log.ErrorContext(ctx, "deleted conversations could not be removed", "error", err)
+			if _, err := r.cfg.Store.Purge(ctx, purged.Add(-undoTime), r.idleSince(purged)); err != nil {
+				r.cfg.Log.ErrorContext(ctx, "deleted and old conversations could not be removed", "error", err)
 			}
 		}
 	}
@@ -55,6 +55,14 @@ func (r *Runs) lookEvery() time.Duration {
 		return r.cfg.Lease / 3
 	}
 	return r.cfg.Lease / 10
+}
+
+// idleSince is when a conversation was last used that is too old now; zero: none ever is.
+func (r *Runs) idleSince(now time.Time) time.Time {
+	if r.cfg.KeepSessions == 0 {
+		return time.Time{}
+	}
+	return now.Add(-r.cfg.KeepSessions)
 }
 
 // undoTime is how long a deleted conversation can be brought back.

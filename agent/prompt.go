@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"crypto/rand"
 	_ "embed"
 	"encoding/hex"
@@ -56,6 +57,17 @@ func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past reco
 	}
 	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, past.messages...)
 	return append(history, llm.Message{Role: llm.RoleUser, Text: run.Request.Message})
+}
+
+// Rules is what every model of a run that searches is told, as far as it is the same for all of them: without what those who run the server
+// add, the mark of the run, its day, its question and its library.
+func (r *Runs) Rules() string {
+	budget := r.box.sets[r.cfg.Toolset].budget
+	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")
+	return strings.NewReplacer(
+		"{{nonce}}", "…", "{{refusal}}", Refusal, "{{role}}", "",
+		"{{steps}}", strconv.Itoa(cmp.Or(r.cfg.Budget.Steps, budget.Steps)), "{{calls}}", strconv.Itoa(cmp.Or(r.cfg.Budget.RetrievalCalls, budget.RetrievalCalls)),
+	).Replace(rules)
 }
 
 // roleOf introduces what those who run the server want said to every model.

@@ -48,6 +48,7 @@ type Config struct {
 	Thinking     Thinking      // how runs decide
 	Memory       Memory        // what of a conversation a run knows
 	MaxTurns     int           // questions of a session; 0: the toolset's own
+	KeepSessions time.Duration // how long a session without activity is kept; 0: for ever
 	MaxRuns      int           // under way at once; 0: 1,000
 	ToolTimeout  time.Duration // of one call; 0: 30 s
 	Lease        time.Duration // how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s

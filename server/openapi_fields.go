@@ -108,7 +108,7 @@ func describedFields(l Limits) map[string]field {
 		"AgentResponse.confidence":    share,
 		"GroundedResponse.sources":    {about: "The footnotes with their quotes, in order of their numbers."},
 		"SearchResult.score":          share,
-		"Message.role":                {values: []string{roleUser, roleAssistant, roleTool}},
+		"Message.role":                {values: []string{roleSystem, roleUser, roleAssistant, roleTool}},
 		"Message.tool_calls":          {about: "What the assistant asked tools for."},
 		"Message.name":                {about: "The tool that speaks."},
 		"Message.call_id":             {about: "The call that the tool answers."},

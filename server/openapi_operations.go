@@ -158,7 +158,7 @@ func sessionOperations() []operation {
 	return []operation{
 		{
 			method: "GET", path: "/agent/session/:id", group: "Conversations", summary: "Get a conversation's last 50 messages",
-			params: []parameter{sessionParam, {in: "query", name: "tools", schema: oneOf("false", "true"), about: "true: with the calls of tools and what they gave, between question and answer."}}, fails: broken,
+			params: []parameter{sessionParam, {in: "query", name: "tools", schema: oneOf("false", "true"), about: "true: with the rules that models are told as the first message, and with the calls of tools and what they gave between question and answer."}}, fails: broken,
 			outcomes: []outcome{{status: http.StatusOK, about: "The messages of the branch that is shown, oldest first.", body: sessionHistory{}}},
 		},
 		{

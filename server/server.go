@@ -72,6 +72,7 @@ type Config struct {
 	Keys      *keys.File // who may use it; nil: everybody is the local user
 
 	Gather gathering         // lets the agent search for POST /agent/retrieve; nil: a plain search
+	Rules  string            // what models are told, for the histories of sessions; empty: they have no system message
 	Tally  func() chat.Tally // what runs did so far, for the metrics; nil: they have none of it
 }
 

@@ -28,7 +28,7 @@ type sessionInfo struct {
 
 // message is one side of a turn.
 type message struct {
-	Role      string     `json:"role"` // user, assistant, and tool when tools were asked for
+	Role      string     `json:"role"` // user, assistant; system and tool when tools were asked for
 	Content   string     `json:"content"`
 	Timestamp time.Time  `json:"timestamp"`
 	RunID     string     `json:"run_id,omitempty"`
@@ -39,6 +39,7 @@ type message struct {
 
 // The roles of messages.
 const (
+	roleSystem    = "system"
 	roleUser      = "user"
 	roleAssistant = "assistant"
 	roleTool      = "tool"
@@ -114,6 +115,10 @@ func (s *Server) getHistory(c echo.Context) error {
 	searched := retrievals(messages, traces)
 	if tools {
 		messages = newest(withTools(messages, traces))
+		if s.cfg.Rules != "" {
+			rules := message{Role: roleSystem, Content: s.cfg.Rules, Timestamp: session.CreatedAt}
+			messages = append([]message{rules}, messages[max(0, len(messages)-historyMessages+1):]...)
+		}
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	return c.JSON(http.StatusOK, sessionHistory{session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount})

@@ -43,7 +43,7 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 }
 
 func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(c *Config) { c.Rules = "Search before you answer." })
 	b.stage.play = []chat.Payload{
 		chat.Step{CallID: "c1", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching, Status: chat.StatusComplete, Thought: "I look.",
 			ToolInput: json.RawMessage(`{"query":"roof"}`), ToolOutput: json.RawMessage(`{"pages":[{"title":"a"},{"title":"b"}]}`), Timestamp: 1.5},
@@ -61,15 +61,25 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 	for _, m := range body.Messages {
 		roles = append(roles, m.Role)
 	}
-	if got := strings.Join(roles, " "); got != "user assistant tool assistant" {
+	if got := strings.Join(roles, " "); got != "system user assistant tool assistant" {
 		t.Fatalf("roles: %s", got)
 	}
-	asked, told := body.Messages[1], body.Messages[2]
+	if rules := body.Messages[0]; rules.Content != "Search before you answer." || !rules.Timestamp.Equal(body.StartedAt) || rules.RunID != "" {
+		t.Errorf("rules: %+v", rules)
+	}
+	asked, told := body.Messages[2], body.Messages[3]
 	if asked.Content != "I look." || len(asked.ToolCalls) != 1 || asked.ToolCalls[0].ID != "c1" || string(asked.ToolCalls[0].Arguments) != `{"query":"roof"}` {
 		t.Errorf("asked: %+v", asked)
 	}
 	if told.Name != "web_search" || told.CallID != "c1" || !strings.Contains(told.Content, `"title":"b"`) || !told.Timestamp.Equal(time.UnixMicro(1_500_000)) {
 		t.Errorf("told: %+v", told)
+	}
+	for i := range 20 {
+		b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"s1"}`, i))
+	}
+	b.send("GET", "/agent/session/s1?tools=true", "").decode(t, &body)
+	if len(body.Messages) != historyMessages || body.Messages[0].Role != roleSystem || body.Messages[historyMessages-1].Content != "Yes." || body.Messages[historyMessages-4].Content != "Question 19" {
+		t.Errorf("%d messages from %+v", len(body.Messages), body.Messages[0])
 	}
 	for _, value := range []string{"maybe", ""} {
 		if got := b.send("GET", "/agent/session/s1?tools="+value, ""); got.status != 400 {

@@ -63,6 +63,7 @@ type settings struct {
 	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
 	agentSettings
 	SessionMaxTurns int `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
+	SessionKeepDays int `help:"Days that a conversation is kept after its last question; 0: for ever." env:"FOOTNOTE_SESSION_KEEP_DAYS" default:"30"`
 
 	WebProvider string   `help:"Web search service for the tool web_search: searxng, tavily or brave; without one there is no such tool." env:"FOOTNOTE_WEB_PROVIDER" placeholder:"NAME"`
 	WebURL      string   `name:"web-url" help:"Base URL of the web search service: needed for searxng." env:"FOOTNOTE_WEB_URL" placeholder:"URL"`
@@ -137,6 +138,9 @@ func (c *commands) check() error {
 	}
 	if c.SessionMaxTurns < 1 {
 		errs = append(errs, errors.New("FOOTNOTE_SESSION_MAX_TURNS must be at least 1"))
+	}
+	if c.SessionKeepDays < 0 || c.SessionKeepDays > 36_500 {
+		errs = append(errs, errors.New("FOOTNOTE_SESSION_KEEP_DAYS goes from 1 to 36500, or is 0 to keep conversations for ever"))
 	}
 	if c.MaxRuns < 1 {
 		errs = append(errs, errors.New("FOOTNOTE_MAX_RUNS must be at least 1"))

@@ -99,6 +99,12 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 	wantFields(t, "POST /agent/chat/structured", s.send("POST", "/agent/chat/structured", `{"message":"What is the condition of the roof?"}`), "status", "answer", "sources[].quote", "confidence")
 	wantFields(t, "GET /agent/runs/{id}", s.send("GET", "/agent/runs/"+got.RunID, nil), "run_id", "session_id", "status", "question", "steps[].call_id", "answer.answer", "citations[].number", "tokens.in", "last_seq")
 	wantFields(t, "GET /agent/session/{id}", s.send("GET", "/agent/session/shapes", nil), "session_id", "messages[].role", "messages[].content", "messages[].timestamp", "retrieval_history[].tool_name", "started_at", "turn_count")
+	whole := loose[struct {
+		Messages []struct{ Role, Content string }
+	}](t, s.send("GET", "/agent/session/shapes?tools=true", nil).body)
+	if first := whole.Messages[0]; first.Role != "system" || !strings.Contains(first.Content, "every claim you make carries a footnote") || strings.Contains(first.Content, "{{") {
+		t.Errorf("GET /agent/session/{id}?tools=true begins with %+v", first)
+	}
 	wantFields(t, "POST /agent/retrieve", s.send("POST", "/agent/retrieve", `{"query":"roof"}`), "query", "chunks[].text", "chunks[].strategy", "chunks[].agent_trace.iterations",
 		"chunks[].agent_trace.tool_calls[].tool", "strategy", "agent_trace.query", "agent_trace.iterations", "agent_trace.tool_calls[].tool", "agent_trace.tool_calls[].parameters", "agent_trace.tool_calls[].iteration",
 		"agent_trace.tool_results[].tool", "agent_trace.tool_results[].success", "agent_trace.tool_results[].execution_time", "agent_trace.tool_results[].num_results", "agent_trace.plan.reasoning",

@@ -85,7 +85,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		Store: set.limited(a.stores.chats), Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
 		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
-		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
+		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
 		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), SystemPrompt: set.systemPrompt(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens, ToolTimeout: set.AgentTimeoutPerTool,
 		Lease: set.RunLease,
 	})
@@ -105,7 +105,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	}
 	a.server, err = server.New(server.Config{
 		Keys:   a.keys,
-		Gather: gather, Tally: a.runs.Tally,
+		Gather: gather, Rules: a.runs.Rules(), Tally: a.runs.Tally,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),
 		Limits: server.Limits{Upload: int64(set.MaxUploadMiB) << 20},

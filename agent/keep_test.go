@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm/scripted"
+)
+
+func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(Refusal) }), func(c *Config) {
+			c.KeepSessions, c.Lease = 30*day, 12*time.Hour
+		})
+		begun, end := make(chan error, 1), t.Context()
+		go func() { begun <- h.runs.Run(end) }()
+		ask := func(session string) {
+			h.answer(chat.RunRequest{SessionID: session, Message: "Hello!"})
+		}
+		there := func(session string) bool {
+			_, err := h.store.Session(t.Context(), chat.Local, session)
+			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+				t.Fatal(err)
+			}
+			return err == nil
+		}
+		ask("left")
+		ask("used")
+		time.Sleep(20 * day)
+		ask("used")
+		time.Sleep(9 * day)
+		if !there("left") || !there("used") {
+			t.Errorf("after 29 days: %v, %v", there("left"), there("used"))
+		}
+		time.Sleep(2 * day)
+		if there("left") || !there("used") {
+			t.Errorf("after 31 days: %v, %v", there("left"), there("used"))
+		}
+		time.Sleep(30 * day)
+		if there("used") {
+			t.Error("it is kept for ever")
+		}
+	})
+}
+
+func TestAHundredQuestionsInAnyTwentyFourHours(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, scripted.New())
+		store := chat.NewDaily(h.store, 100)
+		ask := func() error {
+			_, _, err := store.StartRun(t.Context(), "anna", question("Why?"), chat.Lease{Owner: "one", Until: time.Now().Add(time.Minute)})
+			return err
+		}
+		for i := range 100 {
+			if err := ask(); err != nil {
+				t.Fatalf("question %d: %v", i+1, err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if err := ask(); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
+			t.Fatalf("one more: %v", err)
+		}
+		time.Sleep(24*time.Hour - 100*time.Minute + time.Second) // the first of them is a day old and makes room for one
+		if err := ask(); err != nil {
+			t.Errorf("a day later: %v", err)
+		}
+		if err := ask(); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
+			t.Errorf("and another: %v", err)
+		}
+	})
+}
