@@ -62,6 +62,49 @@ describe('while an answer is made', () => {
     await over(next)
   }))
 
+  it('a change of a waiting question can be left, and what was said of one that is gone goes too', at.tab(async (page, { expect }) => {
+    expect(/404/) // the browser's own word on a form that is refused
+    await page.goto('/')
+    at.model.hold()
+    const first = await ask(page, question)
+    await wait(page, second)
+    await wait(page, third)
+    const row = page.getByTestId('queued').nth(0)
+    const box = row.getByRole('textbox')
+    const edit = () => row.locator('.edit-queued > summary').click()
+    for (const leave of [() => row.getByRole('button', { name: 'Cancel' }).click(), () => box.press('Escape')]) {
+      await edit()
+      await box.fill('something else')
+      await leave()
+      await box.waitFor({ state: 'hidden' })
+      await edit()
+      assert.equal(await box.inputValue(), second)
+      await box.press('Escape')
+    }
+    assert.equal((await trace(at.server, first)).status, 'running') // Escape ended the change, not the run
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 844 })
+      const tops = await row.locator('.text, button:visible, summary').evaluateAll(all => all.map(e => { const { top, height } = e.getBoundingClientRect(); return top + height / 2 }))
+      assert.ok(Math.max(...tops) - Math.min(...tops) < 4, `one row at ${width} px: ${tops}`)
+      await edit()
+      await audit(page, 'queue-edit')
+      await box.press('Escape')
+    }
+    const session = new URL(page.url()).pathname.split('/').at(-1)
+    const { queue } = await at.server.json(`/sessions/${session}/queue`)
+    await edit()
+    await box.fill('other words')
+    await fetch(`${at.server.url}/sessions/${session}/queue/${queue[0].id}`, { method: 'DELETE' })
+    await row.getByRole('button', { name: 'Save' }).click()
+    const said = page.locator('#composer-error')
+    await said.filter({ hasText: 'no such waiting question' }).waitFor()
+    assert.deepEqual(await page.locator('#queue .text').allTextContents(), [third])
+    assert.equal(await page.locator('#q').inputValue(), 'other words')
+    at.model.release()
+    await over(page.getByTestId('turn').nth(1))
+    assert.equal(await said.textContent(), '')
+  }))
+
   it('the server sends what waits when nobody looks, also after a restart', at.tab(async page => {
     await page.goto('/')
     at.model.hold()

@@ -1,17 +1,49 @@
 // Questions that wait. The server keeps and sends them; the page shows what it says, and the turns that come of them.
-import { $, $$ } from './page.js'
+import { $, $$, onClick } from './page.js'
 
 const address = () => `/c/${$('#thread').dataset.session}`
 const own = { 'HX-Request': 'true', Accept: 'text/html' }
 
+const words = list => $$('.queued', list).map(row => row.id + row.textContent).join()
+
 /** Shows what the server says of the queue, unless somebody is at work in it. */
 function show(fresh) {
   const old = $('#queue')
-  if (!old || !fresh || old.outerHTML === fresh.outerHTML || $('details[open]', old)) return
+  if (!old || !fresh || words(old) === words(fresh) || $('details[open]', old)) return
   const focused = old.contains(document.activeElement)
   old.replaceWith(fresh)
   window.htmx?.process(fresh)
+  withdraw()
   if (focused) $('#q')?.focus({ preventScroll: true })
+}
+
+// What the server said of a change that it refused goes when the queue moves on. Words that can't be saved any more wait in the question box.
+let refusal = ''
+function withdraw() {
+  const line = $('#composer-error')
+  if (refusal && line.textContent === refusal) line.textContent = ''
+  refusal = ''
+}
+
+async function refresh() {
+  const last = $$('#thread > .turn').at(-1)
+  const response = last && await fetch(`${address()}/next?after=${last.dataset.run}`, { headers: own }).catch(() => null)
+  return response?.ok ? parsed(await response.text()) : null
+}
+
+async function refused(edit) {
+  const said = $('#composer-error').textContent
+  const fresh = await refresh()
+  if (!fresh) return
+  if (edit && !fresh.getElementById(edit.closest('.queued').id)) {
+    edit.open = false
+    if ($('#q').value === '') {
+      $('#q').value = $('textarea', edit).value
+      $('#q').dispatchEvent(new Event('input', { bubbles: true }))
+    }
+  }
+  show($('#queue', fresh))
+  $('#composer-error').textContent = refusal = said
 }
 
 function parsed(html) {
@@ -42,10 +74,8 @@ export async function follow() {
   following = true
   try {
     for (let tries = 0; tries < 40; tries++) {
-      const last = $$('#thread > .turn').at(-1)
-      const response = last && await fetch(`${address()}/next?after=${last.dataset.run}`, { headers: own }).catch(() => null)
-      if (!response?.ok) return
-      const fresh = parsed(await response.text())
+      const fresh = await refresh()
+      if (!fresh) return
       show($('#queue', fresh))
       const turns = $$('.turn', fresh)
       if (turns.length > 0) return begin(turns, fresh)
@@ -59,6 +89,7 @@ export async function follow() {
 }
 
 function begin(turns, fresh) {
+  withdraw()
   for (const turn of turns) {
     if (document.getElementById(turn.id)) continue
     $('#thread').append(turn)
@@ -77,5 +108,29 @@ function begin(turns, fresh) {
 
 // A changed queue may have sent something: Send now ends the run, whose end asks; without a run, ask now.
 document.addEventListener('htmx:after:swap', event => {
-  if (event.target instanceof Element && event.target.closest?.('#queue, .dock') && !$('#composer-bar')?.dataset.running) follow()
+  const form = event.target instanceof Element ? event.target : null
+  if (event.detail.ctx?.response?.status >= 400) {
+    if (form?.closest('#queue')) refused(form.closest('.edit-queued'))
+  } else if (form?.closest('#queue, .dock')) {
+    withdraw()
+    if (!$('#composer-bar')?.dataset.running) follow()
+  }
+})
+
+// Words can be changed, or left as they were.
+function leave(edit) {
+  $('form', edit).reset()
+  edit.open = false
+  $('summary', edit).focus()
+  refresh().then(fresh => fresh && show($('#queue', fresh)))
+}
+onClick('.edit-queued [type=reset]', button => leave(button.closest('.edit-queued')))
+document.addEventListener('toggle', event => {
+  if (event.target.matches?.('.edit-queued[open]')) $('textarea', event.target).focus()
+}, true)
+document.addEventListener('keydown', event => {
+  const edit = event.key === 'Escape' && !event.isComposing && event.target.closest?.('.edit-queued[open]')
+  if (!edit) return
+  event.preventDefault()
+  leave(edit)
 })
