@@ -42,7 +42,7 @@ func documentOperations() []operation {
 			params: append([]parameter{
 				{in: "query", name: "namespace", schema: textSchema(), about: "Only of this namespace."},
 				{in: "query", name: "state", schema: patterned(`^(?:(?:queued|parsing|indexing|ready|failed|cancelled)?(?:,|$))*$`), about: "Only in these states, separated by commas: queued, parsing, indexing, ready, failed, cancelled."},
-				{in: "query", name: "sort", schema: oneOf("newest", "oldest", "title"), about: "The order."},
+				{in: "query", name: "sort", schema: oneOrNone("newest", "oldest", "title"), about: "The order."},
 			}, pageParams("Part of a title or file name.", 1000, "50")...),
 			fails:    []chat.Code{chat.CodeInvalid},
 			outcomes: []outcome{{status: http.StatusOK, about: "One page of them.", body: documentList{}}},

@@ -170,6 +170,9 @@ func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
 	return s
 }
 
+// oneOrNone is one of the values, or empty, which is the same as none.
+func oneOrNone(values ...string) *jsonschema.Schema { return oneOf(append(values, "")...) }
+
 func oneOf(values ...string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Enum: list(values...)}
 }

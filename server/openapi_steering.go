@@ -45,10 +45,10 @@ func steeringOperations() []operation {
 		{
 			method: "GET", path: "/feedback", group: "Runs", summary: "List what was said of answers, last changed first",
 			params: []parameter{
-				{in: "query", name: "rating", schema: oneOf("up", "down"), about: "Only these."},
+				{in: "query", name: "rating", schema: oneOrNone("up", "down"), about: "Only these."},
 				{in: "query", name: "limit", schema: wholeSchema(1, chat.MaxPage, ""), about: "How many at most."},
 				{in: "query", name: "cursor", schema: textSchema(), about: "next of the page before."},
-				{in: "query", name: "format", schema: oneOf("json", "csv", "jsonl"), about: "csv and jsonl give all of it as a file."},
+				{in: "query", name: "format", schema: oneOrNone("json", "csv", "jsonl"), about: "csv and jsonl give all of it as a file."},
 			},
 			fails: []chat.Code{chat.CodeInvalid},
 			outcomes: []outcome{
@@ -60,7 +60,7 @@ func steeringOperations() []operation {
 		{
 			method: "GET", path: "/agent/runs/:id/export", group: "Runs", summary: "Get an answer with all it rests on as a file",
 			about:  "Question, answer, quotes with their document's hash and place, and the steps. Its data can be checked again with POST /evidence/verify or footnote verify.",
-			params: []parameter{runParam, {in: "query", name: "format", schema: oneOf("md", "html", "json"), about: "Which kind of file; json without it."}},
+			params: []parameter{runParam, {in: "query", name: "format", schema: oneOrNone("md", "html", "json"), about: "Which kind of file; json without it."}},
 			fails:  []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "The file.", body: chat.Evidence{}},

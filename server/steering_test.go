@@ -36,6 +36,9 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 	if len(page.Feedback) != 1 || page.Feedback[0].Reason != "wrong" || page.Feedback[0].Question != "=1+1, is the roof sound?" {
 		t.Errorf("list = %+v", page)
 	}
+	if got := b.send("GET", "/feedback?format=&rating=", ""); got.status != 200 { // as the description has it: empty is the same as none
+		t.Errorf("empty choices: %d %s", got.status, got.body)
+	}
 	file := b.send("GET", "/feedback?format=csv", "")
 	rows, err := csv.NewReader(strings.NewReader(file.body)).ReadAll()
 	if err != nil || len(rows) != 2 || rows[1][4] != "'=HYPERLINK(\"x\"),\n\"no\"" || !strings.HasPrefix(rows[1][5], "'=") {
