@@ -58,7 +58,7 @@ type Config struct {
 // Model is a model of one server. It satisfies llm.Model and corpus.Embedder.
 type Model struct {
 	name, embeddings string
-	chat             sdk.ChatCompletionService
+	client           sdk.Client // for replies
 	embed            sdk.EmbeddingService
 	models           sdk.ModelService
 	http             *http.Client
@@ -118,7 +118,7 @@ func New(c Config) (*Model, error) {
 	if strings.Contains(base, ".azure.com") && string(c.APIKey) != "" {
 		options = append(options, option.WithHeader("api-key", string(c.APIKey))) // Azure reads the key there
 	}
-	m.chat, m.embed, m.models = sdk.NewChatCompletionService(options...), sdk.NewEmbeddingService(options...), sdk.NewModelService(options...)
+	m.client.Options, m.embed, m.models = options, sdk.NewEmbeddingService(options...), sdk.NewModelService(options...)
 	return m, nil
 }
 

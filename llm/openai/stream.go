@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
@@ -38,8 +37,7 @@ func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, 
 		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
 	}
 	var res *http.Response
-	_, err = m.chat.New(ctx, sdk.ChatCompletionNewParams{}, option.WithRequestBody("application/json", body),
-		option.WithHeader("Accept", "text/event-stream"), option.WithResponseBodyInto(&res))
+	err = m.client.Post(ctx, "chat/completions", body, &res, option.WithHeader("Accept", "text/event-stream"))
 	if err != nil {
 		return false, m.remote.Transport(ctx, err)
 	}
