@@ -215,6 +215,7 @@ func (w *work) request() llm.Request {
 		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
 	}
 	if !w.givenText() {
+		req.Tools = make([]llm.ToolSpec, 0, len(w.set.tools))
 		for _, t := range w.set.tools {
 			req.Tools = append(req.Tools, t.spec)
 		}

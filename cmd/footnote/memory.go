@@ -15,11 +15,13 @@ const (
 	// minGCPercent trades more of it when memory is full: a thousand answers at once stay below 300 MiB.
 	minGCPercent = 60
 	// maxGCPercent is for a server that works with little in memory: collecting less often costs it no more than gcRoom.
-	maxGCPercent = 200
+	maxGCPercent = 400
 	// gcRoom is what a busy server may allocate between two collections, whatever it holds: a burst of questions allocates as much.
 	gcRoom = 64 << 20
 	// busyHeap tells a busy server from one at rest, whose memory stays small.
 	busyHeap = 24 << 20
+	// busyGoroutines does the same where much has just begun, and is not in memory yet: some tens of questions.
+	busyGoroutines = 250
 	// crowd is how many goroutines more than now there must have been before memory is given back out of turn.
 	crowd = 2000
 	// giveBackEvery is how often the crowd is counted.
@@ -51,12 +53,12 @@ func afterCollection(f func()) {
 func setGCPercent() {
 	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	metrics.Read(found)
-	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64()))
+	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64(), runtime.NumGoroutine()))
 }
 
 // gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike.
-func gcPercentFor(heap, roots uint64) int {
-	if heap < busyHeap {
+func gcPercentFor(heap, roots uint64, goroutines int) int {
+	if heap < busyHeap && goroutines < busyGoroutines {
 		return gcPercent
 	}
 	return int(min(max(gcRoom*100/(heap+roots), minGCPercent), maxGCPercent))
