@@ -106,7 +106,7 @@ func (s *Server) frame(c echo.Context, title string) (views.Page, error) {
 	}
 	return views.Page{
 		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Model: s.cfg.ModelName, Offline: s.cfg.Offline,
-		Semantic: s.library.Semantic(), Now: time.Now(), Assets: s.pages.assets, Deleted: deletedSession(c),
+		Semantic: s.library.Semantic(), Now: time.Now(), Assets: s.pages.assets, Deleted: deletedSession(c), KeepDays: s.cfg.KeepDays,
 	}, nil
 }
 

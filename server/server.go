@@ -61,6 +61,7 @@ type Config struct {
 	Runs      Runs
 	Log       *slog.Logger // nil: nothing is logged
 	Version   string
+	KeepDays  int    // for the page: a session is kept so many days after its last question; 0: for ever
 	ModelName string // for the page: "gpt-4o-mini", "offline"
 	Offline   bool   // no model is set: rules choose the tools
 	Samples   fs.FS  // the documents that POST /documents/samples adds; nil: there are none

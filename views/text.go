@@ -165,6 +165,11 @@ func plural(n int, one string) string {
 	return thousands(n) + " " + one + "s"
 }
 
+// removedAfter tells how long conversations are kept.
+func removedAfter(days int) string {
+	return "A conversation is removed " + plural(days, "day") + " after its last question."
+}
+
 // thousands returns 1,840.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
