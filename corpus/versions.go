@@ -17,6 +17,8 @@ const (
 type versions struct {
 	mu    sync.Mutex
 	users map[string]knownVersion
+	last  map[string]*reading // on its way
+	next  map[string]*reading // to be sent when that has come back
 }
 
 type knownVersion struct {
@@ -40,20 +42,58 @@ func (v *versions) known(user string) (int64, bool) {
 	}
 }
 
-// read asks the database.
+// A reading is one question to the database, for all who asked before it was sent.
+type reading struct {
+	done    chan struct{} // closed when the next two hold
+	version int64
+	err     error
+}
+
+// read asks the database. Whoever asks while a reading is on its way waits for the next one, which sees all that was there when they asked: the
+// more ask at once, the less each costs.
 func (v *versions) read(ctx context.Context, l *Library, s chat.Scope) (int64, error) {
-	k := knownVersion{read: time.Now(), changed: l.changes.of("")} // before the read, so that nothing falls between
-	var err error
-	if k.version, err = l.cfg.Documents.Version(ctx, s); err != nil {
-		return 0, err
+	v.mu.Lock()
+	next := v.next[s.User]
+	if next == nil {
+		next = &reading{done: make(chan struct{})}
+		if v.next == nil {
+			v.next, v.last = make(map[string]*reading), make(map[string]*reading)
+		}
+		v.next[s.User] = next
+		go v.send(context.WithoutCancel(ctx), l, s, next, v.last[s.User])
+	}
+	v.mu.Unlock()
+	select {
+	case <-next.done:
+		return next.version, next.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// send sends a reading once the one before has come back, if there is any.
+func (v *versions) send(ctx context.Context, l *Library, s chat.Scope, r, before *reading) {
+	if before != nil {
+		<-before.done
 	}
 	v.mu.Lock()
+	delete(v.next, s.User) // who comes now is too late for it
+	v.last[s.User] = r
+	v.mu.Unlock()
+	k := knownVersion{read: time.Now(), changed: l.changes.of("")} // before the read, so that nothing falls between
+	k.version, r.err = l.cfg.Documents.Version(ctx, s)
+	r.version = k.version
+	v.mu.Lock()
 	defer v.mu.Unlock()
+	defer close(r.done)
+	if v.last[s.User] == r {
+		delete(v.last, s.User)
+	}
+	if r.err != nil {
+		return
+	}
 	if v.users == nil || len(v.users) >= maxVersions {
 		v.users = make(map[string]knownVersion)
 	}
-	if v.users[s.User].read.Before(k.read) {
-		v.users[s.User] = k
-	}
-	return k.version, nil
+	v.users[s.User] = k
 }

@@ -49,6 +49,10 @@ var scenes = []scene{
 	{name: "turns", run: turns},
 	{name: "scale", run: scale, apart: true},
 	{name: "replicas", run: replicated, apart: true},
+	{name: "unpaced", run: unpaced, apart: true}, // parts of replicas
+	{name: "hundred", run: hundred, apart: true},
+	{name: "crowded", run: crowded, apart: true},
+	{name: "followed", run: followed, apart: true},
 	{name: "words", run: words, apart: true},
 }
 
@@ -61,7 +65,7 @@ func main() {
 			os.Exit(report(serveRelay(os.Args[2:])))
 		}
 	}
-	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless they are named: scale, replicas, words")
+	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless they are named: scale, replicas (or its parts: unpaced, hundred, crowded, followed), words")
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")
 	flag.BoolVar(&b.quick, "quick", false, "fewer repetitions: shows that it works, the figures mean little")

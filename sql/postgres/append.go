@@ -194,11 +194,14 @@ func (db *DB) tail(runID string) int64 {
 	return n
 }
 
-// message is what a notification says: who appended to which run.
+// message is what a notification says: who appended to which run, or to which runs.
 func (db *DB) message(runID string) string { return db.instance + " " + runID }
 
-// heard reads a message. own tells this process's.
-func (db *DB) heard(message string) (runID string, own bool) {
-	instance, runID, _ := strings.Cut(message, " ")
-	return runID, instance == db.instance
+// heard reads a message: the ids that it tells of, none if it is this process's own.
+func (db *DB) heard(message string) []string {
+	instance, ids, _ := strings.Cut(message, " ")
+	if instance == db.instance {
+		return nil
+	}
+	return strings.Split(ids, " ")
 }

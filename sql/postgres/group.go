@@ -17,7 +17,7 @@ const (
 )
 
 // groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most for more to come.
-const groupPause = 10 * time.Millisecond
+const groupPause = 15 * time.Millisecond
 
 // A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait for the next: so a
 // lone append waits for nobody, and the more there are, the less each costs. Its goroutine lives as long as anything waits.
@@ -25,6 +25,7 @@ type group struct {
 	mu      sync.Mutex
 	waiting []*pending
 	ended   []string // runs whose ends the other replicas are still to be told of
+	telling bool     // a timer sees to it that they are, should no append come
 	busy    bool
 	idle    sync.Cond // signalled when busy ends; its lock is mu
 }
@@ -41,6 +42,7 @@ type pending struct {
 }
 
 // A run whose row another statement holds at this moment, or that is not the owner's to change, is left out. So a group waits for no lock.
+// One message tells of a hundred runs, which is half of what fits into one: each message costs the database and every replica the same.
 const appendMany = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w (id, owner, more, tail)
@@ -50,7 +52,8 @@ const appendMany = `
 	stored AS (INSERT INTO events (run, seq, at, type, body)
 		SELECT run.n, run.base + e.i, clock.now, e.type, e.body
 		FROM clock CROSS JOIN unnest($6::text[], $7::int[], $8::text[], $9::bytea[]) AS e (id, i, type, body) JOIN run ON run.id = e.id),
-	told AS (SELECT pg_notify($10, $11::text || ' ' || id) FROM (SELECT id FROM run UNION ALL SELECT unnest($12::text[])) AS about (id))
+	told AS (SELECT pg_notify($10, $11::text || ' ' || string_agg(id, ' '))
+		FROM (SELECT id, row_number() OVER () / 100 AS part FROM (SELECT id FROM run UNION ALL SELECT unnest($12::text[])) AS about (id)) AS parts GROUP BY part)
 	SELECT coalesce(run.id, ''), coalesce(run.base, 0), clock.now, messages.n FROM clock CROSS JOIN (SELECT count(*) AS n FROM told) messages LEFT JOIN run ON true`
 
 // appendGrouped stores an append with others. stored is false if the run was not to be had: then nothing was done.
@@ -68,12 +71,24 @@ func (db *DB) appendGrouped(ctx context.Context, owner, runID string, l *logged)
 	}
 }
 
-// tell lets the other replicas know of an end with the next group. It is a wake-up only: when it fails, they look by themselves in a while.
+// tell lets the other replicas know of an end with the next group, or after groupPause. It is a wake-up only: when it fails, they look by
+// themselves in a while.
 func (db *DB) tell(runID string) {
-	db.group.mu.Lock()
-	defer db.group.mu.Unlock()
-	db.group.ended = append(db.group.ended, runID)
-	db.group.start(db)
+	g := &db.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = append(g.ended, runID)
+	if g.busy || g.telling {
+		return
+	}
+	g.telling = true
+	time.AfterFunc(groupPause, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.telling = false; len(g.ended) > 0 {
+			g.start(db)
+		}
+	})
 }
 
 // start begins to work off what waits, if nobody does. The caller holds mu.
@@ -126,10 +141,13 @@ func (g *group) take() (batch []*pending, ended []string) {
 	return batch, ended
 }
 
-// wait returns once nothing is on its way.
-func (g *group) wait() {
+// wait returns once all is stored and told.
+func (g *group) wait(db *DB) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if len(g.ended) > 0 {
+		g.start(db)
+	}
 	for g.busy {
 		g.idle.Wait()
 	}
@@ -205,8 +223,8 @@ func (db *DB) sayEnded(ctx context.Context, runIDs []string) {
 	if len(runIDs) == 0 {
 		return
 	}
-	_, err := db.exec(ctx, shortTime, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2::text || ' ' || id) FROM unnest($3::text[]) AS id`,
-		db.channel, db.instance, runIDs)
+	_, err := db.exec(ctx, shortTime, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2::text || ' ' || string_agg(id, ' '))
+		FROM unnest($3::text[]) WITH ORDINALITY AS about (id, i) GROUP BY i / 100`, db.channel, db.instance, runIDs)
 	if err != nil {
 		db.log.WarnContext(ctx, "the other replicas were not told of the end of a run; they see it a little later", "runs", runIDs, "error", err)
 	}

@@ -1,11 +1,18 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"footnote/chat"
 )
@@ -13,7 +20,7 @@ import (
 // together appends one event to each run at the same time, in as few groups as there can be, and returns what came of each.
 func together(t *testing.T, db *DB, owner string, runIDs []string) []error {
 	t.Helper()
-	db.group.wait()
+	db.group.wait(db)
 	db.group.mu.Lock()
 	db.group.busy = true // nothing is taken until all wait
 	db.group.mu.Unlock()
@@ -84,6 +91,56 @@ func TestAppendsToManyRunsShareAStatement(t *testing.T) {
 				events[1].Seq != int64(2*round+2) || events[1].At.IsZero() || !told[id] {
 				t.Fatalf("run %d has %+v, %v; told %v", i, events, err, told[id])
 			}
+		}
+	}
+}
+
+func TestAGroupIsToldInOneMessage(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	conn, err := pgx.ConnectConfig(t.Context(), db.pool.Config().ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	if _, err := conn.Exec(t.Context(), `LISTEN `+pgx.Identifier{db.channel}.Sanitize()); err != nil {
+		t.Fatal(err)
+	}
+	ids := startRuns(t, db, maxGroup)
+	if err := errors.Join(together(t, db, "server", ids)...); err != nil {
+		t.Fatal(err)
+	}
+	message, err := conn.WaitForNotification(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := strings.Fields(message.Payload)
+	slices.Sort(ids)
+	if slices.Sort(told[1:]); told[0] != db.instance || !slices.Equal(told[1:], ids) {
+		t.Errorf("the first message is %q", message.Payload)
+	}
+}
+
+func TestMoreEndsThanFitIntoAMessageAreTold(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	db := openURL(t, url)
+	heard := listening(t, openURL(t, url))
+	want := make(map[string]bool)
+	for range 1000 {
+		id := chat.NewID()
+		want[id] = true
+		db.tell(id)
+	}
+	if err := db.Close(); err != nil { // tells what is still to be told
+		t.Fatal(err)
+	}
+	for len(want) > 0 {
+		select {
+		case id := <-heard:
+			delete(want, id)
+		case <-time.After(patience):
+			t.Fatalf("%d ends were never heard of", len(want))
 		}
 	}
 }

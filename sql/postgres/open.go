@@ -116,7 +116,7 @@ func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTra
 
 // Close gives all connections back once what is under way has ended. Whatever is asked later fails with chat.CodeUnavailable.
 func (db *DB) Close() error {
-	db.group.wait()
+	db.group.wait(db)
 	if !db.closed.Swap(true) {
 		db.pool.Close()
 	}

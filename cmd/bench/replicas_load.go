@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	tokenTime = 20                                    // ms, of the model in these scenes
+	runTime   = tokens * tokenTime * time.Millisecond // of a run's answer, nearly all that a run takes
+)
+
+// hundred: a hundred runs under way, and a hundred posted at one moment.
+func hundred(ctx context.Context, b *bench) ([]row, error) {
+	return b.onEach(ctx, func(f *field, fleet *fleet) (rows []row, err error) {
+		const width = 100
+		under, err := b.underWay(ctx, f, fleet, width)
+		if err != nil {
+			return nil, err
+		}
+		p99 := quantile(under.first, .99)
+		rows = append(rows,
+			row{fmt.Sprintf("%s: %d runs under way, a token each %d ms, POST → first event, p99 (p50)", fleet.name, width, tokenTime), "≤ 150 ms", fmt.Sprintf("%s (%s)", ms(p99), ms(quantile(under.first, .5))), p99 <= 150*time.Millisecond},
+			row{"the same, events stored a second", "", fmt.Sprintf("%.0f", under.rate), true},
+			row{"the same, cores of replicas, PostgreSQL, model, client", "", under.cores.String(), true})
+		var burst []time.Duration
+		for range 3 {
+			ts, _, err := load(ctx, width, width, fleet.replicas...)
+			if err != nil {
+				return rows, err
+			}
+			burst = append(burst, firsts(ts)...)
+		}
+		return append(rows, row{fmt.Sprintf("%s: %d posted at one moment, three times, POST → first event, p99 (p50)", fleet.name, width), "", fmt.Sprintf("%s (%s)", ms(quantile(burst, .99)), ms(quantile(burst, .5))), true}), nil
+	})
+}
+
+// crowded: more runs under way than it takes for 2,000 events a second. A hundred offer no more than that: each stores text every 40 ms at most,
+// and what storing takes comes on top.
+func crowded(ctx context.Context, b *bench) ([]row, error) {
+	return b.onEach(ctx, func(f *field, fleet *fleet) ([]row, error) {
+		const width = 200
+		under, err := b.underWay(ctx, f, fleet, width)
+		if err != nil {
+			return nil, err
+		}
+		return []row{
+			{fmt.Sprintf("%s: %d runs under way, events stored a second; in the slowest second", fleet.name, width), "≥ 2,000", fmt.Sprintf("%.0f; %.0f", under.rate, under.slowest), under.rate >= 2000},
+			{"the same, cores of replicas, PostgreSQL, model, client", "", under.cores.String(), true},
+			{"the same, POST → first event, p99 (p50)", "", fmt.Sprintf("%s (%s)", ms(quantile(under.first, .99)), ms(quantile(under.first, .5))), true},
+		}, nil
+	})
+}
+
+// onEach runs a measurement on three replicas and on one, with a model that takes its time for each token.
+func (b *bench) onEach(ctx context.Context, measure func(*field, *fleet) ([]row, error)) (rows []row, err error) {
+	f, err := b.startField(ctx, tokenTime)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.stop()) }()
+	for _, fleet := range []*fleet{f.three, f.one} {
+		more, err := measure(f, fleet)
+		rows = append(rows, more...)
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// underWay is what was seen while so many runs were under way all the time.
+type underWay struct {
+	first         []time.Duration // POST → first event
+	rate, slowest float64         // events stored a second, in all and in the slowest of the whole seconds
+	cores         cores
+}
+
+// underWay keeps width runs under way on a fleet: each worker posts its next question when its run is over, and the workers begin spread over the
+// time that a run takes, so that questions come evenly. The first run of each worker fills the fleet and is not counted.
+func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int) (u underWay, err error) {
+	rounds := 1 + max(1, b.times(4*20)/20)
+	timings := make([][]timing, width)
+	errs := make([]error, width)
+	var wg sync.WaitGroup
+	began := time.Now()
+	for w := range width {
+		wg.Go(func() {
+			select {
+			case <-time.After(runTime * time.Duration(w) / time.Duration(width)):
+			case <-ctx.Done():
+				errs[w] = ctx.Err()
+				return
+			}
+			for round := range rounds {
+				t, err := ask(ctx, fleet.replicas[(w+round)%len(fleet.replicas)])
+				if err != nil {
+					errs[w] = err
+					return
+				}
+				timings[w] = append(timings[w], t)
+			}
+		})
+	}
+	full, over := began.Add(runTime+runTime/4), began.Add(runTime*time.Duration(rounds)) // no worker ends before
+	before, errBefore := f.used(ctx, fleet, full)
+	after, errAfter := f.used(ctx, fleet, over)
+	wg.Wait()
+	if err := errors.Join(append(errs, errBefore, errAfter)...); err != nil {
+		return u, err
+	}
+	for _, ts := range timings {
+		u.first = append(u.first, firsts(ts[1:])...)
+	}
+	u.cores = after.since(before)
+	rows, err := fleet.postgres.Rows(ctx, fleet.url, `SELECT (at - $1) / 1000000 FROM events WHERE at >= $1 AND at < $2`, before.at.UnixMicro(), after.at.UnixMicro())
+	if err != nil {
+		return u, err
+	}
+	counts := make([]int64, int(after.at.Sub(before.at).Seconds())+1)
+	for _, row := range rows {
+		counts[row[0].(int64)]++
+	}
+	u.rate = float64(len(rows)) / after.at.Sub(before.at).Seconds()
+	u.slowest = float64(slices.Min(counts[:max(1, len(counts)-1)])) // the last is not whole
+	return u, nil
+}
+
+// use is the processor time used so far.
+type use struct {
+	at                                time.Time
+	replicas, postgres, model, client time.Duration
+}
+
+// used says what is used at a time.
+func (f *field) used(ctx context.Context, fleet *fleet, at time.Time) (u use, err error) {
+	select {
+	case <-time.After(time.Until(at)):
+	case <-ctx.Done():
+		return u, ctx.Err()
+	}
+	u = use{at: time.Now(), model: f.model.cpu()}
+	if u.replicas, u.postgres, err = fleet.cpu(); err != nil {
+		return u, err
+	}
+	var own syscall.Rusage
+	err = syscall.Getrusage(syscall.RUSAGE_SELF, &own)
+	u.client = time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	return u, err
+}
+
+// cores are processor time a second.
+type cores struct{ replicas, postgres, model, client float64 }
+
+func (u use) since(before use) cores {
+	took := u.at.Sub(before.at).Seconds()
+	return cores{(u.replicas - before.replicas).Seconds() / took, (u.postgres - before.postgres).Seconds() / took,
+		(u.model - before.model).Seconds() / took, (u.client - before.client).Seconds() / took}
+}
+
+func (c cores) String() string {
+	return fmt.Sprintf("%.2f, %.2f, %.2f, %.2f", c.replicas, c.postgres, c.model, c.client)
+}
