@@ -1,0 +1,28 @@
+package corpus_test
+
+import (
+	"testing"
+	"time"
+
+	"footnote/corpus"
+)
+
+// Words are stemmed by the languages of the documents, also of those that another replica has read in.
+func TestTheLanguagesOfOtherReplicasDocumentsAreKnownSoon(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	here, there := openShelf(t, dir, nil), openShelf(t, dir, nil)
+	there.start(t)
+	query := corpus.Query{Text: "Versicherung", Mode: corpus.ModeLexical}
+	if r := here.search(t, query); len(r.Results) != 0 {
+		t.Fatalf("found %q in nothing", titles(r))
+	}
+	there.add(t, "haus.md", "# Das Haus\n\nDie Eigentümer haben mehrere Versicherungen für das Haus und den Garten abgeschlossen, und sie bezahlen sie jedes Jahr im Januar.\n")
+	there.wait(t)
+	here.Changed("*") // as PostgreSQL tells
+	for deadline := time.Now().Add(30 * time.Second); len(here.search(t, query).Results) == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a word in another form is not found")
+		}
+	}
+}
