@@ -259,11 +259,10 @@ func queryFlag(c echo.Context, name string) (bool, error) {
 
 // queryInt reads a whole number from the address; without it, value is what it is.
 func queryInt(c echo.Context, name string, value, low, high int) (int, error) {
-	text := c.QueryParam(name)
-	if text == "" {
+	if !c.QueryParams().Has(name) {
 		return value, nil
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(c.QueryParam(name))
 	if err != nil || n < low || n > high {
 		return 0, invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + groupDigits(high) + ".")
 	}

@@ -39,6 +39,9 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 	if got := b.send("GET", "/feedback?format=&rating=", ""); got.status != 200 { // as the description has it: empty is the same as none
 		t.Errorf("empty choices: %d %s", got.status, got.body)
 	}
+	if got := b.send("GET", "/feedback?format=csv&limit=", ""); got.status != 400 || !strings.Contains(got.body, "limit must be a whole number") {
+		t.Errorf("an empty number: %d %s", got.status, got.body)
+	}
 	file := b.send("GET", "/feedback?format=csv", "")
 	rows, err := csv.NewReader(strings.NewReader(file.body)).ReadAll()
 	if err != nil || len(rows) != 2 || rows[1][4] != "'=HYPERLINK(\"x\"),\n\"no\"" || !strings.HasPrefix(rows[1][5], "'=") {
