@@ -36,7 +36,7 @@ export async function inTab(browser, options, body) {
 }
 
 /** What a browser says by itself while a server can't be reached. Only for tests that take the server away. */
-export const unreachable = /^error: (Failed to load resource: net::ERR_[A-Z_]+|htmx: htmx:sse:error: .*) http:\/\/127\.0\.0\.1:/s
+export const unreachable = /^error: (Failed to load resource: net::ERR_[A-Z_]+|htmx: htmx:sse:error: .*|htmx: htmx:error: Failed to fetch.*) http:\/\/127\.0\.0\.1:/s
 
 /** Fails on serious faults of access, in light and in dark, and on anything that is wider than the window. */
 export async function audit(page, name) {

@@ -75,8 +75,9 @@ export async function inPDF(place, cited) {
   const sheet = place.locator(`.sheet[data-page="${cited.page}"]`)
   const page = place.page()
   await until(() => sheet.locator('img').evaluate(img => img.complete && img.naturalWidth > 0), 'the page is drawn')
-  const rects = selector => sheet.locator(selector).evaluateAll(all => all.flatMap(e => [...e.getClientRects()]).map(({ left, top, right, bottom, width, height }) => ({ left, top, right, bottom, width, height })))
-  const [marks, words] = [await rects('rect.quote'), await rects('tspan.quote')]
+  await until(() => page.locator('#panel').evaluateAll(all => all.every(e => e.getAnimations().length === 0)), 'the panel stands')
+  const [marks, words] = await sheet.evaluate(e => ['rect.quote', 'tspan.quote'].map(selector => // at one moment: the panel may be sliding in
+    [...e.querySelectorAll(selector)].flatMap(part => [...part.getClientRects()]).map(({ left, top, right, bottom, width, height }) => ({ left, top, right, bottom, width, height }))))
   assert.equal(marks.length, cited.boxes.length)
   for (const w of words) {
     const y = (w.top + w.bottom) / 2

@@ -54,6 +54,24 @@ inBothModes({ delay: 15 }, { empty: true }, (at, withModel) => {
     await sameAsAPI(at.server, second)
   }))
 
+  if (withModel) it('lets a question wait, and goes on with both answers by itself', plain(async page => {
+    await page.goto('/')
+    at.model.hold()
+    await page.locator('#q').fill('What is the moisture at points G2 and G4 of the north gable?')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.waitForURL('**/c/*')
+    await page.getByRole('link', { name: 'Hold it still to write' }).click()
+    await page.getByRole('link', { name: 'Show what is new' }).waitFor()
+    await page.locator('#q').pressSequentially('Within how many days must a claim be made?', { delay: 60 })
+    await page.getByRole('button', { name: 'Let this question wait its turn' }).click()
+    await page.waitForURL('**/c/*#queue')
+    await page.locator('#queue .text').getByText('Within how many days').waitFor()
+    await shot(page, 'plain-queue')
+    at.model.release()
+    await page.getByTestId('turn').nth(1).locator('.sources').waitFor({ timeout: 20_000 })
+    assert.equal(await page.getByTestId('turn').count(), 2)
+  }))
+
   it('stops a run, renames and deletes conversations by forms', plain(async page => {
     await page.goto('/')
     at.model?.hold()

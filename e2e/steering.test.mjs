@@ -98,11 +98,37 @@ describe('while an answer is made', () => {
     await row.getByRole('button', { name: 'Save' }).click()
     const said = page.locator('#composer-error')
     await said.filter({ hasText: 'no such waiting question' }).waitFor()
-    assert.deepEqual(await page.locator('#queue .text').allTextContents(), [third])
+    await until(async () => (await page.locator('#queue .text').allTextContents()).join() === third, 'the row that is gone goes')
     assert.equal(await page.locator('#q').inputValue(), 'other words')
     at.model.release()
     await over(page.getByTestId('turn').nth(1))
     assert.equal(await said.textContent(), '')
+  }))
+
+  it('a long question that waits leaves the buttons in reach, and the keyboard stays where it was', at.tab(async page => {
+    await page.goto('/')
+    at.model.hold()
+    await ask(page, question)
+    await until(() => page.locator('#q').evaluate(e => e === document.activeElement), 'one can type on after the first question')
+    for (const text of [second, `Is ${'very '.repeat(60)}long?`, `https://example.org/${'long-'.repeat(60)}`]) await wait(page, text)
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 844 })
+      const ends = await page.locator('#queue button:visible, #queue summary').evaluateAll(all => all.map(e => e.getBoundingClientRect().right))
+      assert.ok(Math.max(...ends) <= width, `buttons end at ${ends} of ${width} px`)
+    }
+    const row = page.getByTestId('queued').nth(0)
+    await row.locator('.edit-queued > summary').click()
+    await row.getByRole('textbox').fill(third)
+    await row.getByRole('button', { name: 'Save' }).press('Enter')
+    await page.locator('#queue .text').getByText(third).waitFor()
+    await until(() => row.locator('.edit-queued > summary').evaluate(e => e === document.activeElement), 'the row that was changed has the keyboard')
+    for (const left of [2, 1, 0]) {
+      await row.getByRole('button', { name: 'Remove the waiting question' }).press('Enter')
+      await until(async () => await page.getByTestId('queued').count() === left, 'one is removed')
+      await until(() => page.locator('#q').evaluate(e => e === document.activeElement), 'the question box has the keyboard')
+    }
+    await page.getByRole('button', { name: 'Stop generating' }).click()
+    at.model.release()
   }))
 
   it('the server sends what waits when nobody looks, also after a restart', at.tab(async page => {

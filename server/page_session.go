@@ -59,6 +59,9 @@ func (s *Server) sessionPage(c echo.Context) error {
 	if n := len(turns); n > 0 && turns[n-1].Asks() {
 		page.Running = false // the next step is the reader's, whose words a reload would take away
 	}
+	if page.Running && c.QueryParams().Has("still") {
+		page.Running, page.Still = false, true
+	}
 	return s.showPage(c, http.StatusOK, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting}), nil)
 }
 

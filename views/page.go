@@ -20,12 +20,17 @@ type Page struct {
 	Semantic   bool
 	Now        time.Time
 	Running    bool   // the page's answer goes on by itself: without a script the page reloads
+	Still      bool   // it goes on, but without a script the page is not to reload: somebody writes
 	User       string // who is signed in; empty: nobody has to
 	Deleted    string // id of a session that was just deleted and can come back
 	Assets     Assets
 	KeepDays   int  // a session goes so many days after its last question; 0: never
 	SourceOpen bool // the page brings a source in its panel
 }
+
+// reload is what has a browser without scripts load the session's page again. It names the address without the place in the page, to
+// which a browser would only scroll.
+func (p Page) reload() string { return "2; url=/c/" + p.Session }
 
 // Assets says where the page's files are.
 type Assets struct {

@@ -132,3 +132,6 @@ document.addEventListener('footnote:idle', () => {
   $('.sessions a[aria-current="page"] .vh')?.remove()
   follow()
 })
+
+// After a first question, which loads the page of its conversation, one may type on; not where that would bring up a keyboard on the screen.
+if ($('#composer-bar')?.dataset.running && document.activeElement === document.body && matchMedia('(pointer: fine)').matches) box.focus({ preventScroll: true })

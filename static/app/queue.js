@@ -106,12 +106,18 @@ function begin(turns, fresh) {
   window.scrollTo(0, document.documentElement.scrollHeight)
 }
 
+// The row whose form was sent: it, or else the question box, has the keyboard afterwards.
+let sent = ''
+document.addEventListener('submit', event => { sent = event.target.closest('.queued')?.id ?? '' }, true)
+
 // A changed queue may have sent something: Send now ends the run, whose end asks; without a run, ask now.
 document.addEventListener('htmx:after:swap', event => {
   const form = event.target instanceof Element ? event.target : null
   if (event.detail.ctx?.response?.status >= 400) {
     if (form?.closest('#queue')) refused(form.closest('.edit-queued'))
   } else if (form?.closest('#queue, .dock')) {
+    if (sent && document.activeElement === document.body) ($(`#${sent} .edit-queued > summary`) ?? $('#q'))?.focus({ preventScroll: true })
+    sent = ''
     withdraw()
     if (!$('#composer-bar')?.dataset.running) follow()
   }
