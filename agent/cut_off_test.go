@@ -10,6 +10,20 @@ import (
 	"footnote/llm/scripted"
 )
 
+// carriedOn takes over what another server left, until a run is over.
+func (h *house) carriedOn(runID string) transcript {
+	h.Helper()
+	ctx, stop := context.WithCancel(h.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.runs.Run(ctx) }()
+	got := h.wait(runID)
+	stop()
+	if err := <-ended; err != nil {
+		h.Error(err)
+	}
+	return got
+}
+
 // A killed server leaves a turn of three calls: one that ended, one that only reads and one that orders. The reading is made again, the order is not.
 func TestOfTheCallsThatWereCutOffThoseThatOnlyReadAreMadeAgain(t *testing.T) {
 	t.Parallel()
@@ -35,14 +49,7 @@ func TestOfTheCallsThatWereCutOffThoseThatOnlyReadAreMadeAgain(t *testing.T) {
 		step("c4", "search_documents", `{"max_results":10,"query":"paid holiday"}`, chat.StatusRunning), step("c5", "shop__order", `{"what":"slates"}`, chat.StatusRunning)); err != nil {
 		t.Fatal(err)
 	}
-	runCtx, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- h.runs.Run(runCtx) }()
-	got := h.wait(run.ID)
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	got := h.carriedOn(run.ID)
 	if a := got.answer(); len(a.Citations) != 1 {
 		t.Errorf("answer = %+v", a)
 	}
