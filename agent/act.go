@@ -98,9 +98,8 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 		queue = append(queue, w.track(*parent))
 	}
 	w.history = append(w.history, asked(r, attempts))
-	callCtx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
+	callCtx, cancel := w.callContext(ctx)
+	defer cancel()
 	for _, a := range attempts {
 		if a.status == "" && a.tool.approve {
 			queue = append(queue, w.track(w.ask(a)))
@@ -193,12 +192,28 @@ func (w *work) await(ctx context.Context, a *attempt, grace *time.Timer, queue [
 	if err := w.emit(ctx, queue...); err != nil {
 		return outcome{}, nil, err
 	}
+	o, err := a.wait(ctx)
+	return o, nil, err
+}
+
+// wait waits for the end of a call that was launched. One that was refused has none.
+func (a *attempt) wait(ctx context.Context) (outcome, error) {
+	if a.status != "" {
+		return outcome{}, nil
+	}
 	select {
 	case o := <-a.ended:
-		return o, nil, nil
+		return o, nil
 	case <-ctx.Done():
-		return outcome{}, nil, context.Cause(ctx)
+		return outcome{}, context.Cause(ctx)
 	}
+}
+
+// callContext is what calls run in: it ends with the turn, and when the user wants the answer now.
+func (w *work) callContext(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 // launch runs a call in its own goroutine; its end always comes.

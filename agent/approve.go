@@ -161,13 +161,9 @@ func (w *work) permitted(ctx, callCtx context.Context, attempts []*attempt) (map
 		open = append(open, a)
 	}
 	for _, a := range open {
-		var o outcome
-		if a.status == "" {
-			select {
-			case o = <-a.ended:
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
+		o, err := a.wait(ctx)
+		if err != nil {
+			return nil, err
 		}
 		step, message, err := w.conclude(a, o)
 		if err != nil {
@@ -253,9 +249,8 @@ func (w *work) resumePending(ctx context.Context, waiting []*chat.Step) error {
 		}
 		attempts = append(attempts, a)
 	}
-	callCtx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
+	callCtx, cancel := w.callContext(ctx)
+	defer cancel()
 	told, err := w.permitted(ctx, callCtx, attempts)
 	if err != nil {
 		return err

@@ -10,6 +10,13 @@ import (
 	"footnote/llm/scripted"
 )
 
+// die ends a run as when its process is gone: it says nothing more.
+func (h *house) die(runID string) {
+	h.runs.mu.Lock()
+	defer h.runs.mu.Unlock()
+	h.runs.active[runID].cancel(errLost)
+}
+
 // carriedOn takes over what another server left, until a run is over.
 func (h *house) carriedOn(runID string) transcript {
 	h.Helper()

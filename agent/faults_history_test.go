@@ -31,9 +31,7 @@ func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
 				s, ok := p.(chat.Step)
 				return ok && s.ToolName == "search_documents" && s.Status == chat.StatusComplete
 			})
-			h.runs.mu.Lock()
-			h.runs.active[run.ID].cancel(errLost) // the process is gone: it says nothing more
-			h.runs.mu.Unlock()
+			h.die(run.ID)
 			h.hire(model, in.withWeb(true), withFallback)
 			ctx, stop := context.WithCancel(t.Context())
 			var wg sync.WaitGroup

@@ -177,9 +177,8 @@ func (w *work) redo(ctx context.Context, steps []chat.Step) error {
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
-	callCtx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })()
+	callCtx, cancel := w.callContext(ctx)
+	defer cancel()
 	attempts := make([]*attempt, len(steps))
 	for i, step := range steps {
 		attempts[i] = w.again(step, version)
@@ -188,13 +187,9 @@ func (w *work) redo(ctx context.Context, steps []chat.Step) error {
 		}
 	}
 	for i, a := range attempts {
-		var o outcome
-		if a.status == "" {
-			select {
-			case o = <-a.ended:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+		o, err := a.wait(ctx)
+		if err != nil {
+			return err
 		}
 		ended, message, err := w.conclude(a, o)
 		if err != nil {

@@ -130,9 +130,7 @@ func TestADenialIsKnownAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-held
-	h.runs.mu.Lock()
-	h.runs.active[run.ID].cancel(errLost) // the process is gone: it says nothing more
-	h.runs.mu.Unlock()
+	h.die(run.ID)
 	second := scripted.New(says("They are ordered."))
 	h.hire(second, s.with)
 	ctx, stop := context.WithCancel(t.Context())
