@@ -21,6 +21,7 @@ type Library interface {
 	KnownVersion(ctx context.Context, s chat.Scope) (int64, error)
 	Semantic() bool
 	Document(ctx context.Context, s chat.Scope, id string) (corpus.Document, error)
+	CheckNamed(ctx context.Context, s chat.Scope, namespace string, ids []string) error
 	Capture(ctx context.Context, u corpus.Upload) (corpus.Document, error)
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)

@@ -13,6 +13,9 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	if err != nil {
 		return chat.Queued{}, err
 	}
+	if err := r.named(ctx, s.User, req); err != nil {
+		return chat.Queued{}, err
+	}
 	q, err := r.cfg.Store.Enqueue(ctx, s, req)
 	if err == nil {
 		r.sendNext(context.WithoutCancel(ctx), req.SessionID)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -195,4 +196,33 @@ func TestAQuestionThatCannotBeSentSaysWhy(t *testing.T) {
 	}
 	h.wait(run.ID)
 	h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem != "" })
+}
+
+func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hanging{})
+	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
+	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
+	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: "one", DocumentIDs: []string{doc.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.library.Delete(t.Context(), chat.Local, doc.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(run.ID)
+	h.runs.Resend(t.Context(), "s")
+	left, err := h.store.Queue(t.Context(), chat.Local, "s")
+	if err != nil || len(left) != 1 || !strings.Contains(left[0].Problem, "may have been deleted") {
+		t.Errorf("left = %+v, %v", left, err)
+	}
+	if runs, err := h.store.Runs(t.Context(), chat.Local, "s"); err != nil || len(runs) != 1 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
 }

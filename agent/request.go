@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -54,6 +55,11 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 		err = invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.mostResults(), set.name)
 	}
 	return req, set, err
+}
+
+// named refuses a question about documents or a namespace that the user does not have.
+func (r *Runs) named(ctx context.Context, user string, req chat.RunRequest) error {
+	return r.cfg.Library.CheckNamed(ctx, chat.Scope{User: user}, req.Namespace, req.DocumentIDs)
 }
 
 // toolsOf finds the tools that a request names.

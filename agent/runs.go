@@ -129,11 +129,14 @@ func NewRuns(cfg Config) (*Runs, error) {
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
-// IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeTooMany
-// when too many runs are under way, CodeConflict for a session at its limit of questions, and CodeUnavailable while the server stops.
+// IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeNotFound for a
+// namespace or documents that the user does not have, CodeTooMany when too many runs are under way, CodeConflict for a session at its limit of questions, and CodeUnavailable while the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
 	req, set, err := r.check(req)
 	if err != nil {
+		return chat.Run{}, false, err
+	}
+	if err := r.named(ctx, user, req); err != nil {
 		return chat.Run{}, false, err
 	}
 	if err := r.room(ctx, user, req, set); err != nil {

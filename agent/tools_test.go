@@ -106,6 +106,9 @@ func TestToolsReachOnlyWhatTheQuestionMay(t *testing.T) {
 		}
 	}
 	check("narrowed to another document", h.used(chat.RunRequest{Message: "How many days of holiday?", DocumentIDs: []string{surveyID}}, everything...))
+	if _, _, err := h.library.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Namespace: "elsewhere", Filename: "a.md", Body: strings.NewReader("# Else\n")}); err != nil {
+		t.Fatal(err)
+	}
 	check("in another namespace", h.used(chat.RunRequest{Message: "How many days of holiday?", Namespace: "elsewhere"}, everything...))
 }
 

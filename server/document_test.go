@@ -111,7 +111,7 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	if found.TotalResults != 1 || found.Results[0].Metadata.DocumentID != first.ID || found.Results[0].Rank != 1 || found.Results[0].Score <= 0 {
 		t.Errorf("search = %+v", found)
 	}
-	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"elsewhere"}`).decode(t, &found)
+	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"default"}`).decode(t, &found)
 	if found.TotalResults != 0 || found.Results == nil {
 		t.Errorf("search elsewhere = %+v", found)
 	}

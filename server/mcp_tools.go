@@ -66,6 +66,9 @@ func (s *Server) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolReque
 	if err != nil {
 		return "", mcpFound{}, err
 	}
+	if err := s.library.CheckNamed(ctx, who.scope, in.Namespace, q.Documents); err != nil {
+		return "", mcpFound{}, err
+	}
 	found, err := s.library.Search(ctx, who.scope.In(in.Namespace), q)
 	if err != nil {
 		return "", mcpFound{}, err

@@ -19,13 +19,20 @@ func describedFields(l Limits) map[string]field {
 	message := field{about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))}
 	given := field{pattern: notBlank, min: to(1), max: to(200_000)}
 	session := field{about: "The conversation to go on with; an unknown id begins one, none makes a new id.", pattern: maybeForm}
+	named := field{about: "Only documents of this namespace; none: of all. One without documents is refused with 404."}
 	fifty := field{min: to(1), max: to(50)}
 	share := field{min: to(0), max: to(1)}
 	return map[string]field{
 		"Question.message":             message,
 		"Question.session_id":          session,
 		"Question.context_text":        given,
-		"Question.document_ids":        {max: to(1000)},
+		"Question.document_ids":        {about: "Only these documents. One that is not there is refused with 404.", max: to(1000)},
+		"Question.namespace":           named,
+		"AgentQuery.namespace":         named,
+		"SearchQuery.namespace":        named,
+		"V1Question.namespace":         named,
+		"V1Question.document_ids":      {about: "Only these documents. One that is not there is refused with 404.", max: to(1000)},
+		"SearchFilters.document_ids":   {about: "Only these documents. One that is not there is refused with 404."},
 		"Question.toolset":             toolsetField,
 		"AgentQuery.history":           {pair: true},
 		"AgentQuery.question":          message,

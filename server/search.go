@@ -91,8 +91,12 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
+	scope := s.scope(c)
+	if err := s.library.CheckNamed(c.Request().Context(), scope, body.Namespace, q.Documents); err != nil {
+		return found{}, err
+	}
 	start := time.Now()
-	res, err := s.library.Search(c.Request().Context(), s.scope(c).In(body.Namespace), q)
+	res, err := s.library.Search(c.Request().Context(), scope.In(body.Namespace), q)
 	if err != nil {
 		return found{}, err
 	}
