@@ -17,7 +17,7 @@ const (
 )
 
 // groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most for more to come.
-const groupPause = 15 * time.Millisecond
+const groupPause = 18 * time.Millisecond
 
 // A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait for the next: so a
 // lone append waits for nobody, and the more there are, the less each costs. Its goroutine lives as long as anything waits.

@@ -14,7 +14,7 @@ const (
 	listenPause = 3 * time.Second  // at most, between attempts to connect
 
 	// gatherPause is from one message to the next look for more: under load, a replica wakes less often for what others do.
-	gatherPause = 10 * time.Millisecond
+	gatherPause = 25 * time.Millisecond
 )
 
 // Listen calls wake with the id of each run that another replica appends to, and changed with that of each document whose state or progress another
@@ -53,13 +53,17 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 		return err
 	}
 	missed()
-	for woken := (time.Time{}); ; {
-		if conn.PgConn().Frontend().ReadBufferLen() == 0 {
-			time.Sleep(gatherPause - time.Since(woken))
-			woken = time.Time{}
-		}
+	for {
 		waiting, cancel := context.WithTimeout(ctx, listenCheck)
 		notification, err := conn.WaitForNotification(waiting)
+		woken := time.Now()
+		for err == nil {
+			db.pass(notification.Payload, wake, changed, look)
+			if conn.PgConn().Frontend().ReadBufferLen() == 0 {
+				break
+			}
+			notification, err = conn.WaitForNotification(waiting)
+		}
 		cancel()
 		switch {
 		case ctx.Err() != nil:
@@ -72,18 +76,20 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 		case err != nil:
 			return err
 		default:
-			for _, id := range db.heard(notification.Payload) {
-				if document, ok := strings.CutPrefix(id, ofDocument); ok {
-					changed(document)
-				} else if id == toLook {
-					look()
-				} else {
-					wake(id)
-				}
-			}
-			if woken.IsZero() {
-				woken = time.Now()
-			}
+			time.Sleep(gatherPause - time.Since(woken))
+		}
+	}
+}
+
+// pass calls what a message is for.
+func (db *DB) pass(message string, wake func(runID string), changed func(documentID string), look func()) {
+	for _, id := range db.heard(message) {
+		if document, ok := strings.CutPrefix(id, ofDocument); ok {
+			changed(document)
+		} else if id == toLook {
+			look()
+		} else {
+			wake(id)
 		}
 	}
 }
