@@ -99,7 +99,7 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 		names[id] = files[i].name
 	}
 
-	sets := map[string][]asked{"tuned": readAsked(t, "tuned.tsv"), "held": readAsked(t, "held.tsv")}
+	sets := map[string][]asked{"tuned": readAsked(t, "tuned.tsv"), "held": readAsked(t, "held.tsv"), "facts": readAsked(t, "facts.tsv"), "facts held": readAsked(t, "facts-held.tsv")}
 	for _, q := range questions {
 		sets["known"] = append(sets["known"], asked{"answer", q.file, q.says, q.ask})
 	}
@@ -129,9 +129,11 @@ type asked struct{ class, file, says, question string }
 
 // leastGood is how many questions of each class must be answered, or refused, as they should.
 var leastGood = map[string]map[string]int{
-	"known": {"answer": len(questions) - 1, "near-miss": len(unanswerable)},
-	"tuned": {"answer": 25, "paraphrase": 11, "off-topic": 13, "near-miss": 30},
-	"held":  {"answer": 26, "paraphrase": 9, "off-topic": 13, "near-miss": 27},
+	"known":      {"answer": len(questions) - 1, "near-miss": len(unanswerable)},
+	"tuned":      {"answer": 25, "paraphrase": 11, "off-topic": 13, "near-miss": 30},
+	"held":       {"answer": 26, "paraphrase": 9, "off-topic": 13, "near-miss": 27},
+	"facts":      {"answer": 16, "near-miss": 16}, // before facts had to be of their subject: 16 and 12
+	"facts held": {"answer": 14, "near-miss": 15}, // 14 and 13
 }
 
 func readAsked(t *testing.T, name string) []asked {

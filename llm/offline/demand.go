@@ -24,6 +24,7 @@ const (
 		`un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil`
 	numberSign = `\d|[一二三四五六七八九十百千万零]`
 	timeUnits  = `seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|nights?|sekunden?|minuten?|stunden?|tagen?|tage?s?|wochen?|monate?n?|jahre?n?|secondes?|heures?|jours?|semaines?|mois|ans?|années?|segundos?|minutos?|horas?|días?|meses|mes|años?`
+	calendar   = `(?i)\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may \d+|\d+ may|may (?:1\d|20)\d\d|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b|\b(?:1\d|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]|[月日]|(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)`
 	begins     = `(?i)^(?:and |but |so |und |et |y |,)*`
 )
 
@@ -51,6 +52,15 @@ var demands = []struct{ question, stands, form pattern }{
 	{ // age
 		lazily(`(?i)\bhow old\b|\bwie alt\b|\bquel âge\b`), lazily(`(?i)^(?:old|alt|âge)$`),
 		lazily(`(?i)\b(?:1\d|20)\d\d\b|\b(?:years?|months?|weeks?|days?|ans|jahre?) ?(?:old|alt)?\b|\baged?\b|\bborn\b`)},
+	{ // a year
+		lazily(`(?i)\b(?:what|which) years?\b|\bwelche[mns]? jahr|\bquelle année|\b(?:qué|cuál) año|何年[にのか]|哪一?年|哪年`), lazily(`(?i)^(?:years?|jahre?|année|año|年)$`),
+		lazily(`\b(?:1\d|20)\d\d\b|年`)},
+	{ // a month or a day of the calendar
+		lazily(`(?i)\b(?:what|which) (?:date|month)s?\b|\bwelche[mnsr]? (?:monat|datum)|\b(?:quel mois|quelle date)\b|\bqué (?:mes|fecha)\b`), lazily(`(?i)^(?:dates?|months?|datum|monat|mois|mes|fecha)$`),
+		lazily(calendar)},
+	{ // when something was, not when it is
+		lazily(begins + `(?:(?:since|until|till|by|from) )?when (?:was|were|did|had)\b`), nil,
+		lazily(calendar + `|(?i)\b(?:1\d|20)\d\d\b|\d:\d\d|\b(?:ago|yesterday|before|after|during|while|as soon as|spring|summer|autumn|winter|century|noon|midnight|morning|evening|\p{L}+day|(?:the|same|next|following|previous|last|first|that|this) (?:day|week|month|year))\b`)},
 	{ // a time
 		lazily(begins + `(?:(?:since|until|till|by|from) )?when\b|\b(?:what|which) (?:year|date|day|month|time)\b|\b(?:seit|bis|ab)? ?wann\b|\bquand\b|\bcuándo\b|いつ|什么时候|何時`), lazily(`(?i)^(?:year|date|time)$`),
 		lazily(`(?i)` + numberSign + `|[年月日時时]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|day\b|\b(?:weeks?|months?|years?|spring|summer|autumn|winter|morning|evening|noon|night|daily|before|after|as soon as|once|until|till|from|when|whenever|while|during|if|immediately|at once|now|today|first|last|never|always|later|then)\b|tags?\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|januar|februar|märz|april|mai|juni|juli|august|oktober|dezember|woche|jahr|monat|vor|nach|bis|ab|sobald|wenn|sofort|janvier|février|mars|avril|juin|juillet|août|avant|après|dès|jusqu|pendant|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|antes|después|hasta|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b`)},
@@ -60,12 +70,18 @@ var demands = []struct{ question, stands, form pattern }{
 }
 
 var (
-	countedNoun = lazily(`(?i)\b(?:how many|number of|combien d(?:e |['’])|cuánt[oa]s|wie ?viele) ?(\p{L}[\p{L}'-]*)`)
+	countedNoun = lazily(`(?i)\b(?:how (?:many|much)|number of|combien d(?:e |['’])|cuánt[oa]s|wie ?viele) ?(\p{L}[\p{L}'-]*)`)
+	noCount     = lazily(`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would|of|the|an?|it|in|at|for|to|per|time|money|more|less|longer|later|earlier|higher|lower)$`) // after "how much"
 	wantsName   = lazily(`(?i)\bnames? of\b|\b(?:what|how) (?:is|are|was|were)\b.*\bcalled\b|\bwie (?:heißt|hieß)\b|\bs'appelle|\bcómo se llama|名前|叫什么`)
 	nameWord    = lazily(`(?i)^(?:names?|called|heißt|hieß|appelle|llama)$`)
 	properName  = lazily("[\\p{L},;:)(]\\s+[(\"“„«`]?(\\p{Lu}[\\p{L}\\d'’.-]+)|[\"“„«`](\\p{L}[^\"”“»`]+)[\"”“»`]")
-	wantsPerson = lazily(begins + `(?:from |to |by |for |with )?who(?:m|se)?\b`)
-	people      = lazily(`(?i)\b(?:i|you|we|he|she|they|them|one|anyone|anybody|everyone|everybody|nobody|somebody|someone|people|persons?|users?|readers?|members?|staff|crew|team|department|company|firm|office|employees?|employers?|workers?|managers?|directors?|owners?|tenants?|landlords?|customers?|clients?|suppliers?|contractors?|makers?|manufacturers?|engineers?|inspectors?|surveyors?|doctors?|captain|president|chair\w*|head|authors?|founders?|teachers?|students?|children|parents?|lawyers?|agents?|administrators?|officers?|guests?|neighbou?rs?|partners?|board|court|police|bank|council|ministry|authority|insurer|ltd|inc|gmbh)\b`)
+	wantsPerson = lazily(begins + `(?:(?:from |to |by |for |with )?who(?:m|se)?|(?:von |an |bei |mit |für )?we(?:r|n|m|ssen)|(?:à |de |par |pour )?qui|¿? ?(?:a |de |por |para )?quién(?:es)?)\b`)
+	people      = lazily(`(?i)\b(?:i|you|we|he|she|they|them|one (?:may|can|must|should|has)|anyone|anybody|everyone|everybody|nobody|somebody|someone|people|persons?|users?|readers?|members?|staff|crew|team|department|company|firm|office|employees?|employers?|workers?|managers?|directors?|owners?|tenants?|landlords?|customers?|clients?|suppliers?|contractors?|makers?|manufacturers?|engineers?|inspectors?|surveyors?|doctors?|captain|president|chair\w*|head|authors?|founders?|teachers?|students?|children|parents?|lawyers?|agents?|administrators?|officers?|guests?|neighbou?rs?|partners?|board|court|police|bank|council|ministry|authority|insurer|ltd|inc|gmbh)\b`)
+	leute       = lazily(`(?i)\b(?:sie|wir|ich|man|jede[rm]?|niemand|herrn?|frau|familie|\p{L}*(?:person(?:en)?|leute|mitarbeiter\p{L}*|betriebe?s?|firma|hersteller\p{L}*|händler\p{L}*|kunden?|käufer\p{L}*|mieter\p{L}*|eigentümer\p{L}*|besitzer\p{L}*|verwalt(?:er|ung)\p{L}*|meister\p{L}*|handwerker\p{L}*|monteur\p{L}*|installateur\p{L}*|techniker\p{L}*|ingenieur\p{L}*|arzt|ärzt\p{L}*|leiter\p{L}*|chef\p{L}*|vorstand|behörde|gericht|versicherung|polizei|präsident\p{L}*|autor\p{L}*))\b`)
+	gens        = lazily(`(?i)\b(?:personne|locataires?|propriétaires?|employée?s?|directeur|directrice|médecin|maire|auteur|sociét[ée]|entreprise|client\w*|vecin\w*|empresa|inquilin\w*|propietari\w*|emplead\w*|directora?s?|presidenta|médic\w*|autora?s?|alcalde\w*)\b`)
+	german      = lazily(begins + `(?:(?:von |an |bei |mit |für )?we(?:r|n|m|ssen)|wie (?:heißt|hieß))\b`)
+	fullName    = lazily(`(\p{Lu}\p{Ll}+) \p{Lu}\p{Ll}+`)
+	opener      = lazily(`^(?:De[rnms]|Die|Das|Eine?[nmrs]?|Keine?[nmrs]?|Im|In|Am|An|Auf|Bei|Mit|Nach|Vor|Zu[mr]?|Für|Von|Vom|Aus|Ab|Bis|Jede[rnms]?|Diese[rnms]?|Alle|Ihre?|Seine?|Wenn|Als|Ist|Sind)$`)
 	wholeName   = lazily(`^\p{Lu}[\p{Ll}'-]+ \p{Lu}\p{Ll}+`)
 	wantsReason = lazily(begins + `why\b`)
 	negation    = lazily(`(?i)\b(?:not|never|no|cannot|without)\b|n['’]t\b`)
@@ -81,7 +97,7 @@ func demanded(question string) demand {
 			break
 		}
 	}
-	if m := countedNoun().FindStringSubmatch(question); m != nil {
+	if m := countedNoun().FindStringSubmatch(question); m != nil && !noCount().MatchString(m[1]) {
 		d.counted = m[1]
 	}
 	if wantsName().MatchString(question) && d.form == nil {
@@ -100,14 +116,40 @@ func (d demand) met(sentence, question string) bool {
 		return false
 	}
 	switch {
-	case d.person && (people().MatchString(sentence) || wholeName().MatchString(sentence)):
+	case !d.person && !d.name, d.person && people().MatchString(sentence):
 		return true
-	case !d.person && !d.name:
+	case german().MatchString(question): // every noun looks like a name
+		return d.person && leute().MatchString(sentence) || slices.ContainsFunc(fullName().FindAllStringSubmatch(sentence, -1), func(m []string) bool {
+			return !opener().MatchString(m[1])
+		})
+	case d.person && (wholeName().MatchString(sentence) || gens().MatchString(sentence)):
 		return true
 	}
 	return slices.ContainsFunc(properName().FindAllStringSubmatch(sentence, -1), func(m []string) bool {
 		return !strings.Contains(question, strings.Trim(m[1]+m[2], "."))
 	})
+}
+
+// fact reports whether a figure, a date, a person or a name is asked for.
+func (d demand) fact() bool { return d.form != nil || d.person || d.name }
+
+// anchored reports whether a sentence that has the fact asked for is about the subject: a word of the question that is neither
+// counted nor stands for the fact is in the sentence, its headings or the sentence before. Its passage alone is not enough.
+func anchored(c candidate, words []word, want demand) bool {
+	if !want.fact() {
+		return true
+	}
+	asked := false
+	for k, w := range words {
+		if w.light || w.need == 0 || w.gram != "" || want.counted != "" && w.typed == want.counted {
+			continue
+		}
+		if max(c.has[k], c.near[k], c.before[k]) > 0 {
+			return true
+		}
+		asked = true
+	}
+	return !asked
 }
 
 func withoutNumbersOf(question, sentence string) string {
@@ -132,4 +174,4 @@ func counts(sentence string, w word, analyser *text.Analyser) bool {
 	return false
 }
 
-var countWord = lazily(`(?i)` + numberSign + `|(?:^|[^\p{L}])(?:` + numberWords + `|once|twice|an?|no|none|only|each|every|unlimited|any|kein\w*)(?:$|[^\p{L}])`)
+var countWord = lazily(`(?i)` + numberSign + `|(?:^|[^\p{L}])(?:` + numberWords + `|once|twice|an?|no|none|unlimited|kein\w*)(?:$|[^\p{L}])`)

@@ -68,7 +68,7 @@ func supports(cands []candidate, words []word, p pile, want demand, question str
 		return false
 	}
 	for _, c := range cands {
-		if want.met(c.text, question) && countsAsked(c, words, p, want) {
+		if want.met(c.text, question) && countsAsked(c, words, p, want) && anchored(c, words, want) {
 			return true
 		}
 	}
@@ -87,7 +87,11 @@ func countsAsked(c candidate, words []word, p pile, want demand) bool {
 		if c.has[k] > 0 {
 			return counts(c.text, w, p.analysers[c.source])
 		}
-		return c.near[k] > 0 || c.before[k] > 0
+		around := c.near[k]
+		if c.lean == leanedOn {
+			around = max(around, c.before[k])
+		}
+		return around > synonymWorth // what stands around it names just this
 	}
 	return true
 }

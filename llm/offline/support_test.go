@@ -17,6 +17,14 @@ func TestNearMissesAreRefused(t *testing.T) {
 		"How many days of parental leave does an employee get?",
 		"What is the name of the line manager?",
 		"Was kostet die Kündigung?",
+		"In which month was the roof renewed?",
+		"On which date is the flashing replaced?",
+		"When was the flashing cracked?",
+		"How many employees carry unused days over?",
+		"How much memory does the boiler have?",
+		"In which year was Maria Keller promoted?",
+		"Wer hat die Miete bezahlt?",
+		"Wie heißt der Mieter?",
 	} {
 		if got, _ := ask(t, question); !strings.HasPrefix(got, Refusal) {
 			t.Errorf("%s: %q", question, got)

@@ -51,9 +51,9 @@ func weigh(q query, p pile, want demand, question string) []word {
 	subject := text.QueryWords(question, langs) // without the stop words of the documents' languages
 	var words []word
 	add := func(ws []text.Word, share float64, borrowed bool) {
-		for _, w := range ws {
+		for i, w := range ws {
 			n := word{typed: w.Text, terms: slices.Concat(w.Terms, text.QueryTerms(w.Text, langs)), borrowed: borrowed,
-				name: slices.ContainsFunc(q.names, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] })}
+				name: isName(w, q.names)}
 			if w.Gram {
 				n.gram = w.Text
 			}
@@ -63,7 +63,7 @@ func weigh(q query, p pile, want demand, question string) []word {
 			rarity := rarity(n, p)
 			n.weight, n.need = share*rarity, share*(1+rarity)
 			if n.name {
-				n.need *= 1.2
+				n.need *= nameWorth(question, ws, i, q.names)
 			}
 			if n.light {
 				n.need *= lightWorth
@@ -83,6 +83,29 @@ func weigh(q query, p pile, want demand, question string) []word {
 		}
 	}
 	return words
+}
+
+// nameWorth is what a word of a name weighs: a name of several words is one name, and no word of it weighs as much as one alone.
+func nameWorth(question string, words []text.Word, at int, names []text.Word) float64 {
+	joined := func(i int) bool {
+		return i >= 0 && i+1 < len(words) && isName(words[i], names) && isName(words[i+1], names) &&
+			strings.Contains(question, words[i].Text+" "+words[i+1].Text)
+	}
+	length := 1
+	for i := at - 1; joined(i); i-- {
+		length++
+	}
+	for i := at; joined(i); i++ {
+		length++
+	}
+	if length == 1 {
+		return 1.2
+	}
+	return 1.5 / float64(length)
+}
+
+func isName(w text.Word, names []text.Word) bool {
+	return slices.ContainsFunc(names, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] })
 }
 
 // worths finds the terms that stand for a word: itself and its irregular forms, words of nearly its meaning, words made of its stem.
