@@ -20,6 +20,7 @@ const (
 type reply struct {
 	text      string
 	supported bool
+	missing   string // one of two things that the question compares, when only the other was found
 }
 
 // candidate is a sentence with its worth.
@@ -47,9 +48,17 @@ func compose(t turn, q query) reply {
 	for i := range p.sentences {
 		cands = append(cands, rate(p, i, words, want, t.question))
 	}
+	halves := compared(t.question, words)
+	both, missing := each(halves, cands, words, want, t.question)
+	if missing != "" {
+		return reply{missing: missing}
+	}
 	ranked := slices.Clone(cands)
 	slices.SortStableFunc(ranked, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	picked := chosen(ranked, words, p, want, demand, t.question)
+	if len(both) == 2 && !covers(picked, both) && supports(both, withoutComparatives(words), p, demand, t.question) {
+		picked = both
+	}
 	if len(picked) == 0 {
 		return reply{}
 	}

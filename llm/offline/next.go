@@ -79,10 +79,14 @@ func documents(t turn) ([]step, string) {
 			return readAll(t, reads, q), ""
 		}
 	}
-	if !a.supported {
+	switch {
+	case a.supported:
+		return nil, a.text
+	case a.missing != "":
+		return nil, refuse(t, q) + alone(a.missing)
+	default:
 		return nil, refuse(t, q)
 	}
-	return nil, a.text
 }
 
 // readTurns is 2 after a second search was followed by reading.
