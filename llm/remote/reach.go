@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -15,12 +16,17 @@ type Reach struct {
 	err   error
 }
 
-// Ask returns what look finds, or found in the ten seconds before now.
-func (r *Reach) Ask(now time.Time, look func() error) error {
+// Ask returns what look finds, or found in the ten seconds before now. What it finds for a caller who has gone says nothing of the
+// server and is not kept.
+func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.After(r.until) {
-		r.err, r.until = look(), now.Add(reachFor)
+	if !now.After(r.until) {
+		return r.err
 	}
-	return r.err
+	err := look(ctx)
+	if ctx.Err() != context.Canceled {
+		r.err, r.until = err, now.Add(reachFor)
+	}
+	return err
 }
