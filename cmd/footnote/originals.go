@@ -78,12 +78,12 @@ func originalReader(ctx context.Context, set *settings, dir *directory) (func(ha
 const originalsTime = 2 * time.Second
 
 // originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all the same. It asks every ten
-// seconds at most, and whoever asked first need not wait for the answer.
+// seconds at most.
 func originalsCheck(kept originals) server.Check {
 	var seen looks.Reach
 	return server.Check{Name: "originals", Probe: func(ctx context.Context) error {
-		return seen.Ask(time.Now(), func() error {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), originalsTime)
+		return seen.Ask(ctx, time.Now(), func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, originalsTime)
 			defer cancel()
 			return kept.Reach(ctx)
 		})
