@@ -81,8 +81,12 @@ func (d *desk) call(c llm.Call) any {
 		}
 	case "list_documents":
 		var docs []any
+		filters, _ := raw["filters"].(map[string]any)
+		title, _ := filters["title"].(string)
 		for _, p := range library {
-			docs = append(docs, map[string]any{"doc_id": p.id, "filename": p.file, "title": p.title})
+			if strings.Contains(strings.ToLower(p.title+"\n"+p.file), strings.ToLower(title)) {
+				docs = append(docs, map[string]any{"doc_id": p.id, "filename": p.file, "title": p.title, "type": "text/plain", "added": "2026-01-02"})
+			}
 		}
 		return map[string]any{"documents": docs, "page": 1, "more": false}
 	case "calculate":

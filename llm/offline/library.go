@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -163,20 +162,11 @@ func list(t turn, about string) ([]step, string) {
 		}
 		return nil, "There are no documents yet. Add some, then ask again."
 	}
-	var b strings.Builder
 	at := ""
 	if out.More {
 		at = "at least "
 	}
-	noun := "documents"
-	if len(out.Documents) == 1 {
-		noun = "document"
-	}
-	fmt.Fprintf(&b, "You have %s%d %s:\n", at, len(out.Documents), noun)
-	for _, d := range out.Documents {
-		b.WriteString("\n- " + escape(d.label()))
-	}
-	return nil, b.String()
+	return nil, enumerate("You have "+at+counted(len(out.Documents), "document"), out.Documents, false)
 }
 
 func (d document) label() string {

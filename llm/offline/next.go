@@ -25,6 +25,9 @@ func next(t turn) ([]step, string) {
 		return summary(t, about)
 	case kindListing:
 		return list(t, about)
+	case kindCatalogue:
+		c, _ := catalogue(about)
+		return consult(t, c)
 	default:
 		return documents(t)
 	}

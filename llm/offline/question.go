@@ -16,7 +16,8 @@ const (
 	kindTalk                  // a greeting or thanks
 	kindArithmetic
 	kindSummary
-	kindListing // of the library itself
+	kindListing   // of the library itself
+	kindCatalogue // what the list of documents says of one of them
 	kindEmpty
 )
 
@@ -26,7 +27,7 @@ var (
 
 	summarise = lazily(`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ]*$|fasse|résume[rz]?|resume)\s*(.*)$`)
 	listing   = lazily(`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`)
-	ownership = lazily(`(?i)^\s*(?:do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our )?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is there|exist|in (?:the |my |our )?library)?[\s?.!]*$`)
+	ownership = lazily(`(?i)^\s*(?:(?:are|is) (?:of (?:the )?(?:type|format) )?(?:an? )?(?:pdf|markdown|html|text)s?(?: files?| documents?)?|do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our )?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is there|exist|in (?:the |my |our )?library)?[\s?.!]*$`)
 	byAuthor  = lazily(`(?i)^\s*(?:are |were |is )?(?:written |authored )?by ([\p{L}][\p{L} .'-]+?)[\s?.!]*$`)
 
 	sumWords   = strings.NewReplacer(" plus ", " + ", " minus ", " - ", " times ", " * ", " multiplied by ", " * ", " divided by ", " / ", " over ", " / ", "×", "*", "÷", "/", "−", "-", " to the power of ", " ^ ", " squared", "^2")
@@ -58,6 +59,9 @@ func classify(q string) (kind, string) {
 		if ownership().MatchString(m[2]) || byAuthor().MatchString(m[2]) {
 			return kindListing, m[2]
 		}
+	}
+	if _, ok := catalogue(q); ok {
+		return kindCatalogue, q
 	}
 	return kindDocuments, ""
 }

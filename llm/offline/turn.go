@@ -46,6 +46,9 @@ type document struct {
 	DocID    string    `json:"doc_id"`
 	Filename string    `json:"filename"`
 	Title    string    `json:"title"`
+	Type     string    `json:"type"`
+	Pages    int       `json:"pages"`
+	Added    string    `json:"added"`
 	Score    float64   `json:"score"`
 	Passages []passage `json:"passages"`
 }
