@@ -103,6 +103,16 @@ func onceKey(c echo.Context) string {
 	return key
 }
 
+func checkKey(key string) error {
+	if len(key) > 255 {
+		return invalid("The Idempotency-Key is too long: use at most 255 bytes.")
+	}
+	if !utf8.ValidString(key) {
+		return invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
+	}
+	return nil
+}
+
 // startFor is startRun for a question that came by any route.
 func (s *Server) startFor(ctx context.Context, scope chat.Scope, route, key string, q question) (chat.Run, error) {
 	if s.isDraining() {
@@ -127,8 +137,8 @@ func (s *Server) runRequest(c echo.Context, q question) (chat.RunRequest, error)
 }
 
 func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
-	if len(key) > 255 {
-		return chat.RunRequest{}, invalid("The Idempotency-Key is too long: use at most 255 bytes.")
+	if err := checkKey(key); err != nil {
+		return chat.RunRequest{}, err
 	}
 	if q.SessionID != "" {
 		if err := chat.CheckSessionID(q.SessionID); err != nil {
@@ -164,9 +174,9 @@ func checkNames(field string, names []string) error {
 	return nil
 }
 
-// cleanText drops what no store keeps: NUL characters and bytes that are not UTF-8.
+// cleanText drops NUL characters, which no store keeps.
 func cleanText(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	return strings.ReplaceAll(text, "\x00", "")
 }
 
 // checkConfig holds a request's own settings to their ranges.

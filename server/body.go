@@ -38,6 +38,9 @@ func (s *Server) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) erro
 	if err != nil {
 		return s.jsonError(err)
 	}
+	if err := legibleJSON(body); err != nil {
+		return err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
 	if err := decoder.Decode(v); err != nil {
@@ -154,7 +157,7 @@ func (s *Server) readForm(c echo.Context) error {
 	if err != nil {
 		return &chat.Error{Code: chat.CodeInvalid, Message: "The form could not be read. Reload the page and try again.", Err: err}
 	}
-	return nil
+	return legibleValues(r.PostForm, notUTF8)
 }
 
 func mediaType(c echo.Context) string {

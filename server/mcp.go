@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 
@@ -37,6 +39,17 @@ var toolSchemas = sdk.NewSchemaCache()
 // mcp answers POST /mcp: the Model Context Protocol, stateless, so that every request carries who asks and any replica can answer it.
 func (s *Server) mcp(c echo.Context) error {
 	who := caller{s.scope(c), origin(c), c.Path()}
+	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
+		return err
+	}
+	body, err := io.ReadAll(c.Request().Body)
+	if err != nil {
+		return s.jsonError(err)
+	}
+	if err := legibleJSON(body); err != nil {
+		return err
+	}
+	c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("Cache-Control", "no-store")
 	plain := !wantsStream(c) // a client that takes no events gets the answer alone
 	c.Request().Header.Set(echo.HeaderAccept, "application/json, text/event-stream")

@@ -159,7 +159,7 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid, "Go value of type string"},
 		{"a method that is not known", `{"jsonrpc":"2.0","id":1,"method":"x/y"}`, kind, 400, chat.CodeInvalid, `"x/y"`},
 		{"a method that is long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("é", 450) + `"}`, kind, 400, chat.CodeInvalid, "éé"},
-		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413, chat.CodeTooLarge, "too large"},
+		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413, chat.CodeTooLarge, "larger than"},
 	} {
 		got := b.send("POST", "/mcp", tt.body, tt.headers...)
 		var p problem

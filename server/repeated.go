@@ -20,9 +20,12 @@ var queryNames = sync.OnceValue(func() map[string][]string {
 	return names
 })
 
-// checkRepeated refuses a parameter that stands in the address twice: one of the two would have no effect.
-func (s *Server) checkRepeated(next echo.HandlerFunc) echo.HandlerFunc {
+// checkQuery refuses parameters that can't be read, and one that stands in the address twice: one of the two would have no effect.
+func (s *Server) checkQuery(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		if err := legibleQuery(c.Request().URL.RawQuery); err != nil {
+			return err
+		}
 		for name, values := range c.QueryParams() {
 			if len(values) > 1 && slices.Contains(queryNames()[c.Request().Method+" "+c.Path()], name) {
 				return invalid("The parameter " + name + " stands in the address more than once. Give it once.")

@@ -15,7 +15,7 @@ func (s *Server) routes() *echo.Echo {
 	e.Logger.SetOutput(io.Discard)
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.fail
-	e.Use(s.observe, s.checkHost, s.checkOrigin, s.checkUser, s.checkRepeated, middleware.GzipWithConfig(middleware.GzipConfig{
+	e.Use(s.observe, s.checkHost, s.checkOrigin, s.checkUser, s.checkQuery, middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,
 	}))
 

@@ -27,9 +27,9 @@ func (s *Server) rerunStep(c echo.Context) error {
 	if input == nil {
 		return invalid("input must be a JSON object: the tool's arguments.")
 	}
-	key := c.Request().Header.Get("Idempotency-Key")
-	if key == "" && c.Request().PostForm != nil {
-		key = c.Request().PostForm.Get("idempotency_key")
+	key := onceKey(c)
+	if err := checkKey(key); err != nil {
+		return err
 	}
 	run, fresh, err := s.runs.Rerun(c.Request().Context(), s.scope(c), id, c.Param("call"), input, key)
 	if err != nil {
@@ -67,6 +67,9 @@ func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
 		return nil, err
 	}
 	text := strings.TrimSpace(formText(c.Request().PostForm, "input"))
+	if err := legibleJSON([]byte(text)); err != nil {
+		return nil, err
+	}
 	if err := json.Unmarshal([]byte(text), &body.Input); err != nil || body.Input == nil {
 		return nil, invalid(`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`)
 	}

@@ -116,6 +116,9 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 		settings.Namespace = string(value)
 		return false, checkNamespace(settings.Namespace)
 	}
+	if err := legibleJSON(value); err != nil {
+		return false, err
+	}
 	if len(value) > 0 && json.Unmarshal(value, &settings.Meta) != nil {
 		return false, invalid("The field meta must be a JSON object.")
 	}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"bytes"
+	"net/url"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"footnote/chat"
+)
+
+// Bytes that are not UTF-8, and halves of surrogate pairs, stand for no character. The decoders put U+FFFD in their place without a word;
+// here whoever sends them is told.
+const (
+	notUTF8  = "The body holds bytes that are not UTF-8. Encode its text as UTF-8 and send it again."
+	halfPair = `The body holds half of a character: \ud800 to \udfff stand in pairs in JSON. Send both halves, or the character itself.`
+)
+
+// legibleJSON refuses a body with text that nobody could read.
+func legibleJSON(body []byte) error {
+	if !utf8.Valid(body) {
+		return invalid(notUTF8)
+	}
+	if !bytes.Contains(body, []byte(`\u`)) {
+		return nil
+	}
+	for at := bytes.IndexByte(body, '\\'); at >= 0; at = bytes.IndexByte(body, '\\') {
+		body = body[at:]
+		first, ok := escaped(body)
+		if !ok || !utf16.IsSurrogate(first) {
+			body = body[min(2, len(body)):]
+			continue
+		}
+		second, _ := escaped(body[6:])
+		if utf16.DecodeRune(first, second) == utf8.RuneError {
+			return invalid(halfPair)
+		}
+		body = body[12:]
+	}
+	return nil
+}
+
+// escaped is the number that text begins with as \uXXXX.
+func escaped(text []byte) (rune, bool) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(n), err == nil
+}
+
+// legibleValues refuses fields of a form, or parameters, with text that nobody could read.
+func legibleValues(values url.Values, message string) error {
+	for name, list := range values {
+		if !utf8.ValidString(name) {
+			return invalid(message)
+		}
+		for _, value := range list {
+			if !utf8.ValidString(value) {
+				return invalid(message)
+			}
+		}
+	}
+	return nil
+}
+
+// legibleQuery refuses an address whose parameters can't be read: the ones that are broken would be left out without a word.
+func legibleQuery(raw string) error {
+	if raw == "" {
+		return nil
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "The address can't be read after its question mark. Write a percent sign there as %25 and a semicolon as %3B.", Err: err}
+	}
+	return legibleValues(values, "The address holds bytes that are not UTF-8 after its question mark. Encode its text as UTF-8.")
+}
