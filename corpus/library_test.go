@@ -163,11 +163,25 @@ func TestAddTellsKindsApartByTheirBytes(t *testing.T) {
 		{"a", "plain words", "text/plain"},
 		{"b.txt", "<!DOCTYPE html><p>x", "text/html"},
 		{"c.MD", "# x", "text/markdown"},
+		{"zeros.txt", "MZ\x00\x00 a text that goes on and on", ""},
+		{"setup.exe", "MZ\x90 a text \x00 that goes on and on", ""},
+		{"setup.md", "\x7fELF a text that goes on and on", ""},
+		{"store.txt", "SQLite format 3\x00 and then a text that goes on", ""},
+		{"save.txt", "GAME\x00 and then a text that goes on and on", ""},
+		{"letters.txt", "MZ are two letters, and this is a text.\n", "text/plain"},
+		{"wide.txt", "\xff\xfeM\x00Z\x00 \x00a\x00t\x00", "text/plain"},
+		{"wide2.txt", "M\x00Z\x00 \x00i\x00s\x00 \x00w\x00i\x00d\x00e\x00", "text/plain"},
 		{"stray.md", "# Roof\n\nThe slates\x00 are sound.\n", "text/markdown"},
 		{"utf16.txt", "h\x00e\x00l\x00l\x00o\x00 \x00y\x00o\x00u\x00", "text/plain"},
 		{"latin1.txt", "caf\xe9 cr\xe8me", "text/plain"},
 		{"sjis.txt", "\x93\x8c\x8b\x9e", "text/plain"},
 	} {
+		if tt.want == "" {
+			if _, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body)}); err == nil || chat.CodeOf(err) != chat.CodeUnsupported {
+				t.Errorf("%s is taken: %v", tt.file, err)
+			}
+			continue
+		}
 		if d := sh.add(t, tt.file, tt.body); d.MIME != tt.want {
 			t.Errorf("%s is %s, want %s", tt.file, d.MIME, tt.want)
 		}

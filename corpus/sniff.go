@@ -28,7 +28,7 @@ func sniff(head []byte, name string) (string, error) {
 	if kind == "application/octet-stream" {
 		kind = http.DetectContentType(withoutStrayZeros(head))
 	}
-	if !strings.HasPrefix(kind, "text/") && !utf16(head) {
+	if executable(head) || !strings.HasPrefix(kind, "text/") && !utf16(head) {
 		return "", unsupported("“" + name + "” is a kind of file that can't be read yet. Markdown, text, HTML and PDF files can: convert it to one of these.")
 	}
 	switch start := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n"))); {
@@ -40,9 +40,27 @@ func sniff(head []byte, name string) (string, error) {
 	return "text/plain", nil
 }
 
-// withoutStrayZeros leaves out the zero bytes of a text that has a few.
+// signatures begin kinds of files that may have hardly any bytes that no text has.
+var signatures = [][]byte{
+	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xce\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("\x00asm"), []byte("!<arch>\n"),
+	[]byte("dex\n03"), []byte("SQLite format 3\x00"), []byte("\xd0\xcf\x11\xe0"), []byte("7z\xbc\xaf"),
+}
+
+// executable reports whether a file begins like a program, a library of one or a database. "MZ" may begin a text as well: only a program
+// has a zero byte soon after it.
+func executable(head []byte) bool {
+	for _, s := range signatures {
+		if bytes.HasPrefix(head, s) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0
+}
+
+// withoutStrayZeros leaves out the zero bytes of a text that has a few. Files that have one among their first bytes are none: it belongs to
+// a number there.
 func withoutStrayZeros(head []byte) []byte {
-	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) {
+	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) || bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 {
 		return head
 	}
 	return bytes.ReplaceAll(head, []byte{0}, nil)

@@ -28,19 +28,29 @@ func (s *Server) readOpenJSON(c echo.Context, v any) error {
 }
 
 func (s *Server) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
+	body, err := s.jsonBody(c)
+	if err != nil {
+		return err
+	}
+	return s.decode(body, v, set)
+}
+
+// jsonBody reads a body of at most Limits.JSONBody bytes that says it is JSON, in UTF-8.
+func (s *Server) jsonBody(c echo.Context) ([]byte, error) {
 	if kind := mediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
-		return &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
+		return nil, &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
 	}
 	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
-		return err
+		return nil, err
 	}
 	body, err := io.ReadAll(c.Request().Body)
 	if err != nil {
-		return s.jsonError(err)
+		return nil, s.jsonError(err)
 	}
-	if err := legibleJSON(body); err != nil {
-		return err
-	}
+	return body, legibleJSON(body)
+}
+
+func (s *Server) decode(body []byte, v any, set func(*json.Decoder)) error {
 	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
 	if err := decoder.Decode(v); err != nil {

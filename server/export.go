@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"net/http"
 	"strings"
@@ -102,11 +103,11 @@ type evidenceFile struct {
 
 // verifyEvidence checks an exported answer against the documents as they are now.
 func (s *Server) verifyEvidence(c echo.Context) error {
-	var body evidenceFile
-	if err := s.readJSON(c, &body); err != nil {
+	file, err := s.readEvidence(c)
+	if err != nil {
 		return err
 	}
-	e, problems, err := views.ReadEvidence([]byte(body.File))
+	e, problems, err := views.ReadEvidence(file)
 	if err != nil {
 		return err
 	}
@@ -123,6 +124,23 @@ func (s *Server) verifyEvidence(c echo.Context) error {
 		results = append(results, corpus.CheckEvidence(citation, v.found, v.sha256, v.text, v.blocks))
 	}
 	return c.JSON(http.StatusOK, e.Report(problems, results))
+}
+
+// readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an evidenceFile.
+func (s *Server) readEvidence(c echo.Context) ([]byte, error) {
+	body, err := s.jsonBody(c)
+	if err != nil {
+		return nil, err
+	}
+	var itself struct {
+		Format *string `json:"format"`
+	}
+	if json.Unmarshal(body, &itself) == nil && itself.Format != nil {
+		return body, nil
+	}
+	var wrapped evidenceFile
+	err = s.decode(body, &wrapped, (*json.Decoder).DisallowUnknownFields)
+	return []byte(wrapped.File), err
 }
 
 // version is a document as it is now.

@@ -70,7 +70,8 @@ func steeringOperations() []operation {
 		},
 		{
 			method: "POST", path: "/evidence/verify", group: "Runs", summary: "Check an exported answer against the documents as they are now",
-			body: evidenceFile{}, example: map[string]any{"file": evidenceExample}, fails: bodyFails,
+			about: "The body is the text of an exported file of any kind in the field file. An exported JSON file is taken as it is, too.",
+			body:  evidenceFile{}, example: map[string]any{"file": evidenceExample}, fails: bodyFails,
 			outcomes: []outcome{{status: http.StatusOK, about: "What became of each quote.", body: chat.EvidenceReport{}}},
 		},
 		{

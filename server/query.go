@@ -64,6 +64,9 @@ func (s *Server) agentQuery(c echo.Context) error {
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
+	if body.Context != nil && strings.TrimSpace(cleanText(*body.Context)) == "" {
+		return invalid("The context is empty. Leave it out, or send the text that the answer should come from.")
+	}
 	history, err := pairs(body.History)
 	if err != nil {
 		return err

@@ -162,6 +162,8 @@ func (body v1Question) question() (question, error) {
 		return q, invalid(`n must be 1: a question has one answer here.`)
 	case body.ResponseFormat != nil && body.ResponseFormat.Type != "text":
 		return q, invalid(`response_format must be "text": answers are Markdown with footnotes.`)
+	case body.Temperature != nil && (*body.Temperature < 0 || *body.Temperature > 2):
+		return q, invalid(`temperature must be between 0 and 2.`)
 	case len(body.Messages) == 0:
 		return q, invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
 	}

@@ -236,6 +236,9 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 			if got.status != tt.status || body.Error.Type != tt.kind || body.Error.Code != tt.code || (body.Error.Message == "") != (tt.status == 200) {
 				t.Errorf("got %d %s", got.status, got.body)
 			}
+			if strings.Contains(body.Error.Message, "config.") { // a field of other routes
+				t.Errorf("it names a field that nobody sent: %s", body.Error.Message)
+			}
 			if tt.status < 500 && tt.play == nil {
 				if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil || len(sessions) != 0 {
 					t.Errorf("stored %v, %v", sessions, err)

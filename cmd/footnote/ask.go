@@ -19,6 +19,9 @@ type askCommand struct {
 
 // Run asks and prints the live steps, the answer and its footnotes. A run that did not complete is an error.
 func (a *askCommand) Run(p *program) (err error) {
+	if strings.TrimSpace(a.Question) == "" {
+		return errors.New("the question is empty: write one, in quotation marks")
+	}
 	server, err := connect(p)
 	if err != nil {
 		return err

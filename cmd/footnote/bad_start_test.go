@@ -80,6 +80,9 @@ func TestAStartThatCannotBeSaysWhy(t *testing.T) {
 		{"ask without a question", nil, []string{"ask"}, 2, []string{"question"}},
 		{"ingest without a path", nil, []string{"ingest"}, 2, []string{"path"}},
 		{"ingest of what is not there", nil, []string{"ingest", "/nowhere/at/all", "--data=" + newDir(t)}, 1, []string{"/nowhere/at/all"}},
+		{"ingest of pictures", nil, []string{"ingest", folder(t, file{"a.PNG", "x"}, file{"b.png", "x"}, file{"LICENSE", "x"}), "--data=" + newDir(t)}, 1, []string{"nothing to add", "3 left out", "2 .png, 1 without an ending"}},
+		{"a question without words", nil, []string{"ask", " ", "--data=" + newDir(t)}, 1, []string{"the question is empty"}},
+		{"a backup of nothing", nil, []string{"backup", filepath.Join(t.TempDir(), "b.tar"), "--data=" + newDir(t)}, 1, []string{"There is no database at"}},
 		{"ingest of an empty folder", nil, []string{"ingest", t.TempDir(), "--data=" + newDir(t)}, 1, []string{"nothing to add"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

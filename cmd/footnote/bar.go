@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// bar is a progress bar: redrawn in place on a terminal, one line at each tenth elsewhere.
+// bar is a progress bar: redrawn in place on a terminal, one line at each tenth and each change of what is done elsewhere.
 type bar struct {
 	out      io.Writer
 	total    int
 	terminal bool
 	tenth    int
+	doing    string
 }
 
 func newBar(out io.Writer, total int) *bar {
@@ -32,8 +33,8 @@ func (b *bar) draw(doing string, done int, what string) {
 		fmt.Fprintf(b.out, "\r\x1b[K[%s%s] %d/%d %s %s", strings.Repeat("█", full), strings.Repeat("·", width-full), done, b.total, doing, shorten(what, 48))
 		return
 	}
-	if tenth := 10 * done / b.total; tenth != b.tenth {
-		b.tenth = tenth
+	if tenth := 10 * done / b.total; tenth != b.tenth || doing != b.doing {
+		b.tenth, b.doing = tenth, doing
 		fmt.Fprintf(b.out, "%d/%d %s\n", done, b.total, doing)
 	}
 }

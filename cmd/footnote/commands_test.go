@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,6 +76,17 @@ func TestIngestAndAsk(t *testing.T) {
 			first := run("ingest", dir)
 			if first.code != 0 || !strings.Contains(first.stderr, "4 added, 0 already there, 0 failed") || !strings.Contains(first.stderr, "/4 ") {
 				t.Errorf("first time: %+v", first)
+			}
+			if !strings.Contains(first.stderr, "\n1 left out, of kinds that can't be read: 1 .png\n") {
+				t.Errorf("what was left out is not told: %s", first.stderr)
+			}
+			last := 0
+			for _, line := range strings.Split(first.stderr, "\n") {
+				var done, all int
+				if n, _ := fmt.Sscanf(line, "%d/%d", &done, &all); n == 2 && (done < last || all != 4) {
+					t.Errorf("the progress goes back: %s", first.stderr)
+				}
+				last = max(last, done)
 			}
 			if second := run("ingest", dir); second.code != 0 || !strings.Contains(second.stderr, "0 added, 4 already there, 0 failed") {
 				t.Errorf("second time: %+v", second)

@@ -146,7 +146,7 @@ func examine(p *program, who, data, folder string, questions []eval.Question) (r
 
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read ends it.
 func addAll(p *program, server *remote, folder string) (map[string]string, error) {
-	files, err := collect([]string{folder})
+	files, _, err := collect([]string{folder})
 	if err != nil {
 		return nil, err
 	}

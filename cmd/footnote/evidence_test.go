@@ -51,6 +51,18 @@ func TestExportAndVerify(t *testing.T) {
 		}
 	}
 	name := filepath.Join(out, "answer.json")
+	s := serve(t, data)
+	for file, ok := range map[string]bool{name: true, filepath.Join(out, "altered.json"): false} { // as it is, without anything around it
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.send("POST", "/evidence/verify", string(raw))
+		if got.status != 200 || loose[struct{ OK bool }](t, got.body).OK != ok {
+			t.Errorf("%s as a body: %d %s", file, got.status, got.body)
+		}
+	}
+	s.end(os.Interrupt)
 	none := folder(t, books[0])
 	missing := run("verify", name, "--documents", none, "--json")
 	var report struct {

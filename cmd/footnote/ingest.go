@@ -1,17 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/textproto"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,12 +48,12 @@ type accepted struct {
 
 // Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
 func (c *ingestCommand) Run(p *program) (err error) {
-	files, err := collect(c.Paths)
+	files, left, err := collect(c.Paths)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		return errors.New("there is nothing to add: no Markdown, text, HTML or PDF file in " + strings.Join(c.Paths, ", "))
+		return errors.New("there is nothing to add: no Markdown, text, HTML or PDF file in " + strings.Join(c.Paths, ", ") + left.inBrackets())
 	}
 	server, err := connect(p)
 	if err != nil {
@@ -62,7 +65,7 @@ func (c *ingestCommand) Run(p *program) (err error) {
 	var waiting []accepted
 	known := 0
 	for i, file := range files {
-		show.draw("adding", i, file.path)
+		show.draw("adding", known+len(failed), fmt.Sprintf("%d of %d %s", i+1, len(files), file.path))
 		doc, reason, err := c.add(p.ctx, server, file)
 		switch {
 		case err != nil:
@@ -75,9 +78,10 @@ func (c *ingestCommand) Run(p *program) (err error) {
 			waiting = append(waiting, doc)
 		}
 	}
+	before := len(files) - len(waiting)
 	for i, doc := range waiting {
 		doc, err := settle(p.ctx, server, doc, func(d accepted) {
-			show.draw("indexing", len(files)-len(waiting)+i, fmt.Sprintf("%s %s", d.Filename, pages(d)))
+			show.draw("indexing", before+i, fmt.Sprintf("%s %s", d.Filename, pages(d)))
 		})
 		if err != nil {
 			return err
@@ -91,6 +95,9 @@ func (c *ingestCommand) Run(p *program) (err error) {
 		}
 	}
 	show.end(fmt.Sprintf("%d added, %d already there, %d failed", len(files)-known-len(failed), known, len(failed)))
+	if left.files > 0 {
+		fmt.Fprintln(p.stderr, left)
+	}
 	if len(failed) > 0 {
 		return fmt.Errorf("%d of %d files could not be added:\n  %s", len(failed), len(files), strings.Join(failed, "\n  "))
 	}
@@ -176,13 +183,53 @@ func settle(ctx context.Context, server *remote, doc accepted, report func(accep
 	}
 }
 
-// collect lists the files below the paths. Each keeps its path relative to the folder that was named.
-func collect(paths []string) ([]source, error) {
-	var files []source
+// leftOut counts the files of folders that are of no readable kind.
+type leftOut struct {
+	files int
+	kinds map[string]int // by ending
+}
+
+func (l *leftOut) add(name string) {
+	kind := strings.ToLower(filepath.Ext(name))
+	if kind == "" {
+		kind = "without an ending"
+	}
+	l.files++
+	l.kinds[kind]++
+}
+
+// String says how many and which, the most frequent kinds first.
+func (l *leftOut) String() string {
+	kinds := slices.SortedFunc(maps.Keys(l.kinds), func(a, b string) int {
+		return cmp.Or(cmp.Compare(l.kinds[b], l.kinds[a]), cmp.Compare(a, b))
+	})
+	parts := make([]string, 0, mostKinds+1)
+	for _, kind := range kinds[:min(len(kinds), mostKinds)] {
+		parts = append(parts, fmt.Sprintf("%d %s", l.kinds[kind], kind))
+	}
+	if more := len(kinds) - mostKinds; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d other kinds", more))
+	}
+	return fmt.Sprintf("%d left out, of kinds that can't be read: %s", l.files, strings.Join(parts, ", "))
+}
+
+func (l *leftOut) inBrackets() string {
+	if l.files == 0 {
+		return ""
+	}
+	return " (" + l.String() + ")"
+}
+
+// mostKinds is how many kinds of files that were left out are named.
+const mostKinds = 8
+
+// collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that was named.
+func collect(paths []string) (files []source, left *leftOut, err error) {
+	left = &leftOut{kinds: map[string]int{}}
 	for _, name := range paths {
 		info, err := os.Stat(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !info.IsDir() {
 			files = append(files, source{file: name, path: filepath.Base(name)})
@@ -195,14 +242,17 @@ func collect(paths []string) ([]source, error) {
 				return err
 			case entry.IsDir() && hidden:
 				return fs.SkipDir
-			case entry.Type().IsRegular() && !hidden && readable[strings.ToLower(filepath.Ext(inside))]:
+			case !entry.Type().IsRegular() || hidden:
+			case !readable[strings.ToLower(filepath.Ext(inside))]:
+				left.add(inside)
+			default:
 				files = append(files, source{file: filepath.Join(name, inside), path: inside})
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return files, nil
+	return files, left, nil
 }

@@ -90,3 +90,93 @@ func TestEachFeatureIsSwitchedOffAlone(t *testing.T) {
 	check("enable_query_decomposition", `"enable_query_decomposition":false`, []string{"plan"})
 	check("enable_self_evaluation", `"enable_self_evaluation":false`, []string{"reflect"})
 }
+
+// Whose words are apart, and in one sentence far down.
+const (
+	wordsApart    = "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the town. Clearing is done weekly.\n"
+	wordsTogether = "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the inside. The neighbour was at home and told of a storm " +
+		"two years ago that took a tree down. The garden was not part of the visit. Clearing the gutter has a cost of 400 euros. The cellar was dry on that day and " +
+		"smelled of apples. The stairs are steep and the handrail is loose. The windows were painted by the owner.\n"
+)
+
+// effectsOf asks a server the same questions with a config, and returns the settings of the request whose effect shows.
+func effectsOf(t *testing.T, config string) (effects []string) {
+	t.Helper()
+	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
+		asked := ""
+		for _, said := range r.Messages {
+			asked += said.Text
+		}
+		switch lunches := strings.Contains(asked, "lunches"); {
+		case lunches && r.Turn() == 0 && len(r.Tools) > 0 && !r.NoTools:
+			return calling("retrieve", `{"query":"paid holiday","top_k":2}`)
+		case lunches:
+			return saying("The canteen serves 400 lunches on Fridays [1].")
+		case r.Turn() == 0 && len(r.Tools) > 0 && !r.NoTools:
+			return calling("retrieve", `{"query":"cost of clearing the gutter","top_k":2}`)
+		}
+		return saying("It costs 400 euros [1].")
+	}})
+	s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_AGENT_WITHOUT=refine,plan,reflect")...)
+	s.add(file{"handbook.md", holidays}, file{"Apart.md", wordsApart}, file{"Together.md", wordsTogether})
+	type answer struct {
+		ID, Status string
+		Steps      []struct {
+			ToolName   string `json:"tool_name"`
+			ToolOutput struct {
+				Results []struct {
+					Filename string `json:"filename"`
+				} `json:"results"`
+			} `json:"tool_output"`
+		} `json:"steps"`
+	}
+	ask := func(question string) answer {
+		body := `{"question":"` + question + `","toolset":"react","config":{"selection":"model"` + config + `}}`
+		return loose[answer](t, s.send("POST", "/agent/query", body).body)
+	}
+	lunches, gutter := ask("How many lunches are there?"), ask("What does clearing the gutter cost?")
+	found := ""
+	for _, step := range gutter.Steps {
+		if step.ToolName == "retrieve" && len(step.ToolOutput.Results) > 0 && found == "" {
+			found = step.ToolOutput.Results[0].Filename
+		}
+	}
+	switch found {
+	case "Together.md":
+		effects = append(effects, "rerank_results")
+	case "Apart.md":
+	default:
+		t.Errorf("nothing was found: %+v", gutter)
+	}
+	switch lunches.Status {
+	case "success":
+		effects = append(effects, "require_citations")
+	case "citation_validation_failed":
+	default:
+		t.Errorf("the unfounded answer ended %q", lunches.Status)
+	}
+	for line := range strings.Lines(s.log.String()) {
+		if strings.Contains(line, gutter.ID) && strings.Contains(line, "retrieve") {
+			return append(effects, "verbose_logging")
+		}
+	}
+	return effects
+}
+
+func TestEachSettingOfARequestHasItsEffectAlone(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string][]string{
+		"": nil,
+		`,"rerank_results":false,"require_citations":true,"verbose_logging":false`: nil,
+		`,"rerank_results":true`:     {"rerank_results"},
+		`,"require_citations":false`: {"require_citations"},
+		`,"verbose_logging":true`:    {"verbose_logging"},
+	} {
+		t.Run(strings.TrimPrefix(config, ","), func(t *testing.T) {
+			t.Parallel()
+			if got := effectsOf(t, config); !slices.Equal(got, want) {
+				t.Errorf("effects %q, want %q", got, want)
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,8 +16,10 @@ import (
 
 // readOnly opens one connection to the database file at path that can't change it. Another process may use the file meanwhile.
 func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no database at %s; is that the data directory?", path), Err: err}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no database at %s; is that the data directory?", path)}
+	} else if err != nil {
+		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("The database at %s can't be read", path), Err: err}
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
