@@ -128,7 +128,11 @@ func (p *part) takes(l line, lead, body float32) bool {
 	if max(l.size, last.size) < 1.1*body {
 		tolerance = 0.2 // a line of inline code in the middle of a paragraph is often set smaller
 	}
-	if max(l.size, last.size)-min(l.size, last.size) > tolerance*last.size || l.bold != last.bold || l.mono != last.mono {
+	if max(l.size, last.size)-min(l.size, last.size) > tolerance*max(l.size, last.size) || l.bold != last.bold {
+		return false
+	}
+	code := p.lines[0].mono
+	if l.mono != code && (code || !p.goesOn(l)) {
 		return false
 	}
 	usual := lead * l.size
@@ -138,7 +142,7 @@ func (p *part) takes(l line, lead, body float32) bool {
 	if step > max(usual, 1.1*l.size)*1.28 {
 		return false
 	}
-	if l.mono {
+	if code {
 		return true
 	}
 	left, right := p.lines[0].x0, float32(0)
@@ -161,6 +165,24 @@ func (p *part) takes(l line, lead, body float32) bool {
 	}
 	ended := strings.ContainsAny(lastRune(last), ".!?:。！？")
 	return !(ended && last.x1 < right-0.3*(right-left) && len(p.lines) > 1)
+}
+
+// goesOn reports whether a line that is all code stands in the middle or at the end of a paragraph's sentence: the line before is
+// full and ends none, and both begin at one edge.
+func (p *part) goesOn(l line) bool {
+	last := p.lines[len(p.lines)-1]
+	if strings.ContainsAny(lastRune(last), ".!?:。！？") {
+		return false
+	}
+	if len(p.lines) == 1 {
+		return math.Abs(float64(l.x0-last.x0)) < 0.4*float64(l.size) && last.x1-last.x0 > 20*l.size
+	}
+	right := float32(0)
+	for _, pl := range p.lines {
+		right = max(right, pl.x1)
+	}
+	first := l.words[0]
+	return math.Abs(float64(l.x0-p.lines[1].x0)) < 0.4*float64(l.size) && last.x1+(first.x1-first.x0) > right-l.size
 }
 
 func lastRune(l line) string {

@@ -67,6 +67,17 @@ func TestLayout(t *testing.T) {
 		{"text in a fixed-width font is code and keeps its lines", []sheet{{content: para(50, 740, "Run this to see the answer of the program:") +
 			at(50, 700, 10, "C", "for x in a:") + at(74, 688, 10, "C", "print x")}},
 			[]string{"paragraph: Run this to see the answer of the program:", "code: for x in a:\n    print x"}},
+		{"a line that is all inline code belongs to its paragraph, at its end and inside", []sheet{{content: para(50, 740,
+			"Everything that the program keeps lies in one directory,") + at(50, 726, 10, "C", "/var/lib/footnote/documents/originals,") +
+			at(50, 712, 12, "F", "unless another one was chosen before it was started, with") + at(50, 698, 10, "C", "FOOTNOTE_DATA.")}},
+			[]string{"paragraph: Everything that the program keeps lies in one directory, /var/lib/footnote/documents/originals, unless another one was chosen before it was started, with FOOTNOTE_DATA."}},
+		{"a line that is mostly code, set smaller, begins a paragraph", []sheet{{content: at(50, 740, 9, "C", "POST /search with a body, limit and mode") +
+			at(275, 740, 11, "F", "returns") + at(50, 726, 11, "F", "passages with their score and the section that they stand in,") +
+			at(50, 712, 11, "F", "and nothing else that a program would have to leave out.")}},
+			[]string{"paragraph: POST /search with a body, limit and mode returns passages with their score and the section that they stand in, and nothing else that a program would have to leave out."}},
+		{"code after a short line or the end of a sentence is a block of its own", []sheet{{content: para(50, 740, "Type this") + at(50, 726, 10, "C", "footnote serve") +
+			para(50, 680, "The program then shows where the page is to be found.") + at(50, 666, 10, "C", "http://localhost:8080")}},
+			[]string{"paragraph: Type this", "code: footnote serve", "paragraph: The program then shows where the page is to be found.", "code: http://localhost:8080"}},
 		{"what lies outside the crop box is left out", []sheet{{crop: "0 0 600 720", content: at(50, 750, 12, "F", "Proof 17") + para(50, 700, "Inside.")}},
 			[]string{"paragraph: Inside."}},
 	} {
