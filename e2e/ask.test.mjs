@@ -102,6 +102,8 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     await card.waitFor()
     await page.keyboard.press('Escape')
     await card.waitFor({ state: 'detached' })
+    await turn.getByText(/^Confidence \d+/).press('Enter')
+    await turn.getByText(/sentences? with footnotes? (is|are) backed/).waitFor()
   }))
 
   for (const [kind, question] of [['a text', aboutText], ['a PDF', aboutPDF]]) {

@@ -55,6 +55,7 @@ describe('without a mouse', () => {
     await page.keyboard.press('Escape')
     await source.waitFor({ state: 'hidden' })
     await chip(1)
+    assert.equal(await turn.locator('.card').count(), 0, 'the focus that comes back covers nothing with a card')
   }))
 
   it('reaches the box, the palette, the sheet of keys and a new question', at.tab(async page => {

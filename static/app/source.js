@@ -7,6 +7,7 @@ const wide = matchMedia('(min-width: 48rem)')
 
 // The card is a copy of the row in Sources, so that both always say the same.
 let timer = null
+let comesBack = false // the focus returns to a chip whose source was just read
 let still = false // the page moved under a pointer that did not: what is under it now was not pointed at
 function hide() {
   clearTimeout(timer)
@@ -44,7 +45,7 @@ if (matchMedia('(hover: hover)').matches) {
   })
   document.addEventListener('focusin', event => {
     const chip = event.target.closest?.('.answer a.cite')
-    if (chip) show(chip)
+    if (chip && !comesBack) show(chip)
     else if (!event.target.closest?.('.card')) hide()
   })
 }
@@ -79,7 +80,10 @@ export function closeSource() {
   document.body.dataset.source = 'closed'
   for (const at of $$('[data-stream]')) at.closest('.turn').dataset.closed = '' // a run that goes on opens no more by itself
   for (const chip of $$('a.cite[aria-current]')) chip.removeAttribute('aria-current')
-  if (panel.contains(document.activeElement) || document.activeElement === document.body) opener?.focus?.({ preventScroll: true })
+  if (!panel.contains(document.activeElement) && document.activeElement !== document.body) return
+  comesBack = true
+  opener?.focus?.({ preventScroll: true })
+  comesBack = false
 }
 export async function openSource(link, enter = true) {
   const mine = ++wanted
