@@ -243,7 +243,7 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 			o.err = errAnswerNow
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", limit.Seconds()), Err: o.err}
-		case o.err == nil && o.result.refused == "" && a.key != "":
+		case o.err == nil && o.result.refused == "" && !o.result.passing && a.key != "":
 			w.cache.put(a.key, o.result)
 		}
 		return nil

@@ -46,11 +46,12 @@ func (o foundPassages) clip(limit int) any {
 }
 
 // passagesFound is the result of a search for passages.
-func passagesFound(query string, hits []corpus.Result, notes []string) result {
+func passagesFound(query string, found corpus.Results) result {
+	hits := found.Results
 	return result{
 		message: "Found " + count(len(hits), "passage"), summary: tally(hits),
 		output: func(number numberer) any {
-			out := foundPassages{Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, notes...)}
+			out := foundPassages{Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, found.Notes...)}
 			for _, hit := range hits {
 				doc, p := hit.Document, hit.Passage
 				out.Results = append(out.Results, foundPassage{
@@ -60,7 +61,8 @@ func passagesFound(query string, hits []corpus.Result, notes []string) result {
 			}
 			return out
 		},
-		effect: func(d *desk) { d.remember(query, hits) },
+		effect:  func(d *desk) { d.remember(query, hits) },
+		passing: found.Partial,
 	}
 }
 

@@ -29,7 +29,7 @@ func hybridSearch() (*tool, error) {
 			if err != nil {
 				return result{}, err
 			}
-			return passagesFound(in.Query, found.Results, found.Notes), nil
+			return passagesFound(in.Query, found), nil
 		},
 	}.build()
 }

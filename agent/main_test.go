@@ -103,7 +103,8 @@ type house struct {
 	library *corpus.Library
 	runs    *Runs
 
-	semantic bool // the library finds by meaning too
+	semantic bool            // the library finds by meaning too
+	embeds   corpus.Embedder // then: what makes its vectors; nil: a deterministic one
 }
 
 // newHouse opens a store with two documents and an agent on it.
@@ -159,6 +160,9 @@ func (h *house) open() {
 	}
 	if h.semantic {
 		cfg.Vectors, cfg.Embedder = db.Vectors(), embedtest.Hashing{}
+		if h.embeds != nil {
+			cfg.Embedder = h.embeds
+		}
 	}
 	h.library, err = corpus.NewLibrary(cfg)
 	if err != nil {

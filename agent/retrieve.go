@@ -34,7 +34,7 @@ func retrieve() (*tool, error) {
 			if err != nil {
 				return result{}, err
 			}
-			return passagesFound(in.Query, found.Results, found.Notes), nil
+			return passagesFound(in.Query, found), nil
 		},
 	}.build()
 }

@@ -77,7 +77,7 @@ func retrieveDocumentation() (*tool, error) {
 			if err != nil {
 				return result{}, err
 			}
-			res := passagesFound(in.Query, found.Results, nil)
+			res := passagesFound(in.Query, found)
 			res.output = func(number numberer) any {
 				out := retrieveDocumentationOutput{Results: []documentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes}
 				for i, hit := range found.Results {

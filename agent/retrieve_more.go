@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	_ "embed"
+	"slices"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -46,11 +47,11 @@ func retrieveMore() (*tool, error) {
 					fresh = append(fresh, hit)
 				}
 			}
-			notes := found.Notes
 			if len(fresh) < in.TopK {
-				notes = append(append([]string{}, notes...), "There are no further passages for this query. Other words may find more.")
+				found.Notes = append(slices.Clip(found.Notes), "There are no further passages for this query. Other words may find more.")
 			}
-			return passagesFound(query, fresh, notes), nil
+			found.Results = fresh
+			return passagesFound(query, found), nil
 		},
 	}.build()
 }

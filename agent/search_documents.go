@@ -79,6 +79,7 @@ func searchDocuments() (*tool, error) {
 			return result{
 				message: "Found " + count(len(groups), "document"),
 				summary: summary,
+				passing: found.Partial,
 				output: func(number numberer) any {
 					out := searchDocumentsOutput{Documents: []foundDocument{}, TotalFound: len(groups), Notes: append([]string{}, found.Notes...)}
 					left := d.top

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -37,15 +38,18 @@ func semanticSearch() (*tool, error) {
 			if err != nil {
 				return result{}, err
 			}
-			return passagesFound(in.Query, found.Results, found.Notes), nil
+			return passagesFound(in.Query, found), nil
 		},
 	}.build()
 }
 
-// byMeaning searches by meaning. When a threshold leaves nothing, a note says how near the best passage came: what counts as
+// byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says how near the best passage came: what counts as
 // near differs much between embedding models.
 func (d *desk) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
 	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least})
+	if err != nil && ctx.Err() == nil && chat.CodeOf(err) == chat.CodeUnavailable {
+		return d.byWords(ctx, query, limit)
+	}
 	if err != nil || len(found.Results) > 0 || least == 0 {
 		return found, err
 	}
@@ -58,4 +62,12 @@ func (d *desk) byMeaning(ctx context.Context, query string, limit int, least flo
 			fmt.Sprintf("No passage reaches a score of %.2f; the best has %.2f. Search with a lower one to see it.", least, best.Results[0].Score))
 	}
 	return found, nil
+}
+
+// byWords stands in for a search by meaning that does not answer.
+func (d *desk) byWords(ctx context.Context, query string, limit int) (corpus.Results, error) {
+	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeLexical})
+	found.Partial = true
+	found.Notes = append(slices.Clip(found.Notes), "Semantic search did not answer: these passages are found by words, and no minimum score was applied.")
+	return found, err
 }

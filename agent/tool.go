@@ -27,6 +27,7 @@ type result struct {
 	summary string             // for people: "5 passages in 3 documents"
 	details map[string]any
 	effect  func(*desk) // what the call changes on the run's desk; nil for nothing
+	passing bool        // something did not answer: the same call may give more in a moment, so the result is not kept
 	refused string      // why nothing was done, for the model; empty when it was
 }
 

@@ -24,6 +24,7 @@ type Query struct {
 type Results struct {
 	Results []Result
 	Notes   []string // for people and models: "semantic search is off", "did you mean …"
+	Partial bool     // an index did not answer: the same search may find more in a moment
 	// Corrected holds the words that were added for likely typing errors: typed → used.
 	Corrected map[string]string
 }

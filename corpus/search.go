@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -125,6 +126,7 @@ type search struct {
 	extra   []string        // terms that correct words
 	seen    map[string]bool // words that a result holds
 	notes   []string
+	partial bool // an index did not answer
 
 	embed     sync.Once
 	values    []float32 // the query's vector
@@ -166,9 +168,9 @@ func (se *search) run(ctx context.Context) (Results, error) {
 		case found.err != nil && ctx.Err() != nil:
 			return Results{}, ctx.Err()
 		case found.err != nil && se.query.Mode == ModeSemantic:
-			return Results{}, fmt.Errorf("semantic search: %w", found.err)
+			return Results{}, unanswered(found.err)
 		case found.err != nil:
-			byMeaning = false
+			byMeaning, se.partial = false, true
 			se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", found.err)
 			se.note("Semantic search is off: it did not answer. These results are found by words.")
 		}
@@ -193,8 +195,18 @@ func (se *search) run(ctx context.Context) (Results, error) {
 			return Results{}, err
 		}
 	}
-	out.Notes = se.notes
+	out.Notes, out.Partial = se.notes, se.partial
 	return out, nil
+}
+
+// unanswered is what a search by meaning alone fails with when the embedding model, or the index of its vectors, does not answer.
+func unanswered(err error) error {
+	if _, ok := errors.AsType[*chat.Error](err); ok {
+		return fmt.Errorf("semantic search: %w", err)
+	}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The embedding model that semantic search needs does not answer. Try again in a moment, or search by words.", Err: err,
+	}
 }
 
 // rank fuses what the indexes found.

@@ -1,13 +1,18 @@
 package corpus_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/embed/embedtest"
+	"footnote/sql/sqlite"
 )
 
 // shelfOf holds documents whose top hits are known.
@@ -323,5 +328,34 @@ func TestGrep(t *testing.T) {
 		if _, err := sh.Grep(t.Context(), chat.Local, corpus.GrepRequest{Pattern: bad}); err != nil && chat.CodeOf(err) != chat.CodeInvalid {
 			t.Errorf("Grep(%.20q) = %v", bad, err)
 		}
+	}
+}
+
+// embeddingServer is one that makes vectors while it is up.
+type embeddingServer struct {
+	embedtest.Hashing
+	down atomic.Bool
+}
+
+func (e *embeddingServer) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if e.down.Load() {
+		return nil, errors.New("dial tcp 127.0.0.1:1: connection refused")
+	}
+	return e.Hashing.Embed(ctx, texts)
+}
+
+func TestSearchWhileTheEmbeddingServerIsDown(t *testing.T) {
+	server := &embeddingServer{}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) { c.Embedder, c.Vectors = server, db.Vectors() })
+	sh.start(t)
+	fill(t, sh)
+	server.down.Store(true)
+	_, err := sh.Search(t.Context(), chat.Local, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic})
+	if chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(chat.MessageOf(err), "does not answer") {
+		t.Errorf("semantic search = %v, %q", err, chat.MessageOf(err))
+	}
+	found := sh.search(t, corpus.Query{Text: "slates"})
+	if len(found.Results) == 0 || !found.Partial || len(found.Notes) != 1 {
+		t.Errorf("hybrid search: %d results, partial %v, notes %q", len(found.Results), found.Partial, found.Notes)
 	}
 }

@@ -176,6 +176,9 @@ func refuse(t turn, q query) string {
 	if len(queries) == 0 {
 		queries = []string{"“" + clip(q.text, 120) + "”"}
 	}
+	if t.searchesFailed() {
+		return Refusal + " The search for " + strings.Join(queries, " and for ") + " failed, so they may still hold it. Try again in a moment."
+	}
 	said := Refusal + " I searched for " + strings.Join(queries, " and for ")
 	if len(names) > 0 {
 		return said + " and read " + joinNames(names) + "."

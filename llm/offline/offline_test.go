@@ -147,7 +147,7 @@ func TestFailedToolsEndInARefusal(t *testing.T) {
 				history = append(history, llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: broken})
 			}
 		}
-		if !strings.HasPrefix(text, Refusal) {
+		if !strings.HasPrefix(text, Refusal) || !strings.Contains(text, "“rent lease” failed, so they may still hold it") || strings.Contains(text, "nothing that fits") {
 			t.Errorf("after %q it says %q", broken, text)
 		}
 	}
