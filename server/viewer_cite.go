@@ -48,6 +48,9 @@ func findCitation(answer *trace, number int, document string) *views.Cited {
 			continue
 		}
 		found = &views.Cited{Citation: c, Question: answer.Question, SessionID: answer.SessionID, RunID: answer.RunID}
+		if a := answer.Answer; a != nil {
+			found.Doubted = views.Doubted(a.Markdown, a.Unsupported)[number]
+		}
 		if i > 0 {
 			found.Before = &answer.Citations[i-1]
 		}

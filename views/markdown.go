@@ -95,20 +95,10 @@ func (m *Markdown) Tail(src string, first int, open bool, cite func(int) (chat.C
 
 // Whole renders a finished answer. Sentences in unsupported are marked.
 func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
-	src = Clean(src)
-	for _, sentence := range unsupported {
-		sentence = strings.TrimLeft(strings.TrimSpace(Clean(sentence)), "-*#>0123456789. ")
-		if at := strings.Index(src, sentence); sentence != "" && at >= 0 && !strings.Contains(sentence, "\n\n") {
-			end := at + len(sentence)
-			end += len(chipsAfter.FindString(src[end:])) // the flag stands behind the sentence's own chips
-			src = src[:at] + noteOpen + src[at:end] + noteClose + src[end:]
-		}
-	}
+	src = noteUnsupported(Clean(src), unsupported)
 	blocks, _ := m.Tail(src, 1, false, cite)
 	return blocks
 }
-
-var chipsAfter = regexp.MustCompile(`^(?:[ \t]*\[\d{1,3}\])+[.!?]?`)
 
 // Clean removes the characters that Markdown keeps for itself.
 func Clean(s string) string { return privateChars.Replace(s) }
@@ -198,44 +188,6 @@ func citeURL(c chat.Citation) string {
 		return address
 	}
 	return address + "#cited"
-}
-
-var tags = regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*>`)
-
-// markUnsupported underlines a sentence and flags it. Where the sentence and the tags around it cross, only the flag is set.
-func markUnsupported(s string) string {
-	flag := ""
-	for {
-		from, to := strings.Index(s, noteOpen), strings.Index(s, noteClose)
-		if from < 0 || to < from {
-			return strings.NewReplacer(noteOpen, "", noteClose, flag).Replace(s)
-		}
-		inner := s[from+len(noteOpen) : to]
-		flag = `<span class="flag">` + txtNoSource + `</span>`
-		if strings.Contains(inner, `class="cite"`) {
-			flag = `<span class="flag">` + txtNotInSource + `</span>`
-		}
-		if balanced(inner) {
-			inner = `<span class="unsupported">` + inner + `</span>`
-		}
-		s = s[:from] + inner + flag + s[to+len(noteClose):]
-	}
-}
-
-func balanced(s string) bool {
-	depth := 0
-	for _, tag := range tags.FindAllStringSubmatch(s, -1) {
-		switch {
-		case tag[2] == "br":
-		case tag[1] == "":
-			depth++
-		default:
-			if depth--; depth < 0 {
-				return false
-			}
-		}
-	}
-	return depth == 0
 }
 
 // chipNode is a [N] in running text.

@@ -96,6 +96,13 @@ func TestMarkdownOfAnswers(t *testing.T) {
 	}
 }
 
+func TestTheCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
+	got := Doubted("The roof leaks [1]. Two is here [2] and there.[3] Three [4].", []string{"Two is here and there.", "Not there."})
+	if len(got) != 2 || !got[2] || !got[3] {
+		t.Errorf("doubted: %v", got)
+	}
+}
+
 func TestUnsupportedSentencesAreMarked(t *testing.T) {
 	for _, tt := range []struct{ name, src, sentence, want string }{
 		{"a plain sentence is underlined and flagged", "One. Two is here.", "Two is here.", `<span class="unsupported">Two is here.</span><span class="flag">`},
@@ -103,6 +110,15 @@ func TestUnsupportedSentencesAreMarked(t *testing.T) {
 		{"marks that cross only get the flag", "**One. Two** is here.", "Two** is here.", `One. Two</strong> is here.<span class="flag">`},
 		{"the flag stands behind the sentence's chips", "Two is here [1]. Three.", "Two is here", `</a>.</span><span class="flag">` + txtNotInSource},
 		{"a sentence with a chip keeps it", "Two is here [1].", "Two is here [1].", `</a>.</span><span class="flag">`},
+		{"a footnote before the full stop", "One. Two is here [1]. Three.", "Two is here.", `</a>.</span><span class="flag">` + txtNotInSource},
+		{"a footnote behind it without a space", "One.[1] Two is here.[1] Three.", "Two is here.", `</a></span><span class="flag">` + txtNotInSource},
+		{"several footnotes", "Two is here [1][1] and there [1].", "Two is here and there.", `</a>.</span><span class="flag">` + txtNotInSource},
+		{"a list item", "- One [1]\n- Two is here [1].", "Two is here.", `<li><span class="unsupported">Two is here`},
+		{"in bold", "**Two is here [1].** Three.", "Two is here.", `</a>.</span><span class="flag">`},
+		{"behind bold", "One. **Two is here.** [1] Three.", "Two is here.", `<span class="unsupported"><strong>Two is here.</strong>`},
+		{"over two lines", "Two\nis here [1].", "Two is here.", `</a>.</span><span class="flag">`},
+		{"not within a longer word", "Ourmen left. men left [1].", "men left.", `</p>` + "\n"},
+		{"a row of a table", "| A | B |\n|---|---|\n| Two | here [1] |", "Two | here |", `</a><span class="flag">` + txtNotInSource + `</span></td>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := whole(t, tt.src, tt.sentence); !strings.Contains(got, tt.want) {
@@ -166,5 +182,19 @@ func BenchmarkADelta(b *testing.B) {
 	src := strings.Repeat("The roof is sound and the wall is dry. ", 8) + "[1] More words follow"
 	for b.Loop() {
 		m.Tail(src, 3, true, citeOne)
+	}
+}
+
+func TestASourceWhoseSentenceIsNotSupportedSaysSo(t *testing.T) {
+	c := chat.Citation{Number: 1, Title: "Slate", Quote: "Slate is a rock.", Check: chat.CheckVerified}
+	for _, unsupported := range [][]string{nil, {"Pigs fly."}} {
+		final := chat.Answer{Markdown: "Pigs fly [1].", Citations: []chat.Citation{c}, Unsupported: unsupported}
+		var b strings.Builder
+		if err := sources(&Turn{Final: &final}).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), txtDoubted); got != (unsupported != nil) || !strings.Contains(b.String(), "Verified") {
+			t.Errorf("with %q: %s", unsupported, b.String())
+		}
 	}
 }

@@ -83,6 +83,7 @@ const (
 	txtTable         = "Table"
 	txtNoSource      = "no source"
 	txtNotInSource   = "not in its source"
+	txtDoubted       = "A sentence that cites this is not supported by it."
 	txtStarting      = "Starting"
 	txtWriting       = "Writing the answer"
 	txtFailedWord    = "failed"

@@ -65,6 +65,7 @@ type Cited struct {
 	After     *chat.Citation  // nil at the end
 	Changed   bool            // the document is not the version that was cited
 	Marked    bool            // its words stand in the document as it is now
+	Doubted   bool            // the answer's sentence is not supported by them
 }
 
 // answerURL leads back to the answer.

@@ -37,7 +37,7 @@ func TestACapturedPageSaysWhereAndWhenItWasRead(t *testing.T) {
 func TestACitationOfThePageNamesItsSite(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := sourceRow(&Turn{}, chat.Citation{Number: 1, Title: "Slate", SourceURL: "https://example.org/slate"}).Render(t.Context(), &b); err != nil {
+	if err := sourceRow(&Turn{}, chat.Citation{Number: 1, Title: "Slate", SourceURL: "https://example.org/slate"}, false).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), ">example.org</span>") {

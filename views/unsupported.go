@@ -1,0 +1,169 @@
+package views
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// place is where a sentence stands in an answer's Markdown, with its footnotes: from a byte to another.
+type place struct{ from, to int }
+
+var footnoteMark = regexp.MustCompile(`^\[(\d{1,3})\]`)
+
+// Doubted returns the numbers of the citations that stand in a sentence of unsupported: their quotes may be word for word and yet not
+// say what the sentence says. answer is Markdown.
+func Doubted(answer string, unsupported []string) map[int]bool {
+	if len(unsupported) == 0 {
+		return nil
+	}
+	out := map[int]bool{}
+	src := Clean(answer)
+	for _, p := range sentencePlaces(src, unsupported) {
+		for _, m := range anyMark.FindAllStringSubmatch(src[p.from:p.to], -1) {
+			n, _ := strconv.Atoi(m[1])
+			out[n] = true
+		}
+	}
+	return out
+}
+
+var anyMark = regexp.MustCompile(`\[(\d{1,3})\]`)
+
+// noteUnsupported puts marks around the sentences.
+func noteUnsupported(src string, unsupported []string) string {
+	var b strings.Builder
+	done := 0
+	for _, p := range sentencePlaces(src, unsupported) {
+		b.WriteString(src[done:p.from] + noteOpen + src[p.from:p.to] + noteClose)
+		done = p.to
+	}
+	return b.String() + src[done:]
+}
+
+// sentencePlaces finds sentences, which come in order and without footnotes, in an answer that has its footnotes before or behind their full
+// stops. What is not found is left out; no two places overlap.
+func sentencePlaces(src string, sentences []string) []place {
+	var out []place
+	if len(sentences) == 0 {
+		return nil
+	}
+	plain, offsets := bare(src)
+	next := 0 // in plain
+	for _, s := range sentences {
+		wanted, _ := bare(strings.TrimLeft(strings.TrimSpace(Clean(s)), "-*#>|0123456789. "))
+		if wanted == "" {
+			continue
+		}
+		at := standsIn(plain, wanted, next, src, offsets)
+		if at < 0 {
+			continue
+		}
+		next = at + len(wanted)
+		p := place{offsets[at], offsets[next-1] + 1}
+		if p.to = p.from + len(strings.TrimRight(src[p.from:p.to], "| \t")); p.to < len(src) && src[p.to] != '|' {
+			p = withChips(src, p)
+		}
+		if len(out) == 0 || out[len(out)-1].to <= p.from {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// standsIn finds a whole sentence from a place on, and -1 if there is none: not the end of a longer word.
+func standsIn(plain, wanted string, from int, src string, offsets []int) int {
+	for from <= len(plain) {
+		i := strings.Index(plain[from:], wanted)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		before, _ := utf8.DecodeLastRuneInString(src[:offsets[from]])
+		first, size := utf8.DecodeRuneInString(wanted)
+		if !(unicode.IsLetter(before) || unicode.IsNumber(before)) || !unicode.IsLetter(first) {
+			return from
+		}
+		from += size
+	}
+	return -1
+}
+
+// bare is a text without white space and footnotes, and where each of its bytes stands in the text.
+func bare(s string) (plain string, offsets []int) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == '[' {
+			if mark := footnoteMark.FindString(s[i:]); mark != "" {
+				i += len(mark)
+				continue
+			}
+		}
+		if !unicode.IsSpace(r) {
+			b.WriteString(s[i : i+size])
+			for k := range size {
+				offsets = append(offsets, i+k)
+			}
+		}
+		i += size
+	}
+	return b.String(), offsets
+}
+
+// withChips takes the sentence's own chips, which may stand behind its full stop, into a place: also those behind the emphasis that stands
+// around all of it.
+func withChips(src string, p place) place {
+	if chips := chipsAfter.FindString(src[p.to:]); chips != "" {
+		return place{p.from, p.to + len(chips)}
+	}
+	around := src[len(strings.TrimRight(src[:p.from], "*_")):p.from]
+	if rest, ok := strings.CutPrefix(src[p.to:], around); ok && around != "" {
+		if chips := chipsAfter.FindString(rest); chips != "" {
+			return place{p.from - len(around), p.to + len(around) + len(chips)}
+		}
+	}
+	return p
+}
+
+var chipsAfter = regexp.MustCompile(`^(?:[ \t]*\[\d{1,3}\])+[.!?]?`)
+
+var tags = regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*>`)
+
+// markUnsupported underlines a sentence and flags it. Where the sentence and the tags around it cross, only the flag is set.
+func markUnsupported(s string) string {
+	flag := ""
+	for {
+		from, to := strings.Index(s, noteOpen), strings.Index(s, noteClose)
+		if from < 0 || to < from {
+			return strings.NewReplacer(noteOpen, "", noteClose, flag).Replace(s)
+		}
+		inner := s[from+len(noteOpen) : to]
+		flag = `<span class="flag">` + txtNoSource + `</span>`
+		if strings.Contains(inner, `class="cite"`) {
+			flag = `<span class="flag">` + txtNotInSource + `</span>`
+		}
+		if balanced(inner) {
+			inner = `<span class="unsupported">` + inner + `</span>`
+		}
+		s = s[:from] + inner + flag + s[to+len(noteClose):]
+	}
+}
+
+func balanced(s string) bool {
+	depth := 0
+	for _, tag := range tags.FindAllStringSubmatch(s, -1) {
+		switch {
+		case tag[2] == "br":
+		case tag[1] == "":
+			depth++
+		default:
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
