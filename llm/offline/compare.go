@@ -29,9 +29,11 @@ type half struct {
 var comparative = lazily(`(?i)^(?:\p{L}{3,}er|more|less|most|least|best|worst|lasts?)$`)
 
 // compared returns the two halves of a question, none if it compares nothing or they can't be told apart by their words.
-func compared(question string, words []word) []half {
+func compared(question string, words []word) []half { return halvesOf(question, words, comparisons) }
+
+func halvesOf(question string, words []word, shapes []pattern) []half {
 	question = strings.TrimRight(strings.Join(strings.Fields(question), " "), " ?.!")
-	for _, shape := range comparisons {
+	for _, shape := range shapes {
 		m := shape().FindStringSubmatchIndex(question)
 		if m == nil {
 			continue

@@ -71,7 +71,14 @@ func documents(t turn) ([]step, string) {
 	if reads := toRead(t, found); len(reads) > 0 && len(t.read()) == 0 {
 		return readAll(t, reads, q), ""
 	}
-	a := compose(t, q)
+	steps, sum, asked := total(t, q)
+	if len(steps) > 0 || sum != "" {
+		return steps, sum
+	}
+	var a reply
+	if !asked {
+		a = compose(t, q)
+	}
 	if !a.supported {
 		if wider := t.again(q); wider != nil {
 			return wider, ""
