@@ -48,7 +48,9 @@ var (
 	refersBack  = regexp.MustCompile(`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`)
 	compares    = regexp.MustCompile(`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`)
 	aboutFiles  = regexp.MustCompile(`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`)
+	filesOf     = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`)
 	commanding  = regexp.MustCompile(`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`)
+	measured    = regexp.MustCompile(`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`)
 	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
 )
 
@@ -59,7 +61,12 @@ func analyse(question string, followsUp bool) analysis {
 		q = strings.ToValidUTF8(q[:maxAnalysed], "")
 	}
 	a := analysis{Entities: entities(q), Keywords: keywords(q)}
-	a.Type = typeOf(q, a, followsUp)
+	return a.as(typeOf(q, a, followsUp), q)
+}
+
+// as is the analysis of a question that is of a type.
+func (a analysis) as(kind questionType, q string) analysis {
+	a.Type = kind
 	a.Complexity = complexity(q, a)
 	a.Tools = suggest(a)
 	return a
@@ -77,11 +84,11 @@ func typeOf(q string, a analysis, followsUp bool) questionType {
 		return typeSpecific
 	case compares.MatchString(q):
 		return typeComparison
-	case aboutFiles.MatchString(q):
+	case aboutFiles.MatchString(q), filesOf.MatchString(q):
 		return typeMetadata
 	case followsUp && (refersBack.MatchString(q) || len(a.Keywords) <= 1):
 		return typeFollowUp
-	case exploratory.MatchString(q):
+	case exploratory.MatchString(q) && !measured.MatchString(q):
 		return typeExploratory
 	default:
 		return typeFactual

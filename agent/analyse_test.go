@@ -16,6 +16,15 @@ func TestAnalyse(t *testing.T) {
 		{"What is the value of Highlands?", false, typeFactual},
 		{"Explain how damp gets into walls", false, typeExploratory},
 		{"What does Survey.pdf say about the roof?", false, typeSpecific},
+		{"Find documents from 2024", false, typeMetadata},
+		{"Show papers by Smith", false, typeMetadata},
+		{"Which reports were written by Ada Brown?", false, typeMetadata},
+		{"List all papers tagged roof", false, typeMetadata},
+		{"Find documents about damp", false, typeFactual},
+		{"What does the report say about the roof?", false, typeFactual},
+		{"How many days of holiday are there?", false, typeFactual},
+		{"How much does clearing the gutter cost?", false, typeFactual},
+		{"How does damp get into walls?", false, typeExploratory},
 		{"Which documents were written by Ada Brown?", false, typeMetadata},
 		{"Compare the valuations of 2023 and 2024", false, typeComparison},
 		{"12.5 * (3 + 4)", false, typeCalculation},
@@ -31,6 +40,9 @@ func TestAnalyse(t *testing.T) {
 		if got := analyse(tt.question, tt.follows); got.Type != tt.want {
 			t.Errorf("analyse(%q, %v) = %s, want %s", tt.question, tt.follows, got.Type, tt.want)
 		}
+	}
+	if got := analyse("How many days of holiday are there?", false); got.Complexity != "simple" {
+		t.Errorf("a question for a number is %s", got.Complexity)
 	}
 	a := analyse(`What did Ada Brown write about "lead flashing" in Survey.pdf on 2024-03-03?`, false)
 	for _, want := range []string{"lead flashing", "Survey.pdf", "2024-03-03", "Ada Brown"} {

@@ -54,12 +54,19 @@ func (w *work) citedBefore() (chat.Citation, bool) {
 // namedPath searches within the document that a question names, then reads it.
 func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
 	names := fileName.FindAllString(w.run.Request.Message, 3)
-	if w.asked.Type != typeSpecific || len(names) != 1 || compares.MatchString(w.run.Request.Message) {
+	if w.asked.Type != typeSpecific || len(names) > 1 || compares.MatchString(w.run.Request.Message) {
 		return choice{}, false, nil
 	}
-	doc, why, err := w.desk.find(ctx, names[0])
-	if err != nil || why != "" {
-		return choice{}, false, err
+	doc := w.titled
+	if len(names) == 1 {
+		var why string
+		var err error
+		if doc, why, err = w.desk.find(ctx, names[0]); err != nil || why != "" {
+			return choice{}, false, err
+		}
+	}
+	if doc.ID == "" {
+		return choice{}, false, nil
 	}
 	w.desk.sources.know(doc)
 	if tool := w.set.searcher(); tool != nil {

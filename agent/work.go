@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"footnote/chat"
+	"footnote/corpus"
 	"footnote/llm"
 )
 
@@ -53,6 +54,7 @@ type work struct {
 	nonce   string
 	reach   int // documents in reach
 	asked   analysis
+	titled  corpus.Document // that the question names by its title; empty: none
 	past    recollection
 	plan    *plan // nil: the question is answered as it is
 	history []llm.Message
@@ -201,6 +203,9 @@ func (w *work) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("count documents: %w", err)
 	}
 	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
+	if err := w.byTitle(ctx); err != nil {
+		return err
+	}
 	w.asked.Tools = w.set.having(w.asked.Tools)
 	if !w.thinks(featureAnalyse) {
 		w.asked = w.asked.plain()

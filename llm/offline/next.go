@@ -23,6 +23,8 @@ func next(t turn) ([]step, string) {
 		return calculate(t, about)
 	case kindSummary:
 		return summary(t, about)
+	case kindOpening:
+		return open(t, about)
 	case kindListing:
 		return list(t, about)
 	case kindCatalogue:

@@ -18,6 +18,7 @@ const (
 	kindSummary
 	kindListing   // of the library itself
 	kindCatalogue // what the list of documents says of one of them
+	kindOpening   // a document is to be shown
 	kindEmpty
 )
 
@@ -51,6 +52,9 @@ func classify(q string) (kind, string) {
 	}
 	if e := expression(q); e != "" {
 		return kindArithmetic, e
+	}
+	if name := toOpen(q); name != "" {
+		return kindOpening, name
 	}
 	if m := summarise().FindStringSubmatch(q); m != nil {
 		return kindSummary, subject(m[1] + m[2])

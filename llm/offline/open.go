@@ -1,0 +1,34 @@
+package offline
+
+// Questions that ask for what a document holds. A file is known by its ending; what open, read and view are said of is tried as a title.
+var (
+	opensFile  = lazily(`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look (?:at|into)|what(?:'s| is| stands)? (?:written )?in|what does|what are the contents of)(?: (?:the|my|our))?(?: (?:contents? of )?(?:document|file))? ` + aFile + `(?: say| contain| hold)?[?.! ]*$`)
+	opensTitle = lazily(`(?i)^(?:please |can you |could you )*(?:open|read|view)(?: (?:the|my|our))?(?: (?:document|file))? ["“]?([\p{L}\p{N}][^"”?]{2,200}?)["”]?[?.! ]*$`)
+)
+
+// toOpen returns the document that a question asks to be shown, and nothing when it asks for something else.
+func toOpen(q string) string {
+	if m := opensFile().FindStringSubmatch(q); m != nil {
+		return m[1]
+	}
+	if m := opensTitle().FindStringSubmatch(q); m != nil && !pointsBack().MatchString(m[1]) {
+		return m[1]
+	}
+	return ""
+}
+
+// open reads the document that is named and says what matters in it. Without such a document its name is searched for.
+func open(t turn, name string) ([]step, string) {
+	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
+	if tool == "" {
+		return documents(t)
+	}
+	done := t.of(tool)
+	if len(done) == 0 {
+		return []step{{tool, map[string]any{"doc_id": name}}}, ""
+	}
+	if said := summaryText(done[:1]); done[0].out.Error == nil && said != "" {
+		return nil, said
+	}
+	return documents(t)
+}

@@ -1,0 +1,34 @@
+package offline
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestADocumentThatIsNamedIsOpened(t *testing.T) {
+	for _, q := range []string{
+		"What is in handbook.md?", "Show me handbook.md", "Read handbook.md", "Please open the file “handbook.md”.", "What does handbook.md say?",
+		"Open handbook.md", "Can you view the document handbook.md?",
+	} {
+		answer, calls := ask(t, q)
+		if len(calls) != 1 || calls[0].Name != "get_document_summary" || !strings.Contains(string(calls[0].Arguments), `"handbook.md"`) || !strings.Contains(answer, "28 days of paid holiday") {
+			t.Errorf("%s: %v, %q", q, calls, answer)
+		}
+	}
+	for _, q := range []string{"Show me the roof", "What is in the kitchen?", "What does handbook.md say about remote work?", "Read it"} {
+		if k, about := classify(q); k == kindOpening {
+			t.Errorf("%s opens %q", q, about)
+		}
+	}
+	if answer, calls := ask(t, "Open the Staff manual"); len(calls) < 2 || calls[1].Name != "search_documents" {
+		t.Errorf("a title that is not there: %v, %q", calls, answer)
+	}
+	read := `{"doc_id":"d2","filename":"handbook.md","title":"Staff handbook","passages":[{"n":1,"text":"Every employee is entitled to 28 days of paid holiday a year."}]}`
+	offered := []string{"read_document", "search_documents"}
+	if calls, _ := replyTo(t, "Show me handbook.md", offered, nil); len(calls) != 1 || calls[0] != `read_document {"doc_id":"handbook.md"}` {
+		t.Errorf("without summaries it calls %q", calls)
+	}
+	if _, said := replyTo(t, "Show me handbook.md", offered, map[string]string{"read_document:1": read}); !strings.Contains(said, "28 days of paid holiday a year. [1]") {
+		t.Errorf("without summaries it says %q", said)
+	}
+}
