@@ -111,8 +111,12 @@ func each(halves []half, cands []candidate, words []word, want expected, questio
 	for i, h := range halves {
 		best, most := -1, 0.0
 		for j, c := range cands {
-			if score := h.worth(c, words) * want.fit(c.text, question); score > most {
-				best, most = j, score
+			worth := h.worth(c, words)
+			if worth == 0 { // most sentences: their form does not matter
+				continue
+			}
+			if worth *= want.fit(c.text, question); worth > most {
+				best, most = j, worth
 			}
 		}
 		if best < 0 {
