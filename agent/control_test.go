@@ -137,6 +137,35 @@ func TestTheSameIdempotencyKeyIsOneRun(t *testing.T) {
 	h.wait(first.ID).done()
 }
 
+func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New())
+	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := question("Is the roof sound?")
+	req.DocumentIDs, req.IdempotencyKey = []string{doc.ID}, "k"
+	first := h.ask(req)
+	h.wait(first.ID).done()
+	if err := h.library.Delete(t.Context(), chat.Local, doc.ID); err != nil {
+		t.Fatal(err)
+	}
+	again, fresh, err := h.runs.Start(t.Context(), chat.LocalUser, req)
+	if err != nil || fresh || again.ID != first.ID {
+		t.Errorf("the repeat = %s fresh %v, %v; want %s", again.ID, fresh, err, first.ID)
+	}
+	other := req
+	other.Message = "Is the roof old?"
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil || chat.CodeOf(err) != chat.CodeKeyReused {
+		t.Errorf("another question under the key = %v", err)
+	}
+	other.IdempotencyKey = "new"
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, other); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("a new question about the deleted document = %v", err)
+	}
+}
+
 func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -136,11 +136,8 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	if err != nil {
 		return chat.Run{}, false, err
 	}
-	if err := r.named(ctx, user, req); err != nil {
-		return chat.Run{}, false, err
-	}
-	if err := r.room(ctx, user, req, set); err != nil {
-		return chat.Run{}, false, err
+	if err := r.admit(ctx, user, req, set); err != nil {
+		return r.repeated(ctx, user, req, err)
 	}
 	if err := r.reserve(); err != nil {
 		return chat.Run{}, false, err
@@ -155,6 +152,27 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	r.cfg.Feed.Begin(run)
 	r.launch(context.WithoutCancel(ctx), run, set, nil)
 	return run, true, nil
+}
+
+// admit refuses what the library or the conversation has no place for.
+func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set toolset) error {
+	if err := r.named(ctx, user, req); err != nil {
+		return err
+	}
+	return r.room(ctx, user, req, set)
+}
+
+// repeated returns the run that a refused request started when it came before, and else why it is refused: what happened to the library
+// since then is no matter of a request that was already served.
+func (r *Runs) repeated(ctx context.Context, user string, req chat.RunRequest, refused error) (chat.Run, bool, error) {
+	if req.IdempotencyKey == "" {
+		return chat.Run{}, false, refused
+	}
+	run, err := r.cfg.Store.Repeated(ctx, user, req)
+	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
+		err = refused
+	}
+	return run, false, err
 }
 
 func (r *Runs) lease() chat.Lease {

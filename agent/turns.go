@@ -36,15 +36,6 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 	case session.TurnCount < r.maxTurns(set):
 		return nil
 	}
-	if req.IdempotencyKey != "" { // the last question, sent again, is no further one
-		last, err := r.cfg.Store.Run(ctx, scope, session.HeadID)
-		if err != nil {
-			return err
-		}
-		if last.Request.Message == req.Message {
-			return nil
-		}
-	}
 	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
 		"This conversation has reached its limit of %d questions. Start a new one to go on (in the API: leave session_id out).", r.maxTurns(set))}
 }

@@ -41,6 +41,10 @@ type Store interface {
 	// with CodeNotFound; a malformed session id or key with CodeInvalid. The returned Request names the session and has no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
 
+	// Repeated returns the run that the same user started with the request's IdempotencyKey. It fails with CodeNotFound if there is none,
+	// and like StartRun for another request under that key.
+	Repeated(ctx context.Context, user string, req RunRequest) (Run, error)
+
 	// Asked returns when the user's n-th last run since then was started, zero if there are fewer. Runs of hidden sessions count. It is
 	// zero as well when the user used key, an IdempotencyKey, before: that starts nothing.
 	Asked(ctx context.Context, user, key string, since time.Time, n int) (time.Time, error)

@@ -42,6 +42,7 @@ type Documents interface {
 	// SHA256, gives that document the new version: it keeps its id, returns to StateQueued, and its old content serves until PutContent
 	// replaces it. The same bytes in the same namespace under any path store nothing: the existing document comes back with
 	// duplicate = true (unless it failed or was cancelled: then it is queued again). A deleted document with the same bytes is restored.
+	// A Meta that is not nil replaces that of earlier puts in each of these cases; what the file itself says stays beside it.
 	Put(ctx context.Context, d Document) (stored Document, duplicate bool, err error)
 
 	// SetState moves a document that still has the given SHA256 to a state; failure only with StateFailed.

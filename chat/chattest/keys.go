@@ -59,6 +59,22 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d sessions, want the first one only", len(sessions))
 		}
 	})
+	parallel(t, open, "the run of a key is found without starting one", func(t *testing.T, b bench) {
+		_, err := b.Repeated(t.Context(), anna.User, request("q"))
+		wantCode(t, "before the first", err, chat.CodeNotFound)
+		run, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := b.Repeated(t.Context(), anna.User, request("q"))
+		if err != nil || again.ID != run.ID || again.SessionID != run.SessionID {
+			t.Errorf("Repeated = %+v, %v; want the run %s", again, err, run.ID)
+		}
+		_, err = b.Repeated(t.Context(), anna.User, request("other"))
+		wantCode(t, "another request", err, chat.CodeKeyReused)
+		_, err = b.Repeated(t.Context(), bert.User, request("q"))
+		wantCode(t, "another user", err, chat.CodeNotFound)
+	})
 	parallel(t, open, "another user's same key is another key", func(t *testing.T, b bench) {
 		mine, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
 		if err != nil {

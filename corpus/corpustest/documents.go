@@ -52,6 +52,43 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Put = %s (%q), duplicate %v, %v; want %s, a duplicate", second.ID, second.Path, duplicate, err, first.ID)
 		}
 	})
+	t.Run("the same bytes with other meta give the document that meta", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		in := file("a.md", "")
+		in.Meta = map[string]any{"author": "Ada", "draft": true}
+		in.SHA256 = hashOf("same")
+		d := mustPut(t, ds, in)
+		content := contentOf(d, "words")
+		content.Extracted.Meta = map[string]any{"lang": "en"}
+		mustPutContent(t, ds, d.ID, content)
+		again := file("b.md", "same")
+		version := mustVersion(t, ds, alice)
+		put := func() corpus.Document {
+			t.Helper()
+			got, duplicate, err := ds.Put(t.Context(), again)
+			if err != nil || !duplicate || got.ID != d.ID {
+				t.Fatalf("Put = %s, duplicate %v, %v; want %s", got.ID, duplicate, err, d.ID)
+			}
+			return got
+		}
+		if got := put(); got.Meta["author"] != "Ada" || mustVersion(t, ds, alice) != version {
+			t.Errorf("without meta: %v", got.Meta)
+		}
+		again.Meta = map[string]any{"author": "Zed"}
+		if diff := cmp.Diff(map[string]any{"author": "Zed", "lang": "en"}, put().Meta); diff != "" || mustVersion(t, ds, alice) == version {
+			t.Errorf("with meta, version %d before and %d now (-want +got):\n%s", version, mustVersion(t, ds, alice), diff)
+		}
+		for author, want := range map[string]int{"Ada": 0, "Zed": 1} {
+			if found, _, err := ds.List(t.Context(), alice, corpus.Filter{Meta: map[string]any{"author": author}}); err != nil || len(found) != want {
+				t.Errorf("%d documents by %s, %v; want %d", len(found), author, err, want)
+			}
+		}
+		again.Meta = map[string]any{}
+		if diff := cmp.Diff(map[string]any{"lang": "en"}, put().Meta); diff != "" {
+			t.Errorf("with empty meta (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("the same bytes in another namespace or of another user are another document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -128,6 +129,11 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			return err
 		}
 		duplicate = known
+		if d.Meta != nil {
+			if err := replaceMeta(t, id, meta); err != nil {
+				return err
+			}
+		}
 		stored, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, id))
 		return err
 	})
@@ -157,6 +163,30 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bo
 		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, string(d.Semantic), progressQueued, now)
 	return id, false, err
+}
+
+// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.
+func replaceMeta(t *tx, id, given string) error {
+	var user, before, present string
+	var same bool
+	err := t.queryRow(`SELECT user_id, given_meta::text, meta::text, given_meta = $2::jsonb FROM documents WHERE id = $1 FOR UPDATE`, []any{id, given},
+		&user, &before, &present, &same)
+	if err != nil || same {
+		return err
+	}
+	var old, meta map[string]any
+	if err := errors.Join(json.Unmarshal([]byte(before), &old), json.Unmarshal([]byte(present), &meta)); err != nil {
+		return fmt.Errorf("meta of document %s: %w", id, err)
+	}
+	maps.DeleteFunc(meta, func(name string, _ any) bool { _, was := old[name]; return was })
+	merged, err := mergeMeta(meta, given)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(`UPDATE documents SET given_meta = $2, meta = $3 WHERE id = $1`, id, given, merged); err != nil {
+		return err
+	}
+	return bumpVersion(t, user)
 }
 
 func searchFold(title, filename string) string { return strings.ToLower(title + "\n" + filename) }

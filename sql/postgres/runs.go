@@ -101,6 +101,20 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 	return run, true, nil
 }
 
+// Repeated implements chat.Store.
+func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
+	asked, err := json.Marshal(req)
+	if err != nil {
+		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
+	}
+	digest := sha256.Sum256(asked)
+	run, err := c.byKey(ctx, user, []byte(req.IdempotencyKey), digest[:])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return chat.Run{}, &chat.Error{Code: chat.CodeNotFound, Message: "No question was asked with this Idempotency-Key.", Err: err}
+	}
+	return run, err
+}
+
 // byKey returns the run that an idempotency key started. It fails with pgx.ErrNoRows if there is none.
 func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (chat.Run, error) {
 	var n int64

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -93,6 +94,11 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			return err
 		}
 		duplicate = known
+		if d.Meta != nil {
+			if err := replaceMeta(t, id, meta); err != nil {
+				return err
+			}
+		}
 		stored, err = documentInTx(t, id)
 		return err
 	})
@@ -134,6 +140,28 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bo
 		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, meta, d.Semantic, progressQueued, now, now)
 	return id, false, err
+}
+
+// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.
+func replaceMeta(t *tx, id, given string) error {
+	var user, before, present string
+	err := t.queryRow(`SELECT user, given_meta, meta FROM documents WHERE id = ?`, []any{id}, &user, &before, &present)
+	if err != nil || before == given {
+		return err
+	}
+	var old, meta map[string]any
+	if err := errors.Join(json.Unmarshal([]byte(before), &old), json.Unmarshal([]byte(present), &meta)); err != nil {
+		return fmt.Errorf("meta of document %s: %w", id, err)
+	}
+	maps.DeleteFunc(meta, func(name string, _ any) bool { _, was := old[name]; return was })
+	merged, err := mergeMeta(meta, given)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(`UPDATE documents SET given_meta = ?, meta = ? WHERE id = ?`, given, merged, id); err != nil {
+		return err
+	}
+	return bumpVersion(t, user)
 }
 
 func searchFold(title, filename string) string { return strings.ToLower(title + "\n" + filename) }

@@ -78,6 +78,28 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 	return start.run, start.fresh, nil
 }
 
+// Repeated implements chat.Store.
+func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
+	start := newRun{user: user, key: req.IdempotencyKey}
+	asked, err := json.Marshal(req)
+	if err != nil {
+		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
+	}
+	start.digest = sha256.Sum256(asked)
+	known := false
+	err = c.db.write(ctx, false, func(tx *tx) error {
+		known, err = start.byKey(tx)
+		return err
+	})
+	if err == nil && !known {
+		err = &chat.Error{Code: chat.CodeNotFound, Message: "No question was asked with this Idempotency-Key."}
+	}
+	if err != nil {
+		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
+	}
+	return start.run, nil
+}
+
 // newRun is a run on its way into the database.
 type newRun struct {
 	user    string
