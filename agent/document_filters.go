@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,13 +14,17 @@ import (
 
 // filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
 const filtersSchema = `{
-	"type": "object", "maxProperties": 20, "additionalProperties": {"type": ["string", "number", "boolean"]},
-	"description": "Which documents. Further names are the documents' own properties, like author",
+	"type": "object", "maxProperties": 20,
+	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20, "items": {"type": ["string", "number", "boolean"]}},
+	"description": "Which documents. Further names are the documents' own properties, like author or tags; of a list of values one has to fit",
 	"properties": {
 		"title": {"type": "string", "maxLength": 500, "description": "Part of the title or file name"},
 		"type": {"type": "string", "description": "pdf, markdown, html, text, or a MIME type"},
-		"added_after": {"type": "string", "description": "Date, like 2026-01-31"},
-		"added_before": {"type": "string", "description": "Date, like 2026-01-31"},
+		"year": {"type": ["string", "number"], "description": "The year of the document's own date, like 2024"},
+		"date_from": {"type": "string", "description": "The document's own date is this or later: 2026-01-31, 2026-01 or 2026"},
+		"date_to": {"type": "string", "description": "The document's own date is this or earlier: 2026-01-31, 2026-01 or 2026"},
+		"added_after": {"type": "string", "description": "When it was uploaded. Date, like 2026-01-31"},
+		"added_before": {"type": "string", "description": "When it was uploaded. Date, like 2026-01-31"},
 		"sort": {"type": "string", "enum": ["newest", "oldest", "title"]}
 	}
 }`
@@ -60,14 +67,86 @@ func filterOf(d *desk, in map[string]any) (corpus.Filter, string) {
 			} else {
 				f.AddedBefore = day
 			}
-		default:
-			if f.Meta == nil {
-				f.Meta = map[string]any{}
+		case "date_from", "date_to":
+			if !partOfDate.MatchString(text) {
+				return f, fmt.Sprintf("%s must be a date like 2026-01-31, 2026-01 or 2026, not %q.", name, text)
 			}
-			f.Meta[name] = v
+			if name == "date_from" {
+				f.DatedFrom = max(f.DatedFrom, text)
+			} else {
+				f.DatedTo = least(f.DatedTo, text)
+			}
+		case "year", "date":
+			if day := strings.TrimSpace(fmt.Sprint(v)); partOfDate.MatchString(day) {
+				f.DatedFrom, f.DatedTo = max(f.DatedFrom, day), least(f.DatedTo, day)
+			} else {
+				ownProperty(&f, name, v)
+			}
+		default:
+			ownProperty(&f, name, v)
 		}
 	}
 	return f, ""
+}
+
+// partOfDate is a day, a month or a year.
+var partOfDate = regexp.MustCompile(`^\d{4}(?:-\d{2}(?:-\d{2})?)?$`)
+
+// least is the earlier of two dates of which the first may be missing.
+func least(date, other string) string {
+	if date == "" {
+		return other
+	}
+	return min(date, other)
+}
+
+// ownProperty asks for a document's own property; of several values one has to fit.
+func ownProperty(f *corpus.Filter, name string, v any) {
+	if values, several := v.([]any); several {
+		if f.MetaAny == nil {
+			f.MetaAny = map[string][]any{}
+		}
+		f.MetaAny[name] = values
+		return
+	}
+	if f.Meta == nil {
+		f.Meta = map[string]any{}
+	}
+	f.Meta[name] = v
+}
+
+// unknown says which of the properties asked for no document in reach has, and what there is instead; nothing if each is there.
+func (d *desk) unknown(ctx context.Context, f corpus.Filter) (string, error) {
+	asked := slices.Sorted(maps.Keys(f.Meta))
+	asked = append(asked, slices.Sorted(maps.Keys(f.MetaAny))...)
+	var missing []string
+	for _, name := range asked {
+		docs, _, err := d.library.List(ctx, d.scope, corpus.Filter{IDs: d.only, HasMeta: name, Limit: 1})
+		if err != nil {
+			return "", fmt.Errorf("look for a property: %w", err)
+		}
+		if len(docs) == 0 {
+			missing = append(missing, "“"+shorten(name, 60)+"”")
+		}
+	}
+	if len(missing) == 0 {
+		return "", nil
+	}
+	note := "No document has the property " + strings.Join(missing, " or ") + "."
+	docs, _, err := d.library.List(ctx, d.scope, corpus.Filter{IDs: d.only})
+	if err != nil {
+		return "", fmt.Errorf("list documents: %w", err)
+	}
+	there := map[string]bool{}
+	for _, doc := range docs {
+		for name := range doc.Meta {
+			there[name] = true
+		}
+	}
+	if names := slices.Sorted(maps.Keys(there)); len(names) > 0 {
+		note += " There are: " + shorten(strings.Join(names, ", "), 300) + "."
+	}
+	return note, nil
 }
 
 // describe writes filters for people: "author: Ada, type: pdf".

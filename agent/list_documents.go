@@ -54,6 +54,16 @@ func listDocuments() (*tool, error) {
 				}
 			}
 			more := f.Cursor != ""
+			notes := []string{}
+			if len(docs) == 0 {
+				note, err := d.unknown(ctx, f)
+				if err != nil {
+					return result{}, err
+				}
+				if note != "" {
+					notes = append(notes, note)
+				}
+			}
 			summary := fmt.Sprintf("page %d", in.Page)
 			if more {
 				summary += ", there are more"
@@ -61,7 +71,7 @@ func listDocuments() (*tool, error) {
 			return result{
 				message: "Listed " + count(len(docs), "document"), summary: summary,
 				output: func(numberer) any {
-					return map[string]any{"documents": list(docs), "page": in.Page, "more": more}
+					return map[string]any{"documents": list(docs), "page": in.Page, "more": more, "notes": notes}
 				},
 				effect: func(d *desk) { d.sources.know(docs...) },
 			}, nil

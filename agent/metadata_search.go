@@ -47,6 +47,15 @@ func metadataSearch() (*tool, error) {
 			if next != "" {
 				notes = append(notes, "These are the first 50; there are more.")
 			}
+			if len(docs) == 0 {
+				note, err := d.unknown(ctx, f)
+				if err != nil {
+					return result{}, err
+				}
+				if note != "" {
+					notes = append(notes, note)
+				}
+			}
 			return result{
 				message: "Found " + count(len(docs), "document"), summary: describe(in.Filters),
 				output: func(numberer) any {

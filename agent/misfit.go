@@ -63,6 +63,9 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 		if !known && closed(s) {
 			return fmt.Sprintf("there is no field “%s”; there are %s", shorten(path+name, 80), fieldsOf(s))
 		}
+		if !known {
+			field = s.AdditionalProperties
+		}
 		if wrong := wrongAt(field, v[name], path+name); wrong != "" {
 			return wrong
 		}

@@ -11,11 +11,17 @@ import (
 
 // Filter selects documents. Zero fields do not restrict.
 type Filter struct {
-	Text        string // in title or file name, without case
-	States      []State
-	IDs         []string
-	MIME        string         // a prefix: "application/pdf", "text/"
-	Meta        map[string]any // equal values; of a stored list, one of it
+	Text    string // in title or file name, without case
+	States  []State
+	IDs     []string
+	MIME    string           // a prefix: "application/pdf", "text/"
+	Meta    map[string]any   // equal values; of a stored list, one of it
+	MetaAny map[string][]any // of each list at least one, as Meta has it
+	HasMeta string           // a key of Meta that is there
+	// DatedFrom and DatedTo, both inclusive, are dates like 2026-01-31 or the beginnings of such: 2026-01, 2026. A document's own date is what its
+	// Meta has as date, year or published, if that begins with a year; one that is less exact is compared as far as it goes.
+	DatedFrom   string
+	DatedTo     string
 	AddedAfter  time.Time
 	AddedBefore time.Time
 	Sort        string // "newest" (default), "oldest", "title"

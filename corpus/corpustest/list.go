@@ -94,10 +94,43 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			{"one of a meta list", corpus.Filter{Meta: map[string]any{"tags": "y"}}, []string{"dir/survey.pdf"}},
 			{"none of a meta list", corpus.Filter{Meta: map[string]any{"tags": "z"}}, nil},
 			{"a part of a meta list, as a list", corpus.Filter{Meta: map[string]any{"tags": []string{"y"}}}, nil},
+			{"any of a list, of a meta list", corpus.Filter{MetaAny: map[string][]any{"tags": {"z", "y"}}}, []string{"dir/survey.pdf"}},
+			{"any of a list, of one meta value", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", "Bob"}}}, []string{"ÜBER.txt"}},
+			{"any of a list and a meta value, both", corpus.Filter{MetaAny: map[string][]any{"author": {"Ada", "Bob"}}, Meta: map[string]any{"final": true}}, []string{"dir/survey.pdf"}},
+			{"none of a list", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", 7}}}, nil},
+			{"a meta key", corpus.Filter{HasMeta: "tags"}, []string{"dir/survey.pdf"}},
+			{"a meta key that none has", corpus.Filter{HasMeta: "colour"}, nil},
 			{"two meta values, both", corpus.Filter{Meta: map[string]any{"author": "Ada", "final": false}}, nil},
 			{"a hostile meta key", corpus.Filter{Meta: map[string]any{`a"') OR 1=1 --`: "x"}}, nil},
 			{"added after", corpus.Filter{AddedAfter: now.Add(-time.Hour)}, []string{"ready.md", "ÜBER.txt", "dir/survey.pdf"}},
 			{"added before", corpus.Filter{AddedBefore: now.Add(-time.Hour)}, nil},
+		} {
+			got, _ := list(t, ds, alice, tt.f)
+			wantStrings(t, tt.name, got, tt.want)
+		}
+	})
+	t.Run("the date of a document selects", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		for name, meta := range map[string]map[string]any{
+			"day.md": {"date": "1843-03-01"}, "number.md": {"year": 1843}, "text.md": {"published": "1843"}, "words.md": {"date": "March 1843"}, "none.md": nil,
+			"other.md": {"born": "1843-03-01"},
+		} {
+			d := file(name, name)
+			d.Meta = meta
+			mustPut(t, ds, d)
+		}
+		for _, tt := range []struct {
+			name string
+			f    corpus.Filter
+			want []string
+		}{
+			{"a year, as a number, as a text and of a date", corpus.Filter{Sort: "title", DatedFrom: "1843", DatedTo: "1843"}, []string{"day.md", "number.md", "text.md"}},
+			{"a month", corpus.Filter{Sort: "title", DatedFrom: "1843-03", DatedTo: "1843-03"}, []string{"day.md", "number.md", "text.md"}},
+			{"another year", corpus.Filter{Sort: "title", DatedFrom: "1844", DatedTo: "1844"}, nil},
+			{"dated from", corpus.Filter{Sort: "title", DatedFrom: "1843-03-02"}, []string{"number.md", "text.md"}},
+			{"dated to its day", corpus.Filter{Sort: "title", DatedTo: "1843-03-01"}, []string{"day.md", "number.md", "text.md"}},
+			{"dated to the day before", corpus.Filter{Sort: "title", DatedFrom: "1842", DatedTo: "1842-12-31"}, nil},
 		} {
 			got, _ := list(t, ds, alice, tt.f)
 			wantStrings(t, tt.name, got, tt.want)

@@ -141,6 +141,9 @@ func list(t turn, about string) ([]step, string) {
 	if m := byAuthor().FindStringSubmatch(about); m != nil && t.has("metadata_search") {
 		tool, filters["author"] = "metadata_search", m[1]
 	}
+	if m := byYear().FindStringSubmatch(about); m != nil && t.has("metadata_search") {
+		tool, filters["year"] = "metadata_search", m[1]
+	}
 	if m := typeOf().FindStringSubmatch(t.question); m != nil {
 		filters["type"] = strings.ToLower(m[1])
 	}

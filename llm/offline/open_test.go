@@ -5,6 +5,17 @@ import (
 	"testing"
 )
 
+func TestDocumentsOfAYearOrAnAuthorAreListed(t *testing.T) {
+	for q, want := range map[string]string{
+		"Find documents from 2024": `{"filters":{"year":"2024"}}`, "Which papers were published in 2019?": `{"filters":{"year":"2019"}}`,
+		"Show papers by Smith": `{"filters":{"author":"Smith"}}`,
+	} {
+		if _, calls := ask(t, q); len(calls) != 1 || calls[0].Name != "metadata_search" || string(calls[0].Arguments) != want {
+			t.Errorf("%s: %v", q, calls)
+		}
+	}
+}
+
 func TestADocumentThatIsNamedIsOpened(t *testing.T) {
 	for _, q := range []string{
 		"What is in handbook.md?", "Show me handbook.md", "Read handbook.md", "Please open the file “handbook.md”.", "What does handbook.md say?",

@@ -27,8 +27,9 @@ var (
 	gratitude = lazily(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
 
 	summarise = lazily(`(?i)^(?:please |can you |could you |give me )*(?:summari[sz]e|tl;?dr|sum up|(?:an?|the|a short|a brief)? ?(?:summary|overview|gist|outline) (?:of|for|about)|what(?:'s| is| does) (?:the )?(.+?) about[?.! ]*$|fasse|résume[rz]?|resume)\s*(.*)$`)
-	listing   = lazily(`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`)
+	listing   = lazily(`(?i)^(?:please |can you |could you )*(?:list|show|find|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| our)?(?: (pdf|markdown|html|text))? (?:documents?|files?|pdfs?|library|papers?)\b(.*)$`)
 	ownership = lazily(`(?i)^\s*(?:(?:are|is) (?:of (?:the )?(?:type|format) )?(?:an? )?(?:pdf|markdown|html|text)s?(?: files?| documents?)?|do (?:i|we|you) have|have i|are (?:there|available|here|in (?:the |my |our )?(?:library|collection|footnote))|can you (?:see|read|use)|(?:i|we) (?:have|added|uploaded)|is there|exist|in (?:the |my |our )?library)?[\s?.!]*$`)
+	byYear    = lazily(`(?i)^\s*(?:are |were |is )?(?:written |published |dated )?(?:from|in|of)(?: the year)? ((?:19|20)\d{2})[\s?.!]*$`)
 	byAuthor  = lazily(`(?i)^\s*(?:are |were |is )?(?:written |authored )?by ([\p{L}][\p{L} .'-]+?)[\s?.!]*$`)
 
 	sumWords   = strings.NewReplacer(" plus ", " + ", " minus ", " - ", " times ", " * ", " multiplied by ", " * ", " divided by ", " / ", " over ", " / ", "×", "*", "÷", "/", "−", "-", " to the power of ", " ^ ", " squared", "^2")
@@ -60,7 +61,7 @@ func classify(q string) (kind, string) {
 		return kindSummary, subject(m[1] + m[2])
 	}
 	if m := listing().FindStringSubmatch(q); m != nil {
-		if ownership().MatchString(m[2]) || byAuthor().MatchString(m[2]) {
+		if ownership().MatchString(m[2]) || byAuthor().MatchString(m[2]) || byYear().MatchString(m[2]) {
 			return kindListing, m[2]
 		}
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -183,6 +184,23 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 	}
 	if !f.AddedBefore.IsZero() {
 		where.and(`d.created_at < ?`, f.AddedBefore.UnixMicro())
+	}
+	if f.HasMeta != "" {
+		where.and(`d.meta -> ?::text IS NOT NULL`, f.HasMeta)
+	}
+	if f.DatedFrom != "" || f.DatedTo != "" {
+		where.and(`EXISTS (SELECT FROM jsonb_each_text(CASE jsonb_typeof(d.meta) WHEN 'object' THEN d.meta ELSE '{}' END) AS m (key, day)
+			WHERE key IN ('date', 'year', 'published') AND day ~ '^[0-9]{4}' AND left(?::text, length(day)) COLLATE "C" <= day
+			AND left(day, length(?::text)) COLLATE "C" <= ?::text)`, f.DatedFrom, cmp.Or(f.DatedTo, "9999"), cmp.Or(f.DatedTo, "9999"))
+	}
+	for key, values := range f.MetaAny {
+		wanted, err := toJSONB(values)
+		if err != nil {
+			return nil, err
+		}
+		where.and(`EXISTS (SELECT FROM jsonb_array_elements(?::jsonb) w WHERE d.meta -> ?::text = w
+			OR EXISTS (SELECT FROM jsonb_array_elements(CASE jsonb_typeof(d.meta -> ?::text) WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e WHERE e = w))`,
+			wanted, key, key, key)
 	}
 	for key, value := range f.Meta {
 		wanted, err := toJSONB(value)

@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"footnote/chat"
@@ -118,7 +120,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 		where += ` AND d.id = asked.value`
 	}
 	query := ds.db.query
-	if len(f.Meta) > 0 { // the text depends on how many there are
+	if len(f.Meta)+len(f.MetaAny) > 0 { // the text depends on how many there are
 		query = ds.db.readers.QueryContext
 	}
 	rows, err := query(ctx, `SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+order+` LIMIT +?`, append(args, limit+1)...)
@@ -185,15 +187,30 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 	if !f.AddedBefore.IsZero() {
 		and(`d.created_at < ?`, f.AddedBefore.UnixMicro())
 	}
+	if f.HasMeta != "" {
+		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m WHERE m.key = ?)`, f.HasMeta)
+	}
+	if f.DatedFrom != "" || f.DatedTo != "" {
+		and(`EXISTS (SELECT 1 FROM (SELECT key, CAST(value AS TEXT) AS day FROM json_each(d.meta)) WHERE key IN ('date', 'year', 'published')
+			AND day GLOB '[0-9][0-9][0-9][0-9]*' AND substr(?, 1, length(day)) <= day AND substr(day, 1, length(?)) <= ?)`,
+			f.DatedFrom, cmp.Or(f.DatedTo, "9999"), cmp.Or(f.DatedTo, "9999"))
+	}
+	wanted := maps.Clone(f.MetaAny)
 	for key, value := range f.Meta {
-		wanted, err := toJSON(value)
+		if wanted == nil {
+			wanted = map[string][]any{}
+		}
+		wanted[key] = []any{value}
+	}
+	for key, values := range wanted {
+		list, err := toJSON(values)
 		if err != nil {
 			return "", nil, err
 		}
-		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m, json_each(json_array(json(?))) w WHERE m.key = ? AND (
+		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m, json_each(json(?)) w WHERE m.key = ? AND (
 			m.value IS w.value AND replace(m.type, 'real', 'integer') = replace(w.type, 'real', 'integer')
 			OR EXISTS (SELECT 1 FROM json_each(CASE m.type WHEN 'array' THEN m.value ELSE '[]' END) e
-				WHERE e.value IS w.value AND replace(e.type, 'real', 'integer') = replace(w.type, 'real', 'integer'))))`, wanted, key)
+				WHERE e.value IS w.value AND replace(e.type, 'real', 'integer') = replace(w.type, 'real', 'integer'))))`, list, key)
 	}
 	return where.String(), args, nil
 }
