@@ -15,6 +15,8 @@ type foundPassage struct {
 	BlockID  string  `json:"block_id"`
 	Content  string  `json:"content"`
 	Score    float64 `json:"score"`
+	// Similarity is the cosine, 0–1, where it is known. It is for programs: models go by Score.
+	Similarity *float64 `json:"similarity_score,omitempty"`
 }
 
 // foundPassages is the output of retrieve, retrieve_more, semantic_search and hybrid_search.
@@ -28,7 +30,7 @@ type foundPassages struct {
 func (o foundPassages) forModel() any {
 	results := make([]foundPassage, len(o.Results))
 	for i, r := range o.Results {
-		r.ChunkID = ""
+		r.ChunkID, r.Similarity = "", nil
 		results[i] = r
 	}
 	o.Results = results
@@ -56,7 +58,7 @@ func passagesFound(query string, found corpus.Results) result {
 				doc, p := hit.Document, hit.Passage
 				out.Results = append(out.Results, foundPassage{
 					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: filename(doc), Title: title(doc), Section: p.Section,
-					Page: p.Page, BlockID: p.FirstBlock, Content: p.Text, Score: hit.Score,
+					Page: p.Page, BlockID: p.FirstBlock, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
 				})
 			}
 			return out

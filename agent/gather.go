@@ -104,7 +104,7 @@ func (w *work) gathered(most int) []corpus.Result {
 	for _, s := range w.desk.sources.all() {
 		hits = append(hits, corpus.Result{Passage: s.passage, Document: s.document, Score: w.desk.sources.scoreOf(s.passage.ID)})
 	}
-	hits = reordered(w.run.Request.Message, hits, nil)
+	hits = corpus.Rerank(w.run.Request.Message, hits)
 	hits = slices.DeleteFunc(hits, func(h corpus.Result) bool { return h.Score < leastGathered })
 	return hits[:min(most, len(hits))]
 }

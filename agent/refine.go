@@ -81,7 +81,7 @@ func (w *work) suffices() bool {
 		return false
 	}
 	return slices.ContainsFunc(w.desk.sources.all(), func(s source) bool {
-		return share(words, corpus.Result{Passage: s.passage, Document: s.document}) == 1
+		return corpus.ShareOfWords(words, corpus.Result{Passage: s.passage, Document: s.document}) == 1
 	})
 }
 

@@ -1,14 +1,12 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"footnote/chat"
-	"footnote/corpus"
 	"footnote/llm/scripted"
 )
 
@@ -61,29 +59,19 @@ func TestRerankResultsLooksASecondTime(t *testing.T) {
 	}
 }
 
-// blunt is a library with vectors that do not answer.
-type blunt struct{ Library }
-
-func (blunt) Semantic() bool { return true }
-
-func (b blunt) Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpus.Results, error) {
-	if q.Mode == corpus.ModeSemantic {
-		return corpus.Results{}, errors.New("connection refused")
-	}
-	return b.Library.Search(ctx, s, q)
-}
-
 func TestRerankingGoesOnWithoutVectorsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	server := &embeddingServer{}
+	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
+	h.furnish()
 	h.add("Scattered.md", scattered)
 	h.add("Together.md", gathered)
+	server.down.Store(true)
 	on := true
 	req := react("What does clearing the gutter cost?")
 	req.Config.RerankResults = &on
-	h.hire(scripted.New(calls(call("retrieve", `{"query":"cost of clearing the gutter"}`)), says(Refusal)), func(c *Config) { c.Library = blunt{h.library} })
-	s := h.answer(req).step("retrieve")
-	if file, _ := firstFile(t, s); file != "Together.md" || !strings.Contains(string(s.ToolOutput), "by words alone") {
+	s := h.used(req, call("retrieve", `{"query":"cost of clearing the gutter"}`))[0]
+	if file, _ := firstFile(t, s); file != "Together.md" || !strings.Contains(string(s.ToolOutput), "found by words") {
 		t.Errorf("%s first: %s", file, s.ToolOutput)
 	}
 }

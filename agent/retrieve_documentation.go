@@ -33,7 +33,7 @@ type documentationChunk struct {
 	PageTitle  string  `json:"page_title"`
 	Section    *string `json:"section_heading"` // null without one
 	SourceURL  string  `json:"source_url"`
-	Similarity float64 `json:"similarity_score"`
+	Similarity float64 `json:"similarity_score"` // 0–1: the cosine; the score of the search where there are no vectors
 	Rank       int     `json:"rank"`
 	N          int     `json:"n"`
 	ChunkID    string  `json:"chunk_id,omitempty"`
@@ -90,17 +90,21 @@ func retrieveDocumentation() (*tool, error) {
 	}.build()
 }
 
-// documentation searches by meaning when a threshold is asked for, since only that has scores to compare; else every way there is.
+// documentation searches by meaning when a threshold is asked for; else every way there is.
 func (d *desk) documentation(ctx context.Context, in retrieveDocumentationInput) (corpus.Results, error) {
 	if in.Threshold > 0 {
 		return d.byMeaning(ctx, in.Query, in.TopK, in.Threshold)
 	}
-	return d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK})
+	return d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Cosines: true})
 }
 
 func chunkOf(number numberer, hit corpus.Result, rank int) documentationChunk {
+	similarity := hit.Score
+	if hit.Cosine != nil {
+		similarity = *hit.Cosine
+	}
 	out := documentationChunk{
-		ChunkText: hit.Passage.Text, PageTitle: title(hit.Document), Similarity: min(1, max(0, hit.Score)), Rank: rank,
+		ChunkText: hit.Passage.Text, PageTitle: title(hit.Document), Similarity: min(1, max(0, similarity)), Rank: rank,
 		SourceURL: "/d/" + url.PathEscape(hit.Document.ID) + "?p=" + url.QueryEscape(hit.Passage.ID),
 		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
 	}

@@ -29,13 +29,15 @@ type searchDocumentsInput struct {
 }
 
 type foundDocument struct {
-	DocID    string   `json:"doc_id"`
-	Filename string   `json:"filename"`
-	Title    string   `json:"title"`
-	Score    float64  `json:"score"`
-	Snippet  string   `json:"snippet"`
-	Matches  [][2]int `json:"matches,omitempty"` // rune ranges in the snippet, for the page
-	Passages []shown  `json:"passages"`
+	DocID    string  `json:"doc_id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	Score    float64 `json:"score"`
+	// Similarity is the cosine of the best passage, 0–1, where it is known. It is for programs: models go by Score.
+	Similarity *float64 `json:"similarity_score,omitempty"`
+	Snippet    string   `json:"snippet"`
+	Matches    [][2]int `json:"matches,omitempty"` // rune ranges in the snippet, for the page
+	Passages   []shown  `json:"passages"`
 }
 
 type searchDocumentsOutput struct {
@@ -51,7 +53,7 @@ func (o searchDocumentsOutput) forModel() any {
 		if len(doc.Passages) > 0 {
 			doc.Snippet = ""
 		}
-		doc.Matches, doc.Passages = nil, withoutChunks(doc.Passages)
+		doc.Matches, doc.Similarity, doc.Passages = nil, nil, withoutChunks(doc.Passages)
 		docs[i] = doc
 	}
 	return searchDocumentsOutput{Documents: docs, TotalFound: o.TotalFound, Notes: o.Notes}
@@ -103,7 +105,7 @@ func searchDocuments() (*tool, error) {
 func foundIn(number numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{
-		DocID: doc.ID, Filename: filename(doc), Title: title(doc), Score: hits[0].Score, Snippet: hits[0].Snippet.Text,
+		DocID: doc.ID, Filename: filename(doc), Title: title(doc), Score: hits[0].Score, Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
 		Matches: hits[0].Snippet.Matches, Passages: []shown{},
 	}
 	for _, hit := range hits {

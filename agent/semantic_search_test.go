@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -60,5 +62,51 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	server.down.Store(false)
 	if s := h.answer(req).step("semantic_search"); s.Cached || strings.Contains(string(s.ToolOutput), "found by words") {
 		t.Errorf("once it is up again: cached %v, %s", s.Cached, s.ToolOutput)
+	}
+}
+
+func TestSimilarityIsTheCosineWhereThereAreVectors(t *testing.T) {
+	t.Parallel()
+	h := newSemanticHouse(t, scripted.New())
+	similar := func(rerank bool, name, args string) map[string]float64 {
+		req := question("What is the condition of the roof?")
+		req.Config.EnabledTools, req.Config.RerankResults = []string{"retrieve_documentation", "hybrid_search", "read_document"}, &rerank
+		var out struct {
+			Results []struct {
+				ChunkID    string  `json:"chunk_id"`
+				Similarity float64 `json:"similarity_score"`
+			}
+		}
+		s := h.used(req, call(name, args))[0]
+		if err := json.Unmarshal(s.ToolOutput, &out); err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]float64{}
+		for _, r := range out.Results {
+			found[r.ChunkID] = r.Similarity
+		}
+		return found
+	}
+	want := similar(false, "retrieve_documentation", `{"query":"roof condition","similarity_threshold":0.01}`)
+	if len(want) < 2 {
+		t.Fatalf("with a threshold: %v", want)
+	}
+	for name, got := range map[string]map[string]float64{
+		"without a threshold": similar(false, "retrieve_documentation", `{"query":"roof condition"}`),
+		"reranked":            similar(true, "retrieve_documentation", `{"query":"roof condition"}`),
+		"by both ways":        similar(true, "hybrid_search", `{"query":"roof condition"}`),
+	} {
+		same := 0
+		for id, s := range got {
+			if w, ok := want[id]; ok {
+				same++
+				if math.Abs(s-w) > 1e-6 {
+					t.Errorf("%s: %s has %v, want its cosine %v", name, id, s, w)
+				}
+			}
+		}
+		if same < 2 {
+			t.Errorf("%s: %v, want those of %v", name, got, want)
+		}
 	}
 }

@@ -38,7 +38,11 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 				a = se.library.analysers.get(d.Language)
 				analysers[d.Language] = a
 			}
-			out = append(out, Result{Passage: p, Document: d, Score: f.score, Snippet: snippet(a, p.Text, se.words, se.seen)})
+			r := Result{Passage: p, Document: d, Score: f.score, Snippet: snippet(a, p.Text, se.words, se.seen)}
+			if f.Cosine != 0 {
+				r.Cosine = &f.Cosine
+			}
+			out = append(out, r)
 		}
 		from = to
 	}

@@ -43,7 +43,14 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	}
 	se.words = text.QueryWords(q.Text, se.langs)
 	se.phrases = text.Phrases(q.Text)
-	return se.run(ctx)
+	if q.Rerank && !(q.Mode == ModeSemantic && l.Semantic()) {
+		return se.rerank(ctx)
+	}
+	found, err := se.run(ctx)
+	if err == nil && q.Cosines {
+		err = se.addCosines(ctx, &found)
+	}
+	return found, err
 }
 
 func checkQuery(q Query) (Query, error) {
@@ -176,7 +183,7 @@ func (se *search) run(ctx context.Context) (Results, error) {
 		}
 	}
 	if !byMeaning && se.query.MinScore > 0 {
-		se.note("The minimum score was ignored: it needs semantic search, which is off.")
+		se.note(se.unscored())
 	}
 	out := Results{}
 	if out.Results, err = se.results(ctx, se.rank(byWord, byVector, byWords, byMeaning)); err != nil {
@@ -197,6 +204,18 @@ func (se *search) run(ctx context.Context) (Results, error) {
 	}
 	out.Notes, out.Partial = se.notes, se.partial
 	return out, nil
+}
+
+// unscored says why there are no cosines to hold against the minimum score.
+func (se *search) unscored() string {
+	switch {
+	case se.partial:
+		return "The minimum score was ignored: it needs semantic search, which did not answer."
+	case se.library.Semantic():
+		return "The minimum score was ignored: it is on the nearness in meaning, which a search by words does not look at."
+	default:
+		return "The minimum score was ignored: it needs semantic search, which is off."
+	}
 }
 
 // unanswered is what a search by meaning alone fails with when the embedding model, or the index of its vectors, does not answer.
@@ -243,13 +262,18 @@ type vectorHits struct {
 }
 
 func (se *search) vector(ctx context.Context, depth int) vectorHits {
+	return se.vectorIn(ctx, se.query.Documents, depth)
+}
+
+// vectorIn finds by meaning in documents; in all of the scope if there are none.
+func (se *search) vectorIn(ctx context.Context, documents []string, depth int) vectorHits {
 	ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 	defer cancel()
 	values, err := se.embedded(ctx)
 	if err != nil {
 		return vectorHits{err: err}
 	}
-	hits, err := se.library.cfg.Vectors.SearchVectors(ctx, se.scope, values, se.query.Documents, depth)
+	hits, err := se.library.cfg.Vectors.SearchVectors(ctx, se.scope, values, documents, depth)
 	return vectorHits{hits, err}
 }
 

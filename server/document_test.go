@@ -294,3 +294,21 @@ func TestAFileThatCantBeReadSaysWhyOnItsStream(t *testing.T) {
 	}
 	b.settled(info.ID)
 }
+
+func TestSearchReranks(t *testing.T) {
+	b := newBench(t)
+	for name, body := range map[string]string{
+		"scattered.md": "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the town. Clearing is done weekly.\n",
+		"together.md": "# Works\n\nThe house was visited on a dry day in spring and all its rooms were seen from the inside. The neighbour told of a storm two years ago. " +
+			"The cost of clearing the gutter is 180 pounds. The ladder was lent by the owner, who also opened the loft, the cellar, the shed and the summer house for us to look around.\n",
+	} {
+		b.added(name, body)
+	}
+	for rerank, want := range map[string]string{"false": "scattered.md", "true": "together.md"} {
+		var found searchResponse
+		b.send("POST", "/search", `{"query":"cost of clearing the gutter","rerank":`+rerank+`}`).decode(t, &found)
+		if len(found.Results) != 2 || found.Results[0].Metadata.Filename != want || found.Results[0].Score < found.Results[1].Score || len(found.Notes) != 0 {
+			t.Errorf("rerank %s: %+v", rerank, found)
+		}
+	}
+}

@@ -14,7 +14,7 @@ type retrieval struct {
 	ToolName      string    `json:"tool_name"`
 	Query         string    `json:"query"`
 	ResultsCount  int       `json:"results_count"`
-	AvgSimilarity float64   `json:"avg_similarity"` // of the results that have a score; 0 when none has
+	AvgSimilarity float64   `json:"avg_similarity"` // of the results whose cosine is known, else of those that have a score; 0 when none has
 	Timestamp     time.Time `json:"timestamp"`
 }
 
@@ -80,16 +80,26 @@ func newRetrieval(step chat.Step) retrieval {
 	return r
 }
 
+// average is that of the cosines that are known, and of the scores where none is: the two are not comparable.
 func average(list []scored) float64 {
-	sum, n := 0.0, 0
+	var near, scores []float64
 	for _, item := range list {
-		if score := cmp.Or(item.Score, item.Similarity); score > 0 {
-			sum += score
-			n++
+		if item.Similarity > 0 {
+			near = append(near, item.Similarity)
+		}
+		if item.Score > 0 {
+			scores = append(scores, item.Score)
 		}
 	}
-	if n == 0 {
+	if len(near) == 0 {
+		near = scores
+	}
+	if len(near) == 0 {
 		return 0
 	}
-	return sum / float64(n)
+	sum := 0.0
+	for _, v := range near {
+		sum += v
+	}
+	return sum / float64(len(near))
 }

@@ -104,15 +104,12 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 	if !s.library.Semantic() {
 		f.strategy = string(corpus.ModeLexical)
 	}
-	if body.Rerank {
-		f.notes = append(f.notes, "Reranking is not set up; the results are in the order of the search.")
-	}
 	f.step, err = searchStep(q, f, start)
 	return f, err
 }
 
 func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
-	q := corpus.Query{Text: cleanText(body.Query), Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore}
+	q := corpus.Query{Text: cleanText(body.Query), Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore, Rerank: body.Rerank}
 	if strings.TrimSpace(q.Text) == "" {
 		return q, invalid("The query is empty. Give the words to search for.")
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	b := newBench(t)
-	output, err := json.Marshal(map[string]any{"total_found": 2, "documents": []map[string]any{{"score": 0.5}, {"score": 1}}})
+	output, err := json.Marshal(map[string]any{"total_found": 3, "documents": []map[string]any{{"score": 0.9, "similarity_score": 0.5}, {"score": 1, "similarity_score": 1}, {"score": 0.2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	if first.Role != "user" || first.Content != "Question 5" || last.Role != "assistant" || last.Content != "Yes." || last.Timestamp.IsZero() {
 		t.Errorf("from %+v to %+v", first, last)
 	}
-	want := retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 2, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
+	want := retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 3, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
 	if len(body.RetrievalHistory) != 25 || body.RetrievalHistory[0] != want {
 		t.Errorf("%d retrievals, the first %+v", len(body.RetrievalHistory), body.RetrievalHistory[0])
 	}
@@ -139,5 +139,21 @@ func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 	b.send("GET", "/sessions?q=roof", "").decode(t, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].Title != "The roof" || list.Sessions[0].SessionID != "s1" {
 		t.Errorf("sessions = %+v", list.Sessions)
+	}
+}
+
+func TestTheAverageOfAListIsOfOneKind(t *testing.T) {
+	for _, tt := range []struct {
+		list []scored
+		want float64
+	}{
+		{nil, 0},
+		{[]scored{{}, {}}, 0},
+		{[]scored{{Score: 0.5}, {Score: 1}, {}}, 0.75},
+		{[]scored{{Score: 1, Similarity: 0.25}, {Score: 1}}, 0.25},
+	} {
+		if got := average(tt.list); got != tt.want {
+			t.Errorf("average(%v) = %v, want %v", tt.list, got, tt.want)
+		}
 	}
 }
