@@ -68,8 +68,8 @@ func compose(t turn, q query) reply {
 	return reply{text: write(arrange(picked, cands, want), sources), supported: true}
 }
 
-// chosen takes the best sentence that supports an answer by itself, and what goes with it. A question with several parts may be
-// answered by sentences that only do so together.
+// chosen takes the best sentence that supports an answer by itself, and what goes with it: beside a figure or a date, only what holds another word of the question. A question with several
+// parts may be answered by sentences that only do so together.
 func chosen(ranked []candidate, words []word, p pile, want expected, demand demand, question string) []candidate {
 	if several().MatchString(question) {
 		if picked := pick(ranked, 0, words, want, true); supports(picked, words, p, demand, question) {
@@ -82,7 +82,16 @@ func chosen(ranked []candidate, words []word, p pile, want expected, demand dema
 	if first < 0 {
 		return nil
 	}
-	return pick(ranked, first, words, want, several().MatchString(question))
+	if several().MatchString(question) || want.many || demand.form == nil {
+		return pick(ranked, first, words, want, several().MatchString(question))
+	}
+	facts := []candidate{ranked[first]}
+	for i, c := range ranked {
+		if i != first && c.score > 0 && bringsNew(c, facts, words) {
+			facts = append(facts, c)
+		}
+	}
+	return pick(facts, 0, words, want, false)
 }
 
 // withReason adds the sentence after the best one if it gives the reason that none so far gives.

@@ -24,6 +24,7 @@ const (
 		`un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil`
 	numberSign = `\d|[一二三四五六七八九十百千万零]`
 	timeUnits  = `seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|nights?|sekunden?|minuten?|stunden?|tagen?|tage?s?|wochen?|monate?n?|jahre?n?|secondes?|heures?|jours?|semaines?|mois|ans?|années?|segundos?|minutos?|horas?|días?|meses|mes|años?`
+	measures   = `bytes?|[kmgt]i?b|(?:kilo|mega|giga)bytes?|(?:kilo|centi|milli)?met(?:re|er)s?|km|cm|mm|m²|feet|foot|ft|inch(?:es)?|yards?|miles?|acres?|hectares?|square|cubic|(?:kilo)?gram(?:me)?s?|kg|tons?|tonnes?|pounds?|lit(?:re|er)s?|degrees?|knots?|percent|per|times|stor(?:ey|ie)s?|floors?|rooms?|pages?|people|persons?|members?|employees?|grad|meter\w*|kilo\w*|tonnen|liter|prozent|personen|etagen`
 	calendar   = `(?i)\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may \d+|\d+ may|may (?:1\d|20)\d\d|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b|\b(?:1\d|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]|[月日]|(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)`
 	begins     = `(?i)^(?:and |but |so |und |et |y |,)*`
 )
@@ -43,8 +44,12 @@ var demands = []struct{ question, stands, form pattern }{
 	{ // frequency
 		lazily(`(?i)\bhow often\b|\bhow frequently\b|\bwie oft\b|\bcombien de fois\b|\bcuántas veces\b`), lazily(`(?i)^(?:often|frequently|fois|veces)$`),
 		lazily(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|daily|weekly|monthly|yearly|annual\w*|each|every|always|never|regular\w*|times?|alle|jede\w*|einmal|zweimal|täglich|wöchentlich|monatlich|jährlich|nie|immer|chaque|tous|toutes|fois|jamais|cada|vez|veces|nunca)\b`)},
+	{ // a measure: a number alone may count something else
+		lazily(`(?i)\bhow (?:far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ?(?:hoch|groß|weit|tief|schwer|schnell|breit)\b|何(?:メートル|キロ)`),
+		lazily(`(?i)^(?:far|tall|high|wide|large|big|deep|heavy|fast|hot|cold|hoch|groß|weit|tief|schwer|schnell|breit)$`),
+		lazily(`(?i)\d[\d.,]*\s?-?[\p{L}%°²€$£¥]|[一二三四五六七八九十百千万]|\b(?:` + numberWords + `)[\s-]+(?:[\p{L}-]+\s)?(?:` + measures + `)\b|\bunlimited\b|\bno limit\b`)},
 	{ // a number
-		lazily(`(?i)\bhow (?:many|much|far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ?(?:viele?|hoch|groß|weit|tief|schwer|schnell|breit)\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:メートル|人|個|年|回|キロ)|多少`), nil,
+		lazily(`(?i)\bhow (?:many|much)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:人|個|年|回)|多少`), nil,
 		lazily(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|an?|no|none|nobody|all|every|each|unlimited|any|kein\w*|alle|aucune?|ningun\w*)\b`)},
 	{ // a version
 		lazily(`(?i)\b(?:what|which)\b[^,]*\bversions?\b|\bwelche version\b|\bquelle version\b`), lazily(`(?i)^versions?$`),
@@ -166,12 +171,21 @@ func counts(sentence string, w word, analyser *text.Analyser) bool {
 		if w.in(termSet(analyser, field)) == 0 {
 			continue
 		}
-		near := strings.Join(fields[max(0, i-4):min(len(fields), i+4)], " ")
-		if countWord().MatchString(near) {
+		from, to := i, i+1
+		for from > max(0, i-4) && !endsClause(fields[from-1]) {
+			from--
+		}
+		for to < min(len(fields), i+4) && !endsClause(fields[to-1]) {
+			to++
+		}
+		if countWord().MatchString(strings.Join(fields[from:to], " ")) {
 			return true
 		}
 	}
 	return false
 }
+
+// endsClause reports whether what comes after a word is about something else, such as the next cell of a table.
+func endsClause(field string) bool { return strings.HasSuffix(field, ";") || field == "|" }
 
 var countWord = lazily(`(?i)` + numberSign + `|(?:^|[^\p{L}])(?:` + numberWords + `|once|twice|an?|no|none|unlimited|kein\w*)(?:$|[^\p{L}])`)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -61,6 +62,37 @@ func BenchmarkAnswer(b *testing.B) {
 	for b.Loop() {
 		if !compose(t, q).supported {
 			b.Fatal("refused")
+		}
+	}
+}
+
+func TestAMeasureIsMoreThanANumber(t *testing.T) {
+	const question = "How large may a file be?"
+	want := demanded(question)
+	for sentence, met := range map[string]bool{
+		"One file may have up to 50 MiB; a setting changes that.":         true,
+		"A file may have at most fifty megabytes.":                        true,
+		"The size of a file is unlimited.":                                true,
+		"Each file goes through three stages: uploaded, parsed, indexed.": false,
+		"A file that is on its way can be cancelled.":                     false,
+		"A file is refused (with status 413).":                            false,
+	} {
+		if want.met(sentence, question) != met {
+			t.Errorf("%q answers %q: want %v", sentence, question, met)
+		}
+	}
+}
+
+func TestWhatIsCountedStandsInTheSameClause(t *testing.T) {
+	analyser := text.NewAnalyser("en")
+	w := word{typed: "questions", worth: map[string]float64{analyser.Terms("questions")[0]: 1}}
+	for sentence, counted := range map[string]bool{
+		"Each user can ask 100 questions in 24 hours.":                         true,
+		"Questions: 100 a day.":                                                true,
+		"KEEP_DAYS | 30 | gone so many days after the last question; 0: never": false,
+	} {
+		if counts(sentence, w, analyser) != counted {
+			t.Errorf("%q counts questions: want %v", sentence, counted)
 		}
 	}
 }
