@@ -161,10 +161,17 @@ func apply(name string, args []amount) (amount, error) {
 	if !ok {
 		return amount{}, fmt.Errorf("The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max and sum.", shorten(name, 40)) //nolint:staticcheck // shown as it is
 	}
-	if err := need(1, 1); err != nil {
+	most := 1
+	if name == "log" {
+		most = 2
+	}
+	if err := need(1, most); err != nil {
 		return amount{}, err
 	}
 	x := args[0]
+	if len(args) == 2 {
+		return logarithm(x, args[1])
+	}
 	switch name {
 	case "abs":
 		return amount{rat: new(big.Rat).Abs(x.rat), exact: x.exact}, nil
@@ -178,6 +185,20 @@ func apply(name string, args []amount) (amount, error) {
 		}
 	}
 	return rough(f(x.float()))
+}
+
+// logarithm is that of x to a base, exact when it is a whole number.
+func logarithm(x, base amount) (amount, error) {
+	if x.rat.Sign() <= 0 || base.rat.Sign() <= 0 || base.rat.Cmp(big.NewRat(1, 1)) == 0 {
+		return amount{}, errNoReal
+	}
+	about := math.Log(x.float()) / math.Log(base.float())
+	if n := math.Round(about); math.Abs(about-n) < 1e-9 && math.Abs(n) <= maxBits {
+		if p, err := power(base, whole(int64(n))); err == nil && p.exact && x.exact && p.rat.Cmp(x.rat) == 0 {
+			return whole(int64(n)), nil
+		}
+	}
+	return rough(about)
 }
 
 func fold(name string, args []amount) (amount, error) {

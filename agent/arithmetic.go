@@ -95,7 +95,7 @@ func (p *parser) next() {
 		case 'π':
 			p.kind, p.text = tokenName, "pi"
 		case '√':
-			p.kind, p.text = tokenName, "sqrt"
+			p.text = "√"
 		case '+', '-', '*', '/', '^', '(', ')', ',', '%', '=':
 		default:
 			p.kind = tokenBad
@@ -195,7 +195,7 @@ func (p *parser) expression(least, depth int) (amount, error) {
 
 // startsOperand tells 10 % 3 from 10% + 3 and from 10% of 3.
 func (p *parser) startsOperand() bool {
-	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" || p.kind == tokenSign && p.text == "("
+	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" || p.kind == tokenSign && (p.text == "(" || p.text == "√")
 }
 
 func (p *parser) operand(depth int) (amount, error) {
@@ -218,6 +218,13 @@ func (p *parser) operand(depth int) (amount, error) {
 			v.rat = new(big.Rat).Neg(v.rat)
 		}
 		return v, err
+	case kind == tokenSign && word == "√": // of the one operand behind it
+		p.next()
+		v, err := p.expression(4, depth+1)
+		if err != nil {
+			return amount{}, err
+		}
+		return apply("sqrt", []amount{v})
 	case kind == tokenSign && word == "(":
 		p.next()
 		args := p.args

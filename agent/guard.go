@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"footnote/chat"
@@ -33,8 +34,14 @@ func (g Guard) Check() error {
 
 // guard is a Guard that is ready to use.
 type guard struct {
-	patterns []*regexp.Regexp
-	longest  int
+	rules   []guardRule
+	longest int
+}
+
+// guardRule is one pattern; own says that it is not one of DefaultGuard but of those who run the server.
+type guardRule struct {
+	re  *regexp.Regexp
+	own bool
 }
 
 func newGuard(g Guard) (guard, error) {
@@ -50,7 +57,7 @@ func newGuard(g Guard) (guard, error) {
 		if err != nil {
 			return guard{}, fmt.Errorf("guard.input %q is no RE2 pattern: %w", p, err)
 		}
-		out.patterns = append(out.patterns, re)
+		out.rules = append(out.rules, guardRule{re, !slices.Contains(DefaultGuard(), p)})
 	}
 	return out, nil
 }
@@ -60,8 +67,12 @@ func (g guard) stops(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
 		return fmt.Sprintf("The question is longer than the %d characters that are allowed here. Shorten it.", g.longest)
 	}
-	for _, re := range g.patterns {
-		if re.MatchString(question) {
+	for _, rule := range g.rules {
+		switch {
+		case !rule.re.MatchString(question):
+		case rule.own:
+			return "A rule of this server stops questions like this one. Ask in other words, or about something else in your documents."
+		default:
 			return "This reads like an order to the program and not like a question about your documents. Ask about the documents."
 		}
 	}

@@ -38,7 +38,7 @@ func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past reco
 	var system strings.Builder
 	fill := strings.NewReplacer(
 		"{{nonce}}", nonce, "{{refusal}}", Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
-		"{{role}}", roleOf(role), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", count(documents, "document"),
+		"{{role}}", roleOf(role)+wishesOf(run.Request.Instructions), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", count(documents, "document"),
 	)
 	if run.Request.ContextText != "" {
 		_, _ = fill.WriteString(&system, contextPrompt)
@@ -99,4 +99,12 @@ func encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return json.RawMessage(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// wishesOf hands on what the asker wants said to the model.
+func wishesOf(said string) string {
+	if said == "" {
+		return ""
+	}
+	return "\n\nWho asks says besides, as far as it does not contradict the rules below:\n" + said
 }

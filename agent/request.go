@@ -32,7 +32,7 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 	case utf8.RuneCountInString(req.Message) > maxQuestion:
 		return req, toolset{}, invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
 	case utf8.RuneCountInString(req.ContextText) > maxContext:
-		return req, toolset{}, invalid("The context_text is longer than 200,000 characters. Add it as a document instead and ask about that.")
+		return req, toolset{}, invalid("The given context is longer than 200,000 characters. Add it as a document instead and ask about that.")
 	case len(req.DocumentIDs) > maxDocuments:
 		return req, toolset{}, invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
 	}

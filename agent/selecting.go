@@ -37,6 +37,7 @@ func (w *work) chooseAlone(ctx context.Context, e *llm.Error) error {
 	name := w.cfg.Select.Name()
 	w.cfg.Log.WarnContext(ctx, "the model that chooses tools failed", "run", w.run.ID, "model", name, "kind", e.Kind, "error", e)
 	step := w.phase("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf("The model %s failed: %s chooses itself", name, w.model.Name()))
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: shorten(e.Message, 200), Retryable: e.Retryable()}
+	reason, _ := told(e)
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s can't answer, because %s.", name, reason), Retryable: e.Retryable()}
 	return w.emit(ctx, step)
 }

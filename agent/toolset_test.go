@@ -66,6 +66,13 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	model = scripted.New(script...)
 	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
 	req.Config.Temperature = &own
+	req.Instructions = "Answer in {{date}} rhymes."
+	h.answer(req).answer()
+	if said := model.Requests()[0].Messages[0].Text; !strings.Contains(said, "Speak like a miller.") || !strings.Contains(said, "Answer in {{date}} rhymes.\n\n") {
+		t.Errorf("with instructions of the request, the model was told:\n%s", said)
+	}
+	model = scripted.New(script...)
+	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
 	req.ContextText = "There are 28 days of paid holiday."
 	h.answer(req)
 	if first := model.Requests()[0]; *first.Temperature != own || !strings.Contains(first.Messages[0].Text, "Speak like a miller.") {

@@ -288,19 +288,18 @@ func (w *work) compact() bool {
 	return found
 }
 
-// withoutStop is a sentence to be set into another.
-func withoutStop(sentence string) string { return strings.TrimRight(sentence, ". ") }
-
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's failure.
 func (w *work) fallBack(ctx context.Context, e *llm.Error) error {
-	failed := &chat.Error{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s failed: %s. Try again, or check the model's settings.", w.model.Name(), withoutStop(shorten(e.Message, 200))), Err: e}
+	reason, advice := told(e)
+	failed := &chat.Error{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s can't answer, because %s: %s.", w.model.Name(), reason, advice), Err: e}
 	if w.fell || w.cfg.Fallback == nil {
+		w.cfg.Log.WarnContext(ctx, "model failed", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
 		return failed
 	}
 	w.cfg.Log.WarnContext(ctx, "model failed, falling back", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
 	step := w.phase("fallback", chat.ActionThinking, chat.StatusError,
-		fmt.Sprintf("The model %s failed: %s. Going on with %s instead", w.model.Name(), withoutStop(shorten(e.Message, 200)), w.cfg.Fallback.Name()))
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: shorten(e.Message, 200), Retryable: e.Retryable()}
+		fmt.Sprintf("The model %s can't answer, because %s: going on with %s instead", w.model.Name(), reason, w.cfg.Fallback.Name()))
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": w.cfg.Fallback.Name()}
 	w.model, w.fell, w.aside, w.enough, w.direct = w.cfg.Fallback, true, nil, false, false
 	if err := w.offerText(); err != nil {

@@ -43,8 +43,10 @@ type RunRequest struct {
 	Toolset     string    `json:"toolset,omitempty"`
 	Config      RunConfig `json:"config"`
 	// History holds turns from outside, as [question, answer], oldest first. They come before the session's own.
-	History        [][2]string `json:"history,omitempty"`
-	IdempotencyKey string      `json:"-"` // 1–255 bytes, per user; empty for none
+	History [][2]string `json:"history,omitempty"`
+	// Instructions are what the asker tells the model besides: a tone, a form, a language. They change no rule.
+	Instructions   string `json:"instructions,omitempty"`
+	IdempotencyKey string `json:"-"` // 1–255 bytes, per user; empty for none
 	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows the head.
 	Sibling string `json:"sibling,omitempty"`
 	// From makes the run repeat an earlier one up to one of its tool calls. Nil: it begins at the beginning.

@@ -115,24 +115,25 @@ func (s *Server) askAndWait(c echo.Context) (agentQuestion, *trace, error) {
 	if err := q.CitationStyle.check(); err != nil {
 		return q, nil, err
 	}
-	t, err := s.runToEnd(c, q.question)
+	t, err := s.runToEnd(c, q.question, q.CitationStyle.frame(origin(c)))
 	return q, t, err
 }
 
-func (s *Server) runToEnd(c echo.Context, q question) (*trace, error) {
+// runToEnd waits for the end of a question's run, or streams it with frame when the client asked for that.
+func (s *Server) runToEnd(c echo.Context, q question, frame framing) (*trace, error) {
 	run, err := s.startRun(c, q)
 	if err != nil {
 		return nil, err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if wantsStream(c) {
-		return nil, s.follow(c, run.ID, 0, follower{frame: programFrame})
+		return nil, ofRun(run, s.follow(c, run.ID, 0, follower{frame: frame}))
 	}
 	t, err := s.await(c.Request().Context(), s.scope(c), run)
 	if err != nil {
-		return nil, err
+		return nil, ofRun(run, err)
 	}
-	return t, failure(t)
+	return t, ofRun(run, failure(t))
 }
 
 // failure is the error of a run that ended without anything to hand over.

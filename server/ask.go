@@ -25,7 +25,8 @@ type question struct {
 	Config      chat.RunConfig `json:"config"`
 	Sibling     string         `json:"sibling"` // the run whose place the new one shares: regenerate, edit
 
-	history [][2]string // earlier turns from outside, as [question, answer]
+	history      [][2]string // earlier turns from outside, as [question, answer]
+	instructions string      // for the model, besides its rules
 }
 
 // accepted is the answer to a question that is being worked on.
@@ -145,9 +146,12 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 			return chat.RunRequest{}, err
 		}
 	}
+	if err := checkNamespace(q.Namespace); err != nil {
+		return chat.RunRequest{}, err
+	}
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: cleanText(q.Message), Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
-		Toolset: q.Toolset, Config: q.Config, History: q.history, Sibling: q.Sibling, IdempotencyKey: key,
+		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, Sibling: q.Sibling, IdempotencyKey: key,
 	}
 	if strings.TrimSpace(req.Message) == "" {
 		return req, invalid("The question is empty. Write one and send it again.")

@@ -9,8 +9,10 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -97,11 +99,33 @@ func plainNumbers(body []byte) []byte {
 // limitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
 func (s *Server) limitBody(c echo.Context, limit int64) error {
 	r := c.Request()
+	c.Set(wholeBody, r.Body)
 	if r.ContentLength > limit {
 		return s.bodyTooLarge(limit)
 	}
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, limit)
 	return nil
+}
+
+// wholeBody is the name under which a request's context has its body without the limit.
+const wholeBody = "whole body"
+
+// What is read of a body that is refused for its size, so that clients that send all of it before they read get the answer and no
+// broken connection.
+const (
+	discardBytes = 8 << 20
+	discardTime  = 2 * time.Second
+)
+
+// discardBody reads what is left of a body that was over its limit, up to a limit of its own. A client that waits for leave to send its
+// body gets the answer instead.
+func discardBody(c echo.Context) {
+	body, ok := c.Get(wholeBody).(*pacedBody)
+	if !ok || c.Request().Header.Get("Expect") != "" {
+		return
+	}
+	_ = body.control.SetReadDeadline(time.Now().Add(discardTime))
+	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // whatever comes of it, the refusal follows
 }
 
 func (s *Server) bodyTooLarge(limit int64) error {
@@ -119,6 +143,9 @@ func (s *Server) jsonError(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if kind.Field == "" {
 			return invalid("The body must be a JSON object, not " + article(kind.Value) + ".")
+		}
+		if kind.Type == reflect.TypeFor[moment]() {
+			return invalid(fmt.Sprintf("The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field))
 		}
 		field := strings.TrimPrefix(kind.Field, "question.") // the decoder names the embedded struct, too
 		return invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value)))

@@ -43,6 +43,34 @@ func (style citationStyle) apply(markdown string, citations []chat.Citation, bas
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// frame is programFrame with the whole answer in the style that a request names. The pieces before it stay as the log has them, and so does
+// all of it when no style is named.
+func (style citationStyle) frame(base string) framing {
+	if style != styleSource {
+		return programFrame
+	}
+	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		if entry.Type != chat.KindAnswer {
+			return programFrame(dst, entry)
+		}
+		p, err := entry.Payload()
+		if err != nil {
+			return dst, err
+		}
+		answer, ok := p.(chat.Answer)
+		if !ok {
+			return dst, fmt.Errorf("event %d of run %s is no answer", entry.Seq, entry.RunID)
+		}
+		answer.Markdown = style.apply(answer.Markdown, answer.Citations, base)
+		ev, err := chat.NewEvent(entry.RunID, answer)
+		if err != nil {
+			return dst, err
+		}
+		ev.Seq, ev.At = entry.Seq, entry.At
+		return programFrame(dst, &chat.Entry{Event: ev, JSON: ev.AppendJSON(nil)})
+	}
+}
+
 // placeOf names a document and a section of it.
 func placeOf(title, section, joint string) string {
 	if section = views.SectionIn(title, section); section != "" {

@@ -93,6 +93,9 @@ func (s *Server) listDocuments(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkNamespace(c.QueryParam("namespace")); err != nil {
+		return err
+	}
 	docs, next, err := s.library.List(c.Request().Context(), s.scope(c).In(c.QueryParam("namespace")), filter)
 	if err != nil {
 		return err

@@ -43,6 +43,25 @@ type problem struct {
 	Code      chat.Code `json:"code"`
 	Detail    string    `json:"detail"` // a sentence for people
 	RequestID string    `json:"request_id"`
+	RunID     string    `json:"run_id,omitempty"` // of the run that failed
+	SessionID string    `json:"session_id,omitempty"`
+}
+
+// runError is a failure after a run was begun, which can be looked up.
+type runError struct {
+	error
+	run chat.Run
+}
+
+// Unwrap returns the failure itself.
+func (e runError) Unwrap() error { return e.error }
+
+// ofRun ties a failure to its run.
+func ofRun(run chat.Run, err error) error {
+	if err == nil {
+		return nil
+	}
+	return runError{err, run}
 }
 
 func invalid(message string) error {
@@ -114,7 +133,13 @@ func (s *Server) fail(err error, c echo.Context) {
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: e.Message,
 		RequestID: res.Header().Get(echo.HeaderXRequestID),
 	}
+	if failed, ok := errors.AsType[runError](err); ok {
+		p.RunID, p.SessionID = failed.run.ID, failed.run.SessionID
+		res.Header().Set("Location", "/agent/runs/"+p.RunID)
+	}
 	switch status {
+	case http.StatusRequestEntityTooLarge:
+		discardBody(c)
 	case http.StatusUnauthorized:
 		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)
 	case http.StatusTooManyRequests:

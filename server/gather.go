@@ -14,32 +14,33 @@ import (
 // gathering is what is found when a model chooses how to search: passages, best first, the steps, and notes.
 type gathering func(ctx context.Context, user string, req chat.RunRequest, most int) (results []corpus.Result, steps []chat.Step, notes []string, err error)
 
-// gather answers a query by the agent. ok is false when that can't serve: then the query is searched for plainly, and notes say why.
-func (s *Server) gather(c echo.Context, body searchQuery, began time.Time) (res retrieveResponse, notes []string, ok bool, err error) {
+// gather answers a query by the agent. ok is false when that can't serve: then the query is searched for plainly, and the steps and notes of
+// res say what the agent did and why that is not all.
+func (s *Server) gather(c echo.Context, body searchQuery, began time.Time) (res retrieveResponse, ok bool, err error) {
 	if s.cfg.Gather == nil || body.Mode != "" || body.MinScore != 0 || body.Filters != nil && !body.Filters.onlyDocuments() {
-		return res, nil, false, nil // it asks for a certain search
+		return res, false, nil // it asks for a certain search
 	}
 	q, err := s.corpusQuery(body)
 	if err != nil {
-		return res, nil, false, err
+		return res, false, err
 	}
 	if err := s.library.CheckNamed(c.Request().Context(), s.scope(c), body.Namespace, q.Documents); err != nil {
-		return res, nil, false, err
+		return res, false, err
 	}
 	rerank := body.Rerank
 	req := chat.RunRequest{Message: q.Text, Namespace: body.Namespace, DocumentIDs: q.Documents, Config: chat.RunConfig{RerankResults: &rerank}}
 	found, steps, notes, err := s.cfg.Gather(c.Request().Context(), s.scope(c).User, req, q.Limit)
 	if chat.CodeOf(orNone(err)) == chat.CodeInvalid || chat.CodeOf(orNone(err)) == chat.CodeTooMany {
-		return res, nil, false, err
+		return res, false, err
 	}
 	if err != nil {
 		s.log.WarnContext(c.Request().Context(), "the agent did not find passages", "error", err)
-		return res, []string{"The agent failed: this is what a search found."}, false, nil
+		notes = append(notes, "The agent failed: this is what a search found.")
+	} else if len(found) == 0 {
+		notes = append(notes, "The agent found nothing that fits: this is what a search found.")
 	}
-	if len(found) == 0 {
-		return res, nil, false, nil
-	}
-	return newRetrieveResponse(body.Query, passagesOf(found), "agent", steps, notes, time.Since(began).Milliseconds()), nil, true, nil
+	ok = err == nil && len(found) > 0
+	return newRetrieveResponse(body.Query, passagesOf(found), "agent", steps, notes, time.Since(began).Milliseconds()), ok, nil
 }
 
 func orNone(err error) error {

@@ -66,22 +66,27 @@ func (s *Server) toolServer(who caller) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "footnote", Title: "Footnote", Version: s.cfg.Version}, &sdk.ServerOptions{
 		Instructions: mcpAbout, SchemaCache: toolSchemas, Capabilities: &sdk.ServerCapabilities{},
 	})
+	server.AddReceivingMiddleware(checkArguments)
+	inputs, err := toolInputs()
+	if err != nil {
+		panic(err) // of types that are known: the first test sees it
+	}
 	outside := false
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &outside}
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "search", Title: "Search documents", Annotations: looks,
+		Name: "search", InputSchema: inputs["search"], Title: "Search documents", Annotations: looks,
 		Description: "Finds passages in the documents by meaning and by words. Each comes with its document, section, page and a link to the very place.",
 	}, told(s, who, s.mcpSearch))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "read", Title: "Read a document", Annotations: looks,
-		Description: "Reads a document, given by its id, title or file name, a part of about 12,000 characters at a time.",
+		Name: "read", InputSchema: inputs["read"], Title: "Read a document", Annotations: looks,
+		Description: "Reads a document, given by its document_id, or by its id, title or file name as document, a part of about 12,000 characters at a time.",
 	}, told(s, who, s.mcpRead))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "list_documents", Title: "List documents", Annotations: looks,
+		Name: "list_documents", InputSchema: inputs["list_documents"], Title: "List documents", Annotations: looks,
 		Description: "Lists the documents with their ids, newest first.",
 	}, told(s, who, s.mcpList))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "ask", Title: "Ask a question", Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
+		Name: "ask", InputSchema: inputs["ask"], Title: "Ask a question", Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
 		Description: "Answers a question from the documents, with a footnote for every claim. It searches and reads by itself, which takes from seconds to minutes; steps " +
 			"are told as progress. Give the session_id of the answer before to ask on.",
 	}, told(s, who, s.mcpAsk))

@@ -174,3 +174,47 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 		}
 	}
 }
+
+func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
+	b := newBench(t)
+	doc := b.added("Survey.md", survey).ID
+	session := b.connect(nil)
+	for _, tt := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"search", map[string]any{"query": "roof", "k": 3}, `search has no argument "k". It takes document_ids, namespace, query, top_k.`},
+		{"search", map[string]any{"query": "roof", "top_k": 51}, `The argument "top_k" of search does not fit. It is: how many passages, from 1 to 50; 5 without it.`},
+		{"search", map[string]any{"query": 5}, `The argument "query" of search does not fit. It is: what to look for: a question or a few words.`},
+		{"search", nil, `search needs the argument "query": what to look for: a question or a few words.`},
+		{"read", map[string]any{"part": 1}, "Name a document by its document_id, or as document by its id, title or file name, and a part from 1."},
+		{"read", map[string]any{"document": "Survey.md", "part": 0}, `The argument "part" of read does not fit. It is: which part, from 1; the first without it.`},
+		{"list_documents", map[string]any{"limit": 201}, `The argument "limit" of list_documents does not fit. It is: how many at most, from 1 to 200; 50 without it.`},
+		{"list_documents", map[string]any{"namespace": "a/b"}, "A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point."},
+		{"ask", map[string]any{"question": "Why?", "style": "x"}, `ask has no argument "style". It takes document_ids, namespace, question, session_id.`},
+	} {
+		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{Name: tt.tool, Arguments: tt.args}); !failed || text != tt.want {
+			t.Errorf("%s %v = %q, want %q", tt.tool, tt.args, text, tt.want)
+		}
+	}
+	_, part, failed := use[mcpPart](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document_id": doc}})
+	if failed || part.DocumentID != doc {
+		t.Errorf("read by document_id = %+v", part)
+	}
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		raw, err := json.Marshal(tool.InputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"search": `"maximum":50`, "read": `"minimum":1`, "list_documents": `"maximum":200`} {
+			if tool.Name == name && !strings.Contains(string(raw), want) {
+				t.Errorf("%s takes %s, want %s", name, raw, want)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,10 +24,11 @@ type (
 	}
 
 	mcpReading struct {
-		Document  string `json:"document" jsonschema:"id, title or file name"`
-		Part      int    `json:"part,omitempty" jsonschema:"which part, from 1; the first without it"`
-		Focus     string `json:"focus,omitempty" jsonschema:"words: the parts of the document that bear on them come first"`
-		Namespace string `json:"namespace,omitempty" jsonschema:"the namespace of the document"`
+		Document   string `json:"document,omitempty" jsonschema:"id, title or file name"`
+		DocumentID string `json:"document_id,omitempty" jsonschema:"instead of document: the id, as search and list_documents give it"`
+		Part       int    `json:"part,omitempty" jsonschema:"which part, from 1; the first without it"`
+		Focus      string `json:"focus,omitempty" jsonschema:"words: the parts of the document that bear on them come first"`
+		Namespace  string `json:"namespace,omitempty" jsonschema:"the namespace of the document"`
 	}
 	mcpPart struct {
 		DocumentID string `json:"document_id"`
@@ -58,7 +60,7 @@ type (
 )
 
 func (s *Server) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpQuery) (string, mcpFound, error) {
-	query := searchQuery{Query: in.Query, TopK: in.TopK}
+	query := searchQuery{Query: in.Query, TopK: in.TopK, Namespace: in.Namespace}
 	if len(in.DocumentIDs) > 0 {
 		query.Filters = &searchFilters{DocumentIDs: in.DocumentIDs}
 	}
@@ -99,10 +101,14 @@ func locator(section string, page int) string {
 }
 
 func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpReading) (string, mcpPart, error) {
-	if strings.TrimSpace(in.Document) == "" || in.Part < 0 {
-		return "", mcpPart{}, invalid("Name a document by its id, title or file name, and a part from 1.")
+	name := cmp.Or(in.DocumentID, in.Document)
+	if strings.TrimSpace(name) == "" || in.Part < 0 {
+		return "", mcpPart{}, invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
 	}
-	got, err := s.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: cleanText(in.Document), Focus: cleanText(in.Focus), Page: in.Part})
+	if err := checkNamespace(in.Namespace); err != nil {
+		return "", mcpPart{}, err
+	}
+	got, err := s.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: cleanText(name), Focus: cleanText(in.Focus), Page: in.Part})
 	if err != nil {
 		return "", mcpPart{}, err
 	}
@@ -123,6 +129,9 @@ func (s *Server) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest
 	}
 	if in.Limit < 1 || in.Limit > 200 {
 		return "", mcpDocuments{}, invalid("limit must be between 1 and 200.")
+	}
+	if err := checkNamespace(in.Namespace); err != nil {
+		return "", mcpDocuments{}, err
 	}
 	docs, next, err := s.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: cleanText(in.Query), Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {

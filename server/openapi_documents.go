@@ -25,7 +25,7 @@ func documentOperations() []operation {
 	return []operation{
 		{
 			method: "POST", path: "/documents", group: "Documents", summary: "Add files",
-			about: "Each file is taken or listed with the reason why not; the others go on. Ask at once: a document counts as soon as it is ready. namespace and meta come before the files they are meant for.",
+			about: "Each file is taken or listed with the reason why not; the others go on. Ask at once: a document counts as soon as it is ready. namespace and meta come before the files they are meant for. A request that is refused leaves no new document behind. A file whose bytes are there already is that document (duplicate_of), which takes over the meta if meta is given.",
 			form: []parameter{
 				{name: "namespace", schema: patterned(`^[\w.-]{0,128}$`), about: `Where to put the files; "default" if empty.`},
 				{name: "meta", schema: textSchema(), about: "A JSON object about the files: author, date, tags and so on."},
@@ -40,7 +40,7 @@ func documentOperations() []operation {
 		{
 			method: "GET", path: "/documents", group: "Documents", summary: "List documents",
 			params: append([]parameter{
-				{in: "query", name: "namespace", schema: textSchema(), about: "Only of this namespace."},
+				{in: "query", name: "namespace", schema: textOf(128), about: "Only of this namespace."},
 				{in: "query", name: "state", schema: patterned(`^(?:(?:queued|parsing|indexing|ready|failed|cancelled)?(?:,|$))*$`), about: "Only in these states, separated by commas: queued, parsing, indexing, ready, failed, cancelled."},
 				{in: "query", name: "sort", schema: oneOrNone("newest", "oldest", "title"), about: "The order."},
 			}, pageParams("Part of a title or file name.", 1000, "50")...),

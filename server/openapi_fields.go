@@ -11,7 +11,9 @@ const (
 	notBlank    = `[^\s\x00]`
 	sessionForm = `^[A-Za-z0-9_-]{1,128}$`
 	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: none
-	runForm     = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
+	// namespaceForm leaves out letters and digits of other scripts, which are taken as well: not all engines know them.
+	namespaceForm = `^([^\s\x00-\x2c/:-@\[-^\x60{-\x7f.][^\s\x00-\x2c/:-@\[-^\x60{-\x7f]*)?$`
+	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
 )
 
 // describedFields says of the fields what their types do not.
@@ -19,7 +21,7 @@ func describedFields(l Limits) map[string]field {
 	message := field{about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))}
 	given := field{pattern: notBlank, min: to(1), max: to(200_000)}
 	session := field{about: "The conversation to go on with; an unknown id begins one, none makes a new id.", pattern: maybeForm}
-	named := field{about: "Only documents of this namespace; none: of all. One without documents is refused with 404."}
+	named := field{about: "Only documents of this namespace; none: of all. One without documents is refused with 404.", pattern: namespaceForm, max: to(128)}
 	fifty := field{min: to(1), max: to(50)}
 	share := field{min: to(0), max: to(1)}
 	return map[string]field{
@@ -39,7 +41,7 @@ func describedFields(l Limits) map[string]field {
 		"AgentQuery.session_id":        session,
 		"AgentQuery.context":           given,
 		"AgentQuery.toolset":           toolsetField,
-		"AgentQuestion.citation_style": {initial: styleSource},
+		"AgentQuestion.citation_style": {about: "How footnotes are written: [Source N] with a list of sources at the end (source, also without this field), or [N] (numeric). In a stream the pieces have [N] and the answer event the style, source only if it is named."},
 
 		"RunConfig.temperature":         {min: to(0), max: to(2)},
 		"RunConfig.max_steps":           fifty,
@@ -83,28 +85,32 @@ func describedFields(l Limits) map[string]field {
 		"EvidenceFile.file":       {about: "The whole text of an exported file.", need: true},
 		"SessionHead.run_id":      {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
 
-		"V1Question.model":       {about: "The model to ask: footnote.", need: true, values: []string{v1Model}},
-		"V1Question.messages":    {about: "The conversation; the last message is the question, those before it are turns.", need: true, min: to(1)},
-		"V1Question.stream":      {about: "Answer with chunks as server-sent events, ended by [DONE].", initial: false},
-		"V1Question.temperature": {min: to(0), max: to(2)},
-		"V1Question.n":           {about: "How many answers: 1.", min: to(1), max: to(1)},
-		"V1Question.session_id":  {about: "Go on with this conversation of the server; then only the last message is used. Without it each request is a conversation.", pattern: maybeForm},
-		"V1Message.role":         {need: true, values: []string{"user", "assistant", "system", "developer", "tool", "function"}, about: "user and assistant make the conversation; the others are let in and have no effect."},
-		"V1Message.content":      {about: "The text, or parts of it."},
-		"V1Format.type":          {need: true, values: []string{"text"}, about: "The form of the answer."},
-		"V1Completion.id":        {about: `"chatcmpl-" and the run's id.`},
-		"V1Chunk.id":             {about: `"chatcmpl-" and the run's id.`},
-		"V1Choice.message":       {about: "The answer."},
-		"V1Choice.finish_reason": {values: []string{"stop"}},
-		"V1Completion.object":    {values: []string{"chat.completion"}},
-		"V1Chunk.object":         {values: []string{"chat.completion.chunk"}},
-		"V1Error.type":           {values: []string{"invalid_request_error", "authentication_error", "permission_error", "rate_limit_error", "server_error"}},
-		"V1ModelInfo.id":         {values: []string{v1Model}},
-		"V1ModelList.object":     {values: []string{"list"}},
-		"V1ModelInfo.object":     {values: []string{"model"}},
-		"V1Annotation.type":      {values: []string{"url_citation"}},
-		"V1Reply.role":           {values: []string{"assistant"}},
-		"V1Reply.content":        {about: "The answer, in Markdown with footnotes [N]."},
+		"V1Question.model":                 {about: "The model to ask: footnote.", need: true, values: []string{v1Model}},
+		"V1Question.messages":              {about: "The conversation; the last message is the question, those before it are turns.", need: true, min: to(1)},
+		"V1Question.stream":                {about: "Answer with chunks as server-sent events, ended by [DONE].", initial: false},
+		"V1Question.temperature":           {min: to(0), max: to(2)},
+		"V1Question.n":                     {about: "How many answers: 1.", min: to(1), max: to(1)},
+		"V1Question.session_id":            {about: "Go on with this conversation of the server; then only the last message is used. Without it each request is a conversation.", pattern: maybeForm},
+		"V1Message.role":                   {need: true, values: []string{"user", "assistant", "system", "developer", "tool", "function"}, about: "user and assistant make the conversation and take turns; system and developer are told to the model besides its rules, 8,000 characters in all; the others are let in and have no effect."},
+		"V1Message.content":                {about: "The text, or parts of it."},
+		"V1Question.tools":                 {about: "None: the tools are Footnote's own, and it uses them by itself.", max: to(0)},
+		"V1Question.tool_choice":           {about: "auto or none, which are the same here.", values: []string{"auto", "none"}},
+		"V1Question.max_tokens":            {about: "It has no effect: answers are as long as they need to be.", min: to(1)},
+		"V1Question.max_completion_tokens": {about: "It has no effect: answers are as long as they need to be.", min: to(1)},
+		"V1Format.type":                    {need: true, values: []string{"text"}, about: "The form of the answer."},
+		"V1Completion.id":                  {about: `"chatcmpl-" and the run's id.`},
+		"V1Chunk.id":                       {about: `"chatcmpl-" and the run's id.`},
+		"V1Choice.message":                 {about: "The answer."},
+		"V1Choice.finish_reason":           {values: []string{"stop"}},
+		"V1Completion.object":              {values: []string{"chat.completion"}},
+		"V1Chunk.object":                   {values: []string{"chat.completion.chunk"}},
+		"V1Error.type":                     {values: []string{"invalid_request_error", "authentication_error", "permission_error", "rate_limit_error", "server_error"}},
+		"V1ModelInfo.id":                   {values: []string{v1Model}},
+		"V1ModelList.object":               {values: []string{"list"}},
+		"V1ModelInfo.object":               {values: []string{"model"}},
+		"V1Annotation.type":                {values: []string{"url_citation"}},
+		"V1Reply.role":                     {values: []string{"assistant"}},
+		"V1Reply.content":                  {about: "The answer, in Markdown with footnotes [N]."},
 
 		"AgentAnswer.status":          apiStatusField,
 		"GroundedResponse.status":     apiStatusField,

@@ -72,6 +72,9 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case reflect.TypeFor[moment]():
+		day := &jsonschema.Schema{Type: "string", Format: "date"}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
 	case reflect.TypeFor[v1Content]():

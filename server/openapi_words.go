@@ -66,8 +66,8 @@ func list[T ~string](values ...T) []any {
 // words says what a field of a name means wherever it comes. describedFields has those that mean something else somewhere.
 var words = map[string]string{
 	"action_type":                "What kind of work the step is.",
-	"added_after":                "Only documents added after this time.",
-	"added_before":               "Only documents added before this time.",
+	"added_after":                "Only documents added after this time, or after the beginning of this day in UTC.",
+	"added_before":               "Only documents added before this time, or before this day in UTC.",
 	"agent_trace":                "How the passages were found.",
 	"annotations":                "The footnotes of the content, in order.",
 	"answer":                     "The answer, in Markdown with footnotes.",

@@ -75,7 +75,7 @@ func (s *Server) agentQuery(c echo.Context) error {
 		Message: body.Question, SessionID: body.SessionID, ContextText: body.Context, Namespace: body.Namespace,
 		Toolset: body.Toolset, Config: body.Config, history: history,
 	}
-	t, err := s.runToEnd(c, q)
+	t, err := s.runToEnd(c, q, programFrame)
 	if err != nil || t == nil {
 		return err
 	}
@@ -157,10 +157,11 @@ func (s *Server) agentRetrieve(c echo.Context) error {
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
 	c.SetRequest(c.Request().WithContext(ctx))
-	res, notes, ok, err := s.gather(c, body, time.Now())
+	res, ok, err := s.gather(c, body, began)
 	if err != nil {
 		return err
 	}
@@ -174,6 +175,6 @@ func (s *Server) agentRetrieve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	notes = append(notes, found.notes...)
-	return c.JSON(http.StatusOK, newRetrieveResponse(body.Query, found.results, found.strategy, []chat.Step{found.step}, notes, found.step.DurationMS))
+	steps, notes := append(res.AgentTrace.Steps, found.step), append(res.Notes, found.notes...)
+	return c.JSON(http.StatusOK, newRetrieveResponse(body.Query, found.results, found.strategy, steps, notes, time.Since(began).Milliseconds()))
 }

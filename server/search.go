@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -32,8 +33,31 @@ type searchFilters struct {
 	Title       string         `json:"title"` // part of a title or file name
 	MIME        string         `json:"mime"`  // or the beginning of one
 	Meta        map[string]any `json:"meta"`
-	AddedAfter  time.Time      `json:"added_after"`
-	AddedBefore time.Time      `json:"added_before"`
+	AddedAfter  moment         `json:"added_after"`
+	AddedBefore moment         `json:"added_before"`
+}
+
+// moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
+type moment struct{ time.Time }
+
+// UnmarshalJSON fails with an error to which the decoder adds the field's name.
+func (m *moment) UnmarshalJSON(data []byte) error {
+	wrong := &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[moment]()}
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		return wrong
+	}
+	if text == "" {
+		m.Time = time.Time{}
+		return nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(form, text); err == nil {
+			m.Time = t
+			return nil
+		}
+	}
+	return wrong
 }
 
 // searchResponse is the answer to POST /search.
@@ -113,6 +137,9 @@ func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return q, invalid("The query is empty. Give the words to search for.")
 	}
+	if err := checkNamespace(body.Namespace); err != nil {
+		return q, err
+	}
 	if utf8.RuneCountInString(q.Text) > s.limits.Message {
 		return q, invalid("The query is longer than " + groupDigits(s.limits.Message) + " characters. Give two to twenty words.")
 	}
@@ -136,7 +163,7 @@ func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
 		}
 		q.Documents = f.DocumentIDs
 		if f.Title != "" || f.MIME != "" || len(f.Meta) > 0 || !f.AddedAfter.IsZero() || !f.AddedBefore.IsZero() {
-			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter, AddedBefore: f.AddedBefore}
+			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter.Time, AddedBefore: f.AddedBefore.Time}
 		}
 	}
 	return q, nil

@@ -21,10 +21,13 @@ const retryAfterDrain = 1000
 type follower struct {
 	// frame appends what a reader gets for an entry. A chat.Reset comes as an entry with Seq 0: the reader starts over, and
 	// all entries follow from the first.
-	frame func(dst []byte, entry *chat.Entry) ([]byte, error)
+	frame framing
 	// repeatLast sends the last entry again to a reader that has them all, where others get 204.
 	repeatLast bool
 }
+
+// framing appends an entry as one kind of reader gets it.
+type framing func(dst []byte, entry *chat.Entry) ([]byte, error)
 
 // programFrame is the event as JSON under its number and kind.
 func programFrame(dst []byte, entry *chat.Entry) ([]byte, error) {

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -11,6 +13,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/labstack/echo/v4"
@@ -41,8 +44,16 @@ type rejectedFile struct {
 	Detail   string    `json:"detail"`
 }
 
+// upload is one request's files: what is told of them, and what was there before them.
+type upload struct {
+	began time.Time
+	res   uploaded
+	made  []corpus.Document // by this request, or brought back by it
+	moved []string          // names of documents that were there before and have another version or other meta now
+}
+
 // upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be taken is
-// listed with its reason and the others go on. The fields namespace and meta (a JSON object) hold for the files after them.
+// listed with its reason and the others go on; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 func (s *Server) upload(c echo.Context) error {
 	if err := s.limitBody(c, s.limits.UploadTotal); err != nil {
 		return err
@@ -51,18 +62,33 @@ func (s *Server) upload(c echo.Context) error {
 	if err != nil {
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
 	}
-	res := uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
+	up := upload{began: time.Now().Truncate(time.Microsecond), res: uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
+	if err := s.takeParts(c, parts, &up); err != nil {
+		return s.takeUploadBack(c, &up, err)
+	}
+	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
+		return invalid("There is no file in the request. Send one or more in the field \"files\".")
+	}
+	if wantsHTML(c) && !byHTMX(c) {
+		return c.Redirect(http.StatusSeeOther, "/documents")
+	}
+	return c.JSON(http.StatusAccepted, up.res)
+}
+
+// takeParts streams all files of an upload into the library.
+func (s *Server) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
+	res := &up.res
 	settings := corpus.Upload{User: s.scope(c).User}
 	for files := 0; ; {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
 			s.log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
 			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
 				Detail: "A file's name holds a character that can't be sent. Rename that file, and add it and those after it again."})
-			break
+			return nil
 		}
 		if err != nil {
 			return s.uploadBroken(err)
@@ -75,19 +101,12 @@ func (s *Server) upload(c echo.Context) error {
 			continue
 		}
 		if files++; files > s.limits.UploadFiles {
-			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + groupDigits(s.limits.UploadFiles) + " and then the rest. The first ones were taken."}
+			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + groupDigits(s.limits.UploadFiles) + " and then the rest."}
 		}
-		if err := s.addFile(c, part, settings, &res); err != nil {
+		if err := s.addFile(c, part, settings, up); err != nil {
 			return err
 		}
 	}
-	if len(res.Documents)+len(res.Rejected) == 0 {
-		return invalid("There is no file in the request. Send one or more in the field \"files\".")
-	}
-	if wantsHTML(c) && !byHTMX(c) {
-		return c.Redirect(http.StatusSeeOther, "/documents")
-	}
-	return c.JSON(http.StatusAccepted, res)
 }
 
 // uploadField takes a text field into settings, or reports that the part is a file.
@@ -103,7 +122,7 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 		return false, invalid("The field " + strconv.Quote(name) + " is not known here. The fields are files, namespace and meta.")
 	}
 	if files > 0 {
-		return false, invalid("The field " + name + " must come before the files it is meant for. The files before it were taken without it.")
+		return false, invalid("The field " + name + " must come before the files it is meant for.")
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
 	if err != nil {
@@ -126,7 +145,8 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 }
 
 // addFile puts one file into the library. It fails only when the request can't go on.
-func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, res *uploaded) error {
+func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
+	res := &up.res
 	reject := func(name string, err error) {
 		s.metrics.uploads.WithLabelValues("rejected").Inc()
 		e := asError(err)
@@ -150,9 +170,36 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 	if duplicate {
 		doc.DuplicateOf, result = d.ID, "duplicate"
 	}
+	switch {
+	case d.Restored, !d.CreatedAt.Before(up.began) && !duplicate:
+		up.made = append(up.made, d)
+	case duplicate && settings.Meta != nil, !duplicate && !d.UpdatedAt.Before(up.began):
+		up.moved = append(up.moved, d.Filename)
+	}
 	s.metrics.uploads.WithLabelValues(result).Inc()
 	res.Documents = append(res.Documents, doc)
 	return nil
+}
+
+// takeUploadBack removes the documents that a refused request has made, and says what became of its files.
+func (s *Server) takeUploadBack(c echo.Context, up *upload, refused error) error {
+	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
+		return refused
+	}
+	ctx, scope := context.WithoutCancel(c.Request().Context()), s.scope(c)
+	for _, d := range up.made {
+		if err := s.library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return fmt.Errorf("take an upload back: %w", err)
+		}
+	}
+	e := asError(refused)
+	told := *e
+	told.Message += " Nothing of this upload was kept"
+	if len(up.moved) > 0 {
+		told.Message += ", but what it changed of earlier documents stays: “" + strings.Join(up.moved, "”, “") + "”"
+	}
+	told.Message += "."
+	return &told
 }
 
 // uploadBroken is the error for a body that ended or went wrong before its end.

@@ -2,9 +2,11 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -26,7 +28,8 @@ func (s *Server) v1Routes(e *echo.Echo) {
 	e.GET("/v1/models/:model", s.v1GetModel)
 }
 
-// v1Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no effect.
+// v1Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no effect. MaxTokens and
+// MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
 type v1Question struct {
 	Model          string      `json:"model"`
 	Messages       []v1Message `json:"messages"`
@@ -36,6 +39,10 @@ type v1Question struct {
 	Seed           *int64      `json:"seed"`
 	N              *int        `json:"n"`
 	ResponseFormat *v1Format   `json:"response_format"`
+	Tools          []any       `json:"tools"`
+	ToolChoice     string      `json:"tool_choice"`
+	MaxTokens      *int        `json:"max_tokens"`
+	MaxCompletion  *int        `json:"max_completion_tokens"`
 	SessionID      string      `json:"session_id"` // goes on with that session; only the last message is used then
 	Namespace      string      `json:"namespace"`
 	DocumentIDs    []string    `json:"document_ids"`
@@ -164,9 +171,18 @@ func (body v1Question) question() (question, error) {
 		return q, invalid(`response_format must be "text": answers are Markdown with footnotes.`)
 	case body.Temperature != nil && (*body.Temperature < 0 || *body.Temperature > 2):
 		return q, invalid(`temperature must be between 0 and 2.`)
+	case body.MaxTokens != nil && *body.MaxTokens < 1:
+		return q, invalid(`max_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
+	case body.MaxCompletion != nil && *body.MaxCompletion < 1:
+		return q, invalid(`max_completion_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
+	case len(body.Tools) > 0:
+		return q, invalid(`tools must be empty: the tools are Footnote's own, and it uses them by itself.`)
+	case body.ToolChoice != "" && body.ToolChoice != "auto" && body.ToolChoice != "none":
+		return q, invalid(`tool_choice must be "auto" or "none": the tools are Footnote's own, and it uses them by itself.`)
 	case len(body.Messages) == 0:
 		return q, invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
 	}
+	said, rules := "", []string{}
 	for _, m := range body.Messages {
 		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
 			return q, invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
@@ -174,6 +190,22 @@ func (body v1Question) question() (question, error) {
 		if m.Role == "user" && m.Content.other != "" {
 			return q, &chat.Error{Code: chat.CodeInvalid, Message: "A message has a part that is not text. Send text alone, and upload files as documents."}
 		}
+		text := strings.TrimSpace(cleanText(m.Content.text))
+		switch {
+		case m.Role == "tool" || m.Role == "function":
+			said = ""
+		case text == "" && m.Role != "user":
+		case m.Role == "system" || m.Role == "developer":
+			rules = append(rules, text)
+		case m.Role == said:
+			return q, invalid(fmt.Sprintf("messages has two in a row with the role %q. The roles user and assistant take turns.", said))
+		default:
+			said = m.Role
+		}
+	}
+	q.instructions = strings.Join(rules, "\n\n")
+	if utf8.RuneCountInString(q.instructions) > maxInstructions {
+		return q, invalid(fmt.Sprintf("messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.", groupDigits(maxInstructions)))
 	}
 	last := body.Messages[len(body.Messages)-1]
 	if last.Role != "user" {
@@ -186,7 +218,10 @@ func (body v1Question) question() (question, error) {
 	return q, nil
 }
 
-// conversation makes [question, answer] pairs of messages. Rules of the client (system, developer) and results of tools it has are
+// maxInstructions is how many characters a client may say to the model besides its questions.
+const maxInstructions = 8000
+
+// conversation makes [question, answer] pairs of messages. What a client says besides (system, developer) and results of tools it has are
 // no part of it; a question without an answer is kept as such, and so are several answers to one question.
 func conversation(messages []v1Message) [][2]string {
 	var turns [][2]string

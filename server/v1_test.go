@@ -49,6 +49,9 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if run.Request.Instructions != "Answer like a pirate." {
+		t.Errorf("instructions = %q", run.Request.Instructions)
+	}
 	if diff := cmp.Diff([][2]string{{"Hello?", "Hello."}}, run.Request.History); diff != "" || run.Request.Message != "Is the roof sound?" {
 		t.Errorf("asked %q after %s", run.Request.Message, diff)
 	}
@@ -221,10 +224,18 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 		{"a temperature over 2", why + `,"temperature":3}`, nil, 400, "invalid_request_error", "invalid"},
 		{"JSON as the form of the answer", why + `,"response_format":{"type":"json_object"}}`, nil, 400, "invalid_request_error", "invalid"},
 		{"a session that can't be", why + `,"session_id":"a/b"}`, nil, 400, "invalid_request_error", "invalid"},
+		{"a negative max_tokens", why + `,"max_tokens":-1}`, nil, 400, "invalid_request_error", "invalid"},
+		{"no max_completion_tokens", why + `,"max_completion_tokens":0}`, nil, 400, "invalid_request_error", "invalid"},
+		{"tools", why + `,"tools":[{"type":"function","function":{"name":"f"}}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"a tool that must be called", why + `,"tool_choice":"required"}`, nil, 400, "invalid_request_error", "invalid"},
+		{"two questions in a row", `{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"two answers in a row", `{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"system","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"instructions without an end", `{"model":"footnote","messages":[{"role":"system","content":"` + strings.Repeat("x", 8001) + `"},{"role":"user","content":"Why?"}]}`, nil, 400, "invalid_request_error", "invalid"},
+		{"answers around the result of a tool", `{"model":"footnote","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"tool","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"Why?"}]}`, script(), 200, "", ""},
 		{"half a body", `{"model":`, nil, 400, "invalid_request_error", "invalid"},
 		{"a model that failed", why + `}`, failed, 500, "server_error", "model_failed"},
 		{"a guardrail", why + `}`, guarded, 422, "invalid_request_error", "guardrail"},
-		{"fields that are not known here are let in", why + `,"max_tokens":5,"tools":[],"whatever":{"a":1}}`, script(), 200, "", ""},
+		{"fields that are not known here are let in", why + `,"max_tokens":5,"tools":[],"tool_choice":"auto","whatever":{"a":1}}`, script(), 200, "", ""},
 		{"parts of text", `{"model":"footnote","messages":[{"role":"user","content":[{"type":"text","text":"Why?"}]}]}`, script(), 200, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

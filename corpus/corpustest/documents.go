@@ -129,7 +129,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		again := file("a.md", "")
 		again.SHA256 = d.SHA256
 		got, duplicate, err := ds.Put(t.Context(), again)
-		if err != nil || !duplicate || got.ID != d.ID || got.State != corpus.StateReady {
+		if err != nil || !duplicate || got.ID != d.ID || got.State != corpus.StateReady || !got.Restored {
 			t.Fatalf("Put = %s %s, duplicate %v, %v; want %s ready", got.ID, got.State, duplicate, err, d.ID)
 		}
 		if text := mustText(t, ds, d.ID); text != "old words" {

@@ -124,7 +124,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		if err := t.lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
 			return err
 		}
-		id, known, err := putDocument(t, d, meta)
+		id, known, restored, err := putDocument(t, d, meta)
 		if err != nil {
 			return err
 		}
@@ -135,15 +135,16 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			}
 		}
 		stored, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, id))
+		stored.Restored = restored
 		return err
 	})
 	return stored, duplicate, err
 }
 
-// putDocument returns the id of the document that stands for d now, and whether its bytes were there already.
-func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bool, err error) {
+// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was hidden until now.
+func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, restored bool, err error) {
 	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, err
+		return id, duplicate, false, err
 	}
 	now := time.Now().UnixMicro()
 	err = t.queryRow(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8, meta = $8, semantic = $9,
@@ -151,10 +152,10 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bo
 		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
 		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic), progressQueued, now}, &id)
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return id, false, err
+		return id, false, false, err
 	}
 	if id, duplicate, err = restoreSameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, err
+		return id, duplicate, true, err
 	}
 	id = chat.NewID()
 	_, err = t.exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
@@ -162,7 +163,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bo
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
 		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, string(d.Semantic), progressQueued, now)
-	return id, false, err
+	return id, false, false, err
 }
 
 // replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.

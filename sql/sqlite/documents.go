@@ -89,7 +89,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		return stored, false, err
 	}
 	err = ds.db.write(ctx, true, func(t *tx) error {
-		id, known, err := putDocument(t, d, meta)
+		id, known, restored, err := putDocument(t, d, meta)
 		if err != nil {
 			return err
 		}
@@ -100,6 +100,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			}
 		}
 		stored, err = documentInTx(t, id)
+		stored.Restored = restored
 		return err
 	})
 	return stored, duplicate, err
@@ -113,10 +114,10 @@ func documentInTx(t *tx, id string) (corpus.Document, error) {
 	return scanDocument(stmt.QueryRowContext(t.ctx, id))
 }
 
-// putDocument returns the id of the document that stands for d now, and whether its bytes were there already.
-func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bool, err error) {
+// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was hidden until now.
+func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, restored bool, err error) {
 	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, err
+		return id, duplicate, false, err
 	}
 	now := time.Now().UnixMicro()
 	err = t.queryRow(`SELECT id FROM documents WHERE user = ? AND namespace = ? AND path = ? AND deleted_at = 0`,
@@ -125,13 +126,13 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bo
 		_, err = t.exec(`UPDATE documents SET filename = ?, mime = ?, sha256 = ?, bytes = ?, given_meta = ?, meta = ?, semantic = ?,
 			state = 'queued', progress = ?, failure = '', updated_at = ? WHERE id = ?`,
 			d.Filename, d.MIME, d.SHA256, d.Bytes, meta, meta, d.Semantic, progressQueued, now, id)
-		return id, false, err
+		return id, false, false, err
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
-		return "", false, err
+		return "", false, false, err
 	}
 	if id, duplicate, err = restoreSameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, err
+		return id, duplicate, true, err
 	}
 	id = chat.NewID()
 	_, err = t.exec(`INSERT INTO documents (id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
@@ -139,7 +140,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate bo
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
 		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, meta, d.Semantic, progressQueued, now, now)
-	return id, false, err
+	return id, false, false, err
 }
 
 // replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.

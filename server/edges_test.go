@@ -1,0 +1,183 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func TestAFailedRunCanBeLookedUp(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."}}}
+	for path, body := range map[string]string{
+		"/agent/chat": `{"message":"Why?","session_id":"s1"}`, "/agent/chat/structured": `{"message":"Why?","session_id":"s1"}`,
+		"/agent/query": `{"question":"Why?","session_id":"s1"}`,
+	} {
+		got := b.send("POST", path, body)
+		var told struct {
+			RunID     string `json:"run_id"`
+			SessionID string `json:"session_id"`
+			Detail    string `json:"detail"`
+		}
+		got.decode(t, &told)
+		if got.status != 500 || told.SessionID != "s1" || told.Detail != "The model is gone." || got.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+		if trace := b.send("GET", "/agent/runs/"+told.RunID, ""); trace.status != 200 {
+			t.Errorf("%s: its run: %d %s", path, trace.status, trace.body)
+		}
+	}
+	if got := b.send("POST", "/agent/chat", `{"message":" "}`); strings.Contains(got.body, "run_id") {
+		t.Errorf("a question that began no run: %s", got.body)
+	}
+}
+
+func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	for style, want := range map[string]string{
+		`,"citation_style":"source"`:  "It is sound [Source 1].\n\nSources:\n[Source 1] Survey.pdf",
+		`,"citation_style":"numeric"`: "It is sound [1].",
+		"":                            "It is sound [1].",
+	} {
+		got := b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"`+style+`}`, "Accept", "text/event-stream")
+		var answer struct {
+			Type   string `json:"type"`
+			RunID  string `json:"run_id"`
+			Seq    int64  `json:"seq"`
+			Answer string `json:"answer"`
+		}
+		seq := int64(0)
+		for _, frame := range newSSEReader(strings.NewReader(got.body)).all(t) {
+			seq++
+			if frame.Name == "answer" {
+				reply{body: frame.Data}.decode(t, &answer)
+				if answer.Seq != seq || answer.Type != "answer" || answer.RunID == "" {
+					t.Errorf("%s: event %d is %s", style, seq, frame.Data)
+				}
+			}
+		}
+		if !strings.HasPrefix(answer.Answer, want) || strings.Contains(want, "Sources") && !strings.Contains(answer.Answer, b.url) {
+			t.Errorf("style %q: %q, want %q", style, answer.Answer, want)
+		}
+	}
+}
+
+func TestDatesAndTimesOfFilters(t *testing.T) {
+	b := newBench(t)
+	b.added("Survey.md", survey)
+	for value, want := range map[string]int{
+		`"2020-01-01"`: 1, `"2020-01-01T00:00:00Z"`: 1, `"2120-01-01"`: 0, `"2120-01-01T00:00:00+02:00"`: 0, `""`: 1, `null`: 1,
+	} {
+		got := b.send("POST", "/search", `{"query":"gutters","filters":{"added_after":`+value+`}}`)
+		var found searchResponse
+		got.decode(t, &found)
+		if got.status != 200 || found.TotalResults != want {
+			t.Errorf("added_after %s: %d %s, want %d", value, got.status, got.body, want)
+		}
+	}
+	for _, value := range []string{`"last week"`, `"2020-13-01"`, `5`, `{}`} {
+		got := b.send("POST", "/search", `{"query":"gutters","filters":{"added_before":`+value+`}}`)
+		if p := got.problem(t); got.status != 400 || !strings.Contains(p.Detail, "filters.added_before") {
+			t.Errorf("added_before %s: %d %s", value, got.status, got.body)
+		}
+	}
+}
+
+func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"a/b c", strings.Repeat("n", 5000), ".web.x"} {
+		for path, body := range map[string]string{
+			"/chat": `{"message":"Why?"`, "/agent/chat": `{"message":"Why?"`, "/agent/query": `{"question":"Why?"`, "/search": `{"query":"why"`,
+			"/agent/retrieve": `{"query":"why"`, "/v1/chat/completions": `{"model":"footnote","messages":[{"role":"user","content":"Why?"}]`,
+		} {
+			if got := b.send("POST", path, body+`,"namespace":"`+name+`"}`); got.status != 400 || !strings.Contains(got.body, "A namespace has at most 128") {
+				t.Errorf("%s %.10s: %d %s", path, name, got.status, got.body)
+			}
+		}
+		if got := b.send("GET", "/documents?namespace="+strings.ReplaceAll(name, " ", "%20"), ""); got.status != 400 {
+			t.Errorf("GET /documents %.10s: %d %s", name, got.status, got.body)
+		}
+	}
+}
+
+func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
+	steps := []chat.Step{{CallID: "c1", Step: "semantic_search", ToolName: "semantic_search", Status: chat.StatusError, Message: "The search failed", ActionType: chat.ActionSearching}}
+	for name, failed := range map[string]error{"nothing": nil, "a failure": errors.New("the model is gone")} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c *Config) {
+				c.Gather = func(context.Context, string, chat.RunRequest, int) ([]corpus.Result, []chat.Step, []string, error) {
+					return nil, steps, []string{"A note."}, failed
+				}
+			})
+			b.added("Survey.md", survey)
+			var got retrieveResponse
+			b.send("POST", "/agent/retrieve", `{"query":"gutters"}`).decode(t, &got)
+			if len(got.Chunks) != 1 || len(got.AgentTrace.Steps) != 2 || len(got.AgentTrace.ToolCalls) != 2 || got.AgentTrace.Steps[0].CallID != "c1" {
+				t.Errorf("trace = %+v", got.AgentTrace)
+			}
+			if len(got.Notes) != 2 || got.Notes[0] != "A note." || !strings.Contains(got.Notes[1], "a search found") {
+				t.Errorf("notes = %q", got.Notes)
+			}
+		})
+	}
+}
+
+// A client that sends all of its body before it reads, as Python's http.client does.
+func TestABodyOverTheLimitIsReadBeforeItIsRefused(t *testing.T) {
+	b := newBench(t)
+	for _, chunked := range []bool{false, true} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		const size = 5 << 20
+		head, body := fmt.Sprintf("Content-Length: %d", size), strings.Repeat("x", size)
+		if chunked {
+			head, body = "Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body)
+		}
+		if _, err := fmt.Fprintf(conn, "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n\r\n%s", head, body); err != nil {
+			t.Fatalf("chunked %v: the body was not taken: %v", chunked, err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("chunked %v: %+v, %v", chunked, res, err)
+		}
+		if err == nil {
+			res.Body.Close()
+		}
+	}
+}
+
+func TestTheRestOfABodyIsWaitedForOnlySoLong(t *testing.T) {
+	b := newBench(t)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\nxxx", 6<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(25 * time.Second)); err != nil { // the server's own patience with a body is longer
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	res.Body.Close()
+}
