@@ -44,24 +44,28 @@ func (r *Runs) usesPipeline(m llm.Model) bool {
 	return false
 }
 
-// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model.
+// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part is not given as the whole:
+// once a model without a price was used, the run has no cost.
 func (w *work) charge(model llm.Model, used chat.Tokens) *float64 {
 	w.used.In += used.In
 	w.used.Out += used.Out
 	cost := w.costOf(model, used)
-	if cost != nil {
+	w.unpriced = w.unpriced || cost == nil
+	switch {
+	case w.unpriced:
+		w.cost = nil
+	case w.cost == nil:
 		total := *cost
-		if w.cost != nil {
-			total += *w.cost
-		}
 		w.cost = &total
+	default:
+		*w.cost += *cost
 	}
 	return cost
 }
 
 func (w *work) costOf(model llm.Model, used chat.Tokens) *float64 {
 	price, ok := w.cfg.Prices[model.Name()]
-	if !ok {
+	if !ok && (model.Name() != offlineName || len(w.cfg.Prices) == 0) { // rules cost nothing
 		return nil
 	}
 	cost := (float64(used.In)*price.In + float64(used.Out)*price.Out) / 1e6

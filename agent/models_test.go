@@ -95,3 +95,27 @@ func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
 		t.Errorf("the main model was asked %d times", len(asked))
 	}
 }
+
+func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		prices map[string]Price
+		given  bool
+	}{
+		{map[string]Price{"large": {2, 8}}, false},
+		{map[string]Price{"cheap": {1, 4}}, false},
+		{map[string]Price{"large": {2, 8}, "cheap": {1, 4}}, true},
+	} {
+		cheap, main := scripted.New(calls(search("holiday")), says("That is enough.")), scripted.New(says(goodAnswer))
+		h := newHouse(t, named{main, "large"}, func(c *Config) {
+			c.Select, c.Prices, c.Thinking = named{cheap, "cheap"}, tt.prices, Thinking{Selection: SelectModel}
+		})
+		got := h.answer(question("How many days of holiday are there?"))
+		if len(cheap.Requests()) == 0 || len(main.Requests()) == 0 {
+			t.Fatalf("asked %d and %d times", len(cheap.Requests()), len(main.Requests()))
+		}
+		if a := got.answer(); (a.Cost != nil) != tt.given {
+			t.Errorf("prices %v: cost %v", tt.prices, a.Cost)
+		}
+	}
+}

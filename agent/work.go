@@ -85,6 +85,7 @@ type work struct {
 	noticed    map[llm.Notice]bool
 	used       chat.Tokens
 	cost       *float64        // of what was used; nil without prices
+	unpriced   bool            // a model was used that has no price
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 

@@ -248,7 +248,7 @@ var words = map[string]string{
 	"url":                        "Where to read it.",
 	"url_citation":               "Where a footnote stands and what it points to.",
 	"usage":                      "What was used.",
-	"verbose_logging":            "Put more details into the steps.",
+	"verbose_logging":            "Write the steps of this run to the server's log at its usual level, rather than only when the log is set to debug. The steps themselves are the same.",
 	"action":                     "What was done, and why.",
 	"observation":                "What came of it.",
 	"result":                     "What it returned; null while there is nothing.",

@@ -134,10 +134,14 @@ func reader(ctx context.Context, set *settings) finding {
 
 func model(ctx context.Context, set *settings) []finding {
 	if !set.withModel() {
-		return []finding{{what: "model", fine: "none is set: offline mode answers, word for word from the documents"}, {what: "semantic search", fine: "off: no embedding model is set"}}
+		fine := "none is set: offline mode answers, word for word from the documents"
+		if set.ModelsSelect != "" {
+			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
+		}
+		return []finding{{what: "model", fine: fine}, {what: "semantic search", fine: "off: no embedding model is set"}}
 	}
 	if set.usesAnthropic() {
-		return anthropicModel(ctx, set)
+		return append(anthropicModel(ctx, set), besideAnthropic(ctx, set)...)
 	}
 	remote, err := openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel})
 	if err != nil {
@@ -156,11 +160,16 @@ func model(ctx context.Context, set *settings) []finding {
 		}
 		found = append(found, tools)
 	}
-	semantic := finding{what: "semantic search", fine: "off: OPENAI_EMBEDDING_MODEL is not set"}
+	return append(found, semantic(set, health.EmbedErr))
+}
+
+// semantic says whether documents are found by meaning; err is what the embedding model was found to be.
+func semantic(set *settings, err error) finding {
+	f := finding{what: "semantic search", fine: "off: OPENAI_EMBEDDING_MODEL is not set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {
-		semantic.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
+		f.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
 	} else if set.OpenAIEmbeddingModel != "" {
-		semantic = finding{what: "semantic search", fine: set.OpenAIEmbeddingModel + " works", err: health.EmbedErr}
+		f.fine, f.err = set.OpenAIEmbeddingModel+" works", err
 	}
-	return append(found, semantic)
+	return f
 }

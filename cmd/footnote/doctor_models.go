@@ -36,3 +36,16 @@ func anthropicModel(ctx context.Context, set *settings) []finding {
 	}
 	return found
 }
+
+// besideAnthropic asks the embedding model of the other server, whose vectors are used beside Anthropic's model.
+func besideAnthropic(ctx context.Context, set *settings) []finding {
+	if set.OpenAIEmbeddingModel == "" || set.OpenAIAPIKey == "" && set.OpenAIBaseURL == "" {
+		return nil
+	}
+	model, err := openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel})
+	if err != nil {
+		return []finding{{what: "semantic search", err: err}}
+	}
+	defer model.Close()
+	return []finding{semantic(set, model.ReachEmbeddings(ctx))}
+}

@@ -165,11 +165,11 @@ func (a *app) checks(set *settings) (checks []server.Check) {
 	if direct {
 		checks = append(checks, modelCheck("model", main.Reach))
 	}
-	switch {
-	case a.remote != nil && direct:
-		checks = append(checks, modelCheck("embeddings", a.remote.Reach))
-	case a.remote != nil:
+	if a.remote != nil && !direct {
 		checks = append(checks, modelCheck("model", a.remote.Reach))
+	}
+	if a.remote != nil && a.library.Semantic() {
+		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
 	}
 	return checks
 }

@@ -71,7 +71,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 		Model: m.embeddings, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: input},
 	}, option.WithResponseBodyInto(&answer))
 	if err != nil {
-		return nil, m.remote.Transport(ctx, err)
+		return nil, m.embedder.Transport(ctx, err)
 	}
 	vectors, err := m.vectors(answer, len(texts))
 	if err != nil {

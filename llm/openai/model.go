@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,10 +71,11 @@ type Model struct {
 	remote   *remote.Server // for replies
 	embedder *remote.Server // for embeddings: their failures say nothing of replies
 
-	habits     habits
-	reach      remote.Reach
-	tools      sync.Map // name → *definition, encoded once
-	dimensions atomic.Int64
+	habits          habits
+	reach           remote.Reach
+	reachEmbeddings remote.Reach
+	tools           sync.Map // name → *definition, encoded once
+	dimensions      atomic.Int64
 }
 
 // New returns a model. It does not speak to the server yet.
@@ -103,22 +105,24 @@ func New(c Config) (*Model, error) {
 	if m.http == nil {
 		m.http, m.ownClient = remote.NewHTTPClient(), true
 	}
-	server := func(name string) *remote.Server {
-		return &remote.Server{Name: name, Key: string(c.APIKey), KeySetting: "OPENAI_API_KEY", ModelSetting: "OPENAI_MODEL",
+	server := func(name, setting string) *remote.Server {
+		return &remote.Server{Name: name, Key: string(c.APIKey), KeySetting: "OPENAI_API_KEY", ModelSetting: setting,
 			AddressSetting: "OPENAI_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
 	}
-	m.remote, m.embedder = server(c.Model), server(c.EmbeddingModel)
+	m.remote, m.embedder = server(c.Model, "OPENAI_MODEL"), server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL")
 	m.habits.sendReasoning.Store(wantsReasoning.MatchString(base))
 	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
 	// The services are made without the SDK's defaults, which would read keys and headers from the environment.
-	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(m.http), option.WithMaxRetries(0), option.WithMiddleware(m.remote.Respond)}
+	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(m.http), option.WithMaxRetries(0)}
 	if string(c.APIKey) != "" {
 		options = append(options, option.WithAPIKey(string(c.APIKey)))
 	}
 	if strings.Contains(base, ".azure.com") && string(c.APIKey) != "" {
 		options = append(options, option.WithHeader("api-key", string(c.APIKey))) // Azure reads the key there
 	}
-	m.client.Options, m.embed, m.models = options, sdk.NewEmbeddingService(options...), sdk.NewModelService(options...)
+	m.embed = sdk.NewEmbeddingService(append(slices.Clone(options), option.WithMiddleware(m.embedder.Respond))...)
+	options = append(options, option.WithMiddleware(m.remote.Respond))
+	m.client.Options, m.models = options, sdk.NewModelService(options...)
 	return m, nil
 }
 

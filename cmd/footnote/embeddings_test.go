@@ -1,0 +1,47 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"footnote/llm/scripted"
+)
+
+// An embedding model that the server does not know is said, though the server answers all else.
+func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
+	t.Parallel()
+	inner := scripted.NewServer(scripted.Config{})
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/embeddings") {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(`{"error":{"message":"model \"nosuch\" not found","type":"not_found_error"}}`))
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	env := []string{"OPENAI_BASE_URL=" + web.URL + "/v1", "OPENAI_API_KEY=test-key", "OPENAI_MODEL=scripted", "OPENAI_EMBEDDING_MODEL=nosuch"}
+	if got := command(t, "", env, "doctor", "--data="+newDir(t)); got.code != 1 || !strings.Contains(got.stdout, "✕ semantic search") || !strings.Contains(got.stdout, "OPENAI_EMBEDDING_MODEL") {
+		t.Errorf("doctor: %d\n%s", got.code, got.stdout)
+	}
+	anthropic := append(env, "FOOTNOTE_MODEL=anthropic", "ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL="+web.URL)
+	if got := command(t, "", anthropic, "doctor", "--data="+newDir(t)); !strings.Contains(got.stdout, "✕ semantic search") {
+		t.Errorf("doctor beside Anthropic's model: %d\n%s", got.code, got.stdout)
+	}
+	s := serve(t, newDir(t), env...)
+	body := s.send("GET", "/health", nil).body
+	health := loose[struct {
+		Status string `json:"status"`
+		Checks map[string]struct{ Status, Detail string }
+	}](t, body)
+	if health.Status != "degraded" || health.Checks["model"].Status != "ok" || health.Checks["embeddings"].Status == "ok" ||
+		!strings.Contains(health.Checks["embeddings"].Detail, "OPENAI_EMBEDDING_MODEL") {
+		t.Errorf("health: %s", body)
+	}
+	if got := command(t, "", []string{"FOOTNOTE_MODELS_SELECT=foo"}, "doctor", "--data="+newDir(t)); got.code != 0 || !strings.Contains(got.stdout, "FOOTNOTE_MODELS_SELECT has no effect") {
+		t.Errorf("doctor without a model: %d\n%s", got.code, got.stdout)
+	}
+}
