@@ -91,7 +91,7 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 	}{
 		{"cursor", "cursor", nil, []string{"search_documents", "read_document"}},
 		{"react", "react", nil, []string{"retrieve", "lookup"}},
-		{"strategy", "strategy", nil, []string{"hybrid_search", "read_document"}},
+		{"strategy, which stops when a simple question has enough", "strategy", nil, []string{"hybrid_search"}},
 		{"documentation", "documentation", nil, []string{"retrieve_documentation"}},
 		{"by meaning alone", "strategy", []string{"semantic_search"}, []string{"semantic_search"}},
 		{"a mix of sets", "react", []string{"hybrid_search", "lookup", "calculate"}, []string{"hybrid_search", "lookup"}},
