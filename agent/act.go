@@ -284,6 +284,9 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
+	if step.Status == chat.StatusComplete && a.tool.bare {
+		w.keepReturned(whole)
+	}
 	if utf8.RuneCount(whole) > maxOutput {
 		step.Truncated, step.Full = true, whole
 		if step.ToolOutput, err = clip(output, whole); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -109,7 +110,7 @@ func (c *citer) quote(ctx context.Context, src source, claim string) (found plac
 			return found, claimed, nil
 		}
 	}
-	start, end, score := c.judge.BestSentence(src.passage.Text, claim)
+	start, end, score := c.judge.Quote(src.passage.Text, claim)
 	runes := []rune(src.passage.Text)
 	if start < 0 || end > len(runes) || start >= end {
 		start, end = 0, len(runes)
@@ -157,7 +158,8 @@ func (d *desk) boxes(ctx context.Context, doc corpus.Document, found place) ([]c
 	return append([]chat.Box{}, boxes...), nil
 }
 
-// claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended.
+// claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended. Of one with
+// other footnotes it is what stands behind them, if that is more than a few words.
 func claimBefore(text string) string {
 	if len(text) > 800 {
 		cut := len(text) - 800
@@ -165,6 +167,11 @@ func claimBefore(text string) string {
 			cut++
 		}
 		text = text[cut:]
+	}
+	if at := footnote.FindAllStringIndex(text, -1); at != nil {
+		if own := text[at[len(at)-1][1]:]; contentWords(own) >= minPart && !strings.ContainsAny(own, "\n") {
+			text = own
+		}
 	}
 	text = strings.TrimSpace(withoutMarkers(text))
 	runes := []rune(text)
@@ -182,6 +189,8 @@ func claimBefore(text string) string {
 	}
 	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
 }
+
+var footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
 

@@ -5,81 +5,13 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"footnote/chat"
-	"footnote/corpus/text"
 	"footnote/llm"
 )
-
-// claim is a sentence of an answer and the footnotes it carries.
-type claim struct {
-	text    string
-	numbers []int
-}
-
-var footnote = regexp.MustCompile(`\[(\d{1,3})\]`)
-
-// claims splits an answer into its sentences. A footnote that stands behind a full stop belongs to the sentence it ends.
-func claims(markdown string) []claim {
-	var out []claim
-	for _, line := range strings.Split(withoutCode(markdown), "\n") {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "#") || strings.Trim(line, "|-: ") == "" {
-			continue
-		}
-		runes := []rune(line)
-		for _, span := range text.Sentences(line) {
-			s := string(runes[span[0]:span[1]])
-			rest := s
-			for len(out) > 0 { // footnotes at the beginning are those of the sentence before
-				at := footnote.FindStringIndex(rest)
-				if at == nil || strings.TrimSpace(rest[:at[0]]) != "" {
-					break
-				}
-				out[len(out)-1].add(rest[:at[1]])
-				rest = strings.TrimLeft(rest[at[1]:], " ")
-			}
-			words := strings.TrimLeft(strings.TrimSpace(withoutMarkers(rest)), "#-*>|+ ")
-			if words == "" {
-				continue
-			}
-			c := claim{text: words}
-			c.add(rest)
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-func (c *claim) add(s string) {
-	for _, m := range footnote.FindAllStringSubmatch(s, -1) {
-		if n, err := strconv.Atoi(m[1]); err == nil && !slices.Contains(c.numbers, n) {
-			c.numbers = append(c.numbers, n)
-		}
-	}
-}
-
-// withoutCode drops fenced code: it makes no claims.
-func withoutCode(markdown string) string {
-	var out []string
-	fenced := false
-	for _, line := range strings.Split(markdown, "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
-			continue
-		}
-		if !fenced {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
-}
 
 // report makes the events that end an answered run, but for run_done.
 func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
@@ -111,8 +43,8 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	return append(ps, a)
 }
 
-// evaluate compares each sentence with the passages behind its footnotes. Confidence is the share of backed sentences among
-// those with footnotes, lowered by quotes that are not word for word and by half for text without any footnote.
+// evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the footnotes that follow in their
+// paragraph. Confidence is the share of borne out sentences among those that state something, lowered by quotes that are not word for word.
 func (w *work) evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	if w.givenText() {
@@ -124,21 +56,23 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.fell && w.desk.sources.isEmpty()) {
 		return 0.8, w.unfounded(), unsupported
 	}
-	all := claims(markdown)
-	cited, backed := 0, 0
-	for _, c := range all {
-		if len(c.numbers) == 0 {
-			if len(w.cite.list) == 0 {
-				unsupported = append(unsupported, c.text)
+	cited, backed, without, covered := 0, 0, 0, 0
+	for _, c := range w.claimsOf(markdown) {
+		switch {
+		case len(c.numbers) > 0:
+			if cited++; w.backed(c) || c.leads() {
+				backed++
+				continue
 			}
+		case !states(c.text):
 			continue
+		default:
+			if without++; w.covered(c) {
+				covered++
+				continue
+			}
 		}
-		cited++
-		if w.backed(c) {
-			backed++
-		} else {
-			unsupported = append(unsupported, c.text)
-		}
+		unsupported = append(unsupported, c.text)
 	}
 	if cited == 0 {
 		return 0.1, "No sentence carries a footnote.", unsupported
@@ -149,12 +83,12 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 			exact++
 		}
 	}
-	share := float64(backed) / float64(cited)
-	covered := float64(cited) / float64(len(all))
-	confidence = share * (0.5 + 0.5*covered) * (0.8 + 0.2*float64(exact)/float64(len(w.cite.list)))
-	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; %d of %s %s word for word in the documents.",
-		backed, count(cited, "sentence"), either(cited == 1, "is", "are"), either(cited == 1, "its passages", "their passages"),
-		exact, count(len(w.cite.list), "quote"), either(len(w.cite.list) == 1, "stands", "stand"))
+	confidence = float64(backed+covered) / float64(cited+without) * (0.8 + 0.2*float64(exact)/float64(len(w.cite.list)))
+	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; ", backed, count(cited, "sentence"), either(cited == 1, "is", "are"), either(cited == 1, "its passages", "their passages"))
+	if bare := without - covered; bare > 0 {
+		explained += fmt.Sprintf("%s without a source %s in no passage; ", count(bare, "sentence"), either(bare == 1, "stands", "stand"))
+	}
+	explained += fmt.Sprintf("%d of %s %s word for word in the documents.", exact, count(len(w.cite.list), "quote"), either(len(w.cite.list) == 1, "stands", "stand"))
 	return math.Round(confidence*100) / 100, explained, unsupported
 }
 
@@ -174,19 +108,6 @@ func either(first bool, a, b string) string {
 		return a
 	}
 	return b
-}
-
-// backed reports whether any passage behind a sentence holds its words.
-func (w *work) backed(c claim) bool {
-	for _, n := range c.numbers {
-		if n < 1 || n > len(w.cite.from) {
-			continue
-		}
-		if src, ok := w.desk.sources.at(w.cite.from[n-1]); ok && w.cite.judge.Supports(c.text, src.passage.Text) {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *work) coverage() chat.Coverage {

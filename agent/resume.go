@@ -204,7 +204,10 @@ func (w *work) recount(s chat.Step) {
 	if s.Status != chat.StatusRunning && s.Status != chat.StatusPending { // a call that was cut off may be made again
 		w.calls[t.name+string(s.ToolInput)]++
 	}
-	w.bare = w.bare || t.bare && s.Status == chat.StatusComplete
+	if t.bare && s.Status == chat.StatusComplete {
+		w.bare = true
+		w.keepReturned(s.ToolOutput)
+	}
 }
 
 // restoreSources gives passages their numbers back. Passages that are gone by now lose theirs, which nobody else gets.

@@ -27,14 +27,11 @@ func (w *work) validate(ctx context.Context, r reply, text string) (again bool, 
 // anyBacked reports whether a claim with footnotes is backed, or there is none to check.
 func (w *work) anyBacked(text string) bool {
 	cited := false
-	for _, c := range claims(text) {
-		if len(c.numbers) == 0 {
-			continue
-		}
-		if w.backed(c) {
+	for _, c := range w.claimsOf(text) {
+		if len(c.numbers) > 0 && w.partlyBacked(c) || len(c.around) > 0 && w.holds(c.text, c.around) {
 			return true
 		}
-		cited = true
+		cited = cited || len(c.numbers) > 0
 	}
 	return !cited
 }

@@ -65,7 +65,10 @@ type work struct {
 	ids        int
 	turns      int // model turns that may call tools
 	retrievals int
-	bare       bool       // a tool answered that shows no passages
+	bare       bool    // a tool answered that shows no passages
+	returned   string  // what such tools returned
+	claimed    []claim // of the answer looked at last
+	claimedOf  string
 	enough     bool       // the model said that it can answer
 	led        bool       // the program chose the first tools
 	direct     bool       // the next turn is the answer, for the model was not asked to choose

@@ -192,8 +192,8 @@ type Answer struct {
 	Markdown       string     `json:"answer"`
 	Citations      []Citation `json:"citations"`
 	Sources        []Source   `json:"sources"`
-	Unsupported    []string   `json:"unsupported"` // sentences whose citation has no supporting words in its passage
-	Confidence     float64    `json:"confidence"`  // 0–1
+	Unsupported    []string   `json:"unsupported"` // sentences that no passage behind their citations bears out, and those that state something without one; without their [N]
+	Confidence     float64    `json:"confidence"`  // 0–1: the share of sentences borne out among those that state something, less up to a fifth for quotes that are not word for word
 	SelfEvaluation string     `json:"self_evaluation,omitempty"`
 	Coverage       Coverage   `json:"coverage"`
 	StepsUsed      int        `json:"steps_used"`

@@ -72,6 +72,9 @@ func FuzzFindQuote(f *testing.F) {
 			t.Fatalf("BestSentence(%q, %q) = %d, %d, %f", s, quote, start, end, score)
 		}
 		corpus.Supports(s, quote)
+		if start, end, _ := corpus.NewJudge().Quote(s, quote); start < 0 || start > end || end > utf8.RuneCountInString(s) {
+			t.Fatalf("Quote(%q, %q) = %d, %d", s, quote, start, end)
+		}
 	})
 }
 
@@ -100,6 +103,28 @@ func TestBestSentence(t *testing.T) {
 	}
 }
 
+func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
+	const drains = "Drains\n\nThe pipes under the yard date from 1980. They were cleaned by Acme in May.\n\nWater\n\nThe tap drips."
+	for _, tt := range []struct {
+		claim, want string
+		some        bool
+	}{
+		{"The drains are forty years old", "The pipes under the yard date from 1980.", false},
+		{"The king keeps dragons in the cellar", "The pipes under the yard date from 1980.", false},
+		{"The drains were cleaned in May", "They were cleaned by Acme in May.", true},
+		{"The water tap drips", "The tap drips.", true},
+		{"Drains", "Drains", true},
+	} {
+		a, b, score := corpus.NewJudge().Quote(drains, tt.claim)
+		if got := string([]rune(drains)[a:b]); got != tt.want || (score > 0) != tt.some {
+			t.Errorf("Quote(%q) = %q (%.2f), want %q", tt.claim, got, score, tt.want)
+		}
+	}
+	if a, b, _ := corpus.NewJudge().Quote("Drains", "dragons"); a != 0 || b != 6 {
+		t.Errorf("of a passage that is a heading alone: %d, %d", a, b)
+	}
+}
+
 func TestSupports(t *testing.T) {
 	for _, tt := range []struct {
 		name, claim string
@@ -111,6 +136,8 @@ func TestSupports(t *testing.T) {
 		{"another name", "The roof was inspected by Johnson from Globex in 2021", false},
 		{"other words", "The basement floods every winter after heavy rain", false},
 		{"a list's number is none", "7. The slates are sound", true},
+		{"a name with underscores", "Set FOOTNOTE_DATA for _every_ **survey**", false},
+		{"in emphasis", "_Three_ **slates** have `slipped`", true},
 		{"nothing said", "Yes, it is.", true},
 		{"another language with the right numbers", "Das Dach wurde am 14. März 2021 von der Firma Acme geprüft und ist in Ordnung.", true},
 		{"another language with another number", "Das Dach wurde am 15. März 2021 von der Firma Acme geprüft und ist in Ordnung.", false},
@@ -120,6 +147,72 @@ func TestSupports(t *testing.T) {
 				t.Errorf("Supports(%q) = %v, want %v", tt.claim, got, tt.want)
 			}
 		})
+	}
+}
+
+const rules = "Rules. The roof was replaced in 2019. The roof was renewed in 1987. The wiring was renewed in 2005. It was checked again in 2010. " +
+	"The boiler is serviced twice a year. The filter is cleaned every six months. The maker guarantees the slates for 30 years against splitting. " +
+	"The policy does not cover flood damage to the basement. The tenant may keep one cat. Dogs are not allowed without the landlord's written consent. " +
+	"A residual current device is missing. There was no rain, and the walls were dry. No guarantee is available for that work. The rent is £1,150 a month. " +
+	"The cover ends no later than 3 May 2031. Der Filter wird nicht gereinigt. The employee gets three months' notice."
+
+func TestWhatSaysTheOppositeDoesNotSupport(t *testing.T) {
+	for _, tt := range []struct {
+		claim string
+		want  bool
+	}{
+		{"The roof was replaced in 2019.", true},
+		{"The roof was not replaced in 2019.", false},
+		{"The roof wasn’t replaced in 2019.", false},
+		{"The roof was renewed in 1987.", true},
+		{"The roof was renewed in 2005.", false},
+		{"The wiring was renewed in 2005.", true},
+		{"The wiring was checked again in 2010.", true},
+		{"The roof was renewed in 1987 and the wiring in 2005.", true},
+		{"The boiler is serviced twice a year.", true},
+		{"The boiler is serviced twice a month.", true}, // months are in the passage: not certain
+		{"The boiler is serviced twice a week.", false},
+		{"The boiler is serviced twice weekly.", false},
+		{"The filter is cleaned twice a year.", true},
+		{"The slates are guaranteed for 30 years.", true},
+		{"The slates are guaranteed for 30 days.", false},
+		{"The slates are guaranteed for thirty years.", true},
+		{"The rent is £1,150 a month.", true},
+		{"The monthly rent is $1,150.", false},
+		{"The rent is £1,150 each month.", true},
+		{"The notice is three months.", true},
+		{"The notice is three years.", false},
+		{"The policy does not cover flood damage.", true},
+		{"The policy covers flood damage to the basement.", false},
+		{"No, the tenant may keep one cat.", true},
+		{"Dogs are not allowed.", true},
+		{"Dogs are allowed with the landlord's written consent.", true},
+		{"There is no residual current device.", true},
+		{"The walls were dry.", true},
+		{"The walls were dry, for there was no rain.", true},
+		{"A guarantee is available for that work.", false},
+		{"No guarantee is available for that work.", true},
+		{"The cover ends on 3 May 2031 at the latest.", true},
+		{"Der Filter wird gereinigt.", false},
+		{"Der Filter wird nicht gereinigt.", true},
+	} {
+		if got := corpus.Supports(tt.claim, rules); got != tt.want {
+			t.Errorf("Supports(%q) = %v, want %v", tt.claim, got, tt.want)
+		}
+	}
+}
+
+func TestAClaimMayRestOnSeveralPassages(t *testing.T) {
+	j := corpus.NewJudge()
+	if !j.Backed("MAX_UPLOAD_MIB | 50 | largest file", "", "Setting\tDefault\nMAX_UPLOAD_MIB\t50\tlargest file") {
+		t.Error("a name with underscores is taken apart")
+	}
+	const rent, deposit = "The monthly rent is £1,150.", "A deposit of £2,300 is held."
+	if claim := "The rent is £1,150 and the deposit £2,300."; j.Backed(claim, "", rent) || j.Backed(claim, "") || !j.Backed(claim, "", rent, deposit) {
+		t.Error("the passages are not taken together")
+	}
+	if claim := "The lease of Mill Lane has a rent."; j.Backed(claim, "", "It costs little to rent.") || !j.Backed(claim, "Lease agreement for 12 Mill Lane", "It costs little to rent.") {
+		t.Error("words of the title count")
 	}
 }
 

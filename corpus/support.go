@@ -59,7 +59,7 @@ func claimWords(claim, lang string) []claimed {
 }
 
 var (
-	marks      = regexp.MustCompile(`\[\^?(?:Source )?\d+\]|[*_` + "`" + `]{1,3}\B|\B[*_` + "`" + `]{1,3}`)
+	marks      = regexp.MustCompile(`\[\^?(?:Source )?\d+\]|[*` + "`" + `]{1,3}\B|\B[*` + "`" + `]{1,3}|\b_{1,3}|_{1,3}\b`)
 	listNumber = regexp.MustCompile(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
 )
 
@@ -96,7 +96,9 @@ type Judge struct {
 type judged struct {
 	lang      string
 	ranges    [][2]int
+	texts     []string // of the sentences
 	sentences []termSet
+	negative  int // whether any sentence has a negation: 1 or -1, 0 while nobody asked
 }
 
 // NewJudge returns a Judge that has met nothing yet.
@@ -111,7 +113,8 @@ func (j *Judge) passage(s string) *judged {
 	p := &judged{lang: text.Detect(s), ranges: text.Sentences(s)}
 	runes := []rune(s)
 	for _, r := range p.ranges {
-		p.sentences = append(p.sentences, j.termsOf(string(runes[r[0]:r[1]]), p.lang))
+		p.texts = append(p.texts, string(runes[r[0]:r[1]]))
+		p.sentences = append(p.sentences, j.termsOf(p.texts[len(p.texts)-1], p.lang))
 	}
 	j.passages[s] = p
 	return p
@@ -164,17 +167,52 @@ func BestSentence(passage, claim string) (start, end int, score float64) {
 // BestSentence is the function of that name, with a memory.
 func (j *Judge) BestSentence(passage, claim string) (start, end int, score float64) {
 	p := j.passage(passage)
-	ranges := p.ranges
-	if len(ranges) == 0 {
+	if len(p.ranges) == 0 {
+		return 0, 0, 0
+	}
+	best, score := p.best(claimWords(claim, p.lang), nil)
+	return p.ranges[best][0], p.ranges[best][1], score
+}
+
+// headingShare is how much of a claim a heading must hold to be quoted for it: it is the heading that is claimed then.
+const headingShare = 0.8
+
+// Quote is BestSentence without the headings, which say nothing of themselves, unless one of them is all that a claim says.
+func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
+	p := j.passage(passage)
+	if len(p.ranges) == 0 {
 		return 0, 0, 0
 	}
 	words := claimWords(claim, p.lang)
-	sentences := p.sentences
+	best, score := p.best(words, nil)
+	if headings := headingsIn(passage, p.ranges); headings[best] && score < headingShare && slices.Contains(headings, false) {
+		best, score = p.best(words, headings)
+	}
+	return p.ranges[best][0], p.ranges[best][1], score
+}
+
+// headingsIn says which of a passage's sentences are headings: short lines that stand alone and end without a stop, with something below.
+func headingsIn(passage string, ranges [][2]int) []bool {
+	runes := []rune(passage)
+	out := make([]bool, len(ranges))
+	for i, r := range ranges {
+		above := r[0] == 0 || r[0] >= 2 && runes[r[0]-1] == '\n' && runes[r[0]-2] == '\n'
+		below := r[1]+1 < len(runes) && runes[r[1]] == '\n' && runes[r[1]+1] == '\n'
+		line := string(runes[r[0]:r[1]])
+		out[i] = above && below && r[1]-r[0] <= 100 && !strings.ContainsAny(line, "\n\t|") && !strings.ContainsRune(".!?:;,…。！？：；", runes[r[1]-1]) &&
+			!strings.ContainsRune("-*•–", runes[r[0]])
+	}
+	return out
+}
+
+// best returns which sentence holds most of the words, and the share of their weight that it holds. Words that stand in few sentences count
+// more. Where none holds any it is the first, with 0; those in skip are left out.
+func (p *judged) best(words []claimed, skip []bool) (best int, score float64) {
 	found := make([]int, len(words)) // how many sentences hold a word
-	for i := range ranges {
-		for j, w := range words {
-			if sentences[i].has(w) {
-				found[j]++
+	for i := range p.sentences {
+		for k, w := range words {
+			if p.sentences[i].has(w) {
+				found[k]++
 			}
 		}
 	}
@@ -182,13 +220,17 @@ func (j *Judge) BestSentence(passage, claim string) (start, end int, score float
 	for _, w := range words {
 		total += w.weight
 	}
-	best, bestRank := 0, 0.0
-	for i, r := range ranges {
+	bestRank := 0.0
+	best = max(0, slices.Index(skip, false))
+	for i, r := range p.ranges {
+		if skip != nil && skip[i] {
+			continue
+		}
 		held, rank := 0.0, 0.0
-		for j, w := range words {
-			if sentences[i].has(w) {
+		for k, w := range words {
+			if p.sentences[i].has(w) {
 				held += w.weight
-				rank += w.weight * math.Log(1+float64(len(ranges))/float64(found[j])) // a word of every sentence tells little
+				rank += w.weight * math.Log(1+float64(len(p.ranges))/float64(found[k])) // a word of every sentence tells little
 			}
 		}
 		rank -= 1e-5 * float64(r[1]-r[0]) // of two alike the shorter
@@ -196,24 +238,50 @@ func (j *Judge) BestSentence(passage, claim string) (start, end int, score float
 			best, bestRank, score = i, rank, held/total
 		}
 	}
-	return ranges[best][0], ranges[best][1], score
+	return best, score
 }
 
 // Supports reports whether a passage holds a claim's words to a sufficient degree: all its numbers, half of its names, a third of
-// the whole. A claim without content words is supported. Words can't be compared across languages: then numbers and names decide.
+// the whole, and does not plainly say something else. A claim without content words is supported. Words can't be compared across
+// languages: then numbers and names decide.
 func Supports(claim, passage string) bool { return NewJudge().Supports(claim, passage) }
 
 // Supports is the function of that name, with a memory.
-func (j *Judge) Supports(claim, passage string) bool {
-	has := j.passage(passage)
-	lang := has.lang
+func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, "", passage) }
+
+// Backed is Supports for a claim that rests on several passages together. What no passage holds does not count if about does: the titles
+// of their documents, the headings above them.
+func (j *Judge) Backed(claim, about string, passages ...string) bool {
+	var has []*judged
+	for _, p := range passages {
+		has = append(has, j.passage(p))
+	}
+	if len(has) == 0 {
+		return false
+	}
+	said := strings.TrimRight(claim, ".!? ")
+	for _, p := range has {
+		if slices.ContainsFunc(p.texts, func(s string) bool { return strings.TrimRight(s, ".!? ") == said }) {
+			return true // word for word
+		}
+	}
+	lang := has[0].lang
 	words := claimWords(claim, lang)
 	if len(words) == 0 {
 		return true
 	}
+	var known termSet
 	var total, held, names, namesHeld float64
 	for _, w := range words {
-		ok := has.has(w)
+		ok := slices.ContainsFunc(has, func(p *judged) bool { return p.has(w) })
+		if !ok && about != "" {
+			if known == nil {
+				known = j.termsOf(about, lang)
+			}
+			if known.has(w) {
+				continue
+			}
+		}
 		if w.weight == numberWeight && !ok {
 			return false
 		}
@@ -229,7 +297,7 @@ func (j *Judge) Supports(claim, passage string) bool {
 		}
 	}
 	if namesHeld*2 >= names && held >= minSupport*total {
-		return true
+		return !j.contradicts(claim, words, has)
 	}
 	if lang == "" || held == 0 && names > 0 {
 		return false

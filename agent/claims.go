@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"footnote/corpus/text"
+)
+
+// claim is a sentence of an answer.
+type claim struct {
+	text    string // without its footnotes
+	numbers []int  // its footnotes
+	parts   []part // as its footnotes divide it
+	around  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
+	group   int    // of the paragraph or list
+}
+
+// part is a piece of a sentence up to its footnotes. What stands behind the last ones has none.
+type part struct {
+	text    string
+	numbers []int
+}
+
+// mark is a footnote at a place of a text without footnotes, in runes.
+type mark struct{ at, number int }
+
+var (
+	marksOrCode = regexp.MustCompile("`[^`\n]*`|\\[\\d{1,3}\\]")
+	listItem    = regexp.MustCompile(`^(?:[-*+•]|\d{1,3}[.)])\s`)
+	boldLine    = regexp.MustCompile(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
+)
+
+// claims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind.
+func claims(markdown string) []claim {
+	var out []claim
+	for _, p := range paragraphs(markdown) {
+		plain, marks := liftMarks(p.text)
+		runes := []rune(plain)
+		spans := text.Sentences(plain)
+		if len(spans) == 0 && len(out) > 0 { // footnotes alone are those of the sentence before
+			out[len(out)-1].add(marks)
+		}
+		for i, span := range spans {
+			var own []mark
+			for len(marks) > 0 && (i == len(spans)-1 || marks[0].at <= spans[i+1][0]) {
+				own, marks = append(own, marks[0]), marks[1:]
+			}
+			said := strings.TrimLeft(strings.Join(strings.Fields(withoutMarkers(string(runes[span[0]:span[1]]))), " "), "#-*>|+ ")
+			if said == "" {
+				if len(out) > 0 {
+					out[len(out)-1].add(own)
+				}
+				continue
+			}
+			c := claim{text: said, group: p.group}
+			from := span[0]
+			for k, m := range own {
+				if at := min(max(m.at, from), span[1]); at > from || k == 0 {
+					c.parts = append(c.parts, part{text: string(runes[from:at])})
+					from = at
+				}
+				last := &c.parts[len(c.parts)-1]
+				last.numbers = append(last.numbers, m.number)
+			}
+			c.numbers = numbersOf(own)
+			if rest := string(runes[from:span[1]]); strings.ContainsFunc(rest, isWordRune) {
+				c.parts = append(c.parts, part{text: rest})
+			}
+			out = append(out, c)
+		}
+	}
+	surround(out)
+	return out
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+func numbersOf(marks []mark) []int {
+	var out []int
+	for _, m := range marks {
+		if !slices.Contains(out, m.number) {
+			out = append(out, m.number)
+		}
+	}
+	return out
+}
+
+// add gives a sentence footnotes that stand behind it.
+func (c *claim) add(marks []mark) {
+	for _, n := range numbersOf(marks) {
+		if !slices.Contains(c.numbers, n) {
+			c.numbers = append(c.numbers, n)
+		}
+	}
+	if len(c.numbers) > 0 {
+		c.parts = []part{{c.text, c.numbers}}
+	}
+}
+
+// surround notes which footnotes may cover sentences that have none.
+func surround(all []claim) {
+	group, lead := 0, []int(nil)
+	for i := range all {
+		if all[i].group != group {
+			group, lead = all[i].group, nil
+		}
+		all[i].around = slices.Clone(lead)
+		if strings.HasSuffix(all[i].text, ":") {
+			lead = append(lead, all[i].numbers...)
+		}
+	}
+	var later []int
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].group != group {
+			group, later = all[i].group, nil
+		}
+		all[i].around = append(all[i].around, later...)
+		later = append(later, all[i].numbers...)
+	}
+}
+
+// liftMarks takes the footnotes, and the spaces before them, out of a text. Code keeps what looks like one, and links do.
+func liftMarks(s string) (plain string, marks []mark) {
+	var b strings.Builder
+	runes, done := 0, 0
+	put := func(piece string) {
+		b.WriteString(piece)
+		runes += len([]rune(piece))
+	}
+	for _, at := range marksOrCode.FindAllStringIndex(s, -1) {
+		if s[at[0]] == '`' || strings.HasPrefix(s[at[1]:], "(") {
+			continue
+		}
+		put(strings.TrimRight(s[done:at[0]], " \t\n"))
+		n, _ := strconv.Atoi(s[at[0]+1 : at[1]-1])
+		marks = append(marks, mark{runes, n})
+		if done = at[1]; done < len(s) && isWordRune([]rune(s[done:])[0]) {
+			put(" ")
+		}
+	}
+	put(s[done:])
+	return b.String(), marks
+}
+
+// paragraph is a piece of an answer that stands by itself: a paragraph, an item of a list, a row of a table. A list is one group with the
+// line that leads to it.
+type paragraph struct {
+	text  string
+	group int
+	kind  paragraphKind
+}
+
+type paragraphKind int
+
+const (
+	plainText paragraphKind = iota
+	item
+	row
+)
+
+// paragraphs leaves out what makes no claims: headings, code, the heads of tables.
+func paragraphs(markdown string) []paragraph {
+	var out []paragraph
+	group, apart := 0, true // apart: the next line does not go on with the one before
+	for _, line := range strings.Split(withoutCode(markdown), "\n") {
+		line = strings.TrimSpace(line)
+		for strings.HasPrefix(line, ">") {
+			line = strings.TrimSpace(line[1:])
+		}
+		kind := plainText
+		switch {
+		case line == "":
+			apart = true
+			continue
+		case strings.Trim(line, "|-: *_=") == "":
+			if n := len(out) - 1; n >= 0 && out[n].kind == row && strings.Contains(line, "|") {
+				out = out[:n]
+			}
+			apart = !strings.Contains(line, "|")
+			continue
+		case strings.HasPrefix(line, "#"), boldLine.MatchString(line) && !strings.ContainsAny(line, ".!?"):
+			group, apart = group+1, true
+			continue
+		case listItem.MatchString(line):
+			kind = item
+		case strings.HasPrefix(line, "|"):
+			kind = row
+		}
+		last := len(out) - 1
+		if last >= 0 && kind == plainText && !apart && out[last].kind != row {
+			out[last].text += "\n" + line
+			continue
+		}
+		belongs := last >= 0 && out[last].group == group && kind != plainText && (!apart || out[last].kind == kind || leadsOn(out[last].text))
+		if !belongs {
+			group++
+		}
+		out = append(out, paragraph{line, group, kind})
+		apart = false
+	}
+	return out
+}
+
+// leadsOn reports whether a text ends with the colon before a list.
+func leadsOn(s string) bool {
+	plain, _ := liftMarks(s)
+	return strings.HasSuffix(strings.TrimRight(plain, "*_ "), ":")
+}
+
+// withoutCode drops fenced code: it makes no claims.
+func withoutCode(markdown string) string {
+	if !strings.Contains(markdown, "```") {
+		return markdown
+	}
+	var out []string
+	fenced := false
+	for _, line := range strings.Split(markdown, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+			continue
+		}
+		if !fenced {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}

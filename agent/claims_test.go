@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/llm/scripted"
+)
+
+func TestAFootnoteBelongsToTheSentenceItStandsInOrBehind(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		markdown string
+		want     []string
+		numbers  [][]int
+	}{
+		{"The roof leaks [1]. It is old. [2] Pigs fly.", []string{"The roof leaks.", "It is old.", "Pigs fly."}, [][]int{{1}, {2}, nil}},
+		{"The roof leaks.[1] It was replaced in 1850.[2]", []string{"The roof leaks.", "It was replaced in 1850."}, [][]int{{1}, {2}}},
+		{"The roof leaks.[1][2]It is old.[3]", []string{"The roof leaks.", "It is old."}, [][]int{{1, 2}, {3}}},
+		{"[1] The roof leaks.", []string{"The roof leaks."}, [][]int{{1}}},
+		{"The roof leaks.\n\n[1]", []string{"The roof leaks."}, [][]int{{1}}},
+		{"- The roof leaks [1].\n- **It is old [2].**\n1. It is cold.", []string{"The roof leaks.", "It is old.", "1. It is cold."}, [][]int{{1}, {2}, nil}},
+		{"# Roof [1]\n\n**Roof**\n\nIt leaks [1].\n\n```\nx[1]\n```", []string{"It leaks."}, [][]int{{1}}},
+		{"| Item | Cost |\n|---|---|\n| Roof | £5 [1] |", []string{"Roof | £5 |"}, [][]int{{1}}},
+		{"Use `a[1]` for this [2], see [3](http://x).", []string{"Use `a` for this, see(http://x)."}, [][]int{{2}}},
+		{"The roof, which was renewed by Harper & Sons,\nis in poor condition [1].", []string{"The roof, which was renewed by Harper & Sons, is in poor condition."}, [][]int{{1}}},
+	} {
+		var said []string
+		var numbers [][]int
+		for _, c := range claims(tt.markdown) {
+			said, numbers = append(said, c.text), append(numbers, c.numbers)
+		}
+		if !slices.Equal(said, tt.want) || !slices.EqualFunc(numbers, tt.numbers, slices.Equal) {
+			t.Errorf("%q has %q %v, want %q %v", tt.markdown, said, numbers, tt.want, tt.numbers)
+		}
+	}
+}
+
+func TestWhatStatesNothingNeedsNoFootnote(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"The survey says:", "**What it costs:**", "Do you want more?", "Hello!", "Yes, of course.", "Let me know if you need more.", "I hope this helps!",
+		"Here is a short summary of what I found.", Refusal, "I searched for: roof condition.", "I could not find who paid for it.", "I couldn’t find the price.",
+		"The documents do not say who paid.", "The lease doesn't mention pets.", "The price is not stated.", "There is no information about the price.",
+		"Nothing that I found is about “the windows”, so there is nothing to compare with.", "Die Dokumente enthalten keine Angaben zum Preis.",
+		"Les documents ne mentionnent pas le prix.", "El precio no se menciona.", "価格についての記載はありません。", "文档中没有提到价格。", "---", "It is so.",
+	} {
+		if states(s) {
+			t.Errorf("%q is taken for a claim", s)
+		}
+	}
+	for _, s := range []string{
+		"Pigs fly over the moon.", "Cows sing.", "It leaks.", "Yes, the roof leaks.", "Flood damage is not covered.", "Dogs are not allowed.", "No guarantee is available.",
+		"I could not find the price, but the king keeps dragons.", "Nothing was replaced in 1850.", "Here is a dragon, and it breathes fire.", "Das Dach ist undicht.", "水車の直径は四メートルである。",
+		"There is no smoke detector in the hall.",
+	} {
+		if !states(s) {
+			t.Errorf("%q is not taken for a claim", s)
+		}
+	}
+}
+
+const (
+	poorRoof = "The roof covering is in poor condition"
+	renewed  = "The roof was last renewed in 1987 by Harper & Sons"
+)
+
+func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, says  string
+		unsupported []string
+		confidence  float64
+	}{
+		{"all is borne out", poorRoof + " [1]. " + renewed + ".[1]", nil, 1},
+		{"an invention before the full stop", poorRoof + " [1]. The king keeps dragons in the cellar [1].", []string{"The king keeps dragons in the cellar."}, 0.5},
+		{"and behind it without a space", poorRoof + ".[1] The chimney was replaced in 1850.[1]", []string{"The chimney was replaced in 1850."}, 0.5},
+		{"and without a footnote", "The walls are fine. Pigs fly over the moon. Cows sing. " + poorRoof + " [1].", []string{"The walls are fine.", "Pigs fly over the moon.", "Cows sing."}, 0.25},
+		{"a footnote covers what stands before it in its paragraph", poorRoof + ". Several slates are missing on the north slope. The lead flashing is cracked [1].", nil, 1},
+		{"but not in another", renewed + ".\n\n" + poorRoof + " [1].", []string{renewed + "."}, 0.5},
+		{"nor behind it", poorRoof + " [1]. Dragons live in the cellar.", []string{"Dragons live in the cellar."}, 0.5},
+		{"the line that leads to a list covers it", "The survey found this [1]:\n\n- poor condition of the roof covering\n- missing slates on the north slope\n- dragons in the cellar", []string{"dragons in the cellar"}, 0.75},
+		{"each part by its own footnote", poorRoof + " [1] and the king keeps dragons in the cellar [1].", []string{poorRoof + " and the king keeps dragons in the cellar."}, 0},
+		{"what stands behind the last", poorRoof + " [1], and the king keeps seven dragons.", []string{poorRoof + ", and the king keeps seven dragons."}, 0},
+		{"a part that says nothing alone", "According to the survey [1], the roof was last renewed in 1987 [1].", nil, 1},
+		{"what is missing", poorRoof + " [1]. The survey does not say who paid for it.", nil, 1},
+		{"the opposite", poorRoof + " [1]. The roof was not renewed in 1987 by Harper & Sons [1].", []string{"The roof was not renewed in 1987 by Harper & Sons."}, 0.5},
+		{"another unit", poorRoof + " [1]. We recommend replacing the flashing within twelve years [1].", []string{"We recommend replacing the flashing within twelve years."}, 0.5},
+		{"the title is known", "The building survey of 12 Mill Lane says that the roof covering is in poor condition [1].", nil, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cited := strings.ReplaceAll(tt.says, "[1]", "[2]") // the passage about the roof is the second of what is read
+			h := newHouse(t, scripted.New(calls(call("read_document", `{"doc_id":"Building survey of 12 Mill Lane"}`)), says(cited), says(cited)))
+			got := h.answer(question("What does the survey say about the roof?"))
+			if tt.confidence == 0 { // nothing in it is sure, but a part of it is
+				if got.done().Error != nil {
+					t.Fatalf("it was held back: %+v", got.done())
+				}
+			}
+			if a := got.answer(); !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence {
+				t.Errorf("%q: unsupported %q, confidence %v: %s", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// politeness are sentences that only speak to the reader.
+var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of course|yes|no|maybe|ok|okay|thanks?|thank you|(?:great|good) question|you['’]re welcome|sorry|i['’]m sorry|` +
+	`hallo|guten tag|gern|gerne|natürlich|ja|nein|danke|bitte|bonjour|bien sûr|oui|non|merci|hola|claro|sí|gracias)(?: (?:there|you))?[\s,.!–-]*)+$|` +
+	`^(?:(?:i )?hope (?:this|that|it) helps|let me know\b|feel free to\b|if you (?:want|like|need|wish|have|would|['’]d)\b.*\b(?:i can|let me know|ask)\b|(?:i['’]m |i am )?happy to\b)|` +
+	`^here(?: is|['’]s| are) (?:what|the|a|an|my|your) (?:i found|(?:short |brief |quick )?(?:summary|overview|answer|comparison|list|findings|result|results))\b[^,;]*$`)
+
+// unfound are sentences about what was searched, or what the documents do not say.
+var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|had|was|were|am|are)\s*(?:n['’]t|not)|\s+cannot|['’]m not)\s+(?:been able|able|find|found|see|seen|locate|located|know|have|tell|say|answer|determine|confirm)\b|` +
+	`\b(?:i|we)(?:\s+have|['’]ve)?\s+(?:searched|looked)\b|^(?:searched|looked) for\b|` +
+	`\b(?:do|does|did)\s*(?:n['’]t|not)\s+(?:\w+ly\s+)?(?:say|state|mention|hold|contain|specify|provide|tell|indicate|address|describe|explain|answer|discuss|give|name)\b|` +
+	`\b(?:is|are|was|were)\s*(?:n['’]t|not)\s+(?:\w+ly\s+)?(?:stated|mentioned|specified|indicated|found in|described in|given in|named in|part of (?:the|your|these) documents|in (?:the|your|these) (?:documents?|passages?|sources?|library))\b|` +
+	`^(?:there (?:is|are|was|were)\s+)?no\s+(?:other |further |more |specific |relevant )*(?:information|mention|details?|passages?|indication)\b|` +
+	`^(?:there (?:is|was)\s+)?nothing\s+(?:that i found|else was found|was found|in (?:the|your|these)|about\b|on\b)|` +
+	`\b(?:missing|absent) (?:from|in) (?:the|your|these) (?:documents?|passages?|sources?|library)\b|^what is missing\b|` +
+	`\b(?:dokumente?n?|unterlagen|quellen|passagen|textstellen?)\b.*\b(?:nicht|nichts|keine?[nrms]?)\b|\bkeine? (?:angaben?|informationen?|hinweise?)\b|\bnichts? (?:gefunden|erwähnt|genannt)\b|\bnicht finden\b|` +
+	`\b(?:documents?|sources?|passages?|extraits?)\b.*\b(?:ne|n['’]).*\b(?:pas|aucune?|rien)\b|\baucune? (?:information|mention|précision)\b|\bje n['’]ai (?:pas|rien) trouvé|` +
+	`\bno se (?:menciona|indica|especifica|dice|encontr)|\bno (?:he encontrado|encontré|hay información|mencionan?|indican?|especifican?)\b|` +
+	`(?:記載|記述|情報|言及|説明).*(?:ありません|見つかりません|ない)|見つかりません|(?:没有|沒有|未)(?:找到|提到|提及|说明|记载|相关)|не (?:наш|найд|указ|упомин|сказано|говорится)`)
+
+// turnsOn is where a sentence that says what was not found begins to say something else.
+var turnsOn = regexp.MustCompile(`(?i)\b(?:but|however|though|although|yet|aber|jedoch|doch|mais|cependant|pero|aunque)\b|;`)
+
+// states reports whether a sentence says something that a document must bear out: not so a line that leads to a list, a question, a greeting,
+// or a word on what was searched and not found.
+func states(sentence string) bool {
+	s := strings.TrimRightFunc(sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) })
+	if !strings.ContainsFunc(s, isWordRune) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "：") || strings.HasSuffix(s, "？") {
+		return false
+	}
+	s = strings.TrimLeft(s, "*_`\"'“«( ")
+	if contentWords(s) == 0 || refused(s) || opensPolitely(s) && politeness.MatchString(s) {
+		return false
+	}
+	lower := strings.ToLower(s)
+	return !slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) || !unfound.MatchString(s) || turnsOn.MatchString(s)
+}
+
+// denials are parts of words, one of which stands in whatever unfound finds: the expression is slow.
+var denials = []string{
+	"not", "n't", "n’t", "no ", "nothing", "search", "looked", "missing", "absent", "nicht", "kein", "ne ", "n'", "n’", "aucun", "不", "没", "沒", "未", "ない", "ません", "не ",
+}
+
+// opensPolitely reports whether the first word of a sentence is one of those that politeness finds.
+func opensPolitely(s string) bool {
+	end := strings.IndexFunc(s, func(r rune) bool { return !isWordRune(r) })
+	if end < 0 {
+		end = len(s)
+	}
+	return slices.Contains(polite, strings.ToLower(s[:end]))
+}
+
+var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay thank thanks great good you sorry i hallo guten gern gerne natürlich ja nein danke bitte bonjour bien " +
+	"oui non merci hola claro sí gracias hope let feel if happy here")
+
+// plainLanguages are those whose words without content are known, where the language of a few words is not.
+var plainLanguages = []string{"en", "de", "fr", "es"}
+
+// contentWords is how many words of a text say something. Two letters of a script without spaces are a word.
+func contentWords(s string) int {
+	n, unspaced := 0, 0
+	for field := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isWordRune(r) && r != '\'' && r != '’' }) {
+		if r, _ := utf8.DecodeRuneInString(field); text.Unspaced(r) {
+			unspaced += utf8.RuneCountInString(field)
+			continue
+		}
+		lower := strings.ToLower(field)
+		if !slices.ContainsFunc(plainLanguages, func(l string) bool { return text.IsStop(lower, l) }) {
+			n++
+		}
+	}
+	return n + unspaced/2
+}
