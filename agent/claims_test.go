@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,9 @@ const (
 	renewed  = "The roof was last renewed in 1987 by Harper & Sons"
 )
 
+// roofPassage is where reading the survey shows the number of the passage about the roof.
+var roofPassage = regexp.MustCompile(`\[(\d+)\] \(b3|"n":(\d+),"block_id":"b3"`)
+
 func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -91,8 +95,17 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			cited := strings.ReplaceAll(tt.says, "[1]", "[2]") // the passage about the roof is the second of what is read
-			h := newHouse(t, scripted.New(calls(call("read_document", `{"doc_id":"Building survey of 12 Mill Lane"}`)), says(cited), says(cited)))
+			h := newHouse(t, scripted.NewScript(func(r scripted.Request) scripted.Reply {
+				for _, m := range r.Messages {
+					if found := roofPassage.FindStringSubmatch(m.Text); found != nil {
+						return says(strings.ReplaceAll(tt.says, "[1]", "["+found[1]+found[2]+"]"))
+					}
+				}
+				if r.Turn() > 2 {
+					return says("The passage about the roof was not shown.")
+				}
+				return calls(call("read_document", `{"doc_id":"Building survey of 12 Mill Lane"}`))
+			}))
 			got := h.answer(question("What does the survey say about the roof?"))
 			if tt.confidence == 0 { // nothing in it is sure, but a part of it is
 				if got.done().Error != nil {
