@@ -68,7 +68,7 @@ func compose(t turn, q query) reply {
 	return reply{text: write(arrange(picked, cands, want), sources), supported: true}
 }
 
-// chosen takes the best sentence that supports an answer by itself, and what goes with it: beside a figure or a date, only what holds another word of the question. A question with several
+// chosen takes the best sentence that supports an answer by itself, and what goes with it: beside a figure, only what holds another word of the question. A question with several
 // parts may be answered by sentences that only do so together.
 func chosen(ranked []candidate, words []word, p pile, want expected, demand demand, question string) []candidate {
 	if several().MatchString(question) {
@@ -82,7 +82,7 @@ func chosen(ranked []candidate, words []word, p pile, want expected, demand dema
 	if first < 0 {
 		return nil
 	}
-	if several().MatchString(question) || want.many || demand.form == nil {
+	if several().MatchString(question) || want.many || !demand.figure {
 		return pick(ranked, first, words, want, several().MatchString(question))
 	}
 	facts := []candidate{ranked[first]}

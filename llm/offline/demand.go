@@ -14,6 +14,7 @@ type demand struct {
 	counted string  // "how many X": X, which must be counted in the sentence
 	name    bool    // a name that is not in the question
 	person  bool    // somebody: a name or what people are called by what they do
+	figure  bool    // how many, how much or how large
 	reason  bool    // why something is so: what says that it is not so needs to give the reason
 }
 
@@ -22,11 +23,13 @@ const (
 		`eine?[nmrs]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|hundert|tausend|` +
 		`une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente|quarante|cinquante|soixante|cent|mille|demi|` +
 		`un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil`
-	numberSign = `\d|[一二三四五六七八九十百千万零]`
-	timeUnits  = `seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|nights?|sekunden?|minuten?|stunden?|tagen?|tage?s?|wochen?|monate?n?|jahre?n?|secondes?|heures?|jours?|semaines?|mois|ans?|années?|segundos?|minutos?|horas?|días?|meses|mes|años?`
-	measures   = `bytes?|[kmgt]i?b|(?:kilo|mega|giga)bytes?|(?:kilo|centi|milli)?met(?:re|er)s?|km|cm|mm|m²|feet|foot|ft|inch(?:es)?|yards?|miles?|acres?|hectares?|square|cubic|(?:kilo)?gram(?:me)?s?|kg|tons?|tonnes?|pounds?|lit(?:re|er)s?|degrees?|knots?|percent|per|times|stor(?:ey|ie)s?|floors?|rooms?|pages?|people|persons?|members?|employees?|grad|meter\w*|kilo\w*|tonnen|liter|prozent|personen|etagen`
-	calendar   = `(?i)\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may \d+|\d+ may|may (?:1\d|20)\d\d|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b|\b(?:1\d|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]|[月日]|(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)`
-	begins     = `(?i)^(?:and |but |so |und |et |y |,)*`
+	numberSign   = `\d|[一二三四五六七八九十百千万零]`
+	timeUnits    = `seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|nights?|sekunden?|minuten?|stunden?|tagen?|tage?s?|wochen?|monate?n?|jahre?n?|secondes?|heures?|jours?|semaines?|mois|ans?|années?|segundos?|minutos?|horas?|días?|meses|mes|años?`
+	measures     = `bytes?|[kmgt]i?b|(?:kilo|mega|giga)bytes?|(?:kilo|centi|milli)?met(?:re|er)s?|km|cm|mm|m²|feet|foot|ft|inch(?:es)?|yards?|miles?|acres?|hectares?|square|cubic|(?:kilo)?gram(?:me)?s?|kg|tons?|tonnes?|pounds?|lit(?:re|er)s?|degrees?|knots?|percent|per|times|stor(?:ey|ie)s?|floors?|rooms?|pages?|people|persons?|members?|employees?|grad|meter\w*|kilo\w*|tonnen|liter|prozent|personen|etagen`
+	calendar     = `(?i)\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may \d+|\d+ may|may (?:1\d|20)\d\d|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b|\b(?:1\d|20)\d\d-\d\d|\b\d{1,2}[./]\d{1,2}[./]|[月日]|(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)`
+	measureAsked = `\bhow (?:far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ?(?:hoch|groß|weit|tief|schwer|schnell|breit)\b|何(?:メートル|キロ)`
+	numberAsked  = `\bhow (?:many|much)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:人|個|年|回)|多少`
+	begins       = `(?i)^(?:and |but |so |und |et |y |,)*`
 )
 
 // demands are tried in order; the first whose question fits is taken.
@@ -45,11 +48,11 @@ var demands = []struct{ question, stands, form pattern }{
 		lazily(`(?i)\bhow often\b|\bhow frequently\b|\bwie oft\b|\bcombien de fois\b|\bcuántas veces\b`), lazily(`(?i)^(?:often|frequently|fois|veces)$`),
 		lazily(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|daily|weekly|monthly|yearly|annual\w*|each|every|always|never|regular\w*|times?|alle|jede\w*|einmal|zweimal|täglich|wöchentlich|monatlich|jährlich|nie|immer|chaque|tous|toutes|fois|jamais|cada|vez|veces|nunca)\b`)},
 	{ // a measure: a number alone may count something else
-		lazily(`(?i)\bhow (?:far|tall|high|wide|large|big|deep|heavy|fast|hot|cold)\b|\bwie ?(?:hoch|groß|weit|tief|schwer|schnell|breit)\b|何(?:メートル|キロ)`),
+		lazily(`(?i)` + measureAsked),
 		lazily(`(?i)^(?:far|tall|high|wide|large|big|deep|heavy|fast|hot|cold|hoch|groß|weit|tief|schwer|schnell|breit)$`),
 		lazily(`(?i)\d[\d.,]*\s?-?[\p{L}%°²€$£¥]|[一二三四五六七八九十百千万]|\b(?:` + numberWords + `)[\s-]+(?:[\p{L}-]+\s)?(?:` + measures + `)\b|\bunlimited\b|\bno limit\b`)},
 	{ // a number
-		lazily(`(?i)\bhow (?:many|much)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|何(?:人|個|年|回)|多少`), nil,
+		lazily(`(?i)` + numberAsked), nil,
 		lazily(`(?i)` + numberSign + `|\b(?:` + numberWords + `|once|twice|an?|no|none|nobody|all|every|each|unlimited|any|kein\w*|alle|aucune?|ningun\w*)\b`)},
 	{ // a version
 		lazily(`(?i)\b(?:what|which)\b[^,]*\bversions?\b|\bwelche version\b|\bquelle version\b`), lazily(`(?i)^versions?$`),
@@ -75,6 +78,7 @@ var demands = []struct{ question, stands, form pattern }{
 }
 
 var (
+	asksFigure  = lazily(`(?i)` + measureAsked + `|` + numberAsked)
 	countedNoun = lazily(`(?i)\b(?:how (?:many|much)|number of|combien d(?:e |['’])|cuánt[oa]s|wie ?viele) ?(\p{L}[\p{L}'-]*)`)
 	noCount     = lazily(`(?i)^(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would|of|the|an?|it|in|at|for|to|per|time|money|more|less|longer|later|earlier|higher|lower)$`) // after "how much"
 	wantsName   = lazily(`(?i)\bnames? of\b|\b(?:what|how) (?:is|are|was|were)\b.*\bcalled\b|\bwie (?:heißt|hieß)\b|\bs'appelle|\bcómo se llama|名前|叫什么`)
@@ -108,6 +112,7 @@ func demanded(question string) demand {
 	if wantsName().MatchString(question) && d.form == nil {
 		d.name, d.stands = true, nameWord
 	}
+	d.figure = asksFigure().MatchString(question)
 	d.person, d.reason = wantsPerson().MatchString(question), wantsReason().MatchString(question)
 	return d
 }
