@@ -125,6 +125,18 @@ func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
 	}
 }
 
+func TestAPassageSupportsItsOwnRows(t *testing.T) {
+	const passage = "setting | default | what it does\nFOOTNOTE_SESSION_KEEP_DAYS | 30 | a conversation is removed so many days after its last question; 0: never\nFOOTNOTE_WEB_ALLOW | | addresses (IP:PORT) that pages may be read from"
+	for _, row := range strings.Split(passage, "\n") {
+		if !corpus.Supports(row, passage) {
+			t.Errorf("%q is not supported by the passage that it is of", row)
+		}
+	}
+	if corpus.Supports("FOOTNOTE_OTHER_THING | 30 | a conversation is kept in the cellar", passage) {
+		t.Error("another setting is supported")
+	}
+}
+
 func TestSupports(t *testing.T) {
 	for _, tt := range []struct {
 		name, claim string
