@@ -53,7 +53,7 @@ type Document struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the last version
 	DeletedAt time.Time // zero unless hidden, waiting to be purged
-	Restored  bool      // by the Put that returned it: it was hidden before. Nothing else sets it
+	Fresh     bool      // by the Put that returned it: there was no such document, or it was hidden. Nothing else sets it
 }
 
 // Progress says how far the present stage is. Total is 0 while unknown.

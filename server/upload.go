@@ -13,7 +13,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/labstack/echo/v4"
@@ -46,7 +45,6 @@ type rejectedFile struct {
 
 // upload is one request's files: what is told of them, and what was there before them.
 type upload struct {
-	began time.Time
 	res   uploaded
 	made  []corpus.Document // by this request, or brought back by it
 	moved []string          // names of documents that were there before and have another version or other meta now
@@ -62,7 +60,7 @@ func (s *Server) upload(c echo.Context) error {
 	if err != nil {
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
 	}
-	up := upload{began: time.Now().Truncate(time.Microsecond), res: uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
+	up := upload{res: uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
 	if err := s.takeParts(c, parts, &up); err != nil {
 		return s.takeUploadBack(c, &up, err)
 	}
@@ -171,9 +169,9 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 		doc.DuplicateOf, result = d.ID, "duplicate"
 	}
 	switch {
-	case d.Restored, !d.CreatedAt.Before(up.began) && !duplicate:
+	case d.Fresh:
 		up.made = append(up.made, d)
-	case duplicate && settings.Meta != nil, !duplicate && !d.UpdatedAt.Before(up.began):
+	case !duplicate, settings.Meta != nil:
 		up.moved = append(up.moved, d.Filename)
 	}
 	s.metrics.uploads.WithLabelValues(result).Inc()

@@ -33,9 +33,11 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		got := mustPut(t, ds, in)
 		want := in
 		want.ID, want.Title, want.State, want.Semantic, want.Progress.Stage = got.ID, "roof.md", corpus.StateQueued, corpus.SemanticOff, "queued"
+		want.Fresh = true
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(corpus.Document{}, "CreatedAt", "UpdatedAt")); diff != "" || got.ID == "" {
 			t.Errorf("Put returned (-want +got):\n%s", diff)
 		}
+		got.Fresh = false
 		if diff := cmp.Diff(got, mustGet(t, ds, alice, got.ID)); diff != "" {
 			t.Errorf("Get differs from what Put returned:\n%s", diff)
 		}
@@ -48,7 +50,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		ds := open(t)
 		first := mustPut(t, ds, file("a.md", "same"))
 		second, duplicate, err := ds.Put(t.Context(), file("b.md", "same"))
-		if err != nil || !duplicate || second.ID != first.ID || second.Path != "a.md" {
+		if err != nil || !duplicate || second.ID != first.ID || second.Path != "a.md" || second.Fresh {
 			t.Errorf("Put = %s (%q), duplicate %v, %v; want %s, a duplicate", second.ID, second.Path, duplicate, err, first.ID)
 		}
 	})
@@ -117,7 +119,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")
 		got := mustPut(t, ds, file("a.md", "new words"))
-		if got.ID != d.ID || got.State != corpus.StateQueued || got.SHA256 != hashOf("new words") || !got.CreatedAt.Equal(d.CreatedAt) {
+		if got.ID != d.ID || got.State != corpus.StateQueued || got.SHA256 != hashOf("new words") || !got.CreatedAt.Equal(d.CreatedAt) || got.Fresh {
 			t.Errorf("Put = %+v, want document %s queued with the new hash", got, d.ID)
 		}
 	})
@@ -129,7 +131,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		again := file("a.md", "")
 		again.SHA256 = d.SHA256
 		got, duplicate, err := ds.Put(t.Context(), again)
-		if err != nil || !duplicate || got.ID != d.ID || got.State != corpus.StateReady || !got.Restored {
+		if err != nil || !duplicate || got.ID != d.ID || got.State != corpus.StateReady || !got.Fresh {
 			t.Fatalf("Put = %s %s, duplicate %v, %v; want %s ready", got.ID, got.State, duplicate, err, d.ID)
 		}
 		if text := mustText(t, ds, d.ID); text != "old words" {

@@ -124,7 +124,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		if err := t.lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
 			return err
 		}
-		id, known, restored, err := putDocument(t, d, meta)
+		id, known, fresh, err := putDocument(t, d, meta)
 		if err != nil {
 			return err
 		}
@@ -135,14 +135,14 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			}
 		}
 		stored, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, id))
-		stored.Restored = restored
+		stored.Fresh = fresh
 		return err
 	})
 	return stored, duplicate, err
 }
 
-// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was hidden until now.
-func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, restored bool, err error) {
+// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was not to be seen until now.
+func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, fresh bool, err error) {
 	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
 		return id, duplicate, false, err
 	}
@@ -163,7 +163,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, r
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
 		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, string(d.Semantic), progressQueued, now)
-	return id, false, false, err
+	return id, false, true, err
 }
 
 // replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.

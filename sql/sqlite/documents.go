@@ -89,7 +89,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		return stored, false, err
 	}
 	err = ds.db.write(ctx, true, func(t *tx) error {
-		id, known, restored, err := putDocument(t, d, meta)
+		id, known, fresh, err := putDocument(t, d, meta)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			}
 		}
 		stored, err = documentInTx(t, id)
-		stored.Restored = restored
+		stored.Fresh = fresh
 		return err
 	})
 	return stored, duplicate, err
@@ -114,8 +114,8 @@ func documentInTx(t *tx, id string) (corpus.Document, error) {
 	return scanDocument(stmt.QueryRowContext(t.ctx, id))
 }
 
-// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was hidden until now.
-func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, restored bool, err error) {
+// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was not to be seen until now.
+func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, fresh bool, err error) {
 	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
 		return id, duplicate, false, err
 	}
@@ -140,7 +140,7 @@ func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, r
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
 		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, meta, d.Semantic, progressQueued, now, now)
-	return id, false, false, err
+	return id, false, true, err
 }
 
 // replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.
