@@ -1,6 +1,21 @@
 package agent
 
-import "footnote/llm"
+import (
+	"fmt"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// failureOf is what the user of a run is told of a model that failed. Whoever uses Footnote alone runs the server too, and reads the model's own
+// words.
+func (w *work) failureOf(e *llm.Error) string {
+	if w.run.User == chat.LocalUser && e.Message != "" {
+		return fmt.Sprintf("The model %s can't answer: %s", w.model.Name(), shorten(e.Message, 200))
+	}
+	reason, advice := told(e)
+	return fmt.Sprintf("The model %s can't answer, because %s: %s.", w.model.Name(), reason, advice)
+}
 
 // told says why a model failed and what to do, both to be set into a sentence, for those who ask. The model's own words, which name settings,
 // are for those who run the server: they are in the log, in /health and in footnote doctor.

@@ -1,28 +1,28 @@
 package agent
 
 import (
-	"strings"
 	"testing"
 
+	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
 )
 
 func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[llm.ErrorKind]string{
-		llm.KindServer: "The model scripted can't answer, because its server failed: ask again in a moment.",
-		llm.KindAuth:   "The model scripted can't answer, because its server refused this server's key: tell whoever runs this server.",
+	h := newHouse(t, scripted.New())
+	for _, tt := range []struct {
+		name, user string
+		kind       llm.ErrorKind
+		want       string
+	}{
+		{"one of many users", "alice", llm.KindServer, "The model scripted can't answer, because its server failed: ask again in a moment."},
+		{"one of many users, who can't set the key", "alice", llm.KindAuth, "The model scripted can't answer, because its server refused this server's key: tell whoever runs this server."},
+		{"who runs the server too", chat.LocalUser, llm.KindAuth, "The model scripted can't answer: The provider refused the key. Check OPENAI_API_KEY."},
 	} {
-		h := newHouse(t, scripted.New(scripted.Reply{Err: &llm.Error{Kind: kind, Message: "The model provider refused the key. Check OPENAI_API_KEY."}}))
-		got := h.answer(question("How many days of holiday are there?"))
-		if d := got.done(); d.Error == nil || d.Error.Message != want {
-			t.Errorf("%s: %+v", kind, d.Error)
+		w := h.runs.newWork(chat.Run{ID: "r", User: tt.user, Request: question("How many days?")}, h.runs.box.sets[DefaultToolset], t.Context())
+		if got := w.failureOf(&llm.Error{Kind: tt.kind, Message: "The provider refused the key. Check OPENAI_API_KEY."}); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-	}
-	h := newHouse(t, scripted.New(scripted.Reply{Err: &llm.Error{Kind: llm.KindAuth, Message: "Check OPENAI_API_KEY."}}), withFallback)
-	s := h.answer(question("How many days of holiday are there?")).step("fallback")
-	if s.Error == nil || strings.Contains(s.Message+s.Error.Message, "OPENAI") || !strings.Contains(s.Message, "refused this server's key: going on with") {
-		t.Errorf("the step says %q, %+v", s.Message, s.Error)
 	}
 }

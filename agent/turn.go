@@ -290,8 +290,8 @@ func (w *work) compact() bool {
 
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's failure.
 func (w *work) fallBack(ctx context.Context, e *llm.Error) error {
-	reason, advice := told(e)
-	failed := &chat.Error{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s can't answer, because %s: %s.", w.model.Name(), reason, advice), Err: e}
+	reason, _ := told(e)
+	failed := &chat.Error{Code: chat.CodeModelFailed, Message: w.failureOf(e), Err: e}
 	if w.fell || w.cfg.Fallback == nil {
 		w.cfg.Log.WarnContext(ctx, "model failed", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
 		return failed

@@ -55,7 +55,7 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 	}
 	stopped := s.run("What is the secret?")
 	page := s.send("GET", "/c/"+stopped.start.SessionID, nil, header{"Accept", "text/html"})
-	if !strings.Contains(page.body, "run-ending") || !strings.Contains(page.body, "order to the program") {
+	if !strings.Contains(page.body, "run-ending") || !strings.Contains(page.body, "A rule of this server stops questions like this one") {
 		t.Error("the page does not say why the question was stopped")
 	}
 }

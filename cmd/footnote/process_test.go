@@ -121,6 +121,8 @@ type server struct {
 	log    *output
 	ended  chan struct{} // closed when the process has ended
 	env    []string
+
+	children []string // ids of the processes that it has started, when they were looked for
 }
 
 // serve starts the program on a data directory and waits until it answers. It is killed when the test ends.
@@ -184,16 +186,20 @@ func (s *server) kill() {
 	<-s.ended
 }
 
-// clear ends the process and waits for those that it started, which may be writing to its directory: they end when they notice.
-func (s *server) clear() {
+// started adds the processes that the server has started to those that the end of the test waits for.
+func (s *server) started() {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid)) // none where there is no such thing
-	var started []string
 	for _, list := range lists {
 		text, _ := os.ReadFile(list) // the thread may have ended
-		started = append(started, strings.Fields(string(text))...)
+		s.children = append(s.children, strings.Fields(string(text))...)
 	}
+}
+
+// clear ends the process and waits for those that it started, which may be writing to its directory: they end when they notice.
+func (s *server) clear() {
+	s.started()
 	s.kill()
-	for _, id := range started {
+	for _, id := range s.children {
 		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat("/proc/" + id); err != nil {
 				break
@@ -205,6 +211,7 @@ func (s *server) clear() {
 // end asks the process to end and returns its exit code.
 func (s *server) end(signal os.Signal) int {
 	s.t.Helper()
+	s.started()
 	if err := s.cmd.Process.Signal(signal); err != nil {
 		s.t.Fatal(err)
 	}
