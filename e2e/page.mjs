@@ -42,7 +42,11 @@ export const words = markdown => markdown.replaceAll('\u2060', '').replace(/^\s*
 
 /** The answer that the page shows. */
 export async function shown(turn) {
-  return words(await turn.getByTestId('answer').evaluate(answer => [...answer.querySelectorAll('.md')].map(block => block.textContent).join('\n')))
+  return words(await turn.getByTestId('answer').evaluate(answer => [...answer.querySelectorAll('.md')].map(block => {
+    const copy = block.cloneNode(true)
+    for (const flag of copy.querySelectorAll('.flag')) flag.remove() // what the page says of a sentence is not the answer's
+    return copy.textContent
+  }).join('\n')))
 }
 
 /** The page's answer is the API's, word for word, and every footnote of it is there. */

@@ -118,6 +118,7 @@ func TestUnsupportedSentencesAreMarked(t *testing.T) {
 		{"behind bold", "One. **Two is here.** [1] Three.", "Two is here.", `<span class="unsupported"><strong>Two is here.</strong>`},
 		{"over two lines", "Two\nis here [1].", "Two is here.", `</a>.</span><span class="flag">`},
 		{"not within a longer word", "Ourmen left. men left [1].", "men left.", `</p>` + "\n"},
+		{"one that breaks off, not the one that begins alike", "Two is here and there [1]. Two is here", "Two is here", `. <span class="unsupported">Two is here</span>`},
 		{"a row of a table", "| A | B |\n|---|---|\n| Two | here [1] |", "Two | here |", `</a><span class="flag">` + txtNotInSource + `</span></td>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -73,22 +73,38 @@ func sentencePlaces(src string, sentences []string) []place {
 	return out
 }
 
-// standsIn finds a whole sentence from a place on, and -1 if there is none: not the end of a longer word.
+// standsIn finds a whole sentence from a place on: not the end of a longer word, and not the beginning of another sentence unless it stands
+// nowhere else. It is -1 if there is none.
 func standsIn(plain, wanted string, from int, src string, offsets []int) int {
+	begins := -1
 	for from <= len(plain) {
 		i := strings.Index(plain[from:], wanted)
 		if i < 0 {
-			return -1
+			break
 		}
 		from += i
 		before, _ := utf8.DecodeLastRuneInString(src[:offsets[from]])
 		first, size := utf8.DecodeRuneInString(wanted)
 		if !(unicode.IsLetter(before) || unicode.IsNumber(before)) || !unicode.IsLetter(first) {
-			return from
+			if endsAt(plain, wanted, from+len(wanted), src, offsets) {
+				return from
+			}
+			if begins < 0 {
+				begins = from
+			}
 		}
 		from += size
 	}
-	return -1
+	return begins
+}
+
+// endsAt reports whether a sentence that was found ends where its words do: with a full stop, before a footnote, or with its line.
+func endsAt(plain, wanted string, end int, src string, offsets []int) bool {
+	if end == len(plain) || src[offsets[end]] == '|' {
+		return true
+	}
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(wanted, "*_`\"'”’»)"))
+	return strings.ContainsRune(".!?:。！？：…", last) || strings.ContainsAny(src[offsets[end-1]+1:offsets[end]], "[\n")
 }
 
 // bare is a text without white space and footnotes, and where each of its bytes stands in the text.
