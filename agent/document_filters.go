@@ -115,27 +115,31 @@ func ownProperty(f *corpus.Filter, name string, v any) {
 	f.Meta[name] = v
 }
 
-// unknown says which of the properties asked for no document in reach has, and what there is instead; nothing if each is there.
-func (d *desk) unknown(ctx context.Context, f corpus.Filter) (string, error) {
+// unknown is a note for a filter that found nothing: which of the properties asked for no document in reach has, and what there is instead.
+// It is empty if each is there.
+func (d *desk) unknown(ctx context.Context, f corpus.Filter, found []corpus.Document) ([]string, error) {
+	if len(found) > 0 {
+		return []string{}, nil
+	}
 	asked := slices.Sorted(maps.Keys(f.Meta))
 	asked = append(asked, slices.Sorted(maps.Keys(f.MetaAny))...)
 	var missing []string
 	for _, name := range asked {
 		docs, _, err := d.library.List(ctx, d.scope, corpus.Filter{IDs: d.only, HasMeta: name, Limit: 1})
 		if err != nil {
-			return "", fmt.Errorf("look for a property: %w", err)
+			return nil, fmt.Errorf("look for a property: %w", err)
 		}
 		if len(docs) == 0 {
 			missing = append(missing, "“"+shorten(name, 60)+"”")
 		}
 	}
 	if len(missing) == 0 {
-		return "", nil
+		return []string{}, nil
 	}
 	note := "No document has the property " + strings.Join(missing, " or ") + "."
 	docs, _, err := d.library.List(ctx, d.scope, corpus.Filter{IDs: d.only})
 	if err != nil {
-		return "", fmt.Errorf("list documents: %w", err)
+		return nil, fmt.Errorf("list documents: %w", err)
 	}
 	there := map[string]bool{}
 	for _, doc := range docs {
@@ -146,7 +150,7 @@ func (d *desk) unknown(ctx context.Context, f corpus.Filter) (string, error) {
 	if names := slices.Sorted(maps.Keys(there)); len(names) > 0 {
 		note += " There are: " + shorten(strings.Join(names, ", "), 300) + "."
 	}
-	return note, nil
+	return []string{note}, nil
 }
 
 // describe writes filters for people: "author: Ada, type: pdf".

@@ -54,15 +54,9 @@ func listDocuments() (*tool, error) {
 				}
 			}
 			more := f.Cursor != ""
-			notes := []string{}
-			if len(docs) == 0 {
-				note, err := d.unknown(ctx, f)
-				if err != nil {
-					return result{}, err
-				}
-				if note != "" {
-					notes = append(notes, note)
-				}
+			notes, err := d.unknown(ctx, f, docs)
+			if err != nil {
+				return result{}, err
 			}
 			summary := fmt.Sprintf("page %d", in.Page)
 			if more {

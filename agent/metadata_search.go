@@ -43,18 +43,12 @@ func metadataSearch() (*tool, error) {
 			if err != nil {
 				return result{}, fmt.Errorf("list documents: %w", err)
 			}
-			notes := []string{}
+			notes, err := d.unknown(ctx, f, docs)
+			if err != nil {
+				return result{}, err
+			}
 			if next != "" {
 				notes = append(notes, "These are the first 50; there are more.")
-			}
-			if len(docs) == 0 {
-				note, err := d.unknown(ctx, f)
-				if err != nil {
-					return result{}, err
-				}
-				if note != "" {
-					notes = append(notes, note)
-				}
 			}
 			return result{
 				message: "Found " + count(len(docs), "document"), summary: describe(in.Filters),

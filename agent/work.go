@@ -207,13 +207,12 @@ func (w *work) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("count documents: %w", err)
 	}
 	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
-	if err := w.byTitle(ctx); err != nil {
+	if !w.thinks(featureAnalyse) {
+		w.asked = w.asked.plain()
+	} else if err := w.byTitle(ctx); err != nil {
 		return err
 	}
 	w.asked.Tools = w.set.having(w.asked.Tools)
-	if !w.thinks(featureAnalyse) {
-		w.asked = w.asked.plain()
-	}
 	w.history = prompt(w.run, w.cfg.SystemPrompt, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
 	if !w.givenText() {
 		w.history[0].Text += w.set.lacking()

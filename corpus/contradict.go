@@ -149,8 +149,7 @@ func (j *Judge) opposed(words []claimed, negations [][]int, passages []*judged) 
 			if held < 1 {
 				continue
 			}
-			sign := j.signOf(s, words, p.lang)
-			if sign != isNegative {
+			if !j.deniesIn(s, words, p.lang) {
 				return false
 			}
 			found = true
@@ -159,26 +158,18 @@ func (j *Judge) opposed(words []claimed, negations [][]int, passages []*judged) 
 	return found
 }
 
-// sign is how a sentence says what words say.
-type sign int
-
-const (
-	unclear sign = iota
-	isNegative
-)
-
-// signOf says whether a clause with all of the words has one negation, which stands before one of them.
-func (j *Judge) signOf(sentence string, words []claimed, lang string) sign {
+// deniesIn reports whether a clause with all of the words has one negation, which stands before one of them.
+func (j *Judge) deniesIn(sentence string, words []claimed, lang string) bool {
 	for _, c := range clausesOf(sentence) {
 		at := negationsIn(c)
 		if len(at) == 1 && holdsAll(j.termsOf(c, lang), words) {
 			behind := j.termsOf(c[at[0][1]:], lang)
 			if slices.ContainsFunc(words, behind.has) {
-				return isNegative
+				return true
 			}
 		}
 	}
-	return unclear
+	return false
 }
 
 func clausesOf(s string) []string {

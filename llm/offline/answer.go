@@ -71,7 +71,8 @@ func compose(t turn, q query) reply {
 // chosen takes the best sentence that supports an answer by itself, and what goes with it: beside a figure, only what holds another word of the question. A question with several
 // parts may be answered by sentences that only do so together.
 func chosen(ranked []candidate, words []word, p pile, want expected, demand demand, question string) []candidate {
-	if several().MatchString(question) {
+	parts := several().MatchString(question)
+	if parts {
 		if picked := pick(ranked, 0, words, want, true); supports(picked, words, p, demand, question) {
 			return picked
 		}
@@ -82,8 +83,8 @@ func chosen(ranked []candidate, words []word, p pile, want expected, demand dema
 	if first < 0 {
 		return nil
 	}
-	if several().MatchString(question) || want.many || !demand.figure {
-		return pick(ranked, first, words, want, several().MatchString(question))
+	if parts || want.many || !demand.figure {
+		return pick(ranked, first, words, want, parts)
 	}
 	facts := []candidate{ranked[first]}
 	for i, c := range ranked {
