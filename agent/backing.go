@@ -39,7 +39,7 @@ func (w *work) claimsOf(markdown string) []claim {
 
 // backed reports whether the passages behind a sentence's footnotes hold its words: each part's own ones.
 func (w *work) backed(c claim) bool {
-	return !slices.ContainsFunc(c.judged(), func(p part) bool { return !w.holds(p.text, p.numbers) })
+	return !slices.ContainsFunc(c.parts, func(p part) bool { return !w.holds(p.text, p.numbers) })
 }
 
 // leads reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are for.
@@ -47,7 +47,7 @@ func (c claim) leads() bool { return strings.HasSuffix(c.text, ":") && contentWo
 
 // partlyBacked reports whether that is so of any part.
 func (w *work) partlyBacked(c claim) bool {
-	return slices.ContainsFunc(c.judged(), func(p part) bool { return w.holds(p.text, p.numbers) })
+	return slices.ContainsFunc(c.parts, func(p part) bool { return w.holds(p.text, p.numbers) })
 }
 
 // covered reports whether a sentence without footnotes is borne out by those that follow it, or by what a tool returned.
@@ -55,7 +55,7 @@ func (w *work) covered(c claim) bool {
 	return len(c.around) > 0 && w.holds(c.text, c.around) || w.returned != "" && w.cite.judge.Backed(c.text, "", w.returned)
 }
 
-// judged returns the parts of a sentence that can be judged one by one.
+// judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
 func (c claim) judged() []part {
 	if len(c.parts) < 2 {
 		return []part{{c.text, c.numbers}}

@@ -14,7 +14,7 @@ import (
 type claim struct {
 	text    string // without its footnotes
 	numbers []int  // its footnotes
-	parts   []part // as its footnotes divide it
+	parts   []part // as its footnotes divide it, each long enough to be judged by itself
 	around  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
 	group   int    // of the paragraph or list
 }
@@ -74,6 +74,9 @@ func claims(markdown string) []claim {
 		}
 	}
 	surround(out)
+	for i := range out {
+		out[i].parts = out[i].judged()
+	}
 	return out
 }
 

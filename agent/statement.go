@@ -64,8 +64,8 @@ func opensPolitely(s string) bool {
 var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay thank thanks great good you sorry i hallo guten gern gerne natürlich ja nein danke bitte bonjour bien " +
 	"oui non merci hola claro sí gracias hope let feel if happy here")
 
-// plainLanguages are those whose words without content are known, where the language of a few words is not.
-var plainLanguages = []string{"en", "de", "fr", "es"}
+// plainStop knows the words without content of several languages: a few words don't tell theirs.
+var plainStop = text.Stops("en", "de", "fr", "es")
 
 // contentWords is how many words of a text say something. Two letters of a script without spaces are a word.
 func contentWords(s string) int {
@@ -75,8 +75,7 @@ func contentWords(s string) int {
 			unspaced += utf8.RuneCountInString(field)
 			continue
 		}
-		lower := strings.ToLower(field)
-		if !slices.ContainsFunc(plainLanguages, func(l string) bool { return text.IsStop(lower, l) }) {
+		if !plainStop(field) {
 			n++
 		}
 	}

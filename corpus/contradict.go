@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // nearShare is how much of a claim's weight a sentence must hold for its rates to be about the same.
@@ -13,16 +14,7 @@ const nearShare = 0.5
 // contradicts reports whether passages that hold a claim's words say something else: the opposite, a number in another unit, a number of
 // something else. It says so only where no reading of them bears the claim out.
 func (j *Judge) contradicts(claim string, words []claimed, passages []*judged) bool {
-	var near, all []string
-	for _, p := range passages {
-		for i, s := range p.texts {
-			all = append(all, s)
-			if p.share(i, words) >= nearShare {
-				near = append(near, s)
-			}
-		}
-	}
-	return mismeasured(claim, near, all) || misnumbered(words, passages) || j.denied(claim, passages)
+	return mismeasured(claim, words, passages) || misnumbered(words, passages) || j.denied(claim, words, passages)
 }
 
 // share is how much of the words' weight a sentence holds.
@@ -108,16 +100,19 @@ var (
 	clauseEnd = regexp.MustCompile(`[,;:()—–]|\s(?:and|or|while|whereas|although|because|since|so|und|oder|weil|et|ou|y|o)\s`)
 )
 
-// denied reports whether each sentence with all words of a part of a claim says the opposite of it.
-func (j *Judge) denied(claim string, passages []*judged) bool {
-	plain := marks.ReplaceAllString(claim, " ")
+// minDenied is how many content words of a claim a sentence must hold to say the opposite of any part of it.
+const minDenied = 2
+
+// denied reports whether each sentence with all words of a part of a claim says the opposite of it. All are the words of the whole claim.
+func (j *Judge) denied(claim string, all []claimed, passages []*judged) bool {
+	plain := unmarked(claim)
 	negated := negates(plain)
-	if !negated && !slices.ContainsFunc(passages, (*judged).negates) || veiled.MatchString(plain) && negated {
+	if !negated && !slices.ContainsFunc(passages, func(p *judged) bool { return p.negatesAny(all) }) || negated && veiled.MatchString(plain) {
 		return false
 	}
 	for _, part := range clausesOf(plain) {
 		for _, p := range passages {
-			if words := claimWords(negation.ReplaceAllString(part, " "), p.lang); len(words) >= 2 && j.opposed(words, negationsIn(part), passages) {
+			if words := j.wordsOf(negation.ReplaceAllString(part, " "), p.lang); len(words) >= minDenied && j.opposed(words, negationsIn(part), passages) {
 				return true
 			}
 		}
@@ -134,7 +129,7 @@ func (j *Judge) opposed(words []claimed, negations [][]int, passages []*judged) 
 	for _, p := range passages {
 		for i, s := range p.texts {
 			held := p.share(i, words)
-			if !negates(s) {
+			if !p.negates(i) {
 				if held == 1 {
 					if len(negations) == 0 || veiled.MatchString(s) {
 						return false
@@ -185,25 +180,56 @@ func clausesOf(s string) []string {
 
 // negationsIn returns where the negations of a text stand, in bytes.
 func negationsIn(s string) [][]int {
-	found := negation.FindAllStringIndex(s, -1)
-	if found == nil {
-		return nil
+	if !mayNegate(s) {
+		return nil // the expressions are slow
 	}
+	found := negation.FindAllStringIndex(s, -1)
 	none := noNegation.FindAllStringIndex(s, -1)
 	return slices.DeleteFunc(found, func(n []int) bool {
 		return slices.ContainsFunc(none, func(o []int) bool { return o[0] <= n[0] && n[1] <= o[1] })
 	})
 }
 
-func negates(s string) bool { return len(negationsIn(s)) > 0 }
+var negatives = wordSet("not never cannot no none neither nobody nothing nicht niemals kein keine keinen keinem keiner keines")
 
-// negates reports whether any sentence of a passage does. It remembers the answer.
-func (p *judged) negates() bool {
-	if p.negative == 0 {
-		p.negative = -1
-		if slices.ContainsFunc(p.texts, negates) {
-			p.negative = 1
+// mayNegate reports whether a text has a word that negation finds.
+func mayNegate(s string) bool {
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !isDigit(r) && r != '_' }) {
+		if negatives[strings.ToLower(word)] {
+			return true
 		}
 	}
-	return p.negative > 0
+	return slices.ContainsFunc([]string{"'t", "’t", "'T", "’T"}, func(end string) bool { return strings.Contains(s, end) })
+}
+
+func negates(s string) bool { return len(negationsIn(s)) > 0 }
+
+// negates reports whether a sentence of a passage does. It remembers the answer for all of them.
+func (p *judged) negates(i int) bool {
+	if p.negated == nil {
+		p.negated = make([]bool, len(p.texts))
+		for i, s := range p.texts {
+			p.negated[i] = negates(s)
+		}
+	}
+	return p.negated[i]
+}
+
+// negatesAny reports whether a sentence of a passage has a negation, and words enough to deny a part of a claim with these.
+func (p *judged) negatesAny(words []claimed) bool {
+	for i, s := range p.sentences {
+		if !p.negates(i) {
+			continue
+		}
+		held := 0
+		for _, w := range words {
+			if s.has(w) {
+				held++
+			}
+		}
+		if held >= minDenied {
+			return true
+		}
+	}
+	return false
 }

@@ -1,8 +1,9 @@
 package corpus
 
 import (
-	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // measure is a number with its unit, or a rate ("a month", "monthly"), whose number is perEach.
@@ -64,9 +65,10 @@ var counts = map[string]string{
 }
 
 var (
-	measureWord = regexp.MustCompile(`\d+(?:[.,]\d+)*|\p{L}+|[£$€]`)
-	eachWord    = wordSet("a an per each every pro im jede jeden jedes par al por cada chaque")
-	between     = wordSet("working calendar full whole consecutive paid business further more")
+	withoutMarks = strings.NewReplacer(",", "", ".", "")
+
+	eachWord = wordSet("a an per each every pro im jede jeden jedes par al por cada chaque")
+	between  = wordSet("working calendar full whole consecutive paid business further more")
 )
 
 func wordSet(words string) map[string]bool {
@@ -77,10 +79,37 @@ func wordSet(words string) map[string]bool {
 	return out
 }
 
+// measureWords splits a text into its numbers, with the marks inside them, its words and its signs of money. An expression took most of the
+// time of judging an answer.
+func measureWords(s string) []string {
+	var out []string
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case isDigit(r):
+			for size < len(s) && (isDigit(rune(s[size])) || (s[size] == '.' || s[size] == ',') && size+1 < len(s) && isDigit(rune(s[size+1]))) {
+				size++
+			}
+			out = append(out, s[:size])
+		case unicode.IsLetter(r):
+			if size = strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }); size < 0 {
+				size = len(s)
+			}
+			out = append(out, s[:size])
+		case strings.ContainsRune("£$€", r):
+			out = append(out, s[:size])
+		}
+		s = s[size:]
+	}
+	return out
+}
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+
 // measuresOf returns the measures in a text.
 func measuresOf(s string) []measure {
 	var out []measure
-	words := measureWord.FindAllString(strings.ToLower(s), -1)
+	words := measureWords(strings.ToLower(s))
 	at := func(i int) string {
 		if i < 0 || i >= len(words) {
 			return ""
@@ -128,21 +157,34 @@ func number(w string) string {
 	if w[0] < '0' || w[0] > '9' {
 		return ""
 	}
-	return strings.NewReplacer(",", "", ".", "").Replace(w)
+	return withoutMarks.Replace(w)
+}
+
+// measured returns the measures in each sentence. It remembers them.
+func (p *judged) measured() [][]measure {
+	if p.measures == nil {
+		p.measures = make([][]measure, len(p.texts))
+		for i, s := range p.texts {
+			p.measures[i] = measuresOf(s)
+		}
+	}
+	return p.measures
 }
 
 // mismeasured reports whether a claim gives a number or a rate that the passages give too, but in another unit of the same kind.
-func mismeasured(claim string, near, all []string) bool {
+func mismeasured(claim string, words []claimed, passages []*judged) bool {
 	said := measuresOf(claim)
 	if len(said) == 0 {
 		return false
 	}
 	var there, close []measure
-	for _, s := range all {
-		there = append(there, measuresOf(s)...)
-	}
-	for _, s := range near {
-		close = append(close, measuresOf(s)...)
+	for _, p := range passages {
+		for i, found := range p.measured() {
+			there = append(there, found...)
+			if len(found) > 0 && p.share(i, words) >= nearShare {
+				close = append(close, found...)
+			}
+		}
 	}
 	for _, m := range said {
 		known, other := false, false

@@ -29,16 +29,19 @@ type claimed struct {
 
 // claimWords returns the content words of a claim, without its citation marks and Markdown.
 func claimWords(claim, lang string) []claimed {
-	plain := strings.TrimSpace(marks.ReplaceAllString(claim, " "))
-	plain = listNumber.ReplaceAllString(plain, "")
+	plain := strings.TrimSpace(unmarked(claim))
+	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the expression is slow
+		plain = listNumber.ReplaceAllString(plain, "")
+	}
 	names := namesOf(plain)
 	langs := []string{"en"}
 	if lang != "" && lang != "en" {
 		langs = []string{lang, "en"}
 	}
 	var out []claimed
+	stop := text.Stops(langs...)
 	for _, w := range text.QueryWords(plain, langs) {
-		if !w.Gram && (text.IsStop(w.Text, lang) || text.IsStop(w.Text, "en")) {
+		if !w.Gram && stop(w.Text) {
 			continue // nothing but stop words was left
 		}
 		c := claimed{terms: w.Terms, weight: wordWeight}
@@ -62,6 +65,14 @@ var (
 	marks      = regexp.MustCompile(`\[\^?(?:Source )?\d+\]|[*` + "`" + `]{1,3}\B|\B[*` + "`" + `]{1,3}|\b_{1,3}|_{1,3}\b`)
 	listNumber = regexp.MustCompile(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
 )
+
+// unmarked is a claim without its citation marks and Markdown.
+func unmarked(claim string) string {
+	if !strings.ContainsAny(claim, "[*`_") {
+		return claim // the expression is slow
+	}
+	return marks.ReplaceAllString(claim, " ")
+}
 
 var numerals = map[string]string{
 	"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
@@ -90,6 +101,8 @@ type termSet map[string]struct{}
 type Judge struct {
 	analysers map[string]*text.Analyser
 	passages  map[string]*judged
+	words     map[[2]string][]claimed // of claims, by claim and language
+	verdicts  map[string]bool         // of Backed, by all it was asked
 }
 
 // judged is a passage as a Judge remembers it.
@@ -98,12 +111,24 @@ type judged struct {
 	ranges    [][2]int
 	texts     []string // of the sentences
 	sentences []termSet
-	negative  int // whether any sentence has a negation: 1 or -1, 0 while nobody asked
+	negated   []bool      // which sentences have a negation, once somebody asked
+	measures  [][]measure // of the sentences, likewise
 }
 
 // NewJudge returns a Judge that has met nothing yet.
 func NewJudge() *Judge {
-	return &Judge{analysers: map[string]*text.Analyser{}, passages: map[string]*judged{}}
+	return &Judge{analysers: map[string]*text.Analyser{}, passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}}
+}
+
+// wordsOf is claimWords with a memory.
+func (j *Judge) wordsOf(claim, lang string) []claimed {
+	key := [2]string{claim, lang}
+	words, ok := j.words[key]
+	if !ok {
+		words = claimWords(claim, lang)
+		j.words[key] = words
+	}
+	return words
 }
 
 func (j *Judge) passage(s string) *judged {
@@ -170,7 +195,7 @@ func (j *Judge) BestSentence(passage, claim string) (start, end int, score float
 	if len(p.ranges) == 0 {
 		return 0, 0, 0
 	}
-	best, score := p.best(claimWords(claim, p.lang), nil)
+	best, score := p.best(j.wordsOf(claim, p.lang), nil)
 	return p.ranges[best][0], p.ranges[best][1], score
 }
 
@@ -183,7 +208,7 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	if len(p.ranges) == 0 {
 		return 0, 0, 0
 	}
-	words := claimWords(claim, p.lang)
+	words := j.wordsOf(claim, p.lang)
 	best, score := p.best(words, nil)
 	if headings := headingsIn(passage, p.ranges); headings[best] && score < headingShare && slices.Contains(headings, false) {
 		best, score = p.best(words, headings)
@@ -252,6 +277,16 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 // Backed is Supports for a claim that rests on several passages together. What no passage holds does not count if about does: the titles
 // of their documents, the headings above them.
 func (j *Judge) Backed(claim, about string, passages ...string) bool {
+	key := strings.Join(append([]string{claim, about}, passages...), "\x00")
+	verdict, ok := j.verdicts[key]
+	if !ok {
+		verdict = j.backed(claim, about, passages)
+		j.verdicts[key] = verdict
+	}
+	return verdict
+}
+
+func (j *Judge) backed(claim, about string, passages []string) bool {
 	var has []*judged
 	for _, p := range passages {
 		has = append(has, j.passage(p))
@@ -266,7 +301,7 @@ func (j *Judge) Backed(claim, about string, passages ...string) bool {
 		}
 	}
 	lang := has[0].lang
-	words := claimWords(claim, lang)
+	words := j.wordsOf(claim, lang)
 	if len(words) == 0 {
 		return true
 	}

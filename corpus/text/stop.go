@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // germanStop reports whether a word says nothing of a German question's subject.
 func germanStop(w string) bool {
@@ -58,11 +61,21 @@ func stopGram(g string) bool {
 // IsStop reports whether a word carries no subject in a language (ISO 639-1). It knows no stop words of others.
 func IsStop(word, lang string) bool {
 	l, ok := languageOf(lang)
-	if !ok {
-		return false
+	return ok && l.isStop(clean(word), lang)
+}
+
+// Stops returns a function that reports whether a word carries no subject in one of some languages (ISO 639-1).
+func Stops(langs ...string) func(word string) bool {
+	var known []func(lower string) bool
+	for _, lang := range langs {
+		if l, ok := languageOf(lang); ok {
+			known = append(known, func(lower string) bool { return l.isStop(lower, lang) })
+		}
 	}
-	word = clean(word)
-	return l.isStop(word, lang)
+	return func(word string) bool {
+		word = clean(word)
+		return slices.ContainsFunc(known, func(is func(string) bool) bool { return is(word) })
+	}
 }
 
 func (l language) isStop(lower, lang string) bool {
