@@ -53,7 +53,7 @@ func (s *Server) ask(c echo.Context) error {
 	case byHTMX(c):
 		return s.askFragment(c, run)
 	case wantsHTML(c) || mediaType(c) != echo.MIMEApplicationJSON:
-		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)
+		return c.Redirect(http.StatusSeeOther, askedPage(run))
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
 	return c.JSON(http.StatusAccepted, accepted{

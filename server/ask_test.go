@@ -31,10 +31,10 @@ func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
 
 	form := url.Values{"message": {"Two\r\nlines?"}, "session_id": {"s2"}, "context_text": {""}}.Encode()
 	got = b.send("POST", "/chat", form, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
-	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/c/s2" {
+	runs, err := b.store.Runs(t.Context(), chat.Local, "s2")
+	if got.status != http.StatusSeeOther || len(runs) == 0 || got.header.Get("Location") != "/c/s2?asked="+runs[0].ID {
 		t.Errorf("form: %d to %q", got.status, got.header.Get("Location"))
 	}
-	runs, err := b.store.Runs(t.Context(), chat.Local, "s2")
 	if err != nil || len(runs) != 1 || runs[0].Request.Message != "Two\nlines?" || runs[0].Request.ContextText != "" {
 		t.Errorf("stored: %+v, %v", runs, err)
 	}

@@ -148,12 +148,18 @@ func newestUnder(runs []chat.Run, id string) string {
 	return id
 }
 
+// askedPage is the address of the page that follows a question. It names the run: what that has done before the page is there
+// happens for the reader now. The page's script takes the name away, so the same page loaded again shows a past run.
+func askedPage(run chat.Run) string {
+	return "/c/" + run.SessionID + "?asked=" + run.ID
+}
+
 // askFragment answers a question that a script sent: the new turn, and the question box while it runs. A question that takes
 // another's place changes the branch: the page is loaded again.
 func (s *Server) askFragment(c echo.Context, run chat.Run) error {
 	ctx, scope := c.Request().Context(), s.scope(c)
 	if run.Request.Sibling != "" || run.ParentID == "" {
-		c.Response().Header().Set("HX-Redirect", "/c/"+run.SessionID)
+		c.Response().Header().Set("HX-Redirect", askedPage(run))
 		return c.NoContent(http.StatusOK)
 	}
 	t, err := s.turn(ctx, scope, run)

@@ -38,13 +38,12 @@ func (s *Server) rerunStep(c echo.Context) error {
 	if fresh {
 		s.metrics.runs.WithLabelValues(c.Path()).Inc()
 	}
-	page := "/c/" + run.SessionID + "#turn-" + run.ID
 	switch {
 	case byHTMX(c):
-		c.Response().Header().Set("HX-Redirect", "/c/"+run.SessionID) // with a fragment the page would not be loaded again
+		c.Response().Header().Set("HX-Redirect", askedPage(run)) // with a fragment the page would not be loaded again
 		return c.NoContent(http.StatusOK)
 	case wantsHTML(c):
-		return c.Redirect(http.StatusSeeOther, page)
+		return c.Redirect(http.StatusSeeOther, askedPage(run)+"#turn-"+run.ID)
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
 	return c.JSON(http.StatusAccepted, accepted{

@@ -8,8 +8,14 @@ import (
 	"footnote/llm"
 )
 
-// calls are the tool calls that a question spells out: #call name {"argument": "value"}, any number of times.
-func calls(question string) []llm.Call {
+// calls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number of times, and after
+// each #then those of the next turn.
+func calls(question string, turn int) []llm.Call {
+	turns := strings.Split(question, "#then")
+	if turn >= len(turns) {
+		return nil
+	}
+	_, question, _ = strings.Cut(turns[turn], "#call ")
 	var out []llm.Call
 	for part := range strings.SplitSeq(question, "#call ") {
 		name, rest, _ := strings.Cut(part, " ")

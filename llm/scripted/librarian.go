@@ -57,8 +57,8 @@ func trouble(r Request, question string) (Reply, bool) {
 		return Reply{Text: "I can't", Finish: llm.FinishFilter}, true
 	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read, and knows better
 		return Reply{Text: "The king keeps seven dragons in the cellar [1]."}, true
-	case strings.Contains(question, "#call ") && r.Turn() == 0 && !r.NoTools:
-		return Reply{Calls: calls(question)}, true
+	case len(calls(question, r.Turn())) > 0 && !r.NoTools:
+		return Reply{Calls: calls(question, r.Turn())}, true
 	case strings.Contains(question, "#call "):
 		return Reply{Text: told(r.Messages)}, true
 	case strings.Contains(question, "#malformed") && r.Turn() == 0:

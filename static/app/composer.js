@@ -3,6 +3,7 @@ import { $, onClick, pieces, word } from './page.js'
 import { chosen } from './choose.js'
 import { forget } from './draft.js'
 import { follow, queue } from './queue.js'
+import { showOpened } from './stream.js'
 
 const form = $('#composer')
 const box = $('#q')
@@ -65,6 +66,7 @@ document.addEventListener('htmx:after:swap', event => {
     box.style.blockSize = ''
     forget()
     if (running()) box.placeholder = box.dataset.busy
+    showOpened()
     window.scrollTo(0, document.documentElement.scrollHeight)
   } else {
     $('#thread')?.setAttribute('aria-busy', 'false')

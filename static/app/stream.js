@@ -83,7 +83,9 @@ function fold(turn, open) {
 }
 
 // A step that opens a document opens it for the reader too: once, while it happens, unless the reader has closed the panel in this run.
-const shown = new Set($$('.step[data-opens]').map(step => step.id))
+// What a run did before its page was here, because it was only just asked for, happens now as well.
+const justAsked = takeAsked()
+const shown = new Set($$('.step[data-opens]').filter(step => step.closest('.turn').dataset.run !== justAsked).map(step => step.id))
 function show(turn) {
   for (const step of $$('.step[data-opens]', turn)) {
     if (shown.has(step.id)) continue
@@ -91,6 +93,20 @@ function show(turn) {
     const link = $('a.hit', step)
     if (link && !('closed' in turn.dataset)) openSource(link, false)
   }
+}
+
+/** Shows what turns that have come to the page opened on their way. */
+export const showOpened = () => $$('.turn').forEach(show)
+showOpened()
+
+// The address names the run that was just asked for. Without that name it is the conversation's, in which nothing happens again.
+function takeAsked() {
+  const address = new URL(location.href)
+  const run = address.searchParams.get('asked')
+  if (run === null) return null
+  address.searchParams.delete('asked')
+  history.replaceState(history.state, '', address)
+  return run
 }
 
 // A call that waits for the reader's word is opened, once, wherever it stands.
