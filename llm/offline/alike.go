@@ -32,7 +32,9 @@ var irregular = strings.Fields(`pay,paid keep,kept leave,left hold,held build,bu
 	bring,brought sell,sold tell,told lose,lost break,broke,broken choose,chose,chosen grow,grew,grown catch,caught drive,drove,driven speak,spoke,spoken
 	steal,stole,stolen wear,wore,worn win,won die,dead,death sink,sank,sunk freeze,froze,frozen teach,taught feed,fed fall,fell,fallen
 	forget,forgot,forgotten spend,spent lend,lent know,knew,known draw,drew,drawn fly,flew,flown eat,ate,eaten rise,rose,risen
-	add,added,adding man,men woman,women child,children foot,feet tooth,teeth`)
+	lead,led stand,stood run,ran meet,met strike,struck shoot,shot swim,swam,swum sing,sang,sung sew,sewn ride,rode,ridden hide,hid,hidden
+	leader,led builder,built maker,made seller,sold buyer,bought writer,wrote,written driver,drove,driven winner,won teacher,taught holder,held
+	keeper,kept add,added,adding man,men woman,women child,children foot,feet tooth,teeth`)
 
 // light are words that a question needs more than its answer does: it says "get" where the answer says "is entitled to". They
 // add to a sentence's worth, but hardly count where they are missing.

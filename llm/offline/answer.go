@@ -20,6 +20,7 @@ const (
 type reply struct {
 	text      string
 	supported bool
+	half      bool   // only one of the two questions that this one is was answered
 	missing   string // one of two things that the question compares, when only the other was found
 }
 
@@ -34,8 +35,9 @@ type candidate struct {
 	lean    float64   // what the sentence before counts
 }
 
-// compose chooses the sentences that answer the question from everything that was shown.
-func compose(t turn, q query) reply {
+// compose chooses the sentences that answer the question from everything that was shown. Of a question that may be two, those that
+// answer only the first are none.
+func compose(t turn, q query, two []hop) reply {
 	sources := t.shown()
 	if len(sources) == 0 {
 		return reply{}
@@ -61,6 +63,9 @@ func compose(t turn, q query) reply {
 	}
 	if len(picked) == 0 {
 		return reply{}
+	}
+	if halfway(two, picked, words, p) {
+		return reply{half: true}
 	}
 	if demand.reason {
 		picked = withReason(picked, cands)

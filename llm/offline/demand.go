@@ -72,6 +72,9 @@ var demands = []struct{ question, stands, form pattern }{
 	{ // a time
 		lazily(begins + `(?:(?:since|until|till|by|from) )?when\b|\b(?:what|which) (?:year|date|day|month|time)\b|\b(?:seit|bis|ab)? ?wann\b|\bquand\b|\bcuándo\b|いつ|什么时候|何時`), lazily(`(?i)^(?:year|date|time)$`),
 		lazily(`(?i)` + numberSign + `|[年月日時时]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|day\b|\b(?:weeks?|months?|years?|spring|summer|autumn|winter|morning|evening|noon|night|daily|before|after|as soon as|once|until|till|from|when|whenever|while|during|if|immediately|at once|now|today|first|last|never|always|later|then)\b|tags?\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|januar|februar|märz|april|mai|juni|juli|august|oktober|dezember|woche|jahr|monat|vor|nach|bis|ab|sobald|wenn|sofort|janvier|février|mars|avril|juin|juillet|août|avant|après|dès|jusqu|pendant|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|antes|después|hasta|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b`)},
+	{ // a place
+		lazily(begins + `(?:in|from|to|at|near) (?:which|what) (?:city|town|village|country|harbour|port|street)\b`), lazily(`(?i)^(?:city|town|village|country|harbour|port|street)$`),
+		lazily(`(?i:\b(?:in|at|from|near|to|of|off|reach\w*|le(?:ft|aves?)|visit\w*))\s+(?:the )?\p{Lu}`)},
 	{ // a colour
 		lazily(`(?i)\b(?:what|which) colou?rs?\b|\bcolou?r of\b|\bwelche farbe|\bquelle couleur|\bqué color|何色|什么颜色`), lazily(`(?i)^(?:colou?rs?|farbe|couleur|何?色)$`),
 		lazily(`(?i)\b(?:red|green|blue|yellow|white|black|grey|gray|brown|orange|purple|pink|beige|cream|gold|silver|rot|grün|blau|gelb|weiß|schwarz|grau|braun|rouge|verte?|bleue?|jaune|blanc|blanche|noire?|grise?|brune?|rojo|verde|azul|amarillo|blanco|negro|gris)\b|[赤青緑绿黄白黒黑灰茶红]色?`)},

@@ -42,6 +42,7 @@ var library = []paper{
 
 // desk answers tool calls over the library and numbers passages as the agent does.
 type desk struct {
+	papers  []paper
 	numbers map[string]int
 	calls   []llm.Call
 }
@@ -65,7 +66,7 @@ func (d *desk) call(c llm.Call) any {
 	case "search_documents":
 		return d.search(in.Query)
 	case "read_document", "get_document_summary":
-		for _, p := range library {
+		for _, p := range d.papers {
 			if p.id == in.DocID || strings.EqualFold(p.file, in.DocID) {
 				out := map[string]any{"doc_id": p.id, "filename": p.file, "title": p.title, "pages": 1, "page": 1, "page_count": 9}
 				var shown []any
@@ -83,7 +84,7 @@ func (d *desk) call(c llm.Call) any {
 		var docs []any
 		filters, _ := raw["filters"].(map[string]any)
 		title, _ := filters["title"].(string)
-		for _, p := range library {
+		for _, p := range d.papers {
 			if strings.Contains(strings.ToLower(p.title+"\n"+p.file), strings.ToLower(title)) {
 				docs = append(docs, map[string]any{"doc_id": p.id, "filename": p.file, "title": p.title, "type": "text/plain", "added": "2026-01-02"})
 			}
@@ -101,7 +102,7 @@ func (d *desk) search(q string) any {
 		score int
 	}
 	var hits []hit
-	for _, p := range library {
+	for _, p := range d.papers {
 		h := hit{doc: map[string]any{"doc_id": p.id, "filename": p.file, "title": p.title}}
 		var shown []any
 		for i := range p.passages {
@@ -142,12 +143,18 @@ var tools = func() (specs []llm.ToolSpec) {
 // ask asks questions in one session and returns the last answer and the calls made for it.
 func ask(t *testing.T, questions ...string) (answer string, calls []llm.Call) {
 	t.Helper()
+	return askIn(t, library, questions...)
+}
+
+// askIn is ask over other papers.
+func askIn(t *testing.T, papers []paper, questions ...string) (answer string, calls []llm.Call) {
+	t.Helper()
 	history := []llm.Message{{Role: llm.RoleSystem, Text: "You answer from documents."}}
 	for _, q := range questions {
-		d := &desk{numbers: map[string]int{}}
+		d := &desk{papers: papers, numbers: map[string]int{}}
 		history = append(history, llm.Message{Role: llm.RoleUser, Text: q})
 		answer = ""
-		for range 8 {
+		for range 10 {
 			msg := oneReply(t, history)
 			history = append(history, msg)
 			if len(msg.Calls) == 0 {

@@ -58,47 +58,70 @@ func calculate(t turn, expression string) ([]step, string) {
 	return nil, fmt.Sprintf("%s = %v", expression, out.Result)
 }
 
-// documents answers a question from what documents say: search, search again if need be, read, answer.
+// documents answers a question from what documents say: search, search again if need be, read, answer; in two steps if no sentence answers it.
 func documents(t turn) ([]step, string) {
 	q := understand(t)
+	var two []hop
+	if !q.follows {
+		two = hops(t.question)
+	}
+	first, done := t.parted(two)
+	steps, said, missing := inOneStep(first, q, two)
+	if len(steps) > 0 || said != "" {
+		return steps, said
+	}
+	if steps, said = inTwoSteps(t, two, done); len(steps) > 0 || said != "" {
+		return steps, said
+	}
+	if missing != "" {
+		return nil, refuse(t, q) + alone(missing)
+	}
+	if len(two) > 0 && two[0].role { // "the cover of the slates" may be no thing of its own
+		if a := compose(first, q, nil); a.supported {
+			return nil, a.text
+		}
+	}
+	return nil, refuse(t, q)
+}
+
+// inOneStep looks for sentences that answer a question by themselves. Neither steps nor an answer mean that there are none; missing is
+// as in reply.
+func inOneStep(t turn, q query, two []hop) (steps []step, said, missing string) {
 	searches, found := t.searches(), t.found()
 	if len(searches) == 0 && t.canSearch() {
-		return t.search(q.text), ""
+		return t.search(q.text), "", ""
 	}
 	if len(found) == 0 {
 		if wider := t.again(q); wider != nil {
-			return wider, ""
+			return wider, "", ""
 		}
 	}
 	if reads := toRead(t, found); len(reads) > 0 && len(t.read()) == 0 {
-		return readAll(t, reads, q), ""
+		return readAll(t, reads, q), "", ""
 	}
 	steps, sum, asked := total(t, q)
 	if len(steps) > 0 || sum != "" {
-		return steps, sum
+		return steps, sum, ""
 	}
 	var a reply
 	if !asked {
-		a = compose(t, q)
+		a = compose(t, q, two)
 	}
-	if !a.supported {
-		if wider := t.again(q); wider != nil {
-			return wider, ""
-		}
+	if a.supported {
+		return nil, a.text, ""
 	}
-	if !a.supported && t.rounds() == mostSearches {
+	if a.half && two[0].role {
+		return nil, "", ""
+	}
+	if wider := t.again(q); wider != nil {
+		return wider, "", ""
+	}
+	if t.rounds() == mostSearches {
 		if reads := toRead(t, t.lastRound()); len(reads) > 0 && t.readTurns() < 2 {
-			return readAll(t, reads, q), ""
+			return readAll(t, reads, q), "", ""
 		}
 	}
-	switch {
-	case a.supported:
-		return nil, a.text
-	case a.missing != "":
-		return nil, refuse(t, q) + alone(a.missing)
-	default:
-		return nil, refuse(t, q)
-	}
+	return nil, "", a.missing
 }
 
 // readTurns is 2 after a second search was followed by reading.

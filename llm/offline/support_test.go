@@ -60,7 +60,7 @@ func BenchmarkAnswer(b *testing.B) {
 	t.results = []result{{tool: "read_document", out: output{document: document{DocID: "d1", Title: "Building survey", Passages: passages}}}}
 	q := understand(t)
 	for b.Loop() {
-		if !compose(t, q).supported {
+		if !compose(t, q, nil).supported {
 			b.Fatal("refused")
 		}
 	}

@@ -143,6 +143,20 @@ func (t turn) has(tool string) bool {
 	return !t.noTools && slices.ContainsFunc(t.tools, func(s llm.ToolSpec) bool { return s.Name == tool })
 }
 
+// parted returns the turn as it was before a question was asked in two steps, and the results since.
+func (t turn) parted(two []hop) (first turn, done []result) {
+	if len(two) == 0 {
+		return t, nil
+	}
+	at := slices.IndexFunc(t.results, func(r result) bool { return isSearch(r.tool) && r.input["query"] == two[0].phrase() })
+	if at < 0 {
+		return t, nil
+	}
+	first = t
+	first.results, done = t.results[:at:at], t.results[at:]
+	return first, done
+}
+
 // of returns the results of a tool.
 func (t turn) of(tool string) []result {
 	var out []result
