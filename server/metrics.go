@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -43,9 +44,12 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 	}
 	registry.MustRegister(m.requests, m.latency, m.runs, m.uploads)
 	prometheus.WrapRegistererWithPrefix("footnote_", registry).MustRegister(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
+
+// liveHeap is what the collector's last run found in use, without the garbage made since.
+var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
 
 // watch adds the gauges that read the server's own state.
 func (m *metrics) watch(s *Server) {

@@ -70,7 +70,7 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 		_ = body.Close()
 	}
 	open = nil
-	after, left := drained(ctx, server, rest)
+	after, left := drained(ctx, server, rest, full.goroutines)
 	if left != nil {
 		fmt.Fprintln(os.Stderr, "after the streams closed:", left)
 	}
@@ -78,7 +78,7 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 	return []row{
 		{fmt.Sprintf("%d idle streams, memory of each", n), "≤ 40 KiB", fmt.Sprintf("%.1f KiB", each), each <= 40},
 		{"goroutines before, with them, after", "back", fmt.Sprintf("%d, %d, %d", rest.goroutines, full.goroutines, after.goroutines), after.goroutines <= rest.goroutines+20},
-		{"heap in use before, with them, after", "back", fmt.Sprintf("%.0f, %.0f, %.0f MiB", rest.heap, full.heap, after.heap), after.heap < rest.heap+10},
+		{"live heap before, with them, after (the runtime keeps 480 bytes of each ended goroutine)", "back", fmt.Sprintf("%.1f, %.1f, %.1f MiB", rest.heap, full.heap, after.heap), after.heap < rest.heap+spare(full.goroutines)},
 	}, nil
 }
 
@@ -104,32 +104,47 @@ func post(ctx context.Context, server *process) (string, error) {
 type usage struct {
 	memory     int64 // resident bytes
 	goroutines int
-	heap       float64 // MiB in use
+	heap       float64 // MiB that the collector found in use
 }
 
-// settled returns the usage once the garbage collector has had its turn: the resident memory stays the same for a second.
-func settled(ctx context.Context, server *process) (usage, error) {
+// settled returns the usage once the garbage collector has had its turn, of a server that has answered: an answer of /metrics alone makes it
+// touch some 20 MiB of its program.
+func settled(ctx context.Context, server *process) (u usage, err error) {
+	if _, err := resident(ctx, server); err != nil {
+		return u, err
+	}
+	err = u.read(ctx, server)
+	u.memory = server.memory("VmRSS")
+	return u, err
+}
+
+// resident returns the resident memory once it stays the same for a second.
+func resident(ctx context.Context, server *process) (memory int64, err error) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	var u usage
 	for range 20 {
 		select {
 		case <-ctx.Done():
-			return u, ctx.Err()
+			return 0, ctx.Err()
 		case <-tick.C:
 		}
-		now := server.memory("VmRSS")
-		if diff := now - u.memory; diff < 1<<20 && diff > -1<<20 {
+		before := memory
+		if memory = server.memory("VmRSS"); memory-before < 1<<20 && before-memory < 1<<20 {
 			break
 		}
-		u.memory = now
 	}
-	return u, u.read(ctx, server)
+	return memory, nil
 }
 
-// drained waits until goroutines and heap are about what they were at rest. The collector runs at least every two minutes,
-// and what pools keep for reuse goes at its second run.
-func drained(ctx context.Context, server *process, rest usage) (usage, error) {
+// keptOf is what the Go runtime keeps of each goroutine that has ended, for the next one: about 480 bytes, in MiB here.
+const keptOf = 480. / (1 << 20)
+
+// spare is how many MiB more than at rest may be in use after so many goroutines.
+func spare(goroutines int) float64 { return 2 + keptOf*float64(goroutines) }
+
+// drained waits until goroutines and heap are about what they were at rest, but for what the runtime keeps of so many goroutines. The
+// collector runs at least every two minutes, and what pools keep for reuse goes at its second run.
+func drained(ctx context.Context, server *process, rest usage, goroutines int) (usage, error) {
 	var u usage
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -137,7 +152,7 @@ func drained(ctx context.Context, server *process, rest usage) (usage, error) {
 		if err := u.read(ctx, server); err != nil {
 			return u, err
 		}
-		if u.goroutines <= rest.goroutines+20 && u.heap < rest.heap+10 {
+		if u.goroutines <= rest.goroutines+20 && u.heap < rest.heap+spare(goroutines) {
 			return u, nil
 		}
 		select {
@@ -168,10 +183,9 @@ func (u *usage) read(ctx context.Context, server *process) error {
 		case err != nil:
 		case name == "footnote_go_goroutines":
 			u.goroutines = int(x)
-		case name == "footnote_go_memstats_heap_inuse_bytes":
+		case name == "footnote_go_gc_heap_live_bytes":
 			u.heap = x / (1 << 20)
 		}
 	}
-	u.memory = server.memory("VmRSS")
 	return lines.Err()
 }

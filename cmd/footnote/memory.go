@@ -22,10 +22,14 @@ const (
 	busyHeap = 24 << 20
 	// busyGoroutines does the same where much has just begun, and is not in memory yet: some tens of questions.
 	busyGoroutines = 250
-	// crowd is how many goroutines more than now there must have been before memory is given back out of turn.
-	crowd = 2000
+	// minCrowd is how many goroutines more than now there must have been before memory is given back out of turn.
+	minCrowd = 2000
 	// giveBackEvery is how often the crowd is counted.
 	giveBackEvery = 5 * time.Second
+	// workShare is how much processor time a server at rest does not take between two counts.
+	workShare = 20 * time.Millisecond
+	// restCounts is for how many counts a server that has worked must have rested before its memory is given back.
+	restCounts = 3
 	// startOver is when the work that a start leaves behind, such as a look at what was not finished, is done as a rule.
 	startOver = time.Second
 )
@@ -64,14 +68,15 @@ func gcPercentFor(heap, roots uint64, goroutines int) int {
 	return int(min(max(gcRoom*100/(heap+roots), minGCPercent), maxGCPercent))
 }
 
-// giveBackMemory returns memory to the system soon after many readers have left, until ctx ends. A server at rest allocates
-// next to nothing, so the collector would come every two minutes only, and what pools keep (a buffer or two for each connection) goes
-// at its second run.
+// giveBackMemory returns memory to the system when the start is over, soon after many readers have left, and once a server that has worked is
+// at rest, until ctx ends. Such a server allocates next to nothing, so the collector would come every two minutes only, and what pools keep
+// (a buffer or two for each connection) goes at its second run.
 func giveBackMemory(ctx context.Context) {
 	tick, started := time.NewTicker(giveBackEvery), time.NewTimer(startOver)
 	defer tick.Stop()
 	defer started.Stop()
-	var c crowdCount
+	var crowd crowdCount
+	rest := restCount{worked: true}
 	for {
 		select {
 		case <-ctx.Done():
@@ -82,11 +87,38 @@ func giveBackMemory(ctx context.Context) {
 			continue
 		case <-tick.C:
 		}
-		if c.left(runtime.NumGoroutine()) {
+		if crowd.left(runtime.NumGoroutine()) {
 			runtime.GC()
 			debug.FreeOSMemory()
 		}
+		if rest.begun(processorTime()) {
+			debug.FreeOSMemory()
+			dropProgramPages()
+			rest.used = processorTime() // giving back is no work
+		}
 	}
+}
+
+// restCount knows whether the process has worked since memory was given back, and for how long it has not since then.
+type restCount struct {
+	used   time.Duration // processor time of the process at the last count
+	worked bool
+	counts int
+}
+
+// begun reports, once, that a process that had worked is at rest, from the processor time that it has used so far.
+func (r *restCount) begun(used time.Duration) bool {
+	works := used-r.used >= workShare
+	r.used = used
+	if works {
+		r.worked, r.counts = true, 0
+		return false
+	}
+	if r.counts++; !r.worked || r.counts < restCounts {
+		return false
+	}
+	r.worked, r.counts = false, 0
+	return true
 }
 
 // crowdCount knows the most goroutines seen since memory was given back.
@@ -94,7 +126,7 @@ type crowdCount struct{ most int }
 
 // left reports that a crowd has gone: fewer than a quarter of the most are left.
 func (c *crowdCount) left(now int) bool {
-	if c.most-now >= crowd && now < c.most/4 {
+	if c.most-now >= minCrowd && now < c.most/4 {
 		c.most = now
 		return true
 	}

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestMemoryIsGivenBackOnceACrowdHasLeft(t *testing.T) {
 	var c crowdCount
@@ -14,6 +17,23 @@ func TestMemoryIsGivenBackOnceACrowdHasLeft(t *testing.T) {
 	} {
 		if got := c.left(step.goroutines); got != step.left {
 			t.Errorf("count %d, %d goroutines: left = %v, want %v", i, step.goroutines, got, step.left)
+		}
+	}
+}
+
+func TestMemoryIsGivenBackOnceAServerThatWorkedIsAtRest(t *testing.T) {
+	r, used := restCount{worked: true}, time.Duration(0)
+	for i, step := range []struct {
+		work  time.Duration // since the count before
+		begun bool
+	}{
+		{0, false}, {time.Millisecond, false}, {0, true}, // the start is work
+		{0, false}, {workShare - 1, false}, {0, false}, {0, false}, // at rest still
+		{workShare, false}, {0, false}, {0, false}, {time.Second, false}, {0, false}, {0, false}, {0, true}, {0, false}, // a page, and another
+	} {
+		used += step.work
+		if got := r.begun(used); got != step.begun {
+			t.Errorf("count %d, %s of work: begun = %v, want %v", i, step.work, got, step.begun)
 		}
 	}
 }

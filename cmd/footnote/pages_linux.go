@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // dropProgramPages takes the pages of the program's own file out of this process: its start touches most of them, serving a few. They
@@ -42,6 +43,15 @@ func programRanges() (ranges [][2]uintptr) {
 		}
 	}
 	return ranges
+}
+
+// processorTime is what the process has used so far.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // hexRange reads "00400000-02ca1000"; it is empty if it can't be read.
