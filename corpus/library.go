@@ -115,6 +115,11 @@ func (l *Library) Count(ctx context.Context, s chat.Scope) (Counts, error) {
 	return l.cfg.Documents.Count(ctx, s)
 }
 
+// Namespaces returns up to limit names of those that have documents in scope, in the order of their bytes.
+func (l *Library) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
+	return l.cfg.Documents.Namespaces(ctx, s, limit)
+}
+
 // Version changes whenever anything that a search in scope could see changed. It is cheap.
 func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) {
 	return l.versions.read(ctx, l, s)

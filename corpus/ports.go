@@ -67,6 +67,10 @@ type Documents interface {
 	List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error)
 	Count(ctx context.Context, s chat.Scope) (Counts, error)
 
+	// Namespaces returns up to limit names of those that have documents in scope, in the order of their bytes; hidden ones only if the scope
+	// names them.
+	Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error)
+
 	// Version changes whenever anything that a search in scope could see changed. It is cheap.
 	Version(ctx context.Context, s chat.Scope) (int64, error)
 

@@ -158,4 +158,30 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Count of another user = %+v, %v", got, err)
 		}
 	})
+	t.Run("Namespaces are those that have documents, in order", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		var last corpus.Document
+		for i, namespace := range []string{"b", "B", "ä", "b", ".web.1", "a"} {
+			d := file(fmt.Sprintf("f%d.md", i), fmt.Sprint(i))
+			d.Namespace = namespace
+			last = mustPut(t, ds, d)
+		}
+		for _, tt := range []struct {
+			scope chat.Scope
+			limit int
+			want  []string
+		}{
+			{alice, 10, []string{"B", "a", "b", "ä"}}, {alice, 2, []string{"B", "a"}}, {bob, 10, nil}, {alice.In("b"), 10, []string{"b"}},
+			{alice.In(".web.1"), 10, []string{".web.1"}}, {alice.In("c"), 10, nil},
+		} {
+			got, err := ds.Namespaces(t.Context(), tt.scope, tt.limit)
+			mustDo(t, "Namespaces", err)
+			wantStrings(t, fmt.Sprintf("Namespaces of %v", tt.scope), got, tt.want)
+		}
+		mustDo(t, "Delete", ds.Delete(t.Context(), alice, last.ID))
+		got, err := ds.Namespaces(t.Context(), alice, 10)
+		mustDo(t, "Namespaces", err)
+		wantStrings(t, "Namespaces after a delete", got, []string{"B", "b", "ä"})
+	})
 }

@@ -221,6 +221,12 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 	return c, err
 }
 
+// Namespaces returns names of those with documents; see corpus.Documents.
+func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
+	return query(ctx, ds.db, shortTime, value[string], `SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(s)+
+		`GROUP BY d.namespace ORDER BY d.namespace COLLATE "C" LIMIT $3`, scopeArgs(s, limit)...)
+}
+
 // Version changes with everything that a search could see; see corpus.Documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
 	err = ds.db.queryRow(ctx, shortTime, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User}, &v)

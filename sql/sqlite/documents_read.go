@@ -227,6 +227,27 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 	return c, err
 }
 
+// Namespaces returns names of those with documents; see corpus.Documents.
+func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) (names []string, err error) {
+	args, err := scopeArgs(s)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := ds.db.query(ctx, `SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(s)+`GROUP BY d.namespace ORDER BY d.namespace LIMIT ?`, append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
 // Version changes with everything that a search could see; see corpus.Documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
 	err = ds.db.queryRow(ctx, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user = ?), 0)`, []any{s.User}, &v)
