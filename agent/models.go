@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"slices"
 	"strings"
 
 	"footnote/chat"
@@ -16,16 +15,12 @@ func (r *Runs) modelOf(c chat.RunConfig) (llm.Model, error) {
 	if c.Model == "" || c.Model == r.cfg.Model.Name() {
 		return r.cfg.Model, nil
 	}
-	names := []string{r.cfg.Model.Name()}
-	for _, m := range r.cfg.Models {
+	for _, m := range r.models() {
 		if m.Name() == c.Model {
 			return m, nil
 		}
-		if !slices.Contains(names, m.Name()) {
-			names = append(names, m.Name())
-		}
 	}
-	return nil, invalid("The model “%s” is not allowed here. Allowed: %s.", shorten(c.Model, 60), strings.Join(names, ", "))
+	return nil, invalid("The model “%s” is not allowed here. Allowed: %s.", shorten(c.Model, 60), strings.Join(r.Models(), ", "))
 }
 
 // usesPipeline reports whether a model is below the least that may choose tools by itself. The order is that of the allowed models.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -46,6 +48,24 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Model: "huge"}})
 	if chat.CodeOf(orNone(err)) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "Allowed: large, small.") {
 		t.Errorf("err = %v", err)
+	}
+}
+
+func TestWhatMayBeChosen(t *testing.T) {
+	t.Parallel()
+	large := scripted.New()
+	h := newHouse(t, named{large, "large"}, withFallback, func(c *Config) {
+		c.Models, c.Toolset = []llm.Model{named{scripted.New(), "small"}, named{large, "large"}}, "react"
+	})
+	if diff := cmp.Diff([]string{"large", "small", "offline"}, h.runs.Models()); diff != "" {
+		t.Errorf("models (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"react", "cursor", "documentation", "strategy"}, h.runs.Toolsets()); diff != "" {
+		t.Errorf("toolsets (-want +got):\n%s", diff)
+	}
+	got := h.answer(chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Toolset: "cursor", Config: chat.RunConfig{Model: "offline"}})
+	if a := got.answer(); all[chat.RunStarted](got)[0].Model != "offline" || len(a.Citations) == 0 || len(large.Requests()) != 0 {
+		t.Errorf("answer %+v after %d requests to the model", a, len(large.Requests()))
 	}
 }
 

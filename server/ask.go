@@ -43,6 +43,9 @@ func (s *Server) ask(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Request().PostForm != nil {
+		c.Set(refusedKey, q)
+	}
 	run, err := s.startRun(c, q)
 	if err != nil {
 		return err
@@ -75,14 +78,11 @@ func (s *Server) readQuestion(c echo.Context) (question, error) {
 		Message: formText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
 		DocumentIDs: form["document_ids"], Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
-	if q.Sibling != "" && len(q.DocumentIDs) == 0 { // asked again: about the same documents
-		if run, err := s.store.Run(c.Request().Context(), s.scope(c), q.Sibling); err == nil {
-			q.DocumentIDs = run.Request.DocumentIDs
-		}
-	}
+	q.Config.Model = form.Get("model")
 	if text := formText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
 		q.ContextText = &text
 	}
+	s.keepOn(c, form, &q)
 	return q, nil
 }
 

@@ -17,6 +17,7 @@ import (
 type fragments struct {
 	feed   *chat.Feed
 	md     *views.Markdown
+	usual  string // the model that answers when no other is asked for
 	onPage func() // a citation of a page was drawn: the reader may click it
 
 	mu   sync.Mutex
@@ -32,8 +33,8 @@ type drawnRun struct {
 	frames [][]byte
 }
 
-func newFragments(feed *chat.Feed, md *views.Markdown, onPage func()) *fragments {
-	return &fragments{feed: feed, md: md, onPage: onPage, runs: map[string]*drawnRun{}}
+func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), usual string) *fragments {
+	return &fragments{feed: feed, md: md, usual: usual, onPage: onPage, runs: map[string]*drawnRun{}}
 }
 
 // join returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
@@ -88,6 +89,7 @@ func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *
 	}
 	if d.fold == nil {
 		d.fold = newFold(entry.RunID, f.md)
+		d.fold.turn.Usual = f.usual
 	}
 	if at > len(d.frames) {
 		page, err := f.feed.Read(ctx, s, entry.RunID, int64(len(d.frames)))

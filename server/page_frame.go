@@ -26,14 +26,15 @@ type pages struct {
 	version  string
 }
 
-func newPages(feed *chat.Feed, expectPage func()) (*pages, error) {
+// newPages prepares them. usual is the name of the model that answers when no other is asked for.
+func newPages(feed *chat.Feed, expectPage func(), usual string) (*pages, error) {
 	version, err := static.Version()
 	if err != nil {
 		return nil, err
 	}
 	md := views.NewMarkdown()
 	return &pages{
-		md: md, drawn: newFragments(feed, md, expectPage), version: version,
+		md: md, drawn: newFragments(feed, md, expectPage, usual), version: version,
 		assets: views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts()},
 	}, nil
 }
@@ -142,6 +143,9 @@ func (s *Server) errorFragment(c echo.Context, p problem) error {
 
 // errorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.
 func (s *Server) errorPage(c echo.Context, p problem) error {
+	if s.showRefused(c, p) {
+		return nil
+	}
 	title := views.TroubleTitle(p.Code)
 	page, err := s.frame(c, title)
 	if err != nil {

@@ -18,6 +18,11 @@ func (s *Server) sessionPage(c echo.Context) error {
 	if err != nil {
 		return notFound("There is no such conversation. It may have been deleted.")
 	}
+	return s.showSession(c, http.StatusOK, id, nil)
+}
+
+// showSession draws it, with a question that was not taken if there is one.
+func (s *Server) showSession(c echo.Context, status int, id string, no *refused) error {
 	ctx, scope := c.Request().Context(), s.scope(c)
 	session, err := s.store.Session(ctx, scope, id)
 	if err != nil {
@@ -41,11 +46,17 @@ func (s *Server) sessionPage(c echo.Context) error {
 		return err
 	}
 	box := views.Composer{SessionID: id, Key: chat.NewID(), Documents: page.Documents}
-	var chosen []string
-	if branch := branchTo(runs, session.HeadID); len(branch) > 0 {
-		chosen = branch[len(branch)-1].Request.DocumentIDs
+	var as question
+	if no != nil {
+		as = no.question
+		no.fill(&box)
+	} else if branch := branchTo(runs, session.HeadID); len(branch) > 0 {
+		as = questionOf(branch[len(branch)-1].Request)
 	}
-	if box.Choose, err = s.chooser(ctx, scope, counts, chosen); err != nil {
+	if box.Choose, err = s.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+		return err
+	}
+	if box.Options, err = s.options(ctx, scope, as); err != nil {
 		return err
 	}
 	if n := len(turns); n > 0 && turns[n-1].Running() {
@@ -59,10 +70,10 @@ func (s *Server) sessionPage(c echo.Context) error {
 	if n := len(turns); n > 0 && turns[n-1].Asks() {
 		page.Running = false // the next step is the reader's, whose words a reload would take away
 	}
-	if page.Running && c.QueryParams().Has("still") {
+	if page.Running && (no != nil || c.QueryParams().Has("still")) {
 		page.Running, page.Still = false, true
 	}
-	return s.showPage(c, http.StatusOK, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting}), nil)
+	return s.showPage(c, status, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting}), nil)
 }
 
 // turns folds the runs of the shown branch.
@@ -107,6 +118,7 @@ func (s *Server) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*vie
 	if err != nil {
 		return nil, err
 	}
+	t.Usual = s.cfg.ModelName
 	if t.Question == "" {
 		t.Question, t.SessionID, t.StartedAt = run.Request.Message, run.SessionID, run.CreatedAt
 	}

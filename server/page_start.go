@@ -13,7 +13,10 @@ import (
 )
 
 // startPage answers GET /: a question box, or a way to begin while there are no documents.
-func (s *Server) startPage(c echo.Context) error {
+func (s *Server) startPage(c echo.Context) error { return s.showStart(c, http.StatusOK, nil) }
+
+// showStart draws it, with a question that was not taken if there is one.
+func (s *Server) showStart(c echo.Context, status int, no *refused) error {
 	ctx, scope := c.Request().Context(), s.scope(c)
 	page, err := s.frame(c, "")
 	if err != nil {
@@ -28,16 +31,27 @@ func (s *Server) startPage(c echo.Context) error {
 		Counts: counts, Samples: s.cfg.Samples != nil,
 		Composer: views.Composer{Key: chat.NewID(), Documents: counts.Documents, Start: true, Draft: draft(c)},
 	}
-	if counts.Documents == 0 {
-		return s.showPage(c, http.StatusOK, page, views.Empty(page, start), nil)
+	if counts.Documents == 0 && no != nil {
+		return errNoBox
 	}
-	if start.Composer.Choose, err = s.chooser(ctx, scope, counts, nil); err != nil {
+	if counts.Documents == 0 {
+		return s.showPage(c, status, page, views.Empty(page, start), nil)
+	}
+	var as question
+	if no != nil {
+		as = no.question
+		no.fill(&start.Composer)
+	}
+	if start.Composer.Choose, err = s.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+		return err
+	}
+	if start.Composer.Options, err = s.options(ctx, scope, as); err != nil {
 		return err
 	}
 	if start.Starters, err = s.starters(ctx, scope); err != nil {
 		return err
 	}
-	return s.showPage(c, http.StatusOK, page, views.Start(page, start), nil)
+	return s.showPage(c, status, page, views.Start(page, start), nil)
 }
 
 // draft is a question that a link brings for the box.

@@ -61,10 +61,12 @@ type Config struct {
 	Runs      Runs
 	Log       *slog.Logger // nil: nothing is logged
 	Version   string
-	KeepDays  int    // for the page: a session is kept so many days after its last question; 0: for ever
-	ModelName string // for the page: "gpt-4o-mini", "offline"
-	Offline   bool   // no model is set: rules choose the tools
-	Samples   fs.FS  // the documents that POST /documents/samples adds; nil: there are none
+	KeepDays  int      // for the page: a session is kept so many days after its last question; 0: for ever
+	ModelName string   // for the page: "gpt-4o-mini", "offline"
+	Models    []string // for the page: those that a question may name, the usual one first
+	Toolsets  []string // for the page: those that a question may name, the usual one first
+	Offline   bool     // no model is set: rules choose the tools
+	Samples   fs.FS    // the documents that POST /documents/samples adds; nil: there are none
 	Checks    []Check
 	Hosts     []string             // further names the server is reached by; see hostAllowed
 	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
@@ -141,7 +143,7 @@ func New(cfg Config) (*Server, error) {
 		log: cfg.Log, metrics: newMetrics(cfg.Metrics), origins: http.NewCrossOriginProtection(), draining: make(chan struct{}),
 	}
 	var err error
-	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage); err != nil {
+	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage, cfg.ModelName); err != nil {
 		return nil, err
 	}
 	if s.log == nil {

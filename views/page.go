@@ -56,6 +56,7 @@ type Composer struct {
 	Budget    chat.Budget
 	Documents int
 	Choose    Chooser
+	Options   Options
 	Start     bool // the box of the first page
 }
 

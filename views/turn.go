@@ -18,6 +18,7 @@ type Turn struct {
 	SessionID string
 	Question  string
 	Model     string
+	Usual     string // the model that answers when no other is asked for; empty: unknown
 	Mode      chat.Mode
 	Budget    chat.Budget
 	Status    chat.RunStatus
@@ -204,6 +205,14 @@ func (t *Turn) stays(sentence string) string {
 // fellBack reports whether the model failed and another one took over.
 func (t *Turn) fellBack() bool {
 	return slices.ContainsFunc(t.All, func(s *Step) bool { return s.Step.Step == "fallback" })
+}
+
+// answeredBy names the model that answered instead of the usual one; empty if that did, or if it took over from one that failed.
+func (t *Turn) answeredBy() string {
+	if t.Model == "" || t.Usual == "" || t.Model == t.Usual || t.fellBack() {
+		return ""
+	}
+	return modelName(t.Model)
 }
 
 func (t *Turn) sourceCounts() string {

@@ -1,6 +1,7 @@
 // The question box: Enter sends, Stop and Answer now are requests of their own, a question asked meanwhile waits its turn.
 import { $, onClick, pieces, word } from './page.js'
 import { chosen } from './choose.js'
+import { options } from './options.js'
 import { forget } from './draft.js'
 import { follow, queue } from './queue.js'
 import { showOpened } from './stream.js'
@@ -47,8 +48,13 @@ document.addEventListener('submit', event => {
     key.name = 'idempotency_key'
     sent.append(key)
   }
-  if (!sent.elements.sibling && !sent.elements.document_ids) { // a question of its own looks where the box looks
-    for (const id of chosen()) sent.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'document_ids', value: id }))
+  if (!sent.elements.sibling) { // a question of its own is asked as the box would ask it
+    for (const old of sent.querySelectorAll('[data-asked]')) old.remove()
+    for (const [name, value] of [...chosen().map(id => ['document_ids', id]), ...Object.entries(options())]) {
+      const input = Object.assign(document.createElement('input'), { type: 'hidden', name, value })
+      input.dataset.asked = ''
+      sent.append(input)
+    }
   }
   if (!key.value) key.value = freshKey()
 })

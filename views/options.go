@@ -1,0 +1,74 @@
+package views
+
+import (
+	"slices"
+	"strings"
+)
+
+// Options are what a question can be asked with, beside its documents. A list without a choice is not shown.
+type Options struct {
+	Models     []string // the usual one first
+	Toolsets   []string // the usual one first
+	Namespaces []string
+
+	Model, Toolset, Namespace string // the chosen ones; empty, or not offered: the usual one, and all namespaces
+}
+
+func (o Options) choice() bool {
+	return len(o.Models) > 1 || len(o.Toolsets) > 1 || len(o.Namespaces) > 1
+}
+
+// label names the model where there are several, and what else is not as usual.
+func (o Options) label() string {
+	var parts []string
+	if len(o.Models) > 1 {
+		parts = append(parts, modelName(o.Models[max(0, slices.Index(o.Models, o.Model))]))
+	}
+	if slices.Index(o.Toolsets, o.Toolset) > 0 {
+		parts = append(parts, o.Toolset)
+	}
+	if len(o.Namespaces) > 1 && slices.Contains(o.Namespaces, o.Namespace) {
+		parts = append(parts, o.Namespace)
+	}
+	if len(parts) == 0 {
+		return txtOptions
+	}
+	return strings.Join(parts, " · ")
+}
+
+// offers reports whether there is such a toolset.
+func (o Options) offers(toolset string) bool { return slices.Contains(o.Toolsets, toolset) }
+
+// offlineModel is the name of the model made of rules.
+const offlineModel = "offline"
+
+func modelName(name string) string {
+	if name == offlineModel {
+		return txtOffline
+	}
+	return name
+}
+
+// modelText is an entry of the list of models.
+func modelText(name string) string {
+	if name == offlineModel {
+		return txtOffline + ": " + txtQuotesOnly
+	}
+	return name
+}
+
+// usual is the value of an entry: none for the first one, which is the server's own whatever it will be.
+func usual(i int, name string) string {
+	if i == 0 {
+		return ""
+	}
+	return name
+}
+
+// toolsetWords say what a toolset is for.
+var toolsetWords = map[string]string{
+	"cursor":        "Searches, opens and reads documents as it needs",
+	"react":         "One small step after the other, and the web if it is set up",
+	"strategy":      "Quick: chooses one way of searching and answers",
+	"documentation": "For handbooks and manuals: searches alone, short conversations",
+}
