@@ -67,8 +67,8 @@ func usual(i int, name string) string {
 
 // toolsetWords say what a toolset is for.
 var toolsetWords = map[string]string{
-	"cursor":        "Searches, opens and reads documents as it needs",
-	"react":         "One small step after the other, and the web if it is set up",
-	"strategy":      "Quick: chooses one way of searching and answers",
-	"documentation": "For handbooks and manuals: searches alone, short conversations",
+	"cursor":        "Searches, opens and reads as it needs",
+	"react":         "Small steps, and the web if it is set up",
+	"strategy":      "Quick: few searches, then the answer",
+	"documentation": "Searches only: for handbooks and manuals",
 }
