@@ -1,0 +1,227 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"footnote/chat"
+)
+
+// chosen is what the question box of a page says: what each choice offers, and what is chosen.
+type chosen struct {
+	Offered map[string][]string
+	Now     map[string]string
+	Hidden  []string // what there is no choice of
+	Draft   string
+	Why     string
+}
+
+func chosenOn(t *testing.T, page string) chosen {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := chosen{Offered: map[string][]string{}, Now: map[string]string{}}
+	take := func(name string, n *html.Node, mark string) {
+		value := ""
+		on := false
+		for _, a := range n.Attr {
+			switch a.Key {
+			case "value":
+				value = a.Val
+			case mark:
+				on = true
+			}
+		}
+		got.Offered[name] = append(got.Offered[name], value)
+		if on {
+			got.Now[name] = value
+		}
+	}
+	for n := range root.Descendants() {
+		at := map[string]string{}
+		for _, a := range n.Attr {
+			at[a.Key] = a.Val
+		}
+		options := slices.Contains([]string{"model", "toolset", "namespace"}, at["name"])
+		switch {
+		case options && n.Data == "select":
+			for option := range n.Descendants() {
+				if option.Data == "option" {
+					take(at["name"], option, "selected")
+				}
+			}
+		case options && at["type"] == "radio":
+			take(at["name"], n, "checked")
+		case options && at["type"] == "hidden":
+			got.Hidden = append(got.Hidden, at["name"])
+		case n.FirstChild != nil && at["id"] == "q":
+			got.Draft = n.FirstChild.Data
+		case n.FirstChild != nil && at["id"] == "composer-error":
+			got.Why = n.FirstChild.Data
+		}
+	}
+	return got
+}
+
+func withChoices(cfg *Config) {
+	cfg.ModelName, cfg.Models, cfg.Toolsets = "large", []string{"large", "small", "offline"}, []string{"cursor", "react"}
+}
+
+// inNamespaces adds a document to each and waits until it is ready.
+func (b *bench) inNamespaces(names ...string) {
+	b.t.Helper()
+	for _, name := range names {
+		body, kind := form(b.t, "namespace="+name, "@"+name+".md=# "+name+"\n\nThe roof of "+name+" is sound.")
+		got := b.send("POST", "/documents", body, "Content-Type", kind)
+		var res uploaded
+		got.decode(b.t, &res)
+		b.send("GET", "/documents/"+res.Documents[0].ID+"/events", "")
+	}
+}
+
+func (b *bench) post(path string, fields url.Values) reply {
+	b.t.Helper()
+	return b.send("POST", path, fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+}
+
+func (b *bench) page(path string) string {
+	b.t.Helper()
+	return b.send("GET", path, "", "Accept", "text/html").body
+}
+
+func (b *bench) lastRun(session string) chat.Run {
+	b.t.Helper()
+	runs, err := b.store.Runs(b.t.Context(), chat.Local, session)
+	if err != nil || len(runs) == 0 {
+		b.t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	return runs[len(runs)-1]
+}
+
+func TestTheQuestionBoxOffersWhatThereIsToChoose(t *testing.T) {
+	b := newBench(t, withChoices)
+	b.inNamespaces("leases", "default")
+	want := chosen{
+		Offered: map[string][]string{"model": {"", "small", "offline"}, "toolset": {"", "react"}, "namespace": {"", "default", "leases"}},
+		Now:     map[string]string{"toolset": ""},
+	}
+	if diff := cmp.Diff(want, chosenOn(t, b.page("/"))); diff != "" {
+		t.Errorf("the first page (-want +got):\n%s", diff)
+	}
+
+	b = newBench(t)
+	b.inNamespaces("default")
+	page := b.page("/")
+	if got := chosenOn(t, page); len(got.Offered) > 0 || !slices.Equal(got.Hidden, []string{"model", "toolset", "namespace"}) || strings.Contains(page, `id="options"`) {
+		t.Errorf("without a choice: %+v", got)
+	}
+}
+
+func TestAConversationKeepsWhatWasChosen(t *testing.T) {
+	b := newBench(t, withChoices)
+	b.inNamespaces("leases", "default")
+	ask := func(fields url.Values) chat.RunRequest {
+		t.Helper()
+		fields.Set("session_id", "s1")
+		if got := b.post("/chat", fields); got.status != http.StatusSeeOther {
+			t.Fatalf("got %d %s", got.status, got.body)
+		}
+		return b.lastRun("s1").Request
+	}
+	options := func(r chat.RunRequest) [3]string { return [3]string{r.Config.Model, r.Toolset, r.Namespace} }
+	all := [3]string{"small", "react", "leases"}
+	if got := options(ask(url.Values{"message": {"Is it sound?"}, "model": {"small"}, "toolset": {"react"}, "namespace": {"leases"}})); got != all {
+		t.Errorf("asked with %v", got)
+	}
+	want := map[string]string{"model": "small", "toolset": "react", "namespace": "leases"}
+	if diff := cmp.Diff(want, chosenOn(t, b.page("/c/s1")).Now); diff != "" {
+		t.Errorf("the conversation (-want +got):\n%s", diff)
+	}
+	if got := options(ask(url.Values{"message": {"And the gutter?"}})); got != all { // as a link of the page asks without a script
+		t.Errorf("a follow-up is asked with %v", got)
+	}
+	if got := options(ask(url.Values{"message": {"And the door?"}, "model": {""}, "toolset": {""}, "namespace": {""}})); got != [3]string{} {
+		t.Errorf("with the usual again: %v", got)
+	}
+	if diff := cmp.Diff(map[string]string{"toolset": ""}, chosenOn(t, b.page("/c/s1")).Now); diff != "" {
+		t.Errorf("the conversation with the usual again (-want +got):\n%s", diff)
+	}
+}
+
+func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
+	b := newBench(t, withChoices)
+	temperature := 0.5
+	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
+		SessionID: "s1", Message: "Is it sound?", ContextText: "The roof is sound.", Namespace: "leases", Toolset: "react", Instructions: "Be brief.", History: [][2]string{{"Hello", "Hi"}},
+		Config: chat.RunConfig{Model: "small", EnabledTools: []string{"retrieve"}, Temperature: &temperature},
+		From:   &chat.From{RunID: "r", CallID: "c", Tool: "retrieve", Input: []byte(`{}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := run.Request
+	want.Message, want.Sibling, want.From = "Is it dry?", run.ID, nil
+	if got := b.post("/chat", url.Values{"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID}}); got.status != http.StatusSeeOther {
+		t.Fatalf("got %d %s", got.status, got.body)
+	}
+	if diff := cmp.Diff(want, b.lastRun("s1").Request); diff != "" {
+		t.Errorf("the new version (-want +got):\n%s", diff)
+	}
+	b.post("/chat", url.Values{"message": {"Is it dry?"}, "session_id": {"s1"}, "sibling": {run.ID}, "toolset": {"cursor"}})
+	if got := b.lastRun("s1").Request; got.Toolset != "cursor" || got.Config.Model != "small" {
+		t.Errorf("with other tools: %+v", got)
+	}
+}
+
+func TestARefusedFormKeepsItsWords(t *testing.T) {
+	b := newBench(t, withChoices)
+	long := strings.Repeat("long ", 7000)
+	fields := url.Values{"message": {long}, "model": {"small"}, "toolset": {"react"}}
+	if got := b.post("/chat", fields); got.status != 400 || !strings.Contains(got.body, "Shorten it") || strings.Contains(got.body, `id="q"`) {
+		t.Errorf("without documents there is no box, but the reason: %d %s", got.status, got.body)
+	}
+	b.inNamespaces("default")
+	run := b.begin("Is it sound?")
+	for _, tt := range []struct{ name, session, turns string }{
+		{"the first page", "", ""}, {"a conversation", run.SessionID, run.ID}, {"a conversation that is not there", "gone", ""}, {"a conversation that can't be", "no/such", ""},
+	} {
+		fields.Set("session_id", tt.session)
+		got := b.post("/chat", fields)
+		box := chosenOn(t, got.body)
+		if got.status != 400 || box.Draft != long || box.Now["model"] != "small" || box.Now["toolset"] != "react" {
+			t.Errorf("%s: %d, %d characters, %v", tt.name, got.status, len(box.Draft), box.Now)
+		}
+		if tt.session != "no/such" && !strings.HasSuffix(box.Why, "Shorten it, or upload the long part as a document.") {
+			t.Errorf("%s: the reason is %q", tt.name, box.Why)
+		}
+		if tt.turns != "" && (!strings.Contains(got.body, "turn-"+tt.turns) || strings.Contains(got.body, `http-equiv="refresh"`)) {
+			t.Errorf("%s: it is not the page of the conversation, or it goes away by itself", tt.name)
+		}
+	}
+	if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html", "HX-Request", "true"); got.status != 400 || strings.Contains(got.body, "<html") {
+		t.Errorf("a script gets the sentence alone: %d %s", got.status, got.body)
+	}
+}
+
+func TestAnAnswerNamesTheModelThatIsNotTheUsual(t *testing.T) {
+	for _, tt := range []struct{ model, want string }{{"large", ""}, {"small", "Answered by small"}, {"offline", "Answered by Offline mode"}} {
+		b := newBench(t, withChoices)
+		b.inNamespaces("default")
+		run := b.begin("Is it sound?")
+		b.append(run.ID, chat.RunStarted{SessionID: run.SessionID, Question: "Is it sound?", Model: tt.model, Toolset: "cursor"},
+			chat.Answer{Markdown: "It is.", StopReason: chat.StopAnswered}, chat.RunDone{Status: chat.RunCompleted})
+		for where, body := range map[string]string{"page": b.page("/c/" + run.SessionID), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept", "text/event-stream").body} {
+			if strings.Contains(body, "Answered by") != (tt.want != "") || !strings.Contains(body, tt.want) {
+				t.Errorf("%s of an answer by %s does not say %q", where, tt.model, tt.want)
+			}
+		}
+	}
+}
