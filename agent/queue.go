@@ -2,18 +2,29 @@ package agent
 
 import (
 	"context"
+	"slices"
 
 	"footnote/chat"
 )
 
 // Enqueue lets a question wait until the run of its session is over; then the server sends it, whoever looks. Without one under way it is
-// sent at once. It fails like Start for what can't be asked, and with CodeConflict when too many wait.
+// sent at once. What a request with the same IdempotencyKey has stored comes back, whatever became of its documents since: the waiting
+// question, or its run, under the run's id. It fails like Start for what can't be asked, and with CodeConflict when too many wait.
 func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
 	req, _, err := r.check(req)
 	if err != nil {
 		return chat.Queued{}, err
 	}
-	if err := r.named(ctx, s.User, req); err != nil {
+	if req.IdempotencyKey != "" {
+		run, err := r.cfg.Store.Repeated(ctx, s.User, req)
+		if err == nil {
+			return chat.Queued{ID: run.ID, SessionID: run.SessionID, User: run.User, Request: run.Request, CreatedAt: run.CreatedAt}, nil
+		}
+		if chat.CodeOf(err) != chat.CodeNotFound {
+			return chat.Queued{}, err
+		}
+	}
+	if err := r.named(ctx, s.User, req); err != nil && !r.waits(ctx, s, req) {
 		return chat.Queued{}, err
 	}
 	q, err := r.cfg.Store.Enqueue(ctx, s, req)
@@ -21,6 +32,14 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 		r.sendNext(context.WithoutCancel(ctx), req.SessionID)
 	}
 	return q, err
+}
+
+// waits reports whether a question waits under a request's key.
+func (r *Runs) waits(ctx context.Context, s chat.Scope, req chat.RunRequest) bool {
+	list, err := r.cfg.Store.Queue(ctx, s, req.SessionID)
+	return err == nil && req.IdempotencyKey != "" && slices.ContainsFunc(list, func(q chat.Queued) bool {
+		return q.Request.IdempotencyKey == req.IdempotencyKey
+	})
 }
 
 // SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so far, else at

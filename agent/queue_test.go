@@ -226,3 +226,59 @@ func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }
+
+func TestARepeatOfAWaitingQuestionFindsItWhateverBecameOfItsDocument(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hanging{})
+	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
+	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
+	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := chat.RunRequest{SessionID: "s", Message: "one", DocumentIDs: []string{doc.ID}, IdempotencyKey: "k"}
+	other := req
+	other.Message = "two"
+	first, err := h.runs.Enqueue(t.Context(), chat.Local, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(when string) {
+		t.Helper()
+		if _, err := h.runs.Enqueue(t.Context(), chat.Local, other); err == nil || chat.CodeOf(err) != chat.CodeKeyReused {
+			t.Errorf("%s, another question under the key = %v", when, err)
+		}
+		unknown := req
+		unknown.IdempotencyKey = "new"
+		if _, err := h.runs.Enqueue(t.Context(), chat.Local, unknown); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
+			t.Errorf("%s, another key = %v", when, err)
+		}
+	}
+	remove := func() {
+		if err := h.library.Delete(t.Context(), chat.Local, doc.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove()
+	if again, err := h.runs.Enqueue(t.Context(), chat.Local, req); err != nil || again.ID != first.ID {
+		t.Errorf("while it waits, the repeat = %+v, %v; want %s", again, err, first.ID)
+	}
+	refuses("while it waits")
+
+	if err := h.library.Restore(t.Context(), chat.Local, doc.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	sent := h.started("s", "one")
+	remove()
+	again, err := h.runs.Enqueue(t.Context(), chat.Local, req)
+	if err != nil || again.ID != sent || again.Request.Message != "one" {
+		t.Errorf("once it is sent, the repeat = %+v, %v; want %s", again, err, sent)
+	}
+	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 0 {
+		t.Errorf("left = %+v, %v", left, err)
+	}
+	refuses("once it is sent")
+}

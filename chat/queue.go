@@ -22,7 +22,8 @@ type Queued struct {
 // run and settles it: when that breaks off in between, the next one takes the same again, and the key makes it one run.
 type QueueStore interface {
 	// Enqueue puts a question behind those that wait in req.SessionID, a session that is there. With an IdempotencyKey that one of these has,
-	// that one comes back. It fails with CodeConflict when MaxQueued wait already. It survives power loss.
+	// that one comes back if it asks the same, else it fails with CodeKeyReused. It fails with CodeConflict when MaxQueued wait already. It
+	// survives power loss.
 	Enqueue(ctx context.Context, s Scope, req RunRequest) (Queued, error)
 
 	// Queue returns what waits in a session, in the order in which it will be sent.

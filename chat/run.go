@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -51,6 +52,13 @@ type RunRequest struct {
 	Sibling string `json:"sibling,omitempty"`
 	// From makes the run repeat an earlier one up to one of its tool calls. Nil: it begins at the beginning.
 	From *From `json:"from,omitempty"`
+}
+
+// SameAs reports whether two requests ask the same, whatever their keys are.
+func (r RunRequest) SameAs(other RunRequest) bool {
+	mine, err := json.Marshal(r)
+	theirs, otherErr := json.Marshal(other)
+	return err == nil && otherErr == nil && bytes.Equal(mine, theirs)
 }
 
 // From is a tool call of an earlier run that is made again with another input.

@@ -129,6 +129,9 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		if second, err := b.Enqueue(t.Context(), anna, req); err != nil || second.ID != first.ID {
 			t.Errorf("the same key again: %s, %v; want %s", second.ID, err, first.ID)
 		}
+		req.DocumentIDs = []string{"d"}
+		_, err = b.Enqueue(t.Context(), anna, req)
+		wantCode(t, "another question under the key", err, chat.CodeKeyReused)
 	})
 	parallel(t, open, "they are their user's alone", func(t *testing.T, b bench) {
 		b.ask("s", "zero")

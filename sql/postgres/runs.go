@@ -124,7 +124,7 @@ func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (cha
 		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %w", err)
 	}
 	if !bytes.Equal(known, digest) {
-		return chat.Run{}, &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
+		return chat.Run{}, keyReused()
 	}
 	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.n = $1`, n)
 	if err != nil || len(runs) != 1 {
@@ -155,4 +155,8 @@ func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]cha
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
 	return runs, nil
+}
+
+func keyReused() error {
+	return &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
 }

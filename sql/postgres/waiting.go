@@ -52,10 +52,14 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 			return err
 		}
 		for _, known := range list {
-			if bytes.Equal([]byte(known.Request.IdempotencyKey), key) {
-				q = known
-				return nil
+			if !bytes.Equal([]byte(known.Request.IdempotencyKey), key) {
+				continue
 			}
+			if !known.Request.SameAs(req) {
+				return keyReused()
+			}
+			q = known
+			return nil
 		}
 		if len(list) >= chat.MaxQueued {
 			return tooManyQueued()

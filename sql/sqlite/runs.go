@@ -163,7 +163,7 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 		return false, err
 	}
 	if !bytes.Equal(digest, s.digest[:]) {
-		return false, &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
+		return false, keyReused()
 	}
 	rows, err := tx.query(selectRun+`WHERE r.n = ?`, n)
 	if err != nil {
@@ -245,4 +245,8 @@ func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]cha
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
 	return runs, nil
+}
+
+func keyReused() error {
+	return &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
 }

@@ -58,11 +58,15 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 		if err != nil {
 			return err
 		}
-		if known, err := scanQueued(rows); err != nil || len(known) > 0 {
-			if err == nil {
-				q = known[0]
-			}
+		known, err := scanQueued(rows)
+		switch {
+		case err != nil:
 			return err
+		case len(known) > 0 && !known[0].Request.SameAs(req):
+			return keyReused()
+		case len(known) > 0:
+			q = known[0]
+			return nil
 		}
 		var count, last int64
 		if err := tx.queryRow(`SELECT count(*), coalesce(max(place), 0) FROM queued WHERE session = ?`, []any{session}, &count, &last); err != nil {
