@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"footnote/chat"
 	"footnote/corpus"
 )
 
@@ -68,36 +68,25 @@ func filterOf(d *desk, in map[string]any) (corpus.Filter, string) {
 				f.AddedBefore = day
 			}
 		case "date_from", "date_to":
-			if !partOfDate.MatchString(text) {
-				return f, fmt.Sprintf("%s must be a date like 2026-01-31, 2026-01 or 2026, not %q.", name, text)
+			from, to := text, ""
+			if name == "date_to" {
+				from, to = "", text
 			}
-			if name == "date_from" {
-				f.DatedFrom = max(f.DatedFrom, text)
-			} else {
-				f.DatedTo = least(f.DatedTo, text)
+			if err := f.Dated(name, from, to); err != nil {
+				return f, chat.MessageOf(err)
 			}
 		case "year", "date":
-			if day := strings.TrimSpace(fmt.Sprint(v)); partOfDate.MatchString(day) {
-				f.DatedFrom, f.DatedTo = max(f.DatedFrom, day), least(f.DatedTo, day)
-			} else {
+			day := strings.TrimSpace(fmt.Sprint(v))
+			if !corpus.IsDate(day) {
 				ownProperty(&f, name, v)
+			} else if err := f.Dated(name, day, day); err != nil {
+				return f, chat.MessageOf(err)
 			}
 		default:
 			ownProperty(&f, name, v)
 		}
 	}
 	return f, ""
-}
-
-// partOfDate is a day, a month or a year.
-var partOfDate = regexp.MustCompile(`^\d{4}(?:-\d{2}(?:-\d{2})?)?$`)
-
-// least is the earlier of two dates of which the first may be missing.
-func least(date, other string) string {
-	if date == "" {
-		return other
-	}
-	return min(date, other)
 }
 
 // ownProperty asks for a document's own property; of several values one has to fit.

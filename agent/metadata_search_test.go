@@ -28,6 +28,8 @@ func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 		{`{"date_from":"2019","date_to":"2023-12-31"}`, chat.StatusComplete, "Old.md"},
 		{`{"date_from":"2024-02-01"}`, chat.StatusComplete, "Minutes.md Valuation.md"},
 		{`{"date_to":"soon"}`, chat.StatusError, "date_to must be a date like 2026-01-31, 2026-01 or 2026"},
+		{`{"date_to":"2024-02-30"}`, chat.StatusError, "date_to must be a date like 2026-01-31, 2026-01 or 2026"},
+		{`{"year":2024,"date_to":"2019"}`, chat.StatusError, "No date is both 2024 or later and 2019 or earlier"},
 		{`{"tags":["meeting","roof"]}`, chat.StatusComplete, "Minutes.md Valuation.md"},
 		{`{"tags":["garden"]}`, chat.StatusComplete, `"notes":[]`},
 		{`{"colour":"red"}`, chat.StatusComplete, "No document has the property “colour”. There are: author, date, tags, year."},

@@ -93,6 +93,49 @@ func TestDatesAndTimesOfFilters(t *testing.T) {
 	}
 }
 
+func TestASearchGoesByTheDocumentsOwnDates(t *testing.T) {
+	b := newBench(t)
+	b.added("Old.md", "---\ndate: 2019-06-05\n---\n"+survey)
+	b.added("New.md", "---\ndate: 2024-03-01\n---\n"+strings.ReplaceAll(survey, "gutters", "gutters there"))
+	b.added("Undated.md", strings.ReplaceAll(survey, "gutters", "gutters here"))
+	for filters, want := range map[string]string{
+		`{"year":2024}`: "New.md", `{"year":"2019"}`: "Old.md", `{"year":2020}`: "", `{"year":null,"date_from":"","date_to":null}`: "New.md Old.md Undated.md",
+		`{"date_from":"2019-07"}`: "New.md", `{"date_to":"2019-06-05"}`: "Old.md", `{"date_from":"2019","date_to":"2024"}`: "New.md Old.md",
+		`{"date_from":"2019","title":"new"}`: "New.md",
+	} {
+		for _, path := range []string{"/search", "/agent/retrieve"} {
+			got := b.send("POST", path, `{"query":"gutters","top_k":50,"mode":"lexical","filters":`+filters+`}`)
+			var names []string
+			for _, name := range []string{"New.md", "Old.md", "Undated.md"} {
+				if strings.Contains(got.body, `"`+name+`"`) {
+					names = append(names, name)
+				}
+			}
+			if found := strings.Join(names, " "); got.status != 200 || found != want {
+				t.Errorf("%s %s: %d, found %q, want %q: %s", path, filters, got.status, found, want, got.body)
+			}
+		}
+	}
+	for filters, want := range map[string]string{
+		`{"year":"last"}`:                           `filters.year must be a date like 2026-01-31, 2026-01 or 2026, not "last".`,
+		`{"year":2024.5}`:                           `filters.year must be a date`,
+		`{"year":true}`:                             `The field "filters.year" can't be`,
+		`{"date_from":2024}`:                        `The field "filters.date_from" can't be a number`,
+		`{"date_from":"5/24"}`:                      `filters.date_from must be a date like`,
+		`{"date_to":"2024-02-30"}`:                  `filters.date_to must be a date like`,
+		`{"date_from":"2025","date_to":"2024"}`:     "No date is both 2025 or later and 2024 or earlier.",
+		`{"year":2024,"date_from":"2025-01-01"}`:    "No date is both 2025-01-01 or later and 2024 or earlier.",
+		`{"document_ids":[],"date_to":"yesterday"}`: `filters.date_to must be a date like`,
+	} {
+		for _, path := range []string{"/search", "/agent/retrieve"} {
+			got := b.send("POST", path, `{"query":"gutters","filters":`+filters+`}`)
+			if p := got.problem(t); got.status != 400 || !strings.Contains(p.Detail, want) {
+				t.Errorf("%s %s: %d %s, want %q", path, filters, got.status, got.body, want)
+			}
+		}
+	}
+}
+
 func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{"a/b c", strings.Repeat("n", 5000), ".web.x"} {

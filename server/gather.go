@@ -52,7 +52,7 @@ func orNone(err error) error {
 
 // onlyDocuments reports whether a filter names documents and nothing else.
 func (f searchFilters) onlyDocuments() bool {
-	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
+	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" && f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
 }
 
 // passagesOf describes what was found, in its order.

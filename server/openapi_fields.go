@@ -13,6 +13,7 @@ const (
 	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: none
 	// namespaceForm leaves out letters and digits of other scripts, which are taken as well: not all engines know them.
 	namespaceForm = `^([^\s\x00-\x2c/:-@\[-^\x60{-\x7f.][^\s\x00-\x2c/:-@\[-^\x60{-\x7f]*)?$`
+	dateForm      = `^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?)?$` // empty: none
 	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
 )
 
@@ -57,6 +58,9 @@ func describedFields(l Limits) map[string]field {
 		"SearchFilters.title":     {about: "A part of the title or file name."},
 		"SearchFilters.mime":      {about: "A media type, or its beginning, such as text/."},
 		"SearchFilters.meta":      {about: "Fields of meta with the values they must have."},
+		"SearchFilters.year":      {about: "The year of the document's own date, which its meta has as date, year or published; a month or a day of it as well."},
+		"SearchFilters.date_from": {about: "The document's own date is this or later: 2026-01-31, 2026-01 or 2026.", pattern: dateForm},
+		"SearchFilters.date_to":   {about: "The document's own date is this or earlier; as date_from.", pattern: dateForm},
 		"SessionTitle.title":      {about: "The new title.", need: true, pattern: notBlank, min: to(1), max: to(200)},
 		"Judgement.rating":        {about: "What the reader thinks of the answer.", need: true, values: []string{"up", "down"}},
 		"Judgement.reason":        {about: "With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic, unclear."},

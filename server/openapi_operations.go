@@ -99,7 +99,8 @@ func askOperations() []operation {
 		},
 		{
 			method: "POST", path: "/search", group: "Questions", summary: "Search the documents",
-			body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound}), example: map[string]any{"query": "roof repair", "top_k": 5},
+			body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound}),
+			example:  map[string]any{"query": "roof repair", "top_k": 5, "filters": map[string]any{"mime": "text/", "date_from": "2024-01"}},
 			outcomes: []outcome{{status: http.StatusOK, about: "The passages, best first.", body: searchResponse{}}},
 		},
 	}

@@ -33,8 +33,33 @@ type searchFilters struct {
 	Title       string         `json:"title"` // part of a title or file name
 	MIME        string         `json:"mime"`  // or the beginning of one
 	Meta        map[string]any `json:"meta"`
+	Year        year           `json:"year"` // of the document's own date, and of the next two
+	DateFrom    string         `json:"date_from"`
+	DateTo      string         `json:"date_to"`
 	AddedAfter  moment         `json:"added_after"`
 	AddedBefore moment         `json:"added_before"`
+}
+
+// year is a date of a document's own in a text, or a year as a number. Empty and null are none.
+type year string
+
+// UnmarshalJSON fails with an error to which the decoder adds the field's name.
+func (y *year) UnmarshalJSON(data []byte) error {
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return err
+	}
+	switch v := value.(type) {
+	case nil:
+		*y = ""
+	case string:
+		*y = year(v)
+	case float64:
+		*y = year(data)
+	default:
+		return &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[year]()}
+	}
+	return nil
 }
 
 // moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
@@ -162,8 +187,18 @@ func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
 			return q, err
 		}
 		q.Documents = f.DocumentIDs
-		if f.Title != "" || f.MIME != "" || len(f.Meta) > 0 || !f.AddedAfter.IsZero() || !f.AddedBefore.IsZero() {
+		if !f.onlyDocuments() {
 			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter.Time, AddedBefore: f.AddedBefore.Time}
+		}
+		for _, date := range []struct{ name, from, to string }{
+			{"filters.year", string(f.Year), string(f.Year)}, {"filters.date_from", f.DateFrom, ""}, {"filters.date_to", "", f.DateTo},
+		} {
+			if date.from+date.to == "" {
+				continue
+			}
+			if err := q.Filter.Dated(date.name, date.from, date.to); err != nil {
+				return q, err
+			}
 		}
 	}
 	return q, nil

@@ -1,0 +1,41 @@
+package corpus
+
+import (
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+// Dated narrows a filter further to documents whose own date is from or later and to or earlier, both of them days, months or years;
+// an empty one does not restrict. It fails with chat.CodeInvalid, in words that call the date name, for what is no date and when
+// nothing can be in the range that is left.
+func (f *Filter) Dated(name, from, to string) error {
+	for _, date := range []string{from, to} {
+		if date != "" && !IsDate(date) {
+			return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf("%s must be a date like 2026-01-31, 2026-01 or 2026, not %q.", name, date)}
+		}
+	}
+	f.DatedFrom = max(f.DatedFrom, from)
+	if f.DatedTo == "" || to != "" && lastDay(to) < lastDay(f.DatedTo) {
+		f.DatedTo = to
+	}
+	if f.DatedTo != "" && f.DatedFrom > lastDay(f.DatedTo) {
+		return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf(
+			"No date is both %s or later and %s or earlier. Correct date_from, date_to or year.", f.DatedFrom, f.DatedTo)}
+	}
+	return nil
+}
+
+// IsDate reports whether a text is a day, a month or a year: 2026-01-31, 2026-01 or 2026.
+func IsDate(text string) bool {
+	for _, form := range []string{time.DateOnly, "2006-01", "2006"} {
+		if _, err := time.Parse(form, text); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// lastDay is no date, but behind every day of a date and before every later one.
+func lastDay(date string) string { return date + "~" }
