@@ -46,7 +46,9 @@ type RunRequest struct {
 	// History holds turns from outside, as [question, answer], oldest first. They come before the session's own.
 	History [][2]string `json:"history,omitempty"`
 	// Instructions are what the asker tells the model besides: a tone, a form, a language. They change no rule.
-	Instructions   string `json:"instructions,omitempty"`
+	Instructions string `json:"instructions,omitempty"`
+	// CitationStyle is how the asker wants the answer's footnotes written where a program reads it. The log has [N] whatever it says; empty: [N].
+	CitationStyle  string `json:"citation_style,omitempty"`
 	IdempotencyKey string `json:"-"` // 1–255 bytes, per user; empty for none
 	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows the head.
 	Sibling string `json:"sibling,omitempty"`

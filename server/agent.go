@@ -115,6 +115,7 @@ func (s *Server) askAndWait(c echo.Context) (agentQuestion, *trace, error) {
 	if err := q.CitationStyle.check(); err != nil {
 		return q, nil, err
 	}
+	q.style = q.CitationStyle
 	t, err := s.runToEnd(c, q.question, q.CitationStyle.frame(origin(c)))
 	return q, t, err
 }

@@ -27,6 +27,7 @@ type question struct {
 
 	history      [][2]string // earlier turns from outside, as [question, answer]
 	instructions string      // for the model, besides its rules
+	style        citationStyle
 }
 
 // accepted is the answer to a question that is being worked on.
@@ -151,7 +152,7 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 	}
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: cleanText(q.Message), Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
-		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, Sibling: q.Sibling, IdempotencyKey: key,
+		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, CitationStyle: string(q.style), Sibling: q.Sibling, IdempotencyKey: key,
 	}
 	if strings.TrimSpace(req.Message) == "" {
 		return req, invalid("The question is empty. Write one and send it again.")

@@ -43,6 +43,14 @@ func (style citationStyle) apply(markdown string, citations []chat.Citation, bas
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// named is apply for an answer that is read again: in the style that its question named, and as the log has it when it named none.
+func (style citationStyle) named(markdown string, citations []chat.Citation, base string) string {
+	if style == "" {
+		return markdown
+	}
+	return style.apply(markdown, citations, base)
+}
+
 // frame is programFrame with the whole answer in the style that a request names. The pieces before it stay as the log has them, and so does
 // all of it when no style is named.
 func (style citationStyle) frame(base string) framing {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,22 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 				if answer.Seq != seq || answer.Type != "answer" || answer.RunID == "" {
 					t.Errorf("%s: event %d is %s", style, seq, frame.Data)
 				}
+			}
+		}
+		again := newSSEReader(strings.NewReader(b.send("GET", "/agent/runs/"+answer.RunID+"/events", "", "Accept", "text/event-stream").body)).all(t)
+		if first := newSSEReader(strings.NewReader(got.body)).all(t); !slices.Equal(again, first) {
+			t.Errorf("style %q: read again it is\n%v\nand was\n%v", style, again, first)
+		}
+		var run trace
+		b.send("GET", "/agent/runs/"+answer.RunID, "").decode(t, &run)
+		if run.Text != answer.Answer || run.Answer == nil || run.Answer.Markdown != answer.Answer {
+			t.Errorf("style %q: the run says %q and %+v, the stream %q", style, run.Text, run.Answer, answer.Answer)
+		}
+		for _, tools := range []string{"", "?tools=true"} {
+			var history sessionHistory
+			b.send("GET", "/agent/session/"+run.SessionID+tools, "").decode(t, &history)
+			if last := history.Messages[len(history.Messages)-1]; last.Content != answer.Answer {
+				t.Errorf("style %q: the conversation has %q, want %q", style, last.Content, answer.Answer)
 			}
 		}
 		if !strings.HasPrefix(answer.Answer, want) || strings.Contains(want, "Sources") && !strings.Contains(answer.Answer, b.url) {

@@ -30,6 +30,10 @@ func (s *Server) getRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if t.Answer != nil {
+		t.Answer.Markdown = t.style.named(t.Answer.Markdown, t.Citations, origin(c))
+		t.Text = t.Answer.Markdown
+	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	return c.JSON(http.StatusOK, t)
 }

@@ -112,6 +112,11 @@ func (s *Server) getHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	for i, m := range messages {
+		if t := traces[m.RunID]; m.Role == roleAssistant {
+			messages[i].Content = t.style.named(m.Content, t.Citations, origin(c))
+		}
+	}
 	searched := retrievals(messages, traces)
 	if tools {
 		messages = newest(withTools(messages, traces))

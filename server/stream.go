@@ -44,7 +44,17 @@ func (s *Server) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.follow(c, id, after, follower{frame: programFrame})
+	ctx, scope, base := c.Request().Context(), s.scope(c), origin(c)
+	return s.follow(c, id, after, follower{frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		if entry.Type != chat.KindAnswer {
+			return programFrame(dst, entry)
+		}
+		run, err := s.store.Run(ctx, scope, id)
+		if err != nil {
+			return dst, err
+		}
+		return citationStyle(run.Request.CitationStyle).frame(base)(dst, entry)
+	}})
 }
 
 // lastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.

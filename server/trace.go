@@ -34,13 +34,14 @@ type trace struct {
 	Events        string          `json:"events"` // where to follow it
 	stepPositions map[string]int
 	lastAt        time.Time
+	style         citationStyle // that its question named
 }
 
 func newTrace(run chat.Run) *trace {
 	t := &trace{
 		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status, Question: run.Request.Message,
 		Toolset: run.Request.Toolset, Mode: chat.ModeFullBook, Steps: []chat.Step{}, Citations: []chat.Citation{}, Tokens: run.Tokens,
-		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", stepPositions: map[string]int{},
+		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", stepPositions: map[string]int{}, style: citationStyle(run.Request.CitationStyle),
 	}
 	if run.Request.ContextText != "" {
 		t.Mode = chat.ModeContextConstrained
