@@ -41,7 +41,7 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 	got = b.send("POST", "/agent/query", `{"question":"Is the roof sound?","history":[["Hello?","Hello."]],"context":"The roof is sound."}`)
 	var response agentResponse
 	got.decode(t, &response)
-	if response.TotalSteps != len(hostile) || response.TotalRetrievalCalls != len(hostile) || response.LLMTokensUsed != 15 ||
+	if response.TotalSteps != len(hostile) || response.StepsUsed != 2 || response.TotalRetrievalCalls != len(hostile) || response.LLMTokensUsed != 15 ||
 		len(response.Citations) != 1 || response.Citations[0].ContentSnippet != "sound" || response.TotalLatencyMS != 12 || response.Cost == nil {
 		t.Errorf("query: %s", got.body)
 	}

@@ -238,7 +238,7 @@ var words = map[string]string{
 	"total_latency_ms":           "How long it took, in milliseconds.",
 	"total_results":              "How many results there are.",
 	"total_retrieval_calls":      "Calls of tools that searched or read.",
-	"total_steps":                "How many steps there are.",
+	"total_steps":                "How many steps there are, phases that call no tool included; steps_used is what max_steps limits.",
 	"total_tokens":               "All tokens.",
 	"truncated":                  "The output is cut; GET /agent/runs/{id}/steps/{call}/output has all of it.",
 	"turn_count":                 "Questions asked.",

@@ -36,7 +36,8 @@ type agentResponse struct {
 	Answer              string          `json:"answer"`
 	Citations           []queryCitation `json:"citations"`
 	Steps               []queryStep     `json:"steps"`
-	TotalSteps          int             `json:"total_steps"`
+	TotalSteps          int             `json:"total_steps"` // of Steps, phases without a tool included
+	StepsUsed           int             `json:"steps_used"`  // rounds of the model, which max_steps limits
 	TotalRetrievalCalls int             `json:"total_retrieval_calls"`
 	Confidence          float64         `json:"confidence"`
 	SelfEvaluation      string          `json:"self_evaluation,omitempty"`
@@ -90,6 +91,9 @@ func (s *Server) agentQuery(c echo.Context) error {
 			Number: cite.Number, ChunkID: cite.ChunkID, DocumentID: cite.DocumentID, ContentSnippet: cite.Quote,
 			Relevance: relevance(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
 		})
+	}
+	if t.Answer != nil {
+		res.StepsUsed = t.Answer.StepsUsed
 	}
 	if t.Answer != nil && !t.withheld() {
 		res.Confidence, res.SelfEvaluation, res.StopReason = t.Answer.Confidence, t.Answer.SelfEvaluation, t.Answer.StopReason

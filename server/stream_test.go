@@ -40,7 +40,7 @@ func script() []chat.Payload {
 		Check: chat.CheckVerified, URL: "/d/d1?c=r.1"}
 	cost := 0.25
 	return append(payloads, chat.AnswerDelta{Text: "It is "}, cite, chat.AnswerDelta{Text: "sound [1]."},
-		chat.Answer{Markdown: "It is sound [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StopReason: chat.StopAnswered,
+		chat.Answer{Markdown: "It is sound [1].", Citations: []chat.Citation{cite}, Confidence: 0.9, StepsUsed: 2, StopReason: chat.StopAnswered,
 			Tokens: chat.Tokens{In: 10, Out: 5}, Cost: &cost, LatencyMS: 12},
 		chat.RunDone{Status: chat.RunCompleted})
 }
