@@ -28,9 +28,14 @@ type Page struct {
 	SourceOpen bool // the page brings a source in its panel
 }
 
-// reload is what has a browser without scripts load the session's page again. It names the address without the place in the page, to
+// reload is what has a browser without scripts load the page again. That of a session names its address without the place in the page, to
 // which a browser would only scroll.
-func (p Page) reload() string { return "2; url=/c/" + p.Session }
+func (p Page) reload() string {
+	if p.Session == "" {
+		return "2"
+	}
+	return "2; url=/c/" + p.Session
+}
 
 // Assets says where the page's files are.
 type Assets struct {
