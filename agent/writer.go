@@ -72,7 +72,7 @@ func (w *writer) write(ctx context.Context, s string) error {
 	if waiting == 0 {
 		return nil
 	}
-	if !w.started || waiting >= mergeBytes || time.Since(w.last) >= w.pause() {
+	if !w.started || waiting >= w.enough() || time.Since(w.last) >= w.pause() {
 		return w.store(ctx)
 	}
 	if w.timer == nil {
@@ -89,6 +89,9 @@ func (w *writer) write(ctx context.Context, s string) error {
 
 // pause is how long text is merged: at least mergeTime, longer while the store is busy.
 func (w *writer) pause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
+
+// enough is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is longer.
+func (w *writer) enough() int { return int(mergeBytes * w.pause() / mergeTime) }
 
 func (w *writer) store(ctx context.Context) error {
 	w.stopTimer()

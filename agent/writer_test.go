@@ -192,6 +192,26 @@ func TestDeltasAreMergedButTheFirst(t *testing.T) {
 	})
 }
 
+func TestTextIsMergedMoreWhileStoringTakesLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stored []int
+		w := newWriter(func(_ context.Context, ps ...chat.Payload) error {
+			stored = append(stored, len(ps[len(ps)-1].(chat.AnswerDelta).Text))
+			time.Sleep(30 * time.Millisecond)
+			return nil
+		}, roofs(), false)
+		for range 10 { // a model that writes all of it at once
+			if err := w.write(t.Context(), strings.Repeat(" word", 40)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		if d := cmp.Diff([]int{200, 800, 800, 200}, stored); d != "" { // 768 bytes, as the pause is 120 ms
+			t.Errorf("bytes stored (-want +got):\n%s", d)
+		}
+	})
+}
+
 func TestAFailedStoreOfTheTimerEndsTheWriting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("disk full")
