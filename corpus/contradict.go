@@ -11,10 +11,10 @@ import (
 // nearShare is how much of a claim's weight a sentence must hold for its rates to be about the same.
 const nearShare = 0.5
 
-// contradicts reports whether passages that hold a claim's words say something else: the opposite, a number in another unit, a number of
+// contradicts reports whether passages that hold a claim's words say something else: the opposite, in a word or by a negation, a number in another unit, a number of
 // something else. It says so only where no reading of them bears the claim out.
 func (j *Judge) contradicts(claim string, words []claimed, passages []*judged) bool {
-	return mismeasured(claim, words, passages) || misnumbered(words, passages) || j.denied(claim, words, passages)
+	return mismeasured(claim, words, passages) || misnumbered(words, passages) || j.denied(claim, words, passages) || j.reversed(claim, passages)
 }
 
 // share is how much of the words' weight a sentence holds.

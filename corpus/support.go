@@ -113,6 +113,7 @@ type judged struct {
 	sentences []termSet
 	negated   []bool      // which sentences have a negation, once somebody asked
 	measures  [][]measure // of the sentences, likewise
+	sided     [][]string  // which of their words have opposites, likewise
 }
 
 // NewJudge returns a Judge that has met nothing yet.
