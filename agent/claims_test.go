@@ -83,6 +83,7 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 		{"and without a footnote", "The walls are fine. Pigs fly over the moon. Cows sing. " + poorRoof + " [1].", []string{"The walls are fine.", "Pigs fly over the moon.", "Cows sing."}, 0.25},
 		{"a footnote covers what stands before it in its paragraph", poorRoof + ". Several slates are missing on the north slope. The lead flashing is cracked [1].", nil, 1},
 		{"but not in another", renewed + ".\n\n" + poorRoof + " [1].", []string{renewed + "."}, 0.5},
+		{"a sentence that is said again", poorRoof + " [1]. " + poorRoof + ".", nil, 1},
 		{"nor behind it", poorRoof + " [1]. Dragons live in the cellar.", []string{"Dragons live in the cellar."}, 0.5},
 		{"the line that leads to a list covers it", "The survey found this [1]:\n\n- poor condition of the roof covering\n- missing slates on the north slope\n- dragons in the cellar", []string{"dragons in the cellar"}, 0.75},
 		{"each part by its own footnote", poorRoof + " [1] and the king keeps dragons in the cellar [1].", []string{poorRoof + " and the king keeps dragons in the cellar."}, 0},

@@ -57,17 +57,19 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 		return 0.8, w.unfounded(), unsupported
 	}
 	cited, backed, without, covered := 0, 0, 0, 0
+	said := map[string]bool{} // what is backed once may be said again
 	for _, c := range w.claimsOf(markdown) {
 		switch {
 		case len(c.numbers) > 0:
 			if cited++; w.backed(c) || c.leads() {
 				backed++
+				said[c.text] = true
 				continue
 			}
 		case !states(c.text):
 			continue
 		default:
-			if without++; w.covered(c) {
+			if without++; said[c.text] || w.covered(c) {
 				covered++
 				continue
 			}

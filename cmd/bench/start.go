@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"regexp"
 	"time"
 )
@@ -81,9 +82,12 @@ func starting(ctx context.Context, b *bench) (rows []row, err error) {
 // rest is how long after some work a server is idle.
 const rest = 30 * time.Second
 
-var asset = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`)
+var (
+	asset    = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`)
+	imported = regexp.MustCompile(`(?m)^import\s(?:[^'"\n]*\sfrom\s)?'([^']+)'`)
+)
 
-// pageLoad returns the bytes on the wire for the page and what it links to.
+// pageLoad returns the bytes on the wire for the page, what it links to, and what its scripts import, without the headers.
 func pageLoad(ctx context.Context, server *process) (int, error) {
 	_, size, err := fetch(ctx, server.url+"/", true)
 	if err != nil {
@@ -93,15 +97,32 @@ func pageLoad(ctx context.Context, server *process) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	var names []string
 	seen := map[string]bool{}
-	for _, found := range asset.FindAllSubmatch(plain, -1) {
-		if name := string(found[1]); !seen[name] {
+	add := func(name string) {
+		if !seen[name] {
 			seen[name] = true
-			_, n, err := fetch(ctx, server.url+name, true)
-			if err != nil {
-				return 0, err
-			}
-			size += n
+			names = append(names, name)
+		}
+	}
+	for _, found := range asset.FindAllSubmatch(plain, -1) {
+		add(string(found[1]))
+	}
+	for i := 0; i < len(names); i++ {
+		_, n, err := fetch(ctx, server.url+names[i], true)
+		if err != nil {
+			return 0, err
+		}
+		size += n
+		if path.Ext(names[i]) != ".js" {
+			continue
+		}
+		script, _, err := fetch(ctx, server.url+names[i], false)
+		if err != nil {
+			return 0, err
+		}
+		for _, found := range imported.FindAllSubmatch(script, -1) {
+			add(path.Join(path.Dir(names[i]), string(found[1])))
 		}
 	}
 	return size, nil
