@@ -144,7 +144,7 @@ func (j *Judge) opposed(words []claimed, negations [][]int, passages []*judged) 
 			if held < 1 {
 				continue
 			}
-			if !j.deniesIn(s, words, p.lang) {
+			if !deniesIn(s, words, p.lang) {
 				return false
 			}
 			found = true
@@ -154,11 +154,11 @@ func (j *Judge) opposed(words []claimed, negations [][]int, passages []*judged) 
 }
 
 // deniesIn reports whether a clause with all of the words has one negation, which stands before one of them.
-func (j *Judge) deniesIn(sentence string, words []claimed, lang string) bool {
+func deniesIn(sentence string, words []claimed, lang string) bool {
 	for _, c := range clausesOf(sentence) {
 		at := negationsIn(c)
-		if len(at) == 1 && holdsAll(j.termsOf(c, lang), words) {
-			behind := j.termsOf(c[at[0][1]:], lang)
+		if len(at) == 1 && holdsAll(termsOf(c, lang), words) {
+			behind := termsOf(c[at[0][1]:], lang)
 			if slices.ContainsFunc(words, behind.has) {
 				return true
 			}

@@ -132,7 +132,7 @@ func (j *Judge) otherwise(part, word string, at side, passages []*judged) bool {
 						opposite += w + " "
 					}
 				}
-				terms := j.termsOf(clause, p.lang)
+				terms := termsOf(clause, p.lang)
 				switch {
 				case same == "" && opposite == "":
 				case same != "" && heldShare(terms, words) >= nearShare:
@@ -190,14 +190,14 @@ func without(s, word string) string {
 
 // sameBeside reports whether two opposite words stand by the same word, before or behind; those of a relation by the same on both sides.
 func (j *Judge) sameBeside(claim, word, clause, opposite string, relation bool, lang string) bool {
-	before, after := j.beside(claim, word, lang)
-	left, right := j.beside(clause, opposite, lang)
+	before, after := beside(claim, word, lang)
+	left, right := beside(clause, opposite, lang)
 	alike := func(a, b string) bool {
 		if a == "" || b == "" {
 			return a == b && relation
 		}
 		words := j.wordsOf(a, lang)
-		return len(words) > 0 && holdsAll(j.termsOf(b, lang), words)
+		return len(words) > 0 && holdsAll(termsOf(b, lang), words)
 	}
 	if relation {
 		return alike(before, left) && alike(after, right)
@@ -206,7 +206,7 @@ func (j *Judge) sameBeside(claim, word, clause, opposite string, relation bool, 
 }
 
 // beside returns the content words next to a word, "" where there is none.
-func (j *Judge) beside(s, word, lang string) (before, after string) {
+func beside(s, word, lang string) (before, after string) {
 	stop := text.Stops("en", lang)
 	met := false
 	for w := range strings.FieldsFuncSeq(s, notInWord) {

@@ -14,7 +14,11 @@ import (
 // passage that repeats another one's text, and one without a quoted phrase.
 func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error) {
 	analysers := make(map[string]*text.Analyser)
-	defer func() { se.library.analysers.put(analysers) }()
+	defer func() {
+		for lang, a := range analysers {
+			se.library.analysers.put(lang, a)
+		}
+	}()
 	seen := make(map[string]bool)
 	var out []Result
 	for from := 0; from < len(ranked) && len(out) < se.query.Limit; {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -99,14 +100,14 @@ type termSet map[string]struct{}
 // Judge compares claims with passages as BestSentence and Supports do, and remembers the words and passages it met: an answer
 // cites few passages, each several times. It is not safe for concurrent use; make one for each answer.
 type Judge struct {
-	analysers map[string]*text.Analyser
-	passages  map[string]*judged
-	words     map[[2]string][]claimed // of claims, by claim and language
-	verdicts  map[string]bool         // of Backed, by all it was asked
+	passages map[string]*judged
+	words    map[[2]string][]claimed // of claims, by claim and language
+	verdicts map[string]bool         // of Backed, by all it was asked
 }
 
 // judged is a passage as a Judge remembers it.
 type judged struct {
+	n         int // of those that the Judge met
 	lang      string
 	ranges    [][2]int
 	texts     []string // of the sentences
@@ -118,7 +119,7 @@ type judged struct {
 
 // NewJudge returns a Judge that has met nothing yet.
 func NewJudge() *Judge {
-	return &Judge{analysers: map[string]*text.Analyser{}, passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}}
+	return &Judge{passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}}
 }
 
 // wordsOf is claimWords with a memory.
@@ -136,11 +137,11 @@ func (j *Judge) passage(s string) *judged {
 	if known, ok := j.passages[s]; ok {
 		return known
 	}
-	p := &judged{lang: text.Detect(s), ranges: text.Sentences(s)}
+	p := &judged{n: len(j.passages), lang: text.Detect(s), ranges: text.Sentences(s)}
 	runes := []rune(s)
 	for _, r := range p.ranges {
 		p.texts = append(p.texts, string(runes[r[0]:r[1]]))
-		p.sentences = append(p.sentences, j.termsOf(p.texts[len(p.texts)-1], p.lang))
+		p.sentences = append(p.sentences, termsOf(p.texts[len(p.texts)-1], p.lang))
 	}
 	j.passages[s] = p
 	return p
@@ -150,23 +151,23 @@ func (p *judged) has(c claimed) bool {
 	return slices.ContainsFunc(p.sentences, func(s termSet) bool { return s.has(c) })
 }
 
-func (j *Judge) termsOf(s, lang string) termSet {
+// judging are the analysers of all judges.
+var judging analysers
+
+func termsOf(s, lang string) termSet {
 	set := make(termSet)
 	for i, l := range []string{lang, "en", ""} {
 		if i == 1 && lang == "en" {
 			continue
 		}
-		a, ok := j.analysers[l]
-		if !ok {
-			a = text.NewAnalyser(l)
-			j.analysers[l] = a
-		}
+		a := judging.get(l)
 		for _, t := range a.Terms(s) {
 			set[t] = struct{}{}
 			if n, ok := numerals[t]; ok {
 				set[n] = struct{}{}
 			}
 		}
+		judging.put(l, a)
 		if l == "" {
 			break
 		}
@@ -278,20 +279,21 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 // Backed is Supports for a claim that rests on several passages together. What no passage holds does not count if about does: the titles
 // of their documents, the headings above them.
 func (j *Judge) Backed(claim, about string, passages ...string) bool {
-	key := strings.Join(append([]string{claim, about}, passages...), "\x00")
+	key := claim + "\x00" + about
+	has := make([]*judged, len(passages))
+	for i, p := range passages {
+		has[i] = j.passage(p)
+		key += "\x00" + strconv.Itoa(has[i].n)
+	}
 	verdict, ok := j.verdicts[key]
 	if !ok {
-		verdict = j.backed(claim, about, passages)
+		verdict = j.backed(claim, about, has)
 		j.verdicts[key] = verdict
 	}
 	return verdict
 }
 
-func (j *Judge) backed(claim, about string, passages []string) bool {
-	var has []*judged
-	for _, p := range passages {
-		has = append(has, j.passage(p))
-	}
+func (j *Judge) backed(claim, about string, has []*judged) bool {
 	if len(has) == 0 {
 		return false
 	}
@@ -312,7 +314,7 @@ func (j *Judge) backed(claim, about string, passages []string) bool {
 		ok := slices.ContainsFunc(has, func(p *judged) bool { return p.has(w) })
 		if !ok && about != "" {
 			if known == nil {
-				known = j.termsOf(about, lang)
+				known = termsOf(about, lang)
 			}
 			if known.has(w) {
 				continue

@@ -102,12 +102,11 @@ func (se *search) wordsOf(ctx context.Context, terms []string) ([]candidate, err
 
 // wordOf returns the first word of a passage or its section that has a term, whatever language it was analysed in.
 func (se *search) wordOf(p Passage, term string) string {
-	used := make(map[string]*text.Analyser)
-	defer func() { se.library.analysers.put(used) }()
 	for _, lang := range append([]string{""}, se.langs...) {
-		used[lang] = se.library.analysers.get(lang)
+		a := se.library.analysers.get(lang)
+		defer se.library.analysers.put(lang, a)
 		for _, s := range []string{p.Text, p.Section} {
-			for _, span := range used[lang].Spans(s) {
+			for _, span := range a.Spans(s) {
 				if span.Term == term {
 					return string([]rune(s)[span.Start:span.End])
 				}
