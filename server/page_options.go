@@ -63,7 +63,7 @@ func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
 		return
 	}
 	model := q.Config.Model
-	q.Config, q.history, q.instructions = old.Config, old.History, old.Instructions
+	q.Config, q.history, q.instructions, q.style = old.Config, old.History, old.Instructions, citationStyle(old.CitationStyle)
 	q.Config.Model = model
 	if len(q.DocumentIDs) == 0 {
 		q.DocumentIDs = old.DocumentIDs
