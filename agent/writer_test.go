@@ -206,6 +206,7 @@ func TestTextIsMergedMoreWhileStoringTakesLong(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if d := cmp.Diff([]int{200, 800, 800, 200}, stored); d != "" { // 768 bytes, as the pause is 120 ms
 			t.Errorf("bytes stored (-want +got):\n%s", d)
 		}
