@@ -14,7 +14,7 @@ const (
 	listenPause = 3 * time.Second  // at most, between attempts to connect
 
 	// gatherPause is from one message to the next look for more: under load, a replica wakes less often for what others do.
-	gatherPause = 25 * time.Millisecond
+	gatherPause = 10 * time.Millisecond
 )
 
 // Listen calls wake with the id of each run that another replica appends to, and changed with that of each document whose state or progress another
