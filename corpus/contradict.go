@@ -218,16 +218,7 @@ func (p *judged) negates(i int) bool {
 // negatesAny reports whether a sentence of a passage has a negation, and words enough to deny a part of a claim with these.
 func (p *judged) negatesAny(words []claimed) bool {
 	for i, s := range p.sentences {
-		if !p.negates(i) {
-			continue
-		}
-		held := 0
-		for _, w := range words {
-			if s.has(w) {
-				held++
-			}
-		}
-		if held >= minDenied {
+		if p.negates(i) && s.held(words) >= minDenied {
 			return true
 		}
 	}

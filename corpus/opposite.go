@@ -165,13 +165,7 @@ func onPair(word string, pair int) bool {
 }
 
 func heldShare(terms termSet, words []claimed) float64 {
-	held := 0
-	for _, w := range words {
-		if terms.has(w) {
-			held++
-		}
-	}
-	return float64(held) / float64(len(words))
+	return float64(terms.held(words)) / float64(len(words))
 }
 
 // without is a text with a space for each occurrence of a word.

@@ -184,6 +184,17 @@ func (s termSet) has(c claimed) bool {
 	return false
 }
 
+// held is how many of the words a set holds.
+func (s termSet) held(words []claimed) int {
+	n := 0
+	for _, w := range words {
+		if s.has(w) {
+			n++
+		}
+	}
+	return n
+}
+
 // BestSentence returns the sentence, table row or list item of a passage that supports a claim best, as rune offsets in the
 // passage, and the share of the claim's weight that it holds, 0–1. A passage with none that does yields its first sentence with
 // score 0; a blank one yields 0, 0, 0.
