@@ -12,7 +12,7 @@ var calculateDoc string
 
 const calculateSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["expression"],
-	"properties": {"expression": {"type": "string", "minLength": 1, "description": "Like (1250 * 1.19 - 300) / 12"}}
+	"properties": {"expression": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Like (1250 * 1.19 - 300) / 12"}}
 }`
 
 type calculateInput struct {
@@ -22,6 +22,10 @@ type calculateInput struct {
 func calculate() (*tool, error) {
 	return toolKind[calculateInput]{
 		name: "calculate", action: chat.ActionCalculating, bare: true, doc: calculateDoc, schema: calculateSchema,
+		fails: func(in calculateInput) error {
+			_, err := evaluate(in.Expression)
+			return err
+		},
 		doing: func(_ *desk, in calculateInput) string { return "Calculating " + shorten(in.Expression, 120) },
 		do: func(_ context.Context, _ *desk, in calculateInput) (result, error) {
 			v, err := evaluate(in.Expression)

@@ -69,6 +69,22 @@ func TestWhatMayBeChosen(t *testing.T) {
 	}
 }
 
+func TestAStepOfAModelThatIsGoneIsRunAgainByTheUsualOne(t *testing.T) {
+	t.Parallel()
+	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New(says(goodAnswer))
+	h := newHouse(t, named{large, "large"}, func(c *Config) { c.Models = []llm.Model{named{small, "small"}} })
+	first := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"}})
+	h.runs.cfg.Models = nil
+	run, _, err := h.runs.Rerun(t.Context(), chat.Local, first.runID, first.step("search_documents").CallID, []byte(`{"query":"paid holiday"}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := transcript{t, run.ID, h.follow(run.ID, isDone)}
+	if started := all[chat.RunStarted](got)[0]; started.Model != "large" || got.answer().Markdown != goodAnswer {
+		t.Errorf("started %+v", started)
+	}
+}
+
 func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(says(goodAnswer)), scripted.New(calls(search("holiday")), says(goodAnswer))

@@ -14,7 +14,7 @@ import (
 // Rerun starts a run beside an earlier one that is over: the same question and the same steps up to a tool call, that call with another
 // input, and then what the model makes of it. The earlier steps come from the log: no model and no tool is asked for them again. It fails
 // with CodeNotFound for a call that is not there, with CodeConflict for one that can't be made again and for a run under way, with CodeInvalid
-// for an input that the tool does not take, and else as Start does. key may be empty.
+// for an input that the tool does not take or can only fail with, and else as Start does. key may be empty.
 func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (run chat.Run, fresh bool, err error) {
 	old, err := r.cfg.Store.Run(ctx, s, runID)
 	if err != nil {
@@ -47,7 +47,15 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 	if err != nil {
 		return run, false, invalid("%s does not take this input: %s", t.name, shorten(err.Error(), 400)+".")
 	}
+	if t.fails != nil {
+		if err := t.fails(args); err != nil {
+			return run, false, invalid("%s", err.Error())
+		}
+	}
 	req := old.Request
+	if _, err := r.modelOf(req.Config); err != nil {
+		req.Config.Model = "" // it is no longer allowed: the usual one makes the new version
+	}
 	req.SessionID, req.Sibling, req.IdempotencyKey = old.SessionID, old.ID, key
 	req.From = &chat.From{RunID: old.ID, CallID: callID, Tool: t.name, Input: args}
 	return r.Start(ctx, s.User, req)

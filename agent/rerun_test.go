@@ -150,10 +150,10 @@ func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
 
 func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(calls(call("search_documents", `{"query":"roof condition"}`)), says("The roof covering is in poor condition [1]."))
+	model := scripted.New(calls(call("search_documents", `{"query":"roof condition"}`), call("calculate", `{"expression":"2+2"}`)), says("The roof covering is in poor condition [1]."))
 	h := newHouse(t, model)
 	first := h.answer(question("What is the condition of the roof?"))
-	search := first.step("search_documents").CallID
+	search, sum := first.step("search_documents").CallID, first.step("calculate").CallID
 	for _, tt := range []struct {
 		name, call, input string
 		scope             chat.Scope
@@ -165,6 +165,8 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 		{"a missing argument", search, `{}`, chat.Local, chat.CodeInvalid, "query"},
 		{"what is no JSON", search, `{`, chat.Local, chat.CodeInvalid, "JSON"},
 		{"a list", search, `[]`, chat.Local, chat.CodeInvalid, "JSON"},
+		{"a calculation without an end", sum, `{"expression":"9**9**9"}`, chat.Local, chat.CodeInvalid, "The result is too large to calculate."},
+		{"100 KB of brackets", sum, `{"expression":"` + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + `"}`, chat.Local, chat.CodeInvalid, "of 1 to 1000 characters"},
 		{"a phase", first.step("analyse").CallID, `{}`, chat.Local, chat.CodeNotFound, ""},
 		{"no step", "c99", `{}`, chat.Local, chat.CodeNotFound, ""},
 		{"another user's", search, `{"query":"x"}`, chat.Scope{User: "mallory"}, chat.CodeNotFound, ""},

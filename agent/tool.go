@@ -14,6 +14,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
+	"footnote/schema"
 )
 
 // numberer gives a passage its number in the run's sources: the one it has, or the next free one.
@@ -58,6 +59,7 @@ type tool struct {
 	spec      llm.ToolSpec
 	schema    *jsonschema.Resolved
 	aliases   map[string]string
+	fails     func(json.RawMessage) error // why arguments that fit can only fail, as far as can be told beforehand
 	doing     func(*desk, json.RawMessage) string
 	do        func(context.Context, *desk, json.RawMessage) (result, error)
 }
@@ -77,6 +79,7 @@ type toolKind[In any] struct {
 	doc       string            // what the model is told
 	schema    string            // JSON Schema of the arguments
 	aliases   map[string]string // other names of arguments that models use
+	fails     func(In) error    // why a call can only fail; nil: that can't be told beforehand
 	doing     func(*desk, In) string
 	do        func(context.Context, *desk, In) (result, error)
 }
@@ -99,6 +102,13 @@ func (k toolKind[In]) build() (*tool, error) {
 		name: k.name, action: k.action, retrieval: k.retrieval, cached: k.cached, bare: k.bare, onward: k.onward, ends: k.ends, enough: k.enough,
 		topK: k.topK, echo: k.echo, schema: resolved, aliases: k.aliases,
 		spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
+		fails: func(args json.RawMessage) error {
+			var in In
+			if k.fails == nil || json.Unmarshal(args, &in) != nil {
+				return nil
+			}
+			return k.fails(in)
+		},
 		doing: func(d *desk, args json.RawMessage) string {
 			var in In
 			if json.Unmarshal(args, &in) != nil {
@@ -147,7 +157,7 @@ func (t *tool) normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 		in["top_k"] = min(*topK, t.topK)
 	}
 	if t.schema.Validate(in) != nil {
-		return nil, errors.New(misfit(t.schema.Schema(), in))
+		return nil, errors.New(schema.Misfit(t.schema.Schema(), in))
 	}
 	if err := t.schema.ApplyDefaults(&in); err != nil {
 		return nil, err

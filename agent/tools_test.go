@@ -48,7 +48,7 @@ func TestEveryToolShowsWhatItDid(t *testing.T) {
 		{"search for nothing", nil, search("zzyzx"), chat.StatusComplete, "Found 0 documents", "nothing found", `"documents":[]`},
 		{"read by title", nil, call("read_document", `{"doc_id":"Staff handbook"}`), chat.StatusComplete, "Read Handbook.md", "passage", `"content":"[1] (b`},
 		{"read what is not there", nil, call("read_document", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError, "Reading qqqq-wwww-zzzz", "", "There is no document"},
-		{"read a page too far", nil, call("read_document", `{"doc_id":"Survey.md","page":9}`), chat.StatusError, "Reading Survey.md", "", "1 reading page"},
+		{"read a page too far", nil, call("read_document", `{"doc_id":"Survey.md","page":9}`), chat.StatusError, "Reading Survey.md", "", "no part 9: its last one is 1"},
 		{"read several", nil, call("read_multiple_documents", `{"doc_ids":["Survey.md","Handbook.md","Survey.md"]}`), chat.StatusComplete, "Read 2 documents", "in 2 documents", `"filename":"Handbook.md"`},
 		{"summarise", nil, call("get_document_summary", `{"doc_id":"Survey.md"}`), chat.StatusComplete, "Summarised Survey.md", "key sentence", `"outline":["Building survey`},
 		{"rank", nil, call("rerank_documents", `{"doc_ids":["Survey.md","Handbook.md"],"query":"holiday"}`), chat.StatusComplete, "Ranked 2 documents", "Handbook.md first", `"score":0`},

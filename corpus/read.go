@@ -53,7 +53,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	reading.Page, reading.Pages = max(r.Page, 1), len(pages)
 	if reading.Page > reading.Pages {
 		return Reading{}, &chat.Error{Code: chat.CodeNotFound,
-			Message: fmt.Sprintf("“%s” has %d reading pages; ask for one of these.", d.Title, reading.Pages)}
+			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Page, reading.Pages)}
 	}
 	reading.Passages = slices.Clone(pages[reading.Page-1])
 	slices.SortFunc(reading.Passages, func(a, b Passage) int { return a.Ordinal - b.Ordinal })

@@ -39,14 +39,11 @@ var toolSchemas = sdk.NewSchemaCache()
 // mcp answers POST /mcp: the Model Context Protocol, stateless, so that every request carries who asks and any replica can answer it.
 func (s *Server) mcp(c echo.Context) error {
 	who := caller{s.scope(c), origin(c), c.Path()}
-	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
+	body, err := s.jsonBody(c)
+	if err != nil {
 		return err
 	}
-	body, err := io.ReadAll(c.Request().Body)
-	if err != nil {
-		return s.jsonError(err)
-	}
-	if err := legibleJSON(body); err != nil {
+	if err := checkCallParams(body); err != nil {
 		return err
 	}
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
@@ -66,7 +63,7 @@ func (s *Server) toolServer(who caller) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "footnote", Title: "Footnote", Version: s.cfg.Version}, &sdk.ServerOptions{
 		Instructions: mcpAbout, SchemaCache: toolSchemas, Capabilities: &sdk.ServerCapabilities{},
 	})
-	server.AddReceivingMiddleware(checkArguments)
+	server.AddReceivingMiddleware(checkCall)
 	inputs, err := toolInputs()
 	if err != nil {
 		panic(err) // of types that are known: the first test sees it

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"footnote/schema"
 )
 
 // toolInputs are the schemas of what the tools take, by their names.
@@ -33,44 +35,36 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return map[string]*jsonschema.Schema{"search": search, "read": read, "list_documents": list, "ask": ask}, nil
 })
 
-// checkArguments tells a model in one sentence what is wrong with a call, before the protocol's library would in its own words.
-func checkArguments(next sdk.MethodHandler) sdk.MethodHandler {
+// checkCall tells a model in one sentence what is wrong with a call, before the protocol's library would in its own words.
+func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		call, ok := req.GetParams().(*sdk.CallToolParamsRaw)
 		if !ok {
 			return next(ctx, method, req)
 		}
-		if why := misfit(call.Name, call.Arguments); why != "" {
-			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: why}}}, nil
+		inputs, err := toolInputs()
+		if err != nil {
+			return nil, err
+		}
+		if inputs[call.Name] == nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no tool %.80q. There are: %s.", call.Name, strings.Join(slices.Sorted(maps.Keys(inputs)), ", "))}
+		}
+		if why := misfit(inputs[call.Name], call.Arguments); why != "" {
+			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."}}}, nil
 		}
 		return next(ctx, method, req)
 	}
 }
 
-// misfit says what is wrong with a tool's arguments; empty: nothing, or the library is to say it.
-func misfit(tool string, arguments json.RawMessage) string {
-	inputs, err := toolInputs()
-	schema := inputs[tool]
-	if err != nil || schema == nil {
-		return ""
-	}
+// misfit says what is wrong with a call's arguments; empty: nothing.
+func misfit(takes *jsonschema.Schema, arguments json.RawMessage) string {
 	given := map[string]any{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {
-		return "The arguments of " + tool + " must be a JSON object."
+		return "they must be a JSON object"
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		property := schema.Properties[name]
-		if property == nil {
-			return fmt.Sprintf("%s has no argument %s. It takes %s.", tool, strconv.Quote(name), strings.Join(slices.Sorted(maps.Keys(schema.Properties)), ", "))
-		}
-		if resolved, err := property.Resolve(nil); err == nil && resolved.Validate(given[name]) != nil {
-			return fmt.Sprintf("The argument %q of %s does not fit. It is: %s.", name, tool, property.Description)
-		}
+	resolved, err := takes.CloneSchemas().Resolve(nil)
+	if err != nil || resolved.Validate(given) == nil {
+		return ""
 	}
-	for _, name := range schema.Required {
-		if _, ok := given[name]; !ok {
-			return fmt.Sprintf("%s needs the argument %q: %s.", tool, name, schema.Properties[name].Description)
-		}
-	}
-	return ""
+	return schema.Misfit(takes, given)
 }

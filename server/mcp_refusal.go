@@ -2,12 +2,14 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"mime"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // plainFailures lets everything through but failures in plain text, which it keeps: the protocol's library answers with them whatever it
@@ -48,9 +50,25 @@ func (w *plainFailures) failure() error {
 		return nil
 	case w.status == http.StatusBadRequest:
 		reason := strings.ToValidUTF8(strings.TrimSpace(w.text.String()), "")
+		if strings.Contains(reason, "unmarshal") {
+			reason = "a part of it is of the wrong type, or it breaks off" // theirs names types of the program
+		}
 		return invalid("This is not a message of the Model Context Protocol (" + reason + "). Send one JSON-RPC message.")
 	case w.status < http.StatusInternalServerError:
 		return echo.NewHTTPError(w.status)
 	}
 	return errors.New("model context protocol: " + w.text.String())
+}
+
+// checkCallParams refuses a call whose parts are of the wrong types.
+func checkCallParams(body []byte) error {
+	var message struct {
+		Method string                `json:"method"`
+		Params sdk.CallToolParamsRaw `json:"params"`
+	}
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(body, &message))
+	if ok && message.Method == "tools/call" && strings.HasPrefix(wrong.Field, "params") {
+		return invalid(`The params of tools/call must be an object such as {"name": "search", "arguments": {"query": "roof"}}.`)
+	}
+	return nil
 }

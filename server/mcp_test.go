@@ -156,7 +156,9 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 		{"no kind", "x", nil, 415, chat.CodeUnsupported, "application/json"},
 		{"nothing", "", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
 		{"no JSON", "{", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
-		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid, "Go value of type string"},
+		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid, "of the wrong type"},
+		{"params that are no object", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`, kind, 400, chat.CodeInvalid, "must be an object such as"},
+		{"a name that is no text", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}`, kind, 400, chat.CodeInvalid, "must be an object such as"},
 		{"a method that is not known", `{"jsonrpc":"2.0","id":1,"method":"x/y"}`, kind, 400, chat.CodeInvalid, `"x/y"`},
 		{"a method that is long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("é", 450) + `"}`, kind, 400, chat.CodeInvalid, "éé"},
 		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413, chat.CodeTooLarge, "larger than"},
@@ -184,19 +186,22 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"search", map[string]any{"query": "roof", "k": 3}, `search has no argument "k". It takes document_ids, namespace, query, top_k.`},
-		{"search", map[string]any{"query": "roof", "top_k": 51}, `The argument "top_k" of search does not fit. It is: how many passages, from 1 to 50; 5 without it.`},
-		{"search", map[string]any{"query": 5}, `The argument "query" of search does not fit. It is: what to look for: a question or a few words.`},
-		{"search", nil, `search needs the argument "query": what to look for: a question or a few words.`},
+		{"search", map[string]any{"query": "roof", "k": 3}, "search does not take these arguments: there is no field “k”; there are “document_ids”, “namespace”, “query”, “top_k”."},
+		{"search", map[string]any{"query": "roof", "top_k": 51}, "search does not take these arguments: “top_k” must be a whole number from 1 to 50, or null."},
+		{"search", map[string]any{"query": 5}, "search does not take these arguments: “query” must be a text."},
+		{"search", nil, "search does not take these arguments: “query” is missing; it must be a text."},
 		{"read", map[string]any{"part": 1}, "Name a document by its document_id, or as document by its id, title or file name, and a part from 1."},
-		{"read", map[string]any{"document": "Survey.md", "part": 0}, `The argument "part" of read does not fit. It is: which part, from 1; the first without it.`},
-		{"list_documents", map[string]any{"limit": 201}, `The argument "limit" of list_documents does not fit. It is: how many at most, from 1 to 200; 50 without it.`},
+		{"read", map[string]any{"document": "Survey.md", "part": 0}, "read does not take these arguments: “part” must be a whole number of at least 1."},
+		{"list_documents", map[string]any{"limit": 201}, "list_documents does not take these arguments: “limit” must be a whole number from 1 to 200."},
 		{"list_documents", map[string]any{"namespace": "a/b"}, "A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point."},
-		{"ask", map[string]any{"question": "Why?", "style": "x"}, `ask has no argument "style". It takes document_ids, namespace, question, session_id.`},
+		{"ask", map[string]any{"question": "Why?", "style": "x"}, "ask does not take these arguments: there is no field “style”; there are “document_ids”, “namespace”, “question”, “session_id”."},
 	} {
 		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{Name: tt.tool, Arguments: tt.args}); !failed || text != tt.want {
 			t.Errorf("%s %v = %q, want %q", tt.tool, tt.args, text, tt.want)
 		}
+	}
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil || !strings.Contains(err.Error(), `There is no tool "axe". There are: ask, list_documents, read, search.`) {
+		t.Errorf("a tool that is not there: %v", err)
 	}
 	_, part, failed := use[mcpPart](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document_id": doc}})
 	if failed || part.DocumentID != doc {

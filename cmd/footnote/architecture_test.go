@@ -30,14 +30,15 @@ var allowed = map[string][]string{
 	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move"},
 	"web":           {"chat"},
 	"mcp":           {"chat"},
-	"agent":         {"chat", "llm", "corpus", "corpus/text", "web", "mcp"},
+	"agent":         {"chat", "llm", "corpus", "corpus/text", "web", "mcp", "schema"},
 	"agent/":        {"agent", "llm"},
 	"views":         {"chat", "corpus"},
 	"static":        {},
 	"docs":          {},
 	"docs/":         {"docs"},
 	"keys":          {"chat"},
-	"server":        {"chat", "corpus", "keys", "views", "static"},
+	"schema":        {},
+	"server":        {"chat", "corpus", "keys", "views", "static", "schema"},
 	"cmd/":          {"*"},
 }
 

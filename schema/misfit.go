@@ -1,4 +1,5 @@
-package agent
+// Package schema says in plain words what does not fit a JSON Schema.
+package schema
 
 import (
 	"encoding/json"
@@ -10,8 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// misfit says in plain words what is wrong with an input: the field, and what it may hold. It is for people and models alike.
-func misfit(schema *jsonschema.Schema, in map[string]any) string {
+// Misfit says in plain words what is wrong with an input that does not fit: the field, and what it may hold. It is for people and models alike.
+func Misfit(schema *jsonschema.Schema, in map[string]any) string {
 	if wrong := wrongAt(schema, in, ""); wrong != "" {
 		return wrong
 	}
@@ -61,7 +62,7 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	for _, name := range names {
 		field, known := s.Properties[name]
 		if !known && closed(s) {
-			return fmt.Sprintf("there is no field “%s”; there are %s", shorten(path+name, 80), fieldsOf(s))
+			return fmt.Sprintf("there is no field “%s”; there are %s", clipped(path+name), fieldsOf(s))
 		}
 		if !known {
 			field = s.AdditionalProperties
@@ -115,7 +116,12 @@ func allowed(s *jsonschema.Schema) string {
 	}
 	var said []string
 	for _, kind := range kinds {
-		said = append(said, allowedOf(kind, s))
+		if kind != "null" {
+			said = append(said, allowedOf(kind, s))
+		}
+	}
+	if slices.Contains(kinds, "null") {
+		said = append(said, "null")
 	}
 	if len(said) == 0 {
 		return "what the tool's schema asks for"
@@ -180,13 +186,28 @@ func bounds(s *jsonschema.Schema) string {
 func counted(least, most *int, what string) string {
 	switch {
 	case least != nil && most != nil:
-		return fmt.Sprintf(" of %d to %s", *least, count(*most, what))
+		return fmt.Sprintf(" of %d to %s", *least, some(*most, what))
 	case most != nil:
-		return " of at most " + count(*most, what)
+		return " of at most " + some(*most, what)
 	case least != nil && *least > 0:
-		return " of at least " + count(*least, what)
+		return " of at least " + some(*least, what)
 	}
 	return ""
+}
+
+func some(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// clipped is a name that somebody else chose, at most 80 characters of it.
+func clipped(name string) string {
+	if runes := []rune(name); len(runes) > 80 {
+		return string(runes[:79]) + "…"
+	}
+	return name
 }
 
 func spelled(v any) string {
