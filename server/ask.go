@@ -77,7 +77,7 @@ func (s *Server) readQuestion(c echo.Context) (question, error) {
 	form := c.Request().PostForm
 	q = question{
 		Message: formText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
-		DocumentIDs: form["document_ids"], Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
+		DocumentIDs: without(form["document_ids"], ""), Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
 	q.Config.Model = form.Get("model")
 	if text := formText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
@@ -85,6 +85,11 @@ func (s *Server) readQuestion(c echo.Context) (question, error) {
 	}
 	s.keepOn(c, form, &q)
 	return q, nil
+}
+
+// without is a list without an entry. The question box names no document when none is ticked, which an empty entry says.
+func without(list []string, entry string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
 }
 
 // formText undoes the CRLF line ends that browsers make.

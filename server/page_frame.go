@@ -26,15 +26,15 @@ type pages struct {
 	version  string
 }
 
-// newPages prepares them. usual is the name of the model that answers when no other is asked for.
-func newPages(feed *chat.Feed, expectPage func(), usual string) (*pages, error) {
+// newPages prepares them. usual is the name of the model that answers when no other is asked for, offered are those that a question may name.
+func newPages(feed *chat.Feed, expectPage func(), usual string, offered []string) (*pages, error) {
 	version, err := static.Version()
 	if err != nil {
 		return nil, err
 	}
 	md := views.NewMarkdown()
 	return &pages{
-		md: md, drawn: newFragments(feed, md, expectPage, usual), version: version,
+		md: md, drawn: newFragments(feed, md, expectPage, usual, offered), version: version,
 		assets: views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts()},
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -35,7 +36,7 @@ func questionOf(req chat.RunRequest) question {
 func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
 	ctx, scope := c.Request().Context(), s.scope(c)
 	before := q.Sibling
-	if before == "" && q.SessionID != "" && !(form.Has("model") && form.Has("toolset") && form.Has("namespace")) {
+	if before == "" && q.SessionID != "" && !(form.Has("model") && form.Has("toolset") && form.Has("namespace") && form.Has("document_ids")) {
 		session, err := s.store.Session(ctx, scope, q.SessionID)
 		if err != nil {
 			return
@@ -59,15 +60,18 @@ func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
 	if !form.Has("model") {
 		q.Config.Model = old.Config.Model
 	}
+	if !form.Has("document_ids") {
+		q.DocumentIDs = old.DocumentIDs
+	}
 	if q.Sibling == "" {
+		if len(s.cfg.Models) > 0 && !form.Has("model") && !slices.Contains(s.cfg.Models, q.Config.Model) {
+			q.Config.Model = "" // as the question box shows it: the earlier question's is no longer offered
+		}
 		return
 	}
 	model := q.Config.Model
 	q.Config, q.history, q.instructions, q.style = old.Config, old.History, old.Instructions, citationStyle(old.CitationStyle)
 	q.Config.Model = model
-	if len(q.DocumentIDs) == 0 {
-		q.DocumentIDs = old.DocumentIDs
-	}
 	if q.ContextText == nil && old.ContextText != "" {
 		q.ContextText = &old.ContextText
 	}

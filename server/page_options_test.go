@@ -156,6 +156,65 @@ func TestAConversationKeepsWhatWasChosen(t *testing.T) {
 	}
 }
 
+func TestAConversationKeepsItsDocuments(t *testing.T) {
+	b := newBench(t, withChoices)
+	one, two := b.added("One.md", survey).ID, b.added("Two.md", survey+"More.").ID
+	ask := func(fields url.Values) []string {
+		t.Helper()
+		fields.Set("session_id", "s1")
+		if got := b.post("/chat", fields); got.status != http.StatusSeeOther {
+			t.Fatalf("got %d %s", got.status, got.body)
+		}
+		return b.lastRun("s1").Request.DocumentIDs
+	}
+	for _, step := range []struct {
+		name   string
+		fields url.Values
+		want   []string
+	}{
+		{"one ticked", url.Values{"message": {"Is it sound?"}, "document_ids": {"", one}}, []string{one}},
+		{"a link of the page", url.Values{"message": {"And the gutter?"}}, []string{one}},
+		{"the other ticked", url.Values{"message": {"And the door?"}, "document_ids": {"", two}}, []string{two}},
+		{"a link with the options of the box", url.Values{"message": {"And the wall?"}, "model": {""}, "toolset": {""}, "namespace": {""}}, []string{two}},
+		{"none ticked", url.Values{"message": {"And the floor?"}, "document_ids": {""}}, nil},
+		{"a link after that", url.Values{"message": {"And the wall?"}}, nil},
+	} {
+		if got := ask(step.fields); !slices.Equal(got, step.want) {
+			t.Errorf("%s: asked within %q, want %q", step.name, got, step.want)
+		}
+	}
+	if page := b.page("/c/s1"); !strings.Contains(page, `<input type="hidden" name="document_ids" value="">`) {
+		t.Error("the box of a conversation does not say when no document is ticked")
+	}
+}
+
+func TestAModelThatIsNoLongerOfferedIsReplacedByTheUsualOne(t *testing.T) {
+	b := newBench(t, withChoices)
+	b.inNamespaces("default")
+	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{SessionID: "s1", Message: "Is it sound?", Config: chat.RunConfig{Model: "gone"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.append(run.ID, chat.RunStarted{SessionID: "s1", Question: "Is it sound?", Model: "gone", Toolset: "cursor"},
+		chat.Answer{Markdown: "It is.", StopReason: chat.StopAnswered, FollowUps: []string{"And the door?"}}, chat.RunDone{Status: chat.RunCompleted})
+	const says, with = "gone is no longer offered. Asking again uses large.", `<input type="hidden" name="model" value="">`
+	for where, body := range map[string]string{"page": b.page("/c/s1"), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept", "text/event-stream").body} {
+		if !strings.Contains(body, says) || strings.Count(body, with) != 2 { // Regenerate and Edit question
+			t.Errorf("the %s does not offer the usual model: %s", where, body)
+		}
+	}
+	for name, fields := range map[string]url.Values{
+		"asked again": {"message": {"Is it sound?"}, "session_id": {"s1"}, "sibling": {run.ID}, "model": {""}}, "a link of the page": {"message": {"And the door?"}, "session_id": {"s1"}},
+	} {
+		if got := b.post("/chat", fields); got.status != http.StatusSeeOther || b.lastRun("s1").Request.Config.Model != "" {
+			t.Errorf("%s: %d, asked with the model %q", name, got.status, b.lastRun("s1").Request.Config.Model)
+		}
+	}
+	if page := b.page("/c/" + b.begin("Is it dry?").SessionID); strings.Contains(page, "no longer offered") {
+		t.Error("a turn of a model that is offered says that it is not")
+	}
+}
+
 func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
 	b := newBench(t, withChoices)
 	temperature := 0.5

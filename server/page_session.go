@@ -118,7 +118,7 @@ func (s *Server) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*vie
 	if err != nil {
 		return nil, err
 	}
-	t.Usual = s.cfg.ModelName
+	t.Usual, t.Offered = s.cfg.ModelName, s.cfg.Models
 	if t.Question == "" {
 		t.Question, t.SessionID, t.StartedAt = run.Request.Message, run.SessionID, run.CreatedAt
 	}

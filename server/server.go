@@ -143,7 +143,7 @@ func New(cfg Config) (*Server, error) {
 		log: cfg.Log, metrics: newMetrics(cfg.Metrics), origins: http.NewCrossOriginProtection(), draining: make(chan struct{}),
 	}
 	var err error
-	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage, cfg.ModelName); err != nil {
+	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage, cfg.ModelName, cfg.Models); err != nil {
 		return nil, err
 	}
 	if s.log == nil {

@@ -128,6 +128,7 @@ const (
 	txtEverywhere    = "All namespaces"
 	txtQuotesOnly    = "word for word"
 	txtAnsweredBy    = "Answered by"
+	txtModelGone     = " is no longer offered. Asking again uses "
 	txtBudget        = "What this run has used"
 	txtSteps         = "Rounds"
 	txtTime          = "Time"

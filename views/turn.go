@@ -18,7 +18,8 @@ type Turn struct {
 	SessionID string
 	Question  string
 	Model     string
-	Usual     string // the model that answers when no other is asked for; empty: unknown
+	Usual     string   // the model that answers when no other is asked for; empty: unknown
+	Offered   []string // the models that a question may name; nil: unknown
 	Mode      chat.Mode
 	Budget    chat.Budget
 	Status    chat.RunStatus
@@ -213,6 +214,11 @@ func (t *Turn) answeredBy() string {
 		return ""
 	}
 	return modelName(t.Model)
+}
+
+// gone reports whether the model that answered is no longer offered: asked again, the usual one answers.
+func (t *Turn) gone() bool {
+	return t.Model != "" && t.Usual != "" && len(t.Offered) > 0 && !slices.Contains(t.Offered, t.Model)
 }
 
 func (t *Turn) sourceCounts() string {

@@ -50,7 +50,7 @@ document.addEventListener('submit', event => {
   }
   if (!sent.elements.sibling) { // a question of its own is asked as the box would ask it
     for (const old of sent.querySelectorAll('[data-asked]')) old.remove()
-    for (const [name, value] of [...chosen().map(id => ['document_ids', id]), ...Object.entries(options())]) {
+    for (const [name, value] of [...['', ...chosen()].map(id => ['document_ids', id]), ...Object.entries(options())]) {
       const input = Object.assign(document.createElement('input'), { type: 'hidden', name, value })
       input.dataset.asked = ''
       sent.append(input)
