@@ -32,7 +32,7 @@ type choice struct {
 // lead begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a step; then the model writes
 // the answer. It does nothing when the model is to choose.
 func (w *work) lead(ctx context.Context) error {
-	if w.givenText() || w.fell || w.turns > 0 || w.retrievals > 0 && w.selection() != SelectRules {
+	if w.givenText() || w.turns > 0 || w.retrievals > 0 && w.selection() != SelectRules {
 		return nil
 	}
 	begun := time.Now()
@@ -109,6 +109,12 @@ func (w *work) readBest(ctx context.Context) error {
 
 // choose decides who begins. ok is false when the model does.
 func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
+	if w.fell {
+		if w.thinks(featurePaths) {
+			c, ok = w.citedPath()
+		}
+		return c, ok, nil
+	}
 	selection := w.selection()
 	if w.thinks(featurePaths) {
 		if c, ok, err = w.shortPath(ctx); ok || err != nil {

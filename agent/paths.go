@@ -28,13 +28,25 @@ func (w *work) shortPath(ctx context.Context) (choice, bool, error) {
 	case w.set.searcher() == nil && w.reader() == nil:
 		return choice{}, false, nil
 	}
-	if cited, ok := w.citedBefore(); ok {
-		call, ok := w.reading(cited.DocumentID, cited.Quote, 0)
-		c.path, c.message = "citation", "Looking at the source of footnote "+strconv.Itoa(cited.Number)+" again"
-		c.why, c.opening = "The question is about a footnote of the last answer.", []llm.Call{call}
+	if _, ok := w.citedBefore(); ok {
+		c, ok = w.citedPath()
 		return c, ok, nil
 	}
 	return w.namedPath(ctx, c)
+}
+
+// citedPath reads the source of the footnote of the last answer that the question is about. It is the one short path of the model made of
+// rules, which knows the others by itself: earlier answers are told to models without their footnotes.
+func (w *work) citedPath() (choice, bool) {
+	cited, ok := w.citedBefore()
+	if !ok {
+		return choice{}, false
+	}
+	call, ok := w.reading(cited.DocumentID, cited.Quote, 0)
+	return choice{
+		by: "rules", confidence: 0.95, path: "citation", message: "Looking at the source of footnote " + strconv.Itoa(cited.Number) + " again",
+		why: "The question is about a footnote of the last answer.", opening: []llm.Call{call},
+	}, ok
 }
 
 // citedBefore is the footnote of the last answer that the question is about.

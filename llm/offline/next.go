@@ -14,11 +14,18 @@ const (
 
 // next decides what to do: call tools, or say the text.
 func next(t turn) ([]step, string) {
+	for _, say := range []func(turn) (string, bool){retell, ownText, behind} {
+		if said, ok := say(t); ok {
+			return nil, said
+		}
+	}
 	switch k, about := classify(t.question); k {
 	case kindEmpty:
 		return nil, "Ask a question about your documents, and I will search them for the answer."
 	case kindTalk:
 		return nil, smallTalk(t.question)
+	case kindFurther:
+		return goOn(t)
 	case kindArithmetic:
 		return calculate(t, about)
 	case kindSummary:

@@ -19,12 +19,15 @@ func TestDocumentsOfAYearOrAnAuthorAreListed(t *testing.T) {
 func TestADocumentThatIsNamedIsOpened(t *testing.T) {
 	for _, q := range []string{
 		"What is in handbook.md?", "Show me handbook.md", "Read handbook.md", "Please open the file “handbook.md”.", "What does handbook.md say?",
-		"Open handbook.md", "Can you view the document handbook.md?",
+		"Open handbook.md", "Show me the handbook.md document", "Can you view the document handbook.md?",
 	} {
 		answer, calls := ask(t, q)
 		if len(calls) != 1 || calls[0].Name != "get_document_summary" || !strings.Contains(string(calls[0].Arguments), `"handbook.md"`) || !strings.Contains(answer, "28 days of paid holiday") {
 			t.Errorf("%s: %v, %q", q, calls, answer)
 		}
+	}
+	if k, id := classify("What's in document ID 123?"); k != kindOpening || id != "123" {
+		t.Errorf("an id opens %q", id)
 	}
 	for _, q := range []string{"Show me the roof", "What is in the kitchen?", "What does handbook.md say about remote work?", "Read it"} {
 		if k, about := classify(q); k == kindOpening {

@@ -19,6 +19,7 @@ const (
 	kindListing   // of the library itself
 	kindCatalogue // what the list of documents says of one of them
 	kindOpening   // a document is to be shown
+	kindFurther   // more of what was answered before
 	kindEmpty
 )
 
@@ -50,6 +51,9 @@ func classify(q string) (kind, string) {
 	}
 	if talk().MatchString(q) {
 		return kindTalk, ""
+	}
+	if further().MatchString(q) {
+		return kindFurther, ""
 	}
 	if e := expression(q); e != "" {
 		return kindArithmetic, e

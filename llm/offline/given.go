@@ -1,0 +1,55 @@
+package offline
+
+import "strings"
+
+// What is asked to be done with a text, and the words that such a request has beside its text.
+var (
+	task  = lazily(`(?i)^(?:please |can you |could you )*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break (?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the (?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`)
+	ofOwn = lazily(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{7,}`)
+	how   = lazily(`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|translate|into)$`)
+)
+
+// unable is said by a model made of rules of what only a language model can do.
+const unable = "I can't put a text in other words: that needs a language model, and Footnote is in offline mode. "
+
+// given returns the text that came with the question, as its parts.
+func (t turn) given() []passage {
+	if len(t.results) == 0 || t.results[0].input["doc_id"] != "context" {
+		return nil
+	}
+	return t.results[0].out.Passages
+}
+
+// retell answers what asks for nothing but the given text in other words: with its own sentences, as rules have no others.
+func retell(t turn) (string, bool) {
+	parts := t.given()
+	if len(parts) == 0 || !task().MatchString(t.question) {
+		return "", false
+	}
+	words, content := contentWords(t.question)
+	for _, w := range words {
+		if content && !how().MatchString(w.Text) {
+			return "", false
+		}
+	}
+	var said []string
+	for _, p := range parts {
+		for _, s := range sentencesOf(p.Text) {
+			if len(said) < mostFurther && !s.heading && sayable(s.text) {
+				said = append(said, s.text)
+			}
+		}
+	}
+	if len(said) == 0 {
+		return "", false
+	}
+	return unable + "This is what it says: " + strings.Join(said, " "), true
+}
+
+// ownText answers a question that brings a text of its own to be worked on.
+func ownText(t turn) (string, bool) {
+	if len(t.given()) > 0 || !ofOwn().MatchString(t.question) {
+		return "", false
+	}
+	return unable + "I can search your documents, and answer with sentences from them.", true
+}

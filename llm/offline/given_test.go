@@ -1,0 +1,34 @@
+package offline
+
+import (
+	"strings"
+	"testing"
+
+	"footnote/llm"
+)
+
+func TestAGivenTextIsRetoldInItsOwnWords(t *testing.T) {
+	reply := func(question string) string {
+		return oneReply(t, []llm.Message{
+			{Role: llm.RoleUser, Text: question},
+			{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "context", Name: "read_document", Arguments: []byte(`{"doc_id":"context"}`)}}},
+			{Role: llm.RoleTool, CallID: "context", Text: `{"doc_id":"context","passages":[{"n":1,"text":"The ZMP is the point where forces balance... It matters when walking."}]}`},
+		}).Text
+	}
+	for _, q := range []string{"Explain this in simple terms", "Summarise the text", "What does this mean?", "Please rewrite this passage in plain language"} {
+		if got := reply(q); !strings.HasPrefix(got, unable) || !strings.HasSuffix(got, "The ZMP is the point where forces balance... It matters when walking.") {
+			t.Errorf("%s: %q", q, got)
+		}
+	}
+	if got := reply("Explain the rent"); strings.HasPrefix(got, unable) {
+		t.Errorf("what asks for something in the text: %q", got)
+	}
+}
+
+func TestATextOfOnesOwnIsNotSearchedFor(t *testing.T) {
+	for _, q := range []string{"Translate this: The roof is good", "Rewrite the following text in simple words:\nThe roof is good."} {
+		if got, calls := ask(t, q); len(calls) > 0 || !strings.HasPrefix(got, unable) {
+			t.Errorf("%s: %q after %v", q, got, calls)
+		}
+	}
+}
