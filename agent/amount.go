@@ -62,6 +62,12 @@ func combine(sign string, a, b amount) (amount, error) {
 		out.rat.Mul(a.rat, b.rat)
 	case "/":
 		return quotient(a, b)
+	case "//":
+		q, err := quotient(a, b)
+		if err == nil {
+			q.rat = new(big.Rat).SetInt(floor(q.rat))
+		}
+		return q, err
 	case "%":
 		return remainder(a, b)
 	default:
@@ -84,14 +90,15 @@ func quotient(a, b amount) (amount, error) {
 	return out, nil
 }
 
+func floor(v *big.Rat) *big.Int { return new(big.Int).Div(v.Num(), v.Denom()) }
+
 // remainder has the sign of the divisor, as people expect of a clock.
 func remainder(a, b amount) (amount, error) {
 	q, err := quotient(a, b)
 	if err != nil {
 		return amount{}, err
 	}
-	floor := new(big.Int).Div(q.rat.Num(), q.rat.Denom())
-	out := new(big.Rat).Mul(b.rat, new(big.Rat).SetInt(floor))
+	out := new(big.Rat).Mul(b.rat, new(big.Rat).SetInt(floor(q.rat)))
 	return amount{rat: out.Sub(a.rat, out), exact: q.exact}, nil
 }
 

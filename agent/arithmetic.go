@@ -80,6 +80,8 @@ func (p *parser) next() {
 		p.kind, p.text, p.at = tokenName, strings.ToLower(rest[:n]), p.at+n
 	case strings.HasPrefix(rest, "**"):
 		p.kind, p.text, p.at = tokenSign, "^", p.at+2
+	case strings.HasPrefix(rest, "//"):
+		p.kind, p.text, p.at = tokenSign, "//", p.at+2
 	case strings.ContainsRune("£$€¥", r):
 		p.at += size // a currency in front of a number says nothing about it
 		p.next()
@@ -96,7 +98,7 @@ func (p *parser) next() {
 			p.kind, p.text = tokenName, "pi"
 		case '√':
 			p.text = "√"
-		case '+', '-', '*', '/', '^', '(', ')', ',', '%', '=':
+		case '+', '-', '*', '/', '^', '(', ')', ',', '%', '=', '[', ']':
 		default:
 			p.kind = tokenBad
 		}
@@ -149,7 +151,7 @@ func (p *parser) binding() int {
 	switch p.text {
 	case "+", "-":
 		return 1
-	case "*", "/", "%":
+	case "*", "/", "//", "%":
 		return 2
 	case "^":
 		return 4
@@ -234,7 +236,7 @@ func (p *parser) operand(depth int) (amount, error) {
 		if err != nil {
 			return amount{}, err
 		}
-		return v, p.close()
+		return v, p.close(")")
 	case kind == tokenName:
 		p.next()
 		return p.named(word, depth)
@@ -243,8 +245,8 @@ func (p *parser) operand(depth int) (amount, error) {
 	}
 }
 
-func (p *parser) close() error {
-	if p.kind != tokenSign || p.text != ")" {
+func (p *parser) close(bracket string) error {
+	if p.kind != tokenSign || p.text != bracket {
 		return p.unexpected()
 	}
 	p.next()
@@ -261,6 +263,10 @@ func (p *parser) named(name string, depth int) (amount, error) {
 	}
 	p.args++
 	p.next()
+	list := p.kind == tokenSign && p.text == "[" // sum([1, 2]) is sum(1, 2)
+	if list {
+		p.next()
+	}
 	var args []amount
 	for {
 		v, err := p.expression(0, depth+1)
@@ -275,7 +281,12 @@ func (p *parser) named(name string, depth int) (amount, error) {
 		break
 	}
 	p.args--
-	if err := p.close(); err != nil {
+	if list {
+		if err := p.close("]"); err != nil {
+			return amount{}, err
+		}
+	}
+	if err := p.close(")"); err != nil {
 		return amount{}, err
 	}
 	return apply(name, args)

@@ -67,3 +67,14 @@ func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {
 		t.Errorf("another input for a call that was made = %v", err)
 	}
 }
+
+func TestAToolWithoutFieldsSaysThatItHasNone(t *testing.T) {
+	t.Parallel()
+	tool, err := generateAnswer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tool.normalise(json.RawMessage(`{"context":"x"}`), nil); err == nil || err.Error() != "there is no field “context”; there are none" {
+		t.Errorf("got %v", err)
+	}
+}

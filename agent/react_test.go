@@ -36,7 +36,7 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 		{"summarise passages by number", &found, call("summarize", `{"texts":["[1]"],"focus":"guarantee"}`), chat.StatusComplete, "Summarised 1 passage", "key sentence", `guarantee is available for that work. [`},
 		{"summarise words", nil, call("summarize", `{"texts":["The boiler was installed in March 2016 by the owner."]}`), chat.StatusComplete, "Summarised 1 passage", "1 key sentence", `"summary":"The boiler was`},
 		{"summarise what was not shown", nil, call("summarize", `{"texts":["[9]"]}`), chat.StatusError, "Summarising 1 passage", "", "number 9"},
-		{"summarise too little", nil, call("summarize", `{"texts":["Yes."]}`), chat.StatusError, "Summarising 1 passage", "", "too short"},
+		{"summarise too little", nil, call("summarize", `{"texts":["Yes."]}`), chat.StatusComplete, "Summarised 1 passage", "1 key sentence", `"summary":"Yes.","notes":["The texts are so short that this is all of them."]`},
 		{"search by meaning without vectors", nil, call("semantic_search", `{"query":"roof"}`), chat.StatusComplete, "Found 1 passage", "", "Semantic search is off"},
 		{"search both ways", nil, call("hybrid_search", `{"query":"roof","top_k":1}`), chat.StatusComplete, "Found 1 passage", "1 passage in 1 document", `"total_results":1`},
 	} {

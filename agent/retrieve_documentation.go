@@ -31,7 +31,7 @@ type retrieveDocumentationInput struct {
 type documentationChunk struct {
 	ChunkText  string  `json:"chunk_text"`
 	PageTitle  string  `json:"page_title"`
-	Section    *string `json:"section_heading"` // null without one
+	Section    *string `json:"section_heading"` // below the page's title; null without one
 	SourceURL  string  `json:"source_url"`
 	Similarity float64 `json:"similarity_score"` // 0–1: the cosine; the score of the search where there are no vectors
 	Rank       int     `json:"rank"`
@@ -108,7 +108,7 @@ func chunkOf(number numberer, hit corpus.Result, rank int) documentationChunk {
 		SourceURL: "/d/" + url.PathEscape(hit.Document.ID) + "?p=" + url.QueryEscape(hit.Passage.ID),
 		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
 	}
-	if section := hit.Passage.Section; section != "" {
+	if section := chat.SectionIn(out.PageTitle, hit.Passage.Section); section != "" {
 		out.Section = &section
 	}
 	return out

@@ -63,7 +63,10 @@ func summarize() (*tool, error) {
 			}
 			key := keySentences(passages, text.Detect(whole.String()), summarySentences, in.Focus)
 			if len(key) == 0 {
-				return refuse("These texts are too short to be summarised: use them as they are.")
+				notes = append(notes, "The texts are so short that this is all of them.")
+				for i, p := range passages {
+					key = append(key, sentence{text: strings.Join(strings.Fields(p.Text), " "), passage: i})
+				}
 			}
 			said := make([]string, len(key))
 			for i, k := range key {

@@ -40,3 +40,11 @@ func cut(line string) string {
 	}
 	return line[:end] + "…" // one long word, or a script without spaces
 }
+
+// SectionIn returns a heading path without the title of its document, with which it may begin.
+func SectionIn(title, section string) string {
+	if rest, ok := strings.CutPrefix(section, title); ok && title != "" && (rest == "" || strings.HasPrefix(rest, " › ")) {
+		return strings.TrimPrefix(rest, " › ")
+	}
+	return section
+}

@@ -2,6 +2,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -62,7 +63,7 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	for _, name := range names {
 		field, known := s.Properties[name]
 		if !known && closed(s) {
-			return fmt.Sprintf("there is no field “%s”; there are %s", clipped(path+name), fieldsOf(s))
+			return fmt.Sprintf("there is no field “%s”; there are %s", clipped(path+name), cmp.Or(fieldsOf(s), "none"))
 		}
 		if !known {
 			field = s.AdditionalProperties

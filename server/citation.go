@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"footnote/chat"
-	"footnote/views"
 )
 
 // citationStyle says how an answer's footnotes are written for a program. The log always holds [N].
@@ -81,7 +80,7 @@ func (style citationStyle) frame(base string) framing {
 
 // placeOf names a document and a section of it.
 func placeOf(title, section, joint string) string {
-	if section = views.SectionIn(title, section); section != "" {
+	if section = chat.SectionIn(title, section); section != "" {
 		return title + joint + section
 	}
 	return title

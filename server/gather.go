@@ -40,7 +40,7 @@ func (s *Server) gather(c echo.Context, body searchQuery, began time.Time) (res 
 		notes = append(notes, "The agent found nothing that fits: this is what a search found.")
 	}
 	ok = err == nil && len(found) > 0
-	return newRetrieveResponse(body.Query, passagesOf(found), "agent", steps, notes, time.Since(began).Milliseconds()), ok, nil
+	return newRetrieveResponse(body.Query, passagesOf(found), "agentic", steps, notes, time.Since(began).Milliseconds()), ok, nil
 }
 
 func orNone(err error) error {

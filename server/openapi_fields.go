@@ -159,7 +159,7 @@ func describedFields(l Limits) map[string]field {
 		"Budget.tokens":               {about: "Tokens of the model in all."},
 		"Retrieval.query":             {about: "What was searched for, or which document was read."},
 		"Retrieval.tool_name":         {about: "The tool that searched or read."},
-		"RetrieveResponse.strategy":   {about: "Who searched how: agent (the steps say with which tools), or hybrid, lexical, semantic for a plain search."},
+		"RetrieveResponse.strategy":   {about: "Who searched how: agentic (the steps say with which tools), or hybrid, lexical, semantic for a plain search."},
 		"RejectedFile.detail":         {about: "Why it was not taken, as a sentence."},
 	}
 }

@@ -247,15 +247,7 @@ func locator(page int, section string) string {
 
 // sourcePlace is a locator beside a title: a section that begins with the same words leaves them out.
 func sourcePlace(title string, page int, section string) string {
-	return locator(page, SectionIn(title, section))
-}
-
-// SectionIn returns a heading path without the title of its document, with which it may begin.
-func SectionIn(title, section string) string {
-	if rest, ok := strings.CutPrefix(section, title); ok && title != "" && (rest == "" || strings.HasPrefix(rest, " › ")) {
-		return strings.TrimPrefix(rest, " › ")
-	}
-	return section
+	return locator(page, chat.SectionIn(title, section))
 }
 
 // citeLabel is what a screen reader says of a chip.

@@ -220,7 +220,7 @@ func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 	const query = "Why are there so many days of paid holiday?"
 	r := s.send("POST", "/agent/retrieve", `{"query":"`+query+`","top_k":1}`)
 	got := loose[retrieved](t, r.body)
-	if r.status != http.StatusOK || got.Strategy != "agent" || len(got.Chunks) != 1 || !strings.Contains(got.Chunks[0].Text, "28 days") || got.Chunks[0].Score <= 0 {
+	if r.status != http.StatusOK || got.Strategy != "agentic" || len(got.Chunks) != 1 || !strings.Contains(got.Chunks[0].Text, "28 days") || got.Chunks[0].Score <= 0 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	if last := got.Trace.Steps[len(got.Trace.Steps)-1]; last.ToolName != "hybrid_search" || last.Status != chat.StatusComplete {
