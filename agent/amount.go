@@ -166,7 +166,7 @@ func apply(name string, args []amount) (amount, error) {
 		"sqrt": math.Sqrt, "abs": math.Abs,
 	}[name]
 	if !ok {
-		return amount{}, fmt.Errorf("The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max and sum.", shorten(name, 40)) //nolint:staticcheck // shown as it is
+		return amount{}, fmt.Errorf("The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days and years.", shorten(name, 40)) //nolint:staticcheck // shown as it is
 	}
 	most := 1
 	if name == "log" {

@@ -259,7 +259,10 @@ func (p *parser) named(name string, depth int) (amount, error) {
 		return v, nil
 	}
 	if p.kind != tokenSign || p.text != "(" {
-		return amount{}, fmt.Errorf("“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, pi and e.", shorten(name, 40)) //nolint:staticcheck // shown as it is
+		return amount{}, fmt.Errorf("“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days, years, pi and e.", shorten(name, 40)) //nolint:staticcheck // shown as it is
+	}
+	if name == "days" || name == "years" {
+		return p.between(name)
 	}
 	p.args++
 	p.next()

@@ -69,7 +69,7 @@ func calculate(t turn, expression string) ([]step, string) {
 func documents(t turn) ([]step, string) {
 	q := understand(t)
 	var two []hop
-	if !q.follows {
+	if !q.follows && !asksSum(t.question) {
 		two = hops(t.question)
 	}
 	first, done := t.parted(two)
@@ -106,7 +106,7 @@ func inOneStep(t turn, q query, two []hop) (steps []step, said, missing string) 
 	if reads := toRead(t, found); len(reads) > 0 && len(t.read()) == 0 {
 		return readAll(t, reads, q), "", ""
 	}
-	steps, sum, asked := total(t, q)
+	steps, sum, asked := answerSum(t, q)
 	if len(steps) > 0 || sum != "" {
 		return steps, sum, ""
 	}

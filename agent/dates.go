@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+)
+
+// between reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the whole days or
+// the completed years from the first to the second.
+func (p *parser) between(unit string) (amount, error) {
+	inside, _, closed := strings.Cut(p.in[p.at:], ")")
+	first, second, two := strings.Cut(inside, ",")
+	if !closed || !two {
+		return amount{}, errors.New("days and years need two dates in brackets, like days(2024-01-31, 2024-03-01).") //nolint:staticcheck // shown as it is
+	}
+	from, err := date(first)
+	if err != nil {
+		return amount{}, err
+	}
+	to, err := date(second)
+	if err != nil {
+		return amount{}, err
+	}
+	p.at += len(inside) + 1
+	p.next()
+	n := (to.Unix() - from.Unix()) / (24 * 60 * 60) // a time.Duration would end at 292 years
+	if unit == "years" {
+		n = completedYears(from, to)
+	}
+	return amount{rat: big.NewRat(n, 1), exact: true}, nil
+}
+
+func date(s string) (time.Time, error) {
+	d, err := time.Parse(time.DateOnly, strings.TrimSpace(s))
+	if err != nil {
+		return d, fmt.Errorf("“%s” is no date. Write dates like 2024-03-01.", shorten(strings.TrimSpace(s), 40)) //nolint:staticcheck // shown as it is
+	}
+	return d, nil
+}
+
+func completedYears(from, to time.Time) int64 {
+	if to.Before(from) {
+		return -completedYears(to, from)
+	}
+	n := to.Year() - from.Year()
+	if from.AddDate(n, 0, 0).After(to) {
+		n--
+	}
+	return int64(n)
+}
