@@ -115,6 +115,9 @@ func (l *live) put(node *html.Node, first bool) {
 		return
 	}
 	id := attr(node, "id")
+	if id == "composer-use" {
+		return // in the question box, which is no part of a turn
+	}
 	if old := byID(l.root, id); old != nil && id != "" {
 		old.Parent.InsertBefore(node, old)
 		old.Parent.RemoveChild(old)

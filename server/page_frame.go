@@ -32,10 +32,14 @@ func newPages(feed *chat.Feed, expectPage func(), usual string, offered []string
 	if err != nil {
 		return nil, err
 	}
+	modules, err := static.Modules()
+	if err != nil {
+		return nil, err
+	}
 	md := views.NewMarkdown()
 	return &pages{
 		md: md, drawn: newFragments(feed, md, expectPage, usual, offered), version: version,
-		assets: views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts()},
+		assets: views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts(), Modules: modules},
 	}, nil
 }
 

@@ -47,6 +47,9 @@ func Scripts() bool {
 	return true
 }
 
+// Modules are the names of the page's own scripts that import one another: all of app/.
+func Modules() ([]string, error) { return fs.Glob(Files, "app/*.js") }
+
 // Version is a name for the content of all files together: it changes when any of them does.
 func Version() (string, error) {
 	sum := sha256.New()

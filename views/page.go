@@ -39,8 +39,9 @@ func (p Page) reload() string {
 
 // Assets says where the page's files are.
 type Assets struct {
-	Path   func(name string) string // the address of a file under static/
-	Script bool                     // the page's third-party scripts were installed: it can be live
+	Path    func(name string) string // the address of a file under static/
+	Script  bool                     // the page's third-party scripts were installed: it can be live
+	Modules []string                 // the page's own scripts, which are fetched together and not one after the other's imports
 }
 
 // StartPage is the first page.
