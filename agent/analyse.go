@@ -42,6 +42,7 @@ var (
 	quoted      = regexp.MustCompile(`["“„«]([^"“”„«»]{2,80})["”“»]`)
 	fileName    = regexp.MustCompile(`[\p{L}\p{N}_\-.]+\.(?i:pdf|md|markdown|txt|html?|docx?|xlsx?|pptx?|csv)\b`)
 	dateOrYear  = regexp.MustCompile(`\b(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d{2})\b`)
+	documentID  = regexp.MustCompile(`(?i)\b(?:document|doc|file)(?: with)?(?: the)? id[:#]? *["“]?[\w-]*\d`)
 	sum         = regexp.MustCompile(`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`)
 	talk        = regexp.MustCompile(`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`)
 	transform   = regexp.MustCompile(`^(?i:(?:please |can you |could you )*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|your (?:last )?answer|the (?:last |previous )?answer)\b)`)
@@ -80,7 +81,7 @@ func typeOf(q string, a analysis, followsUp bool) questionType {
 		return typeGeneral
 	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
 		return typeCalculation
-	case fileName.MatchString(q):
+	case fileName.MatchString(q), documentID.MatchString(q):
 		return typeSpecific
 	case compares.MatchString(q):
 		return typeComparison
@@ -148,7 +149,8 @@ func entities(q string) []string {
 	for _, word := range append(strings.Fields(q), "") {
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		first, _ := utf8.DecodeRuneInString(bare)
-		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(bare), "en")) && !(begins && (exploratory.MatchString(bare) || commanding.MatchString(bare))) && bare != "I" {
+		stem, _, _ := strings.Cut(strings.ReplaceAll(bare, "’", "'"), "'") // of What's, Who's, Don't
+		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(stem), "en")) && !(begins && (exploratory.MatchString(bare) || commanding.MatchString(bare))) && bare != "I" {
 			run = append(run, bare)
 		} else {
 			add(strings.Join(run, " "))

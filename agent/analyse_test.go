@@ -18,6 +18,7 @@ func TestAnalyse(t *testing.T) {
 		{"What does Survey.pdf say about the roof?", false, typeSpecific},
 		{"Find documents from 2024", false, typeMetadata},
 		{"Show papers by Smith", false, typeMetadata},
+		{"What's in document ID 123?", false, typeSpecific},
 		{"Which reports were written by Ada Brown?", false, typeMetadata},
 		{"List all papers tagged roof", false, typeMetadata},
 		{"Find documents about damp", false, typeFactual},
@@ -49,6 +50,9 @@ func TestAnalyse(t *testing.T) {
 		if !slices.Contains(a.Entities, want) {
 			t.Errorf("entities = %q, want %q among them", a.Entities, want)
 		}
+	}
+	if got := analyse("What's in Survey.pdf?", false).Entities; !slices.Equal(got, []string{"Survey.pdf"}) {
+		t.Errorf("entities = %q, want the file alone", got)
 	}
 	if got := analyse("Where do I sign?", false).Entities; len(got) > 0 {
 		t.Errorf("entities = %q, want none: the asker is no entity", got)

@@ -27,6 +27,7 @@ type agentAnswer struct {
 	RetrievalMode  chat.Mode       `json:"retrieval_mode"`
 	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
 	Unsupported    []string        `json:"unsupported"`
+	Notes          []string        `json:"notes"` // of another model that answered instead
 	Tokens         chat.Tokens     `json:"tokens"`
 	Cost           *float64        `json:"cost,omitempty"`
 	LatencyMS      int64           `json:"latency_ms"`
@@ -42,6 +43,7 @@ type groundedResponse struct {
 	Sources       []groundedSource `json:"sources"`
 	Confidence    float64          `json:"confidence"`
 	RetrievalMode chat.Mode        `json:"retrieval_mode"`
+	Notes         []string         `json:"notes"` // of another model that answered instead
 	Error         *chat.StepError  `json:"error,omitempty"`
 }
 
@@ -67,7 +69,7 @@ func (s *Server) agentChat(c echo.Context) error {
 	text, citations := t.spoken()
 	answer := agentAnswer{
 		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(text, citations, origin(c)),
-		Citations: citations, Sources: []chat.Source{}, RetrievalMode: t.Mode, Unsupported: []string{}, Tokens: t.Tokens,
+		Citations: citations, Sources: []chat.Source{}, RetrievalMode: t.Mode, Unsupported: []string{}, Notes: t.notes(), Tokens: t.Tokens,
 		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
 	}
 	if a := t.Answer; a != nil && !t.withheld() {
@@ -85,7 +87,7 @@ func (s *Server) agentChatStructured(c echo.Context) error {
 	text, citations := t.spoken()
 	answer := groundedResponse{
 		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: q.CitationStyle.mark(text, citations),
-		Sources: sourcesOf(citations, ""), RetrievalMode: t.Mode, Error: t.Error,
+		Sources: sourcesOf(citations, ""), RetrievalMode: t.Mode, Notes: t.notes(), Error: t.Error,
 	}
 	if t.Answer != nil && !t.withheld() {
 		answer.Confidence = t.Answer.Confidence
@@ -183,6 +185,17 @@ func (t *trace) spoken() (string, []chat.Citation) {
 		return "Your question is outside of what can be answered here. Ask about your documents.", []chat.Citation{}
 	}
 	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.", []chat.Citation{}
+}
+
+// notes say that another model had to answer, as the run's steps do.
+func (t *trace) notes() []string {
+	out := []string{}
+	for _, step := range t.Steps {
+		if step.Step == "fallback" {
+			out = append(out, step.Message+".")
+		}
+	}
+	return out
 }
 
 // latency is how long the run took, or has taken so far, in milliseconds.

@@ -123,6 +123,8 @@ func describedFields(l Limits) map[string]field {
 		"AgentAnswer.confidence":      share,
 		"GroundedResponse.confidence": share,
 		"AgentResponse.confidence":    share,
+		"AgentAnswer.notes":           {about: "What there is to know about the answer, in sentences: that the model failed and which one answered instead."},
+		"GroundedResponse.notes":      {about: "What there is to know about the answer, in sentences: that the model failed and which one answered instead."},
 		"GroundedResponse.sources":    {about: "The footnotes with their quotes, in order of their numbers."},
 		"SearchResult.score":          share,
 		"Message.role":                {values: []string{roleSystem, roleUser, roleAssistant, roleTool}},

@@ -103,7 +103,7 @@ func (s *Server) getHistory(c echo.Context) error {
 	messages := []message{}
 	for _, run := range branch {
 		messages = append(messages, message{Role: roleUser, Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID})
-		if run.Answer != "" {
+		if run.Answer != "" || run.Status == chat.RunGuardrailTriggered || run.Status == chat.RunCitationValidationFailed {
 			messages = append(messages, message{Role: roleAssistant, Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID})
 		}
 	}
@@ -114,6 +114,9 @@ func (s *Server) getHistory(c echo.Context) error {
 	}
 	for i, m := range messages {
 		if t := traces[m.RunID]; m.Role == roleAssistant {
+			if t.withheld() {
+				m.Content, _ = t.spoken() // as it was told instead of an answer
+			}
 			messages[i].Content = t.style.named(m.Content, t.Citations, origin(c))
 		}
 	}

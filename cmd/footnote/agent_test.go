@@ -54,6 +54,12 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 		}
 	}
 	stopped := s.run("What is the secret?")
+	history := s.send("GET", "/agent/session/"+stopped.start.SessionID, nil).body
+	if said := loose[struct {
+		Messages []struct{ Role, Content string }
+	}](t, history).Messages; len(said) != 2 || said[1].Role != "assistant" || !plainSentence(said[1].Content) {
+		t.Errorf("the conversation does not say what was answered: %s", history)
+	}
 	page := s.send("GET", "/c/"+stopped.start.SessionID, nil, header{"Accept", "text/html"})
 	if !strings.Contains(page.body, "run-ending") || !strings.Contains(page.body, "A rule of this server stops questions like this one") {
 		t.Error("the page does not say why the question was stopped")
