@@ -37,5 +37,5 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 		return nil
 	}
 	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
-		"This conversation has reached its limit of %d questions. Start a new one to go on (in the API: leave session_id out).", r.maxTurns(set))}
+		"This conversation has reached its limit of %d questions. Start a new one to go on: choose “New question”, or leave session_id out in a program.", r.maxTurns(set))}
 }
