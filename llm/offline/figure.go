@@ -51,6 +51,8 @@ var (
 	perOne        = lazily(`(?i)^(?: of [\p{L}-]+(?: [\p{L}-]+)?)?,? ?(?:/ ?|(?:for )?(?:each|every|per|an?|one)\s)((?:square |cubic )?[\p{L}]+)`)
 	perTime       = lazily(`(?i)\b(hourly|daily|weekly|monthly|quarterly|yearly|annual|annually)\b`)
 	scaled        = lazily(`(?i) (?:thousand|million|billion)\b`)
+	relativeTo    = lazily(`(?i)^ (?:more|less|fewer|off|extra|cheaper|dearer|higher|lower|above|below|over|under|too|for (?:\d|(?:` + englishNumbers + `)\b))`)
+	changes       = lazily(`(?i)\b(?:discount\w*|rebates?|refund\w*|sav(?:e[sd]?|ings?)|reduc\w+|increas\w+|rais(?:e[sd]?|ing)|(?:rose|fell|rises|falls|dropped|drops|up|down) by|moved|postponed|delayed|planned|last year|penalt\w+|fines?)\b`) // a figure beside them is another one
 	otherMoney    = lazily(`^(?:(?:swiss )?franc|(?:norwegian |danish |swedish )?(?:crown|kron)|chf|yen)`)
 	hissing       = lazily(`(?:ch|sh|x|ss)es$`)
 	noUnit        = lazily(`(?i)^(?:` + englishNumbers + `|hundred|thousand|million|billion|dozen|large|small|big|long|short|heavy|full|whole|paid|working|extra|public|different|good|old|young|main|great|little|high|low|wide|red|white|black|green|blue|and|or|of|to|at|in|on|by|for|from|per|an?|the|is|are|was|were|times|more|less|fewer|other|further|additional|new|percent|to|until|with|than|each|every|(?:` + monthNames + `))$`)
@@ -137,7 +139,7 @@ func (f figure) plain(s string) bool {
 	if limited().MatchString(left) {
 		left = ""
 	}
-	if startsWithLetter(right) { // "£2m"
+	if startsWithLetter(right) || relativeTo().MatchString(right) { // "£2m", "£5 less"
 		return false
 	}
 	return !hedged().MatchString(left) && !startsAt().MatchString(left) && !rangeOn().MatchString(right) && !spaced().MatchString(right) &&

@@ -46,7 +46,8 @@ func (p pile) find(o operand) (best stated, ok bool) {
 	words := o.wordsOf(p)
 	var all []stated
 	for i, s := range p.sentences {
-		if s.heading || !sayable(s.text) || strings.HasSuffix(s.text, "?") || refusing().MatchString(s.text) {
+		if s.heading || !sayable(s.text) || strings.HasSuffix(s.text, "?") || refusing().MatchString(s.text) ||
+			changes().MatchString(s.text) && !changes().MatchString(o.said) {
 			continue
 		}
 		if f, worth := p.figureIn(i, o, words); worth > 0 {
