@@ -55,6 +55,29 @@ describe('an answer that takes a while', () => {
     try { await body(page, way) } finally { await way.stop() }
   })
 
+  it('has no gap when the scripts of the page are slow to come', at.tab(async page => {
+    await page.goto('/')
+    await midway(at, page)
+    let come
+    const slow = new Promise(done => { come = done })
+    await page.route('**/app/*.js', route => slow.then(() => route.continue()))
+    await page.reload({ waitUntil: 'commit' })
+    await page.getByTestId('turn').waitFor()
+    await page.waitForFunction(() => window.htmx && document.readyState === 'interactive')
+    await page.waitForTimeout(300) // a stream that was asked for too early is open by now
+    const further = at.model.holdAfter(50)
+    at.model.release()
+    await further
+    await page.waitForTimeout(300)
+    come()
+    const turn = page.getByTestId('turn')
+    await until(async () => (await shown(turn)).split(' ').length > 30, 'the answer goes on')
+    await soFar(at, turn)
+    at.model.release()
+    await over(turn)
+    await sameAsAPI(at.server, turn)
+  }))
+
   it('goes on after a reload, in both tabs, without a gap or a double word', at.tab(async (page, { context }) => {
     await page.goto('/')
     const turn = await midway(at, page)

@@ -221,6 +221,9 @@ func (t *Turn) gone() bool {
 	return t.Model != "" && t.Usual != "" && len(t.Offered) > 0 && !slices.Contains(t.Offered, t.Model)
 }
 
+// usualInstead says that the usual model answers instead of one that is gone.
+func (t *Turn) usualInstead() string { return modelName(t.Model) + txtModelGone + modelName(t.Usual) + "." }
+
 func (t *Turn) sourceCounts() string {
 	cited := len(t.Final.Sources) - len(t.uncited())
 	return thousands(cited) + " cited · " + thousands(max(len(t.Final.Sources), t.Final.Coverage.Opened)) + " read"

@@ -174,12 +174,14 @@ document.addEventListener('htmx:sse:error', event => {
   const at = listener(event)
   if (at && event.detail.status === 404) { lost(at); gone(at) }
 })
+// Nothing is asked for before somebody here hears it: the script of htmx is there first, by seconds on a slow line.
+const unheard = () => $$('[data-stream]').filter(at => !at._htmx?.sse && !at.classList.contains('htmx-request'))
+const listen = () => { for (const at of unheard()) window.htmx?.trigger(at, 'listen') }
+document.addEventListener('htmx:after:process', listen)
+listen()
 setInterval(() => {
-  for (const at of $$('[data-stream]')) {
-    if (at._htmx?.sse || at.classList.contains('htmx-request')) continue
-    lost(at)
-    window.htmx.trigger(at, 'listen')
-  }
+  unheard().forEach(lost)
+  listen()
 }, 1500)
 
 // The server does not know the run any more: what was read of it stays, and nothing pretends to go on.
