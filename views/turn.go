@@ -222,7 +222,9 @@ func (t *Turn) gone() bool {
 }
 
 // usualInstead says that the usual model answers instead of one that is gone.
-func (t *Turn) usualInstead() string { return modelName(t.Model) + txtModelGone + modelName(t.Usual) + "." }
+func (t *Turn) usualInstead() string {
+	return modelName(t.Model) + txtModelGone + modelName(t.Usual) + "."
+}
 
 func (t *Turn) sourceCounts() string {
 	cited := len(t.Final.Sources) - len(t.uncited())
