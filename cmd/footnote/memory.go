@@ -20,8 +20,8 @@ const (
 	gcRoom = 64 << 20
 	// busyHeap tells a busy server from one at rest, whose memory stays small.
 	busyHeap = 24 << 20
-	// busyRate does the same where little stays in memory: what some short runs allocate in a second.
-	busyRate = 16 << 20
+	// busyGoroutines does the same where much has just begun, and is not in memory yet: some tens of questions.
+	busyGoroutines = 250
 	// minCrowd is how many goroutines more than now there must have been before memory is given back out of turn.
 	minCrowd = 2000
 	// giveBackEvery is how often the crowd is counted.
@@ -38,8 +38,7 @@ const (
 func spareMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
-		var last collection
-		afterCollection(last.setGCPercent)
+		afterCollection(setGCPercent)
 	}
 	debug.FreeOSMemory()
 	dropProgramPages()
@@ -54,26 +53,16 @@ func afterCollection(f func()) {
 	})
 }
 
-// collection is a run of the collector.
-type collection struct {
-	at        time.Time
-	allocated uint64 // bytes until then, since the start
-}
-
-// setGCPercent fits the pace of the collector to what its run, which is the last from now on, found in use, and to what was allocated since the one
-// before.
-func (c *collection) setGCPercent() {
-	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+// setGCPercent fits the pace of the collector to what the last run found in use.
+func setGCPercent() {
+	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	metrics.Read(found)
-	now := collection{time.Now(), found[3].Value.Uint64()}
-	rate := float64(now.allocated-c.allocated) / now.at.Sub(c.at).Seconds()
-	*c = now
-	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64(), rate))
+	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64(), runtime.NumGoroutine()))
 }
 
-// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike, and so many bytes allocated a second.
-func gcPercentFor(heap, roots uint64, rate float64) int {
-	if heap < busyHeap && rate < busyRate {
+// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike.
+func gcPercentFor(heap, roots uint64, goroutines int) int {
+	if heap < busyHeap && goroutines < busyGoroutines {
 		return gcPercent
 	}
 	return int(min(max(gcRoom*100/(heap+roots), minGCPercent), maxGCPercent))

@@ -42,16 +42,16 @@ func TestTheCollectorLeavesABusyServerRoomAndAFullOneNone(t *testing.T) {
 	const mib = 1 << 20
 	for _, tt := range []struct {
 		heap, roots uint64
-		rate        float64
+		goroutines  int
 		percent     int
 	}{
-		{4 * mib, 2 * mib, 30, gcPercent}, {23 * mib, 40 * mib, busyRate - 1, gcPercent}, // at rest
-		{12 * mib, 2 * mib, busyRate, maxGCPercent}, {16 * mib, 4 * mib, 900 * mib, 320}, // much comes and goes
-		{24 * mib, 8 * mib, 30, 200}, {40 * mib, 10 * mib, 200 * mib, 128}, {60 * mib, 20 * mib, 200 * mib, 80}, // busy
-		{128 * mib, 20 * mib, 400 * mib, minGCPercent}, {4096 * mib, 0, 30, minGCPercent}, // full
+		{4 * mib, 2 * mib, 30, gcPercent}, {23 * mib, 40 * mib, 249, gcPercent}, // at rest
+		{12 * mib, 2 * mib, 250, maxGCPercent}, {16 * mib, 4 * mib, 900, 320}, // much has just begun
+		{24 * mib, 8 * mib, 30, 200}, {40 * mib, 10 * mib, 2000, 128}, {60 * mib, 20 * mib, 2000, 80}, // busy
+		{128 * mib, 20 * mib, 4000, minGCPercent}, {4096 * mib, 0, 30, minGCPercent}, // full
 	} {
-		if got := gcPercentFor(tt.heap, tt.roots, tt.rate); got != tt.percent {
-			t.Errorf("GOGC for %d MiB of heap, %d of roots and %.0f bytes a second = %d, want %d", tt.heap/mib, tt.roots/mib, tt.rate, got, tt.percent)
+		if got := gcPercentFor(tt.heap, tt.roots, tt.goroutines); got != tt.percent {
+			t.Errorf("GOGC for %d MiB of heap, %d of roots and %d goroutines = %d, want %d", tt.heap/mib, tt.roots/mib, tt.goroutines, got, tt.percent)
 		}
 	}
 }
