@@ -73,8 +73,8 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case reflect.TypeFor[moment]():
-		day := &jsonschema.Schema{Type: "string", Format: "date"}
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, {Type: "null"}}}
+		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{Type: "string", Enum: []any{""}}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, none, {Type: "null"}}}
 	case reflect.TypeFor[year]():
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer", Minimum: to(1000), Maximum: to(9999)}, {Type: "string", Pattern: dateForm}, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
