@@ -1,7 +1,7 @@
 // A call that needs a person's word waits for it: as it is, with another input, or not at all.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { audit, fits, inTab, launch, shot } from './browser.mjs'
+import { audit, fits, inTab, launch, shot, unreachable } from './browser.mjs'
 import { warranty } from './fixtures.mjs'
 import { add, footnote, modelServer, until } from './footnote.mjs'
 import { ask, ended, over, runOf, shown, trace } from './page.mjs'
@@ -128,7 +128,7 @@ describe('a call that needs approval', () => {
   }, { javaScriptEnabled: false }))
 
   it('is approved as it is, also after the server was restarted', tab(async (page, { expect }) => {
-    expect(/net::ERR_|htmx:sse:error/)
+    expect(unreachable)
     await page.goto('/')
     const turn = await ask(page, reserve)
     await form(turn, 'stock__reserve').waitFor()
