@@ -78,6 +78,25 @@ describe('an answer that takes a while', () => {
     await sameAsAPI(at.server, turn)
   }))
 
+  it('is heard when each script of the page comes long after the one before', at.tab(async page => {
+    await page.goto('/')
+    await midway(at, page)
+    const asked = []
+    await page.route('**/vendor/*.js', route => { asked.push(route) })
+    await page.reload({ waitUntil: 'commit' })
+    await page.waitForFunction(() => document.readyState === 'interactive')
+    await until(async () => asked.length === await page.locator('script[src*="/vendor/"]').count(), 'all are asked for')
+    for (const route of asked) {
+      await route.continue()
+      await page.waitForFunction(() => window.htmx)
+      await page.waitForTimeout(100) // what it does by itself is done
+    }
+    at.model.release()
+    const turn = page.getByTestId('turn')
+    await over(turn)
+    await sameAsAPI(at.server, turn)
+  }))
+
   it('goes on after a reload, in both tabs, without a gap or a double word', at.tab(async (page, { context }) => {
     await page.goto('/')
     const turn = await midway(at, page)
