@@ -11,7 +11,7 @@ import (
 // sent at once. What a request with the same IdempotencyKey has stored comes back, whatever became of its documents since: the waiting
 // question, or its run, under the run's id. It fails like Start for what can't be asked, and with CodeConflict when too many wait.
 func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
-	req, _, err := r.check(req)
+	req, set, err := r.check(req)
 	if err != nil {
 		return chat.Queued{}, err
 	}
@@ -24,7 +24,11 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 			return chat.Queued{}, err
 		}
 	}
-	if err := r.named(ctx, s.User, req); err != nil && !r.waits(ctx, s, req) {
+	waiting, err := r.cfg.Store.Queue(ctx, s, req.SessionID)
+	if err != nil {
+		return chat.Queued{}, err
+	}
+	if err := r.admit(ctx, s.User, req, set, len(waiting)); err != nil && !waits(waiting, req) {
 		return chat.Queued{}, err
 	}
 	q, err := r.cfg.Store.Enqueue(ctx, s, req)
@@ -34,10 +38,9 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	return q, err
 }
 
-// waits reports whether a question waits under a request's key.
-func (r *Runs) waits(ctx context.Context, s chat.Scope, req chat.RunRequest) bool {
-	list, err := r.cfg.Store.Queue(ctx, s, req.SessionID)
-	return err == nil && req.IdempotencyKey != "" && slices.ContainsFunc(list, func(q chat.Queued) bool {
+// waits reports whether one of these questions came under a request's key.
+func waits(list []chat.Queued, req chat.RunRequest) bool {
+	return req.IdempotencyKey != "" && slices.ContainsFunc(list, func(q chat.Queued) bool {
 		return q.Request.IdempotencyKey == req.IdempotencyKey
 	})
 }
@@ -93,7 +96,7 @@ func (r *Runs) sendNext(ctx context.Context, sessionID string) {
 		problem := ""
 		if err != nil {
 			switch chat.CodeOf(err) {
-			case chat.CodeInvalid, chat.CodeConflict, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
+			case chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
 				problem = chat.MessageOf(err)
 			default:
 				r.cfg.Log.WarnContext(ctx, "waiting question could not be sent yet", "session", sessionID, "error", err)

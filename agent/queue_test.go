@@ -185,17 +185,23 @@ func TestWaitingQuestionsSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatCannotBeSentSaysWhy(t *testing.T) {
+func TestAQuestionTooManyDoesNotWait(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{}, func(c *Config) { c.MaxTurns = 1 })
+	h := newHouse(t, hanging{}, func(c *Config) { c.MaxTurns = 2 })
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
-	q := h.queue("s", "one too many")
-	if err := h.runs.SendNow(t.Context(), chat.Local, "s", q.ID, false); err != nil {
+	last := chat.RunRequest{SessionID: "s", Message: "the last", IdempotencyKey: "k"}
+	q, err := h.runs.Enqueue(t.Context(), chat.Local, last)
+	if err != nil {
 		t.Fatal(err)
 	}
-	h.wait(run.ID)
-	h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem != "" })
+	if _, err := h.runs.Enqueue(t.Context(), chat.Local, chat.RunRequest{SessionID: "s", Message: "one too many"}); err == nil || chat.CodeOf(err) != chat.CodeTurnLimit {
+		t.Errorf("one too many = %v", err)
+	}
+	if again, err := h.runs.Enqueue(t.Context(), chat.Local, last); err != nil || again.ID != q.ID {
+		t.Errorf("the last one sent again = %+v, %v", again, err)
+	}
+	h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem == "" })
 }
 
 func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {

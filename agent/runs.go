@@ -130,13 +130,13 @@ func NewRuns(cfg Config) (*Runs, error) {
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
 // IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeNotFound for a
-// namespace or documents that the user does not have, CodeTooMany when too many runs are under way, CodeConflict for a session at its limit of questions, and CodeUnavailable while the server stops.
+// namespace or documents that the user does not have, CodeTooMany when too many runs are under way, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
 	req, set, err := r.check(req)
 	if err != nil {
 		return chat.Run{}, false, err
 	}
-	if err := r.admit(ctx, user, req, set); err != nil {
+	if err := r.admit(ctx, user, req, set, 0); err != nil {
 		return r.repeated(ctx, user, req, err)
 	}
 	if err := r.reserve(); err != nil {
@@ -154,12 +154,12 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	return run, true, nil
 }
 
-// admit refuses what the library or the conversation has no place for.
-func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set toolset) error {
+// admit refuses what the library or the conversation, in which some questions wait already, has no place for.
+func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set toolset, waiting int) error {
 	if err := r.named(ctx, user, req); err != nil {
 		return err
 	}
-	return r.room(ctx, user, req, set)
+	return r.room(ctx, user, req, set, waiting)
 }
 
 // repeated returns the run that a refused request started when it came before, and else why it is refused: what happened to the library

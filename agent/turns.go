@@ -20,9 +20,9 @@ func (r *Runs) maxTurns(set toolset) int {
 	}
 }
 
-// room refuses a further question in a session that is at its limit. Asking an earlier question again, or in other words, takes its
-// place and needs no room.
-func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set toolset) error {
+// room refuses a further question in a session that is at its limit with those that wait there. Asking an earlier question again, or in
+// other words, takes its place and needs no room.
+func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set toolset, waiting int) error {
 	if req.SessionID == "" || req.Sibling != "" {
 		return nil
 	}
@@ -33,9 +33,9 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 		return nil // a new one, or one that StartRun refuses
 	case err != nil:
 		return err
-	case session.TurnCount < r.maxTurns(set):
+	case session.TurnCount+waiting < r.maxTurns(set):
 		return nil
 	}
-	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
-		"This conversation has reached its limit of %d questions. Start a new one to go on: choose “New question”, or leave session_id out in a program.", r.maxTurns(set))}
+	return &chat.Error{Code: chat.CodeTurnLimit, Message: fmt.Sprintf(
+		"This conversation has reached its limit of %d questions. Ask in a new one: a request without session_id begins it.", r.maxTurns(set))}
 }

@@ -29,7 +29,7 @@ func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = ask(chat.RunRequest{SessionID: "talk", Message: "A third question"})
-	if err == nil || chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(chat.MessageOf(err), "limit of 2 questions. Start a new one to go on: choose “New question”") {
+	if err == nil || chat.CodeOf(err) != chat.CodeTurnLimit || !strings.Contains(chat.MessageOf(err), "limit of 2 questions. Ask in a new one: a request without session_id") {
 		t.Errorf("the third question = %v", err)
 	}
 	if _, err := ask(chat.RunRequest{SessionID: "talk", Message: "Another third question", IdempotencyKey: "other"}); err == nil {

@@ -16,6 +16,7 @@ const (
 	CodeForbidden    Code = "forbidden"    // another site's page asked: 403
 	CodeNotFound     Code = "not_found"    // not there, or not yours: the two look the same: 404
 	CodeConflict     Code = "conflict"     // the thing's state does not allow it: 409
+	CodeTurnLimit    Code = "turn_limit"   // the session has as many questions as it may have; a new one goes on: 409
 	CodeTooLarge     Code = "too_large"    // over a limit on size: 413
 	CodeUnsupported  Code = "unsupported"  // a kind of file or body that is not understood: 415
 	CodeGuardrail    Code = "guardrail"    // refused by a guardrail: 422

@@ -84,6 +84,9 @@ func (s *Server) readQuestion(c echo.Context) (question, error) {
 		q.ContextText = &text
 	}
 	s.keepOn(c, form, &q)
+	if form.Has("new_session") {
+		q.SessionID = ""
+	}
 	return q, nil
 }
 

@@ -26,6 +26,7 @@ var statuses = map[chat.Code]int{
 	chat.CodeNotFound:     http.StatusNotFound,
 	codeMethod:            http.StatusMethodNotAllowed,
 	chat.CodeConflict:     http.StatusConflict,
+	chat.CodeTurnLimit:    http.StatusConflict,
 	chat.CodeTooLarge:     http.StatusRequestEntityTooLarge,
 	chat.CodeUnsupported:  http.StatusUnsupportedMediaType,
 	chat.CodeGuardrail:    http.StatusUnprocessableEntity,

@@ -34,7 +34,7 @@ const (
 
 var (
 	bodyFails = []chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}
-	askFails  = slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull})
+	askFails  = slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTurnLimit, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull})
 	waitFails = slices.Concat(askFails, []chat.Code{chat.CodeModelFailed, chat.CodeTimeout})
 
 	onceParam   = parameter{in: "header", name: "Idempotency-Key", schema: textOf(255), about: "The same key with the same body gives the same run; with another body it fails."}
@@ -67,6 +67,7 @@ func askOperations() []operation {
 				{name: "model", schema: textSchema(), about: "The model that answers, one of those allowed; without the field that of the question before."},
 				{name: "toolset", schema: textSchema(), about: "The set of tools; without the field that of the question before."},
 				{name: "namespace", schema: textOf(128), about: "Only documents of this namespace; without the field as the question before."},
+				{name: "new_session", schema: textSchema(), about: "Any value: ask in a new conversation, with the choices of the one that session_id names."},
 				{name: "idempotency_key", schema: textOf(255), about: "The same as the header."},
 			},
 			formKind: echo.MIMEApplicationForm, params: []parameter{onceParam}, fails: askFails,

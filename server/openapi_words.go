@@ -14,6 +14,7 @@ var codeWords = map[chat.Code]string{
 	chat.CodeForbidden:    "Another site's page asked, or the server is not known under that name (forbidden).",
 	chat.CodeNotFound:     "It is not there, or not yours: the two look the same (not_found).",
 	chat.CodeConflict:     "Its state does not allow it (conflict).",
+	chat.CodeTurnLimit:    "The conversation has as many questions as it may have: leave session_id out to go on in a new one (turn_limit).",
 	chat.CodeTooLarge:     "Over a limit on size (too_large).",
 	chat.CodeUnsupported:  "A kind of body that is not understood (unsupported).",
 	chat.CodeGuardrail:    "A guardrail refused the question or the answer (guardrail).",

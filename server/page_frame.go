@@ -142,7 +142,7 @@ func (s *Server) show(c echo.Context, status int, component templ.Component) err
 
 // errorFragment answers an htmx request that failed.
 func (s *Server) errorFragment(c echo.Context, p problem) error {
-	return s.show(c, p.Status, views.Sentence(p.Detail))
+	return s.show(c, p.Status, views.Sentence(views.Refusal{Detail: p.Detail, Code: p.Code}))
 }
 
 // errorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.

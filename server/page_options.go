@@ -80,7 +80,7 @@ func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
 // refused is a question of a form that was not taken, and why.
 type refused struct {
 	question
-	why string
+	why problem
 }
 
 // refusedKey is where the question of a form waits in the request's context, for the page that says why it was not taken.
@@ -90,7 +90,7 @@ var errNoBox = errors.New("there is no question box without documents")
 
 // refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen are still in the box.
 func (s *Server) refusedPage(c echo.Context, p problem, q question) error {
-	no := &refused{question: q, why: p.Detail}
+	no := &refused{question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
 		err := s.showSession(c, p.Status, q.SessionID, no)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
@@ -113,6 +113,6 @@ func (s *Server) showRefused(c echo.Context, p problem) bool {
 // fill puts a refused question back into its box.
 func (no *refused) fill(box *views.Composer) {
 	if no != nil {
-		box.Draft, box.Error = no.Message, no.why
+		box.Draft, box.Refused = no.Message, views.Refusal{Detail: no.why.Detail, Code: no.why.Code}
 	}
 }

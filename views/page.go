@@ -57,13 +57,19 @@ type Composer struct {
 	SessionID string
 	Key       string // Idempotency-Key, fresh for each page
 	Draft     string
-	Error     string
+	Refused   Refusal
 	RunID     string // of the run under way; empty: a question can be sent
 	Budget    chat.Budget
 	Documents int
 	Choose    Chooser
 	Options   Options
 	Start     bool // the box of the first page
+}
+
+// Refusal is why something was not done.
+type Refusal struct {
+	Detail string
+	Code   chat.Code
 }
 
 // SessionPage is one conversation.

@@ -49,6 +49,8 @@ const (
 	txtWaits         = "Ask the next question, it waits its turn"
 	txtSend          = "Send"
 	txtStop          = "Stop generating"
+	txtFull          = "This conversation is full. A new one goes on with the same choices."
+	txtAskAnew       = "Ask it in a new conversation"
 	txtAnswerNow     = "Answer now"
 	txtToSend        = "to send"
 	txtNext          = "Next"

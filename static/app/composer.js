@@ -16,7 +16,10 @@ if (form && box) {
     box.style.blockSize = 'auto'
     box.style.blockSize = `${Math.min(box.scrollHeight, 192)}px`
   }
-  box.addEventListener('input', () => { grow(); $('#composer-error').textContent = '' })
+  box.addEventListener('input', () => {
+    grow()
+    if (!$('#composer-error button')) $('#composer-error').textContent = '' // an offer stays while the question is changed
+  })
   box.addEventListener('keydown', event => {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
       event.preventDefault()
@@ -58,6 +61,8 @@ document.addEventListener('submit', event => {
   }
   if (!key.value) key.value = freshKey()
 })
+
+onClick('[name="new_session"]', () => forget()) // the question goes with the reader
 
 const ours = event => event.target === form
 document.addEventListener('htmx:config:request', event => {
