@@ -40,6 +40,10 @@ func (o operand) wordsOf(p pile) []word {
 	return out
 }
 
+func anyIn(words []word, terms map[string]bool) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.in(terms) > 0 })
+}
+
 // find returns the one figure that the documents state for an operand; ok is false if there is none, if two sentences that name it as
 // well state different ones, or if another document states a different one.
 func (p pile) find(o operand) (best stated, ok bool) {
@@ -186,13 +190,11 @@ var (
 func ofAnother(c clause, o operand, words []word, analyser *text.Analyser) bool {
 	fields := strings.Fields(strings.Replace(c.own, c.text, " _ ", 1))
 	known := func(field string) bool {
-		terms := termSet(analyser, field)
 		return figureWords().MatchString(field) || o.also != nil && o.also().MatchString(field) || mentions(o.said, field) ||
-			slices.ContainsFunc(words, func(w word) bool { return w.in(terms) > 0 })
+			anyIn(words, termSet(analyser, field))
 	}
 	for k, field := range fields {
-		terms := termSet(analyser, field)
-		if !slices.ContainsFunc(words, func(w word) bool { return w.in(terms) > 0 }) {
+		if !anyIn(words, termSet(analyser, field)) {
 			continue
 		}
 		for j := k - 1; j >= max(0, k-4); j-- { // what it belongs to
@@ -234,17 +236,13 @@ func startsWithLetter(s string) bool {
 
 // splits reports whether things that are joined by "and" share the figure behind them, and the operand is not all of them.
 func splits(c clause, words []word, analyser *text.Analyser) bool {
-	before := strings.TrimSuffix(c.own, c.text)
-	if at := strings.Index(c.own, c.text); at >= 0 {
-		before = c.own[:at]
-	}
+	before, _, _ := strings.Cut(c.own, c.text)
 	parts := shared().Split(before, -1)
 	if len(parts) < 2 || c.unit == unitDate || c.unit == unitYear {
 		return false
 	}
 	return slices.ContainsFunc(parts, func(part string) bool {
-		terms := termSet(analyser, part)
-		return !slices.ContainsFunc(words, func(w word) bool { return w.in(terms) > 0 })
+		return !anyIn(words, termSet(analyser, part))
 	})
 }
 
@@ -258,8 +256,7 @@ func oneOf(c clause, o operand, words []word, analyser *text.Analyser) bool {
 		if mentions(o.said, strings.Trim(field, ".,;:")) {
 			continue
 		}
-		next := termSet(analyser, strings.Join(fields[k+1:min(len(fields), k+3)], " "))
-		if slices.ContainsFunc(words, func(w word) bool { return w.in(next) > 0 }) {
+		if anyIn(words, termSet(analyser, strings.Join(fields[k+1:min(len(fields), k+3)], " "))) {
 			return false
 		}
 	}
