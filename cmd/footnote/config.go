@@ -115,7 +115,7 @@ func (c *commands) check() error {
 			errs = append(errs, fmt.Errorf("OPENAI_BASE_URL %q is not a URL like http://localhost:11434/v1", c.OpenAIBaseURL))
 		}
 	}
-	if c.Model == "openai" && c.OpenAIAPIKey == "" && c.OpenAIBaseURL == "" {
+	if c.Model == "openai" && !c.withOpenAI() {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"))
 	}
 	if err := c.checkKeys(); err != nil {
@@ -156,7 +156,7 @@ func (c *commands) check() error {
 
 // withModel reports whether a model server is to be used.
 func (s *settings) withModel() bool {
-	return s.Model == "openai" || s.usesAnthropic() || s.Model == "auto" && (s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "")
+	return s.Model == "openai" || s.usesAnthropic() || s.Model == "auto" && s.withOpenAI()
 }
 
 func (s *settings) logger(w io.Writer) *slog.Logger {

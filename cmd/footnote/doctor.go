@@ -143,7 +143,7 @@ func model(ctx context.Context, set *settings) []finding {
 	if set.usesAnthropic() {
 		return append(anthropicModel(ctx, set), besideAnthropic(ctx, set)...)
 	}
-	remote, err := openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel})
+	remote, err := openai.New(set.openai(set.OpenAIModel, nil))
 	if err != nil {
 		return []finding{{what: "model", err: err}}
 	}

@@ -39,10 +39,10 @@ func anthropicModel(ctx context.Context, set *settings) []finding {
 
 // besideAnthropic asks the embedding model of the other server, whose vectors are used beside Anthropic's model.
 func besideAnthropic(ctx context.Context, set *settings) []finding {
-	if set.OpenAIEmbeddingModel == "" || set.OpenAIAPIKey == "" && set.OpenAIBaseURL == "" {
+	if set.OpenAIEmbeddingModel == "" || !set.withOpenAI() {
 		return nil
 	}
-	model, err := openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel})
+	model, err := openai.New(set.openai(set.OpenAIModel, nil))
 	if err != nil {
 		return []finding{{what: "semantic search", err: err}}
 	}

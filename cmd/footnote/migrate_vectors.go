@@ -46,16 +46,14 @@ func openVectorMove(ctx context.Context, set *settings, source *sqlite.Source, l
 		return nil, "MILVUS_ADDRESS is not set", nil
 	case set.OpenAIEmbeddingModel == "":
 		return nil, "OPENAI_EMBEDDING_MODEL is not set", nil
-	case set.OpenAIAPIKey == "" && set.OpenAIBaseURL == "":
+	case !set.withOpenAI():
 		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
 	}
 	v = &vectorMove{source: source, number: map[string]int{}}
 	if v.total, err = source.CountEmbedded(ctx); err != nil {
 		return nil, "", err
 	}
-	v.model, err = openai.New(openai.Config{
-		APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel, EmbeddingModel: set.OpenAIEmbeddingModel, Log: log,
-	})
+	v.model, err = openai.New(set.openai(set.OpenAIModel, log))
 	if err != nil {
 		return nil, "", err
 	}

@@ -69,7 +69,17 @@ func (s *settings) checkModels() error {
 // usesAnthropic reports whether Anthropic's model answers.
 func (s *settings) usesAnthropic() bool {
 	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" &&
-		(s.AgentFramework == "anthropic" || s.OpenAIAPIKey == "" && s.OpenAIBaseURL == "")
+		(s.AgentFramework == "anthropic" || !s.withOpenAI())
+}
+
+// withOpenAI reports whether a server that speaks OpenAI's protocol is set.
+func (s *settings) withOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "" }
+
+// openai is how that server's model is reached.
+func (s *settings) openai(model string, log *slog.Logger) openai.Config {
+	return openai.Config{
+		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model, EmbeddingModel: s.OpenAIEmbeddingModel, Log: log,
+	}
 }
 
 // prices reads the table of prices.
@@ -154,8 +164,10 @@ func (c *crew) named(set *settings, name string, known *openai.Model, log *slog.
 			Thinking: set.AnthropicThinking, HTTPClient: c.client, Log: log})
 	}
 	if known == nil || known.Name() != name {
+		cfg := set.openai(name, log)
+		cfg.HTTPClient = c.client
 		var err error
-		known, err = openai.New(openai.Config{APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: name, HTTPClient: c.client, Log: log})
+		known, err = openai.New(cfg)
 		if err != nil {
 			return nil, err
 		}

@@ -137,11 +137,8 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
 		Extractor: files, Renderer: files, MaxBytes: int64(set.MaxUploadMiB) << 20, HybridApart: set.MilvusHybrid, Log: log,
 	}
-	if set.OpenAIAPIKey != "" || set.OpenAIBaseURL != "" {
-		a.remote, err = openai.New(openai.Config{
-			APIKey: openai.Secret(set.OpenAIAPIKey), BaseURL: set.OpenAIBaseURL, Model: set.OpenAIModel,
-			EmbeddingModel: set.OpenAIEmbeddingModel, Log: log,
-		})
+	if set.withOpenAI() {
+		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))
 		if err != nil {
 			return err
 		}
