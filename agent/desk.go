@@ -16,6 +16,7 @@ type Library interface {
 	Read(ctx context.Context, s chat.Scope, r corpus.ReadRequest) (corpus.Reading, error)
 	Grep(ctx context.Context, s chat.Scope, g corpus.GrepRequest) (corpus.Grepped, error)
 	List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error)
+	MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error)
 	Count(ctx context.Context, s chat.Scope) (corpus.Counts, error)
 	Version(ctx context.Context, s chat.Scope) (int64, error)
 	KnownVersion(ctx context.Context, s chat.Scope) (int64, error)

@@ -42,6 +42,10 @@ func listDocuments() (*tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
+			f, err := d.named(ctx, f)
+			if err != nil {
+				return result{}, err
+			}
 			f.Limit = listPage
 			var docs []corpus.Document
 			for page := 1; page <= in.Page; page++ {

@@ -38,6 +38,10 @@ func metadataSearch() (*tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
+			f, err := d.named(ctx, f)
+			if err != nil {
+				return result{}, err
+			}
 			f.Limit = 50
 			docs, next, err := d.library.List(ctx, d.scope, f)
 			if err != nil {

@@ -13,7 +13,7 @@ func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 	h := newHouse(t, scripted.New())
 	h.add("Valuation.md", "---\ndate: 2024-03-01\nauthor: Ada Brown\ntags: [roof, value]\n---\n# Valuation\n\nThe house is worth £400,000.\n")
 	h.add("Minutes.md", "---\ndate: \"2024\"\nauthor: Ben Smith\ntags: [meeting]\n---\n# Minutes\n\nThe meeting was short.\n")
-	h.add("Old.md", "---\nyear: 2019\nauthor: Cleo Hart\n---\n# Old\n\nNothing to report.\n")
+	h.add("Old.md", "---\nyear: 2019\nauthor: [Cleo Hart, Zoë Núñez-Brown]\n---\n# Old\n\nNothing to report.\n")
 	for _, tt := range []struct {
 		filters string
 		status  chat.Status
@@ -25,6 +25,16 @@ func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 		{`{"year":2018}`, chat.StatusComplete, `"notes":[]`},
 		{`{"date":"2024-03"}`, chat.StatusComplete, "Minutes.md Valuation.md"},
 		{`{"author":"Ada Brown","year":2024}`, chat.StatusComplete, "Valuation.md"},
+		{`{"author":"ada"}`, chat.StatusComplete, "Valuation.md"},
+		{`{"author":"SMITH, Ben"}`, chat.StatusComplete, "Minutes.md"},
+		{`{"author":"zoe nunez"}`, chat.StatusComplete, "Old.md"},
+		{`{"author":"Brown"}`, chat.StatusComplete, "Old.md Valuation.md"},
+		{`{"author":["Hart","Ben"]}`, chat.StatusComplete, "Minutes.md Old.md"},
+		{`{"author":"Brown","year":2019}`, chat.StatusComplete, "Old.md"},
+		{`{"author":"Ben Brown"}`, chat.StatusComplete, `"notes":[]`},
+		{`{"author":"Bro"}`, chat.StatusComplete, `"notes":[]`},
+		{`{"author":"."}`, chat.StatusComplete, `"notes":[]`},
+		{`{"tags":"ROOF"}`, chat.StatusComplete, `"notes":[]`},
 		{`{"date_from":"2019","date_to":"2023-12-31"}`, chat.StatusComplete, "Old.md"},
 		{`{"date_from":"2024-02-01"}`, chat.StatusComplete, "Minutes.md Valuation.md"},
 		{`{"date_to":"soon"}`, chat.StatusError, "date_to must be a date like 2026-01-31, 2026-01 or 2026"},

@@ -115,6 +115,11 @@ func (l *Library) Count(ctx context.Context, s chat.Scope) (Counts, error) {
 	return l.cfg.Documents.Count(ctx, s)
 }
 
+// MetaTexts returns the texts that documents have under a key of Meta, or in its list, each once.
+func (l *Library) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
+	return l.cfg.Documents.MetaTexts(ctx, s, key)
+}
+
 // Namespaces returns up to limit names of those that have documents in scope, in the order of their bytes.
 func (l *Library) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
 	return l.cfg.Documents.Namespaces(ctx, s, limit)

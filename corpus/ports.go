@@ -71,6 +71,9 @@ type Documents interface {
 	// names them.
 	Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error)
 
+	// MetaTexts returns the texts that documents in scope have under a key of Meta, or in its list, each once, in the order of their bytes.
+	MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error)
+
 	// Version changes whenever anything that a search in scope could see changed. It is cheap.
 	Version(ctx context.Context, s chat.Scope) (int64, error)
 

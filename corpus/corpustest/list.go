@@ -97,6 +97,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			{"any of a list, of a meta list", corpus.Filter{MetaAny: map[string][]any{"tags": {"z", "y"}}}, []string{"dir/survey.pdf"}},
 			{"any of a list, of one meta value", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", "Bob"}}}, []string{"ÜBER.txt"}},
 			{"any of a list and a meta value, both", corpus.Filter{MetaAny: map[string][]any{"author": {"Ada", "Bob"}}, Meta: map[string]any{"final": true}}, []string{"dir/survey.pdf"}},
+			{"any of a list, which has none", corpus.Filter{MetaAny: map[string][]any{"author": {}}}, nil},
 			{"none of a list", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", 7}}}, nil},
 			{"a meta key", corpus.Filter{HasMeta: "tags"}, []string{"dir/survey.pdf"}},
 			{"a meta key that none has", corpus.Filter{HasMeta: "colour"}, nil},
@@ -107,6 +108,28 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		} {
 			got, _ := list(t, ds, alice, tt.f)
 			wantStrings(t, tt.name, got, tt.want)
+		}
+	})
+	t.Run("the texts under a key of the meta", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		for name, author := range map[string]any{
+			"one.md": "John Doe", "again.md": "John Doe", "list.md": []any{"Zoë", "Ada", 7, nil, []any{"Eve"}}, "number.md": 7, "none.md": nil, "object.md": map[string]any{"name": "Eve"},
+		} {
+			d := file(name, name)
+			d.Meta = map[string]any{"author": author, "editor": "Eve"}
+			mustPut(t, ds, d)
+		}
+		for key, want := range map[string][]string{"author": {"Ada", "John Doe", "Zoë"}, "editor": {"Eve"}, "name": nil} {
+			got, err := ds.MetaTexts(t.Context(), alice, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantStrings(t, key, got, want)
+		}
+		got, err := ds.MetaTexts(t.Context(), bob, "author")
+		if err != nil || len(got) > 0 {
+			t.Errorf("of somebody else: %q, %v", got, err)
 		}
 	})
 	t.Run("the date of a document selects", func(t *testing.T) {

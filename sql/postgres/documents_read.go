@@ -198,9 +198,10 @@ func documentFilter(s chat.Scope, f corpus.Filter) (*condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		where.and(`EXISTS (SELECT FROM jsonb_array_elements(?::jsonb) w WHERE d.meta -> ?::text = w
-			OR EXISTS (SELECT FROM jsonb_array_elements(CASE jsonb_typeof(d.meta -> ?::text) WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e WHERE e = w))`,
-			wanted, key, key, key)
+		// What is wanted is read once for all documents, not for each.
+		where.and(`(d.meta -> ?::text IN (SELECT jsonb_array_elements(?::jsonb)) OR EXISTS (SELECT FROM jsonb_array_elements(
+			CASE jsonb_typeof(d.meta -> ?::text) WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e WHERE e IN (SELECT jsonb_array_elements(?::jsonb))))`,
+			key, wanted, key, key, wanted)
 	}
 	for key, value := range f.Meta {
 		wanted, err := toJSONB(value)
@@ -219,6 +220,13 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 		count(*) FILTER (WHERE state IN ('queued', 'parsing', 'indexing')), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
 		FROM documents d WHERE`+inScope+notHidden(s), scopeArgs(s), &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
 	return c, err
+}
+
+// MetaTexts returns what documents have under a key; see corpus.Documents.
+func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
+	return query(ctx, ds.db, shortTime, value[string], `SELECT DISTINCT (v #>> '{}') COLLATE "C" FROM documents d, LATERAL jsonb_array_elements(
+		CASE jsonb_typeof(d.meta -> $3::text) WHEN 'array' THEN d.meta -> $3::text ELSE jsonb_build_array(d.meta -> $3::text) END) v
+		WHERE`+inScope+notHidden(s)+`AND jsonb_typeof(v) = 'string' ORDER BY 1`, scopeArgs(s, key)...)
 }
 
 // Namespaces returns names of those with documents; see corpus.Documents.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	"footnote/chat"
@@ -207,10 +208,12 @@ func documentFilter(s chat.Scope, f corpus.Filter) (string, []any, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m, json_each(json(?)) w WHERE m.key = ? AND (
-			m.value IS w.value AND replace(m.type, 'real', 'integer') = replace(w.type, 'real', 'integer')
+		// What is wanted is read once for all documents, not for each.
+		const wants = ` IN (SELECT coalesce(value, ''), replace(type, 'real', 'integer') FROM json_each(?))`
+		and(`EXISTS (SELECT 1 FROM json_each(d.meta) m WHERE m.key = ? AND (
+			(coalesce(m.value, ''), replace(m.type, 'real', 'integer'))`+wants+`
 			OR EXISTS (SELECT 1 FROM json_each(CASE m.type WHEN 'array' THEN m.value ELSE '[]' END) e
-				WHERE e.value IS w.value AND replace(e.type, 'real', 'integer') = replace(w.type, 'real', 'integer'))))`, list, key)
+				WHERE (coalesce(e.value, ''), replace(e.type, 'real', 'integer'))`+wants+`)))`, key, list, list)
 	}
 	return where.String(), args, nil
 }
@@ -225,6 +228,30 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 		coalesce(sum(state IN ('queued', 'parsing', 'indexing')), 0), coalesce(sum(passages), 0), coalesce(sum(pages), 0)
 		FROM documents d WHERE`+inScope+notHidden(s), args, &c.Documents, &c.Ready, &c.Failed, &c.Working, &c.Passages, &c.Pages)
 	return c, err
+}
+
+// MetaTexts returns what documents have under a key; see corpus.Documents.
+func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) (texts []string, err error) {
+	args, err := scopeArgs(s)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := ds.db.query(ctx, `SELECT DISTINCT coalesce(e.value, m.value) FROM documents d, json_each(d.meta) m
+		LEFT JOIN json_each(CASE m.type WHEN 'array' THEN m.value ELSE '[]' END) e
+		WHERE`+inScope+notHidden(s)+` AND m.key = ? AND coalesce(e.type, m.type) = 'text'`, append(args, key)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, failure(err)
+		}
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	return texts, failure(rows.Err())
 }
 
 // Namespaces returns names of those with documents; see corpus.Documents.
