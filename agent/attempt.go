@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/llm"
 )
 
 // attempts checks the calls of a turn. Those that may not run come back with the reason.
@@ -33,6 +34,9 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 	call := r.calls[place]
 	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
 	call.Name = strings.TrimSpace(call.Name)
+	if name := llm.ToolNamed(call.Name, w.set.names()); name != "" {
+		call.Name = name
+	}
 	a := &attempt{call: call, ended: make(chan outcome, 1)}
 	a.step = chat.Step{
 		CallID: w.newID(), Step: shorten(call.Name, 64), ToolName: shorten(call.Name, 64), ActionType: chat.ActionExploring, Timestamp: stamp(),
@@ -48,7 +52,7 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 	if call.Malformed != "" {
 		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+shorten(call.Malformed, 800), a.tool.spec.Schema)
 	}
-	args, err := a.tool.normalise(call.Arguments, w.run.Request.Config.RetrievalTopK)
+	args, err := a.tool.normalise(a.tool.meant(call.Arguments), w.run.Request.Config.RetrievalTopK)
 	if err != nil {
 		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+shorten(err.Error(), 800), a.tool.spec.Schema)
 	}

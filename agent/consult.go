@@ -40,6 +40,8 @@ func (w *work) consult(ctx context.Context, messages []llm.Message) (said string
 			text.WriteString(string(p))
 		case llm.Done:
 			done, usage = true, p.Usage
+		case llm.Rethought:
+			text.Reset()
 		case llm.Reasoning, llm.Call: // not asked for
 		}
 	}

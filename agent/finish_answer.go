@@ -38,11 +38,11 @@ func (w *work) finished(r reply) (answer string, args json.RawMessage, ok bool) 
 	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
 		return "", nil, false
 	}
-	t := w.set.find(strings.TrimSpace(r.calls[0].Name))
+	t := w.set.find(llm.ToolNamed(r.calls[0].Name, w.set.names()))
 	if t == nil || !t.ends {
 		return "", nil, false
 	}
-	args, err := t.normalise(r.calls[0].Arguments, nil)
+	args, err := t.normalise(t.meant(r.calls[0].Arguments), nil)
 	if err != nil {
 		return "", nil, false
 	}

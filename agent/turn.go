@@ -169,6 +169,15 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 			}
 		case llm.Reasoning:
 			reasoning.WriteString(string(p))
+		case llm.Rethought:
+			reasoning.WriteString(text.String())
+			text.Reset()
+			if !r.chooses {
+				thought = true
+				if err := w.takeBack(ctx, w.thinking("")); err != nil {
+					return nil, err
+				}
+			}
 		case llm.Signature:
 			if !r.chooses { // another model could not read it
 				r.signature = string(p)

@@ -67,7 +67,7 @@ type Request struct {
 	Seed        *int64
 }
 
-// Part is a piece of a reply: Text, Reasoning, Call or Done; or a Notice.
+// Part is a piece of a reply: Text, Reasoning, Rethought, Call or Done; or a Notice.
 type Part interface{ part() }
 
 // Text is the next piece of the visible reply.
@@ -75,6 +75,9 @@ type Text string
 
 // Reasoning is the next piece of the model's reasoning, which is not the reply.
 type Reasoning string
+
+// Rethought says that all Text so far was reasoning: the reply begins behind it.
+type Rethought struct{}
 
 // Signature is what a provider wants back with the reasoning, as it is, in the next turn of the same question.
 type Signature string
@@ -106,6 +109,7 @@ type Usage struct{ In, Out int }
 
 func (Text) part()      {}
 func (Reasoning) part() {}
+func (Rethought) part() {}
 func (Call) part()      {}
 func (Done) part()      {}
 func (Notice) part()    {}

@@ -5,6 +5,7 @@ package written
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kaptinlin/jsonrepair"
@@ -20,11 +21,9 @@ const (
 )
 
 var (
-	functionTag  = regexp.MustCompile(`(?s)<function[=:]\s*"?([\w.-]+)"?\s*>(.*?)</function>`)
-	parameterTag = regexp.MustCompile(`(?s)<parameter[=:]\s*"?([\w.-]+)"?\s*>(.*?)</parameter>`)
-	bracketCall  = regexp.MustCompile(`\[TOOL_CALLS\]\s*([\w.-]+)?(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?`)
-	harmonyTo    = regexp.MustCompile(`(?:to=|functions\.)(?:functions\.)?([\w.-]+)`)
-	functionary  = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
+	bracketCall = regexp.MustCompile(`\[TOOL_CALLS\]\s*([\w.-]+)?(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?`)
+	harmonyTo   = regexp.MustCompile(`(?:to=|functions\.)(?:functions\.)?([\w.-]+)`)
+	functionary = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
 )
 
 // Calls finds the tool calls in a text, in any of the forms in which models write them, and returns them with the text around them. A
@@ -33,11 +32,18 @@ func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 	if len(text) > maxText {
 		return nil, text
 	}
-	known := map[string]bool{}
-	for _, t := range tools {
-		known[t.Name] = true
+	k := knownOf(tools)
+	calls, rest = k.in(text)
+	if len(calls) == 0 && isMarked(text) {
+		k.any = true // it was meant as a call: whoever makes it says which tools there are
+		return k.in(text)
 	}
-	text = withTags(text)
+	return calls, rest
+}
+
+// in finds the calls in a text.
+func (k known) in(text string) (calls []llm.Call, rest string) {
+	text = inJSON(text, k)
 	var out strings.Builder
 	from := 0
 	for misses := 0; len(calls) < maxCalls && misses < maxMisses; {
@@ -49,7 +55,11 @@ func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 		size := balanced(text[start:])
 		var found []llm.Call
 		if size > 0 {
-			found = read(text[start:start+size], text[:start], known)
+			found = k.read(text[start:start+size], text[:start])
+		} else if n := strings.Index(text[start:], "</tool_call>"); n > 0 && text[start] == '{' { // a bracket is missing, but not the end
+			if found = k.read(strings.TrimSpace(text[start:start+n])+"}", text[:start]); len(found) > 0 {
+				size = n
+			}
 		}
 		if len(found) == 0 {
 			misses++
@@ -70,38 +80,12 @@ func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 	return calls[:min(len(calls), maxCalls)], withoutMarkup(out.String())
 }
 
-// withTags rewrites calls made of tags to the form with JSON.
-func withTags(text string) string {
-	return functionTag.ReplaceAllStringFunc(text, func(tag string) string {
-		m := functionTag.FindStringSubmatch(tag)
-		arguments := strings.TrimSpace(m[2])
-		if params := parameterTag.FindAllStringSubmatch(arguments, -1); len(params) > 0 {
-			object := map[string]any{}
-			for _, p := range params {
-				value := strings.TrimSpace(p[2])
-				var v any
-				if json.Unmarshal([]byte(value), &v) == nil {
-					object[p[1]] = v
-				} else {
-					object[p[1]] = value
-				}
-			}
-			encoded, err := json.Marshal(object)
-			if err != nil {
-				return tag
-			}
-			arguments = string(encoded)
-		}
-		if arguments == "" {
-			arguments = "{}"
-		}
-		return `{"tool":"` + m[1] + `","input":` + arguments + `}`
-	})
-}
-
 // read makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where some forms have the name.
-func read(piece, before string, known map[string]bool) []llm.Call {
+func (k known) read(piece, before string) []llm.Call {
 	value, ok := mend(piece)
+	if inner, doubled := strings.CutPrefix(piece, "{{"); doubled && strings.HasSuffix(inner, "}}") {
+		value, ok = mend("{" + strings.TrimSuffix(inner, "}"))
+	}
 	if !ok {
 		return nil
 	}
@@ -112,7 +96,7 @@ func read(piece, before string, known map[string]bool) []llm.Call {
 			if !ok {
 				return nil
 			}
-			call, ok := callOf(object, known)
+			call, ok := k.callOf(object)
 			if !ok {
 				return nil
 			}
@@ -124,10 +108,10 @@ func read(piece, before string, known map[string]bool) []llm.Call {
 	if !ok {
 		return nil
 	}
-	if calls, ok := callOf(object, known); ok {
+	if calls, ok := k.callOf(object); ok {
 		return calls
 	}
-	if name := nameBefore(before); known[name] {
+	if name := k.named(nameBefore(before)); name != "" {
 		return []llm.Call{{Name: name, Arguments: encode(object)}}
 	}
 	return nil
@@ -151,7 +135,7 @@ func nameBefore(before string) string {
 }
 
 // callOf reads {"tool": …, "input": …} and its relatives.
-func callOf(object map[string]any, known map[string]bool) ([]llm.Call, bool) {
+func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	for _, list := range []string{"tool_calls", "calls"} {
 		if items, ok := object[list].([]any); ok {
 			var calls []llm.Call
@@ -160,7 +144,7 @@ func callOf(object map[string]any, known map[string]bool) ([]llm.Call, bool) {
 				if !ok {
 					return nil, false
 				}
-				call, ok := callOf(inner, known)
+				call, ok := k.callOf(inner)
 				if !ok {
 					return nil, false
 				}
@@ -169,17 +153,24 @@ func callOf(object map[string]any, known map[string]bool) ([]llm.Call, bool) {
 			return calls, len(calls) > 0
 		}
 	}
-	if inner, ok := object["function"].(map[string]any); ok {
-		return callOf(inner, known)
+	for _, key := range []string{"function", "function_call", "tool_call"} {
+		if inner, ok := object[key].(map[string]any); ok {
+			return k.callOf(inner)
+		}
 	}
-	name := ""
+	for name, given := range object {
+		if arguments, ok := given.(map[string]any); ok && len(object) == 1 && slices.Contains(k.names, name) {
+			return []llm.Call{{Name: name, Arguments: encode(arguments)}}, true
+		}
+	}
+	name, nameKey := "", ""
 	for _, key := range []string{"tool", "name", "function", "tool_name", "action", "recipient_name"} {
-		if s, ok := object[key].(string); ok {
-			name = strings.TrimPrefix(strings.TrimSpace(s), "functions.")
+		if said, ok := object[key].(string); ok {
+			name, nameKey = k.named(said), key
 			break
 		}
 	}
-	if !known[name] {
+	if name == "" {
 		return nil, false
 	}
 	for _, key := range []string{"input", "arguments", "parameters", "args", "action_input", "tool_input"} {
@@ -187,20 +178,56 @@ func callOf(object map[string]any, known map[string]bool) ([]llm.Call, bool) {
 		if !ok {
 			continue
 		}
-		if text, ok := given.(string); ok { // arguments that were encoded once more
-			if value, fine := mend(text); fine {
-				given = value
-			}
-		}
-		if given == nil {
-			given = map[string]any{}
-		}
-		if arguments, ok := given.(map[string]any); ok {
+		if arguments, ok := k.arguments(name, given); ok {
 			return []llm.Call{{Name: name, Arguments: encode(arguments)}}, true
 		}
 		return []llm.Call{{Name: name, Arguments: json.RawMessage("{}"), Malformed: "the arguments must be a JSON object"}}, true
 	}
-	return []llm.Call{{Name: name, Arguments: json.RawMessage("{}")}}, len(object) == 1
+	if k.any {
+		return nil, false
+	}
+	flat := map[string]any{} // the arguments beside the name
+	for key, value := range object {
+		if key == nameKey {
+			continue
+		}
+		if !slices.Contains(k.fields[name], key) {
+			return nil, false
+		}
+		flat[key] = value
+	}
+	return []llm.Call{{Name: name, Arguments: encode(flat)}}, true
+}
+
+// arguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more, nothing, or the one value
+// that the tool needs.
+func (k known) arguments(name string, given any) (map[string]any, bool) {
+	for range 3 {
+		text, ok := given.(string)
+		if !ok {
+			break
+		}
+		value, fine := mend(text)
+		if !fine {
+			value, fine = mend(strings.ReplaceAll(text, `\"`, `"`))
+		}
+		if !fine {
+			if strings.IndexAny(text, "{[") == 0 {
+				return nil, false
+			}
+			return k.single(name, text)
+		}
+		given = value
+	}
+	switch given := given.(type) {
+	case nil:
+		return map[string]any{}, true
+	case map[string]any:
+		return given, true
+	case string:
+		return k.single(name, given)
+	}
+	return nil, false
 }
 
 func encode(object map[string]any) json.RawMessage {
@@ -211,7 +238,13 @@ func encode(object map[string]any) json.RawMessage {
 	return raw
 }
 
-// mend decodes JSON, and what is nearly JSON: single quotes, trailing commas, names without quotes, Python's constants.
+var comment = regexp.MustCompile(`(?m)^\s*//[^\n]*$|//[^\n"]*$|/\*[^*]*\*/`)
+
+func withoutComments(text string) string {
+	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
+}
+
+// mend decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes, Python's constants.
 func mend(piece string) (value any, ok bool) {
 	if json.Unmarshal([]byte(piece), &value) == nil {
 		return value, true

@@ -29,6 +29,8 @@ type Model struct {
 	way    Way
 	json   atomic.Bool // tools are described in the prompt
 	proven atomic.Bool // the model has called a tool by itself
+
+	unopened atomic.Bool // its last reply began with a thought without the tag that opens one
 }
 
 // New wraps a model.
@@ -56,11 +58,13 @@ func RefusesTools(err error) bool {
 
 // Stream sends a request. See llm.Model. A Notice says when the way changes.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
-	if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
-		return m.Model.Stream(ctx, req)
-	}
 	return func(yield func(llm.Part, error) bool) {
-		r := &reply{req: req, yield: yield}
+		r := &reply{req: req, yield: yield, unopened: &m.unopened, voice: voice{unopened: m.unopened.Load()}, sieve: newSieve(req.Tools)}
+		if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
+			r.plain = true
+			r.fail(r.take(m.Model.Stream(ctx, req), nil))
+			return
+		}
 		if !m.json.Load() {
 			err := r.take(m.Model.Stream(ctx, req), m.after(ctx, r))
 			if !RefusesTools(err) || r.yielded || m.way != Auto || len(req.Tools) == 0 {
@@ -68,7 +72,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 				return
 			}
 			m.json.Store(true)
-			r = &reply{req: req, yield: yield}
+			r = &reply{req: req, yield: yield, unopened: &m.unopened, voice: voice{unopened: m.unopened.Load()}, sieve: newSieve(req.Tools)}
 			if !yield(llm.Notice(m.Name()+" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply"), nil) {
 				return
 			}
@@ -143,13 +147,18 @@ func hasCalls(history []llm.Message) bool {
 type reply struct {
 	req     llm.Request
 	yield   func(llm.Part, error) bool
+	plain   bool // there are no calls in its text
 	json    bool // the calls are agreed to be JSON, and so may be the answer
+	voice   voice
 	sieve   sieve
 	shown   bool // text was yielded
+	cited   bool // and had a footnote: it is an answer
 	yielded bool
 	stopped bool
 	calls   int
 	refused bool // a call came although the reply must be text
+
+	unopened *atomic.Bool // what the model learns of its thoughts
 }
 
 func (r *reply) send(p llm.Part) {
@@ -163,6 +172,7 @@ func (r *reply) send(p llm.Part) {
 func (r *reply) show(text string) {
 	if text != "" {
 		r.shown = true
+		r.cited = r.cited || footnote.MatchString(text)
 		r.send(llm.Text(text))
 	}
 }
@@ -188,15 +198,18 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 		}
 		switch p := part.(type) {
 		case llm.Text:
-			r.show(r.sieve.next(string(p)))
+			r.hear(r.voice.next(string(p), false))
 		case llm.Call:
-			if r.req.NoTools {
+			r.hear(r.voice.next("", true))
+			if r.req.NoTools && !r.plain {
 				r.refused = true
 				continue
 			}
 			r.calls++
 			r.send(p)
 		case llm.Done:
+			r.hear(r.voice.next("", true))
+			r.unopened.Store(r.voice.learnt)
 			if err := r.end(&p); err != nil {
 				return err
 			}
@@ -220,6 +233,28 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 	return nil
 }
 
+// hear takes what the model said and thought.
+func (r *reply) hear(parts []llm.Part) {
+	for _, part := range parts {
+		switch p := part.(type) {
+		case llm.Text:
+			if r.plain {
+				r.show(string(p))
+			} else {
+				r.show(r.sieve.next(string(p)))
+			}
+		case llm.Rethought:
+			if held := r.sieve.rest(); held != "" {
+				r.send(llm.Text(held)) // it is a part of the thought
+			}
+			r.sieve, r.shown, r.cited = newSieve(r.req.Tools), false, false
+			r.send(p)
+		default:
+			r.send(p)
+		}
+	}
+}
+
 // end decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is never shown.
 func (r *reply) end(done *llm.Done) error {
 	held := r.sieve.rest()
@@ -227,8 +262,17 @@ func (r *reply) end(done *llm.Done) error {
 		return nil
 	}
 	calls, rest := Calls(held, r.req.Tools)
+	marked := isMarked(held)
+	if text, ok := r.answer(held, len(calls)); ok {
+		r.show(text)
+		return nil
+	}
+	if quoted := held[0] == '`' || r.sieve.midway; quoted && !(r.json && !r.shown) && (r.cited || len(calls) == 0) {
+		r.show(held) // an answer that quotes a call
+		return nil
+	}
 	switch {
-	case r.req.NoTools && (len(calls) > 0 || isMarked(held)):
+	case r.req.NoTools && (len(calls) > 0 || marked):
 		r.show(withoutMarkup(rest))
 		if !r.shown {
 			return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
@@ -248,46 +292,18 @@ func (r *reply) end(done *llm.Done) error {
 			done.Finish = llm.FinishCalls
 		}
 		return nil
-	case r.json && r.calls == 0:
-		if answer, ok := answerIn(held); ok {
-			r.show(answer)
-			return nil
-		}
 	}
-	if r.calls == 0 && (isMarked(held) || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
+	if r.calls == 0 && (marked || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
 		if text := harmonyAnswer(held); text != "" {
 			r.show(text)
 			return nil
 		}
 		return &llm.Error{Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.", Err: errors.New(clip(held))}
 	}
-	if !isMarked(held) {
+	if !marked {
 		r.show(held)
 	}
 	return nil
-}
-
-// answerIn reads a final answer that is wrapped in JSON.
-func answerIn(text string) (string, bool) {
-	start := strings.IndexByte(text, '{')
-	if start < 0 {
-		return "", false
-	}
-	end := balanced(text[start:])
-	if end < 0 {
-		return "", false
-	}
-	value, ok := mend(text[start : start+end])
-	object, isObject := value.(map[string]any)
-	if !ok || !isObject {
-		return "", false
-	}
-	for _, key := range []string{"answer", "final", "final_answer", "response", "text", "content"} {
-		if s, ok := object[key].(string); ok && strings.TrimSpace(s) != "" {
-			return s, true
-		}
-	}
-	return "", false
 }
 
 // harmonyAnswer is the text of a final channel.
@@ -298,6 +314,8 @@ func harmonyAnswer(text string) string {
 	}
 	return withoutMarkup(after)
 }
+
+var footnote = regexp.MustCompile(`\[\^?\d`)
 
 func clip(text string) string {
 	runes := []rune(strings.ToValidUTF8(text, ""))

@@ -87,7 +87,7 @@ func TestCallsWrittenAsTextAreCalls(t *testing.T) {
 		{"arguments that are no object", `<tool_call>{"name":"search_documents","arguments":[1]}</tool_call>`, one("", "malformed search_documents{}")},
 
 		{"cut off", `<tool_call>{"name": "search_documents", "arguments": {"query": "ro`, heard{Err: llm.KindBadCall}},
-		{"an unknown tool", `<tool_call>{"name": "delete", "arguments": {}}</tool_call>`, heard{Err: llm.KindBadCall}},
+		{"an unknown tool", `<tool_call>{"name": "delete", "arguments": {}}</tool_call>`, one("", `delete{}`)},
 		{"an answer with braces", `The set {1, 2} has two [3], and f(x) < 3 [TOOL is no mark.`, heard{Text: `The set {1, 2} has two [3], and f(x) < 3 [TOOL is no mark.`, Finish: llm.FinishStop}},
 		{"an answer with code", "Write:\n```go\nx := map[string]int{}\n```\nDone.", heard{Text: "Write:\n```go\nx := map[string]int{}\n```\nDone.", Finish: llm.FinishStop}},
 		{"an answer with JSON", "The file holds:\n```json\n{\"name\": \"mill\", \"age\": 3}\n```\nDone.", heard{Text: "The file holds:\n```json\n{\"name\": \"mill\", \"age\": 3}\n```\nDone.", Finish: llm.FinishStop}},
@@ -210,6 +210,9 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 		`[TOOL_CALLS]search_documents[ARGS]{"a":1}`, "<|channel|>final<|message|>x", `[{"name":"read_document","arguments":"{\"a\":[}"}]`, "{{{{[[[[", ">>>read_document\n{", "<function=read_document><parameter=a>1</parameter></function>"} {
 		f.Add(seed)
 	}
+	for _, d := range dialects {
+		f.Add(d.text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if !strings.HasPrefix(text, "\x00") && len(text) > 1<<16 {
 			return
@@ -221,7 +224,7 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 				t.Fatalf("arguments %s", c.Arguments)
 			}
 		}
-		var whole, pieces sieve
+		whole, pieces := newSieve(tools), newSieve(tools)
 		a := whole.next(text)
 		b := ""
 		for i := range len(text) {

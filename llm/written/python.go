@@ -1,0 +1,138 @@
+package written
+
+import (
+	"regexp"
+	"strings"
+)
+
+var keyword = regexp.MustCompile(`^\s*(\w+)\s*=\s*`)
+
+// withCode rewrites calls that are written like those of a program: name(field="value"). An argument that is no literal makes it none: that
+// is how a manual writes of it.
+func withCode(text string, k known) string {
+	for _, name := range k.names {
+		for from := 0; ; {
+			at := strings.Index(text[from:], name)
+			if at < 0 {
+				break
+			}
+			at += from
+			end := at + len(name)
+			end += len(text[end:]) - len(strings.TrimPrefix(text[end:], ".call"))
+			if end >= len(text) || text[end] != '(' || at > 0 && isName(text[at-1]) {
+				from = at + len(name)
+				continue
+			}
+			size := closes(text[end:])
+			if size < 0 {
+				break
+			}
+			fields, ok := k.literals(name, text[end+1:end+size-1])
+			if !ok {
+				from = end
+				continue
+			}
+			for _, space := range []string{"default_api.", "functions."} {
+				if strings.HasSuffix(text[:at], space) {
+					at -= len(space)
+				}
+			}
+			call := object(name, fields)
+			text = text[:at] + call + text[end+size:]
+			from = at + len(call)
+		}
+	}
+	return text
+}
+
+func isName(c byte) bool {
+	return c == '_' || c == '`' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// closes returns how long a text is that begins with a parenthesis up to the one that closes it, -1 if none does.
+func closes(text string) int {
+	depth := 0
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quote != 0:
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"', c == '\'':
+			quote = c
+		case c == '(', c == '[', c == '{':
+			depth++
+		case c == ')', c == ']', c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// literals reads the arguments of a call in code.
+func (k known) literals(name, text string) (map[string]any, bool) {
+	fields := map[string]any{}
+	for _, argument := range split(text) {
+		if strings.TrimSpace(argument) == "" {
+			continue
+		}
+		key := ""
+		if m := keyword.FindStringSubmatch(argument); m != nil {
+			key, argument = m[1], argument[len(m[0]):]
+		}
+		argument = strings.TrimSpace(argument)
+		if strings.IndexByte(`"'[{-0123456789TFN`, (argument + " ")[0]) < 0 && argument != "true" && argument != "false" && argument != "null" {
+			return nil, false
+		}
+		value, ok := mend("[" + argument + "]")
+		list, _ := value.([]any)
+		if !ok || len(list) != 1 {
+			return nil, false
+		}
+		if key == "" {
+			single, fits := k.single(name, list[0])
+			if object, is := list[0].(map[string]any); is {
+				single, fits = object, true
+			}
+			if !fits || len(fields) > 0 {
+				return nil, false
+			}
+			fields = single
+			continue
+		}
+		fields[key] = list[0]
+	}
+	return fields, true
+}
+
+// split parts a text at its commas, but for those in quotes and brackets.
+func split(text string) []string {
+	var out []string
+	for from, i := 0, 0; i <= len(text); i++ {
+		if i == len(text) {
+			return append(out, text[from:])
+		}
+		switch text[i] {
+		case ',':
+			out = append(out, text[from:i])
+			from = i + 1
+		case '"', '\'':
+			for quote := text[i]; i+1 < len(text) && text[i+1] != quote; i++ {
+				if text[i+1] == '\\' {
+					i++
+				}
+			}
+			i++
+		case '(', '[', '{':
+			if n := closes(text[i:]); n > 0 {
+				i += n - 1
+			}
+		}
+	}
+	return out
+}

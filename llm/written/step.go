@@ -1,0 +1,41 @@
+package written
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Models that were taught to think aloud write "Thought: …", and then "Final Answer: …" or "Action: …".
+var (
+	finalAnswer = regexp.MustCompile(`(?i)^\s*\**final answer\**\s*:\**\s*`)
+	thoughtHead = regexp.MustCompile(`(?i)^\**thought\**\s*:\**`)
+	thoughtEnds = regexp.MustCompile(`(?im)^\s*\**(?:final answer|action)\**\s*:\**\s*[^\s*]`)
+	stepHeads   = []string{"thought:", "**thought:**", "final answer:", "**final answer:**", "**thought**:", "**final answer**:"}
+)
+
+// stepOf reads a written step at the begin of a text: the thought in it, and what follows: the answer, or the action.
+func stepOf(text string) (thought, rest string, ok bool) {
+	if at := finalAnswer.FindStringIndex(text); at != nil {
+		return "", text[at[1]:], strings.TrimLeft(text[at[1]:], "* ") != ""
+	}
+	head := thoughtHead.FindString(text)
+	if head == "" {
+		return "", "", false
+	}
+	end := thoughtEnds.FindStringIndex(text)
+	if end == nil {
+		return "", "", false
+	}
+	return strings.TrimSpace(text[len(head):end[0]]), strings.TrimLeft(text[end[0]:], " \r\n"), true
+}
+
+// mayBeStep reports whether a text may still become a step: it begins like one.
+func mayBeStep(text string) bool {
+	lower := strings.ToLower(text)
+	for _, head := range stepHeads {
+		if strings.HasPrefix(lower, head) || strings.HasPrefix(head, lower) {
+			return true
+		}
+	}
+	return false
+}

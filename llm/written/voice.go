@@ -1,0 +1,388 @@
+package written
+
+import (
+	"strings"
+
+	"footnote/llm"
+)
+
+// thoughts are the tags between which models think when their server does not part that from the reply.
+var thoughts = []struct{ opening, closing string }{
+	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"}, {"<reasoning>", "</reasoning>"},
+	{"<seed:think>", "</seed:think>"}, {"[THINK]", "[/THINK]"}, {"<|begin_of_thought|>", "<|end_of_thought|>"},
+	{"<|START_THINKING|>", "<|END_THINKING|>"}, {"<|channel>thought", "<channel|>"},
+}
+
+// wrappers stand around a whole reply.
+var wrappers = []struct{ opening, closing string }{
+	{"<answer>", "</answer>"}, {"<response>", "</response>"}, {"<|begin_of_solution|>", "<|end_of_solution|>"},
+	{"<|START_RESPONSE|>", "<|END_RESPONSE|>"}, {"```markdown\n", "```"}, {"```md\n", "```"},
+}
+
+// endings are the tokens with which a model ends its turn; openers begin a turn, its own at the start of a reply and another's behind one.
+var (
+	endings = []string{
+		"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|return|>", "<|END_OF_TURN_TOKEN|>",
+		"<end_of_turn>", "<｜end▁of▁sentence｜>", "</s>", "<eos>",
+	}
+	openers = []string{
+		"<|start_header_id|>assistant<|end_header_id|>", "<|im_start|>assistant", "<start_of_turn>model", "<|assistant|>", "<s>", "[/INST]",
+		"<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|user|>", "<|system|>", "[INST]", "<｜User｜>", "<｜Assistant｜>",
+	}
+)
+
+// callInThought ends a thought: some models forget to close it before they call a tool.
+const callInThought = "\n<tool_call>"
+
+// voice tells what a model says from what it thinks, as the text comes, and drops the tokens that its format ends and begins with. What
+// stands in code is never one of them, nor what stands in the middle of a line.
+type voice struct {
+	text    string // not told apart yet
+	closing string // of the thought that is under way
+	late    string // how that thought opened, if text was said before it
+	wrapped string // what closes the whole reply
+	said    bool
+	thought bool // one has ended
+	begun   bool // the token that begins a turn was there
+	over    bool // what comes now is not the model's turn any more
+	code    code
+
+	unopened bool // the reply begins with a thought whose opening tag is not written, as the one before did
+	learnt   bool // what was said so far was such a thought
+}
+
+// next takes a piece, and final says that it is the last one. It returns what is known by now.
+func (v *voice) next(piece string, final bool) (parts []llm.Part) {
+	v.text += piece
+	for v.text != "" && !v.over {
+		n := len(v.text)
+		switch {
+		case v.unopened:
+			parts = v.maybeThinking(parts, final)
+		case v.closing != "":
+			parts = v.thinking(parts, final)
+		case !v.said:
+			parts = v.opening(parts, final)
+		default:
+			parts = v.saying(parts, final)
+		}
+		if len(v.text) == n {
+			break // more has to come
+		}
+	}
+	if v.over {
+		v.text = ""
+	}
+	return parts
+}
+
+// thinking reads a thought to its end. One in the middle of a reply that never closes was none.
+func (v *voice) thinking(parts []llm.Part, final bool) []llm.Part {
+	at := strings.Index(v.text, v.closing)
+	call := strings.Index(v.text, callInThought)
+	switch {
+	case call >= 0 && (at < 0 || call < at) && v.late == "":
+		parts = reasons(parts, v.text[:call+1])
+		v.text, v.closing, v.thought = v.text[call+1:], "", true
+	case at >= 0:
+		parts = reasons(parts, v.text[:at])
+		v.text, v.closing, v.late, v.thought = v.text[at+len(v.closing):], "", "", true
+	case v.late != "" && final:
+		parts = append(parts, llm.Text(v.late+v.text))
+		v.text, v.closing, v.late = "", "", ""
+	case v.late != "":
+	case final:
+		parts = reasons(parts, v.text)
+		v.text = ""
+	default:
+		whole := len(v.text) - max(tailOf(v.text, v.closing), tailOf(v.text, callInThought))
+		parts = reasons(parts, v.text[:whole])
+		v.text = v.text[whole:]
+	}
+	return parts
+}
+
+// maybeThinking waits for the end of a thought that did not open, which is expected of a model that did so before.
+func (v *voice) maybeThinking(parts []llm.Part, final bool) []llm.Part {
+	at, end := unopenedEnd(v.text, final)
+	switch {
+	case at >= 0:
+		v.unopened, v.learnt, v.thought = false, true, true
+		parts = reasons(parts, v.text[:at])
+		v.text = v.text[end:]
+	case final, v.opens():
+		v.unopened = false
+		return v.opening(parts, final)
+	}
+	return parts
+}
+
+// opens reports whether a text begins with the tag that opens a thought.
+func (v *voice) opens() bool {
+	text := strings.TrimLeft(v.text, " \t\r\n")
+	for _, t := range thoughts {
+		if strings.HasPrefix(text, t.opening) {
+			return true
+		}
+	}
+	return false
+}
+
+// opening reads what comes before the first word.
+func (v *voice) opening(parts []llm.Part, final bool) []llm.Part {
+	text := strings.TrimLeft(v.text, " \t\r\n")
+	if text == "" && !final {
+		return parts
+	}
+	for _, t := range thoughts {
+		if rest, ok := strings.CutPrefix(text, t.opening); ok {
+			v.text, v.closing = rest, t.closing
+			return parts
+		}
+		if rest, ok := strings.CutPrefix(text, t.closing); ok && v.thought { // closed twice
+			v.text = rest
+			return parts
+		}
+	}
+	for _, w := range wrappers {
+		if rest, ok := strings.CutPrefix(text, w.opening); ok {
+			v.text, v.wrapped = rest, w.closing
+			return parts
+		}
+	}
+	for _, token := range openers {
+		if rest, ok := strings.CutPrefix(text, token); ok {
+			if !final && mayBecome(text) { // a longer one
+				return parts
+			}
+			v.text, v.begun = rest, true
+			return parts
+		}
+	}
+	if thought, rest, ok := stepOf(text); ok {
+		parts = reasons(parts, thought)
+		v.text, v.begun = rest, true
+		return parts
+	} else if !final && (mayBecome(text) || mayBeStep(text)) {
+		return parts
+	}
+	if v.thought || v.begun || v.wrapped != "" {
+		v.text = text
+	}
+	v.said = true
+	return v.saying(parts, final)
+}
+
+// saying reads on in the reply.
+func (v *voice) saying(parts []llm.Part, final bool) []llm.Part {
+	from := 0 // what is before is said
+	say := func(to int) {
+		if to > from {
+			parts = append(parts, llm.Text(v.text[from:to]))
+		}
+		from = to
+	}
+	for i := 0; i < len(v.text); {
+		step := strings.IndexAny(v.text[i:], "<[`\n")
+		if step < 0 {
+			v.code.text(v.text[i:])
+			break
+		}
+		v.code.text(v.text[i : i+step])
+		i += step
+		rest := v.text[i:]
+		switch rest[0] {
+		case '\n':
+			v.code.newline()
+			i++
+			continue
+		case '`':
+			n := len(rest) - len(strings.TrimLeft(rest, "`"))
+			last := v.wrapped == "```" && n == 3 && !v.code.line && strings.TrimSpace(rest[n:]) == "" // of the block that the whole reply is
+			if (n == len(rest) || last) && !final {
+				say(i)
+				v.text = v.text[i:]
+				return parts
+			}
+			if last {
+				say(i)
+				i, from = len(v.text), len(v.text)
+				continue
+			}
+			v.code.ticks(n)
+			i += n
+			continue
+		}
+		if v.code.in() {
+			v.code.text(rest[:1])
+			i++
+			continue
+		}
+		act, size := v.tag(rest, final)
+		switch act {
+		case tagWait:
+			say(i)
+			v.text = v.text[i:]
+			return parts
+		case tagDrop:
+			say(i)
+			i += size
+			from = i
+		case tagOver:
+			say(i)
+			v.over = true
+			return parts
+		case tagThought:
+			say(i)
+			v.late = rest[:size]
+			v.text = rest[size:]
+			return parts
+		case tagUnopened:
+			say(i)
+			v.text, v.said, v.thought, v.learnt, v.code = rest[size:], false, true, true, code{}
+			return append(parts, llm.Rethought{})
+		default:
+			v.code.text(rest[:1])
+			i++
+		}
+	}
+	say(len(v.text))
+	v.text = ""
+	return parts
+}
+
+// tagAct is what a tag in the middle of a reply is.
+type tagAct int
+
+const (
+	tagNone     tagAct = iota
+	tagWait            // it may become one
+	tagDrop            // no part of the reply
+	tagOver            // the reply ends before it
+	tagThought         // a thought begins
+	tagUnopened        // a thought ends that did not open
+)
+
+func (v *voice) tag(rest string, final bool) (act tagAct, size int) {
+	if v.wrapped != "" && strings.HasPrefix(rest, v.wrapped) {
+		return tagDrop, len(v.wrapped)
+	}
+	for _, token := range endings {
+		if !strings.HasPrefix(rest, token) {
+			continue
+		}
+		after := strings.TrimLeft(rest[len(token):], " ")
+		switch {
+		case after == "" && !final:
+			return tagWait, 0
+		case after == "", after[0] == '\n', after[0] == '\r':
+		case !final && mayBecome(after) && !hasToken(after, openers) && !hasToken(after, endings):
+			return tagWait, 0
+		case !hasToken(after, openers) && !hasToken(after, endings):
+			return tagNone, 0
+		}
+		if next := strings.TrimLeft(after, " \r\n"); next == "" && !final || !final && mayBecome(next) && !hasToken(next, openers) && !hasToken(next, endings) {
+			return tagWait, 0
+		} else if hasToken(next, openers) {
+			return tagOver, 0
+		}
+		return tagDrop, len(token)
+	}
+	if !v.code.line {
+		for _, t := range thoughts {
+			if strings.HasPrefix(rest, t.opening) {
+				v.closing = t.closing
+				return tagThought, len(t.opening)
+			}
+			if !strings.HasPrefix(rest, t.closing) {
+				continue
+			}
+			after := strings.TrimLeft(rest[len(t.closing):], " \t\r")
+			switch {
+			case after == "" && !final:
+				return tagWait, 0
+			case after != "" && after[0] != '\n':
+				return tagNone, 0
+			case v.thought:
+				return tagDrop, len(t.closing)
+			}
+			return tagUnopened, len(t.closing)
+		}
+	}
+	if !final && mayBecome(rest) {
+		return tagWait, 0
+	}
+	return tagNone, 0
+}
+
+// unopenedEnd finds where a thought without an opening tag ends: a closing tag alone on its line.
+func unopenedEnd(text string, final bool) (at, end int) {
+	for _, t := range thoughts {
+		for from := 0; ; {
+			i := strings.Index(text[from:], t.closing)
+			if i < 0 {
+				break
+			}
+			at, end = from+i, from+i+len(t.closing)
+			after := strings.TrimLeft(text[end:], " \t\r")
+			before := strings.TrimRight(text[:at], " \t")
+			if (before == "" || before[len(before)-1] == '\n') && (after == "" && final || after != "" && after[0] == '\n') {
+				return at, end
+			}
+			from = end
+		}
+	}
+	return -1, -1
+}
+
+// reasons adds a piece of a thought.
+func reasons(parts []llm.Part, text string) []llm.Part {
+	if text == "" {
+		return parts
+	}
+	return append(parts, llm.Reasoning(text))
+}
+
+func hasToken(text string, tokens []string) bool {
+	for _, token := range tokens {
+		if strings.HasPrefix(text, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBecome reports whether a text is the begin of a tag or a token.
+func mayBecome(text string) bool {
+	if text == "" || len(text) > 48 {
+		return false
+	}
+	for _, t := range thoughts {
+		if strings.HasPrefix(t.opening, text) || strings.HasPrefix(t.closing, text) {
+			return true
+		}
+	}
+	for _, w := range wrappers {
+		if strings.HasPrefix(w.opening, text) || strings.HasPrefix(w.closing, text) {
+			return true
+		}
+	}
+	for _, tokens := range [][]string{endings, openers} {
+		for _, token := range tokens {
+			if strings.HasPrefix(token, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tailOf is how many bytes at the end of a text begin a tag.
+func tailOf(text, tag string) int {
+	for n := min(len(text), len(tag)-1); n > 0; n-- {
+		if strings.HasSuffix(text, tag[:n]) {
+			return n
+		}
+	}
+	return 0
+}
