@@ -18,10 +18,21 @@ type Guard struct {
 }
 
 // DefaultGuard stops questions that are orders about the program instead: at the start of a sentence, so that a question about such
-// orders is let through.
+// orders is let through. Rules that are not the program's by name are those of a document where something follows that says which.
 func DefaultGuard() []string {
+	const (
+		begin  = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|from\s+now\s+on)[\s,]+|you\s+(?:must|should|are\s+to|have\s+to)\s+|i\s+(?:want|need)\s+you\s+to\s+)*`
+		ignore = `(?:ignore|disregard|forget|override|bypass)\s+`
+		rules  = `(?:instructions?|rules?|prompts?|guidelines?|restrictions?)`
+		all    = `(?:(?:all|any)\s+)?(?:of\s+)?`
+		end    = `\s*(?:[.!]|$|\n|and\b|then\b|above\b|(?:that\s+)?you\s+(?:were|have\s+been|got)\b)`
+	)
 	return []string{
-		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+|these\s+)?(?:previous|prior|above|earlier|system)\s+(?:instructions?|rules?|prompts?|guidelines?)`,
+		begin + ignore + all + `(?:the\s+|your\s+|these\s+|my\s+)?(?:previous|prior|above|earlier)\s+` + rules,
+		begin + ignore + all + `your\s+(?:(?:own|previous|prior|current|original|initial|internal|hidden|safety|system|other)\s+)*(?:` + rules + `|training|programming)\b(?:$|[^'’])`,
+		begin + ignore + `(?:(?:all|any)\s+(?:of\s+)?(?:(?:the|these|those|my)\s+)?|(?:the|these|those|my)\s+)(?:(?:system|safety)\s+)?` + rules + end,
+		begin + ignore + all + `(?:the\s+)?system\s+(?:prompt|instructions?|rules?|guidelines?)(?:\s*(?:[.,;:!?]|$)|\s+(?:and|then|but|so)\b)`,
+		begin + ignore + `(?:(?:everything|all)\s+(?:the\s+)?above` + end + `|(?:everything|all|what(?:ever)?)\s+(?:that\s+)?you\s+(?:were|have\s+been)\s+(?:told|given|instructed))`,
 		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:reveal|show|print|repeat|output|tell)\s+(?:me\s+)?(?:all\s+(?:of\s+)?)?your\s+(?:system|hidden|initial|secret)\s+(?:prompt|instructions?|message)`,
 	}
 }
