@@ -1,5 +1,7 @@
 package chat
 
+import "slices"
+
 // LocalUser owns everything while there is no login.
 const LocalUser = "local"
 
@@ -22,6 +24,11 @@ func (s Scope) In(namespace string) Scope {
 		return s
 	}
 	return Scope{User: s.User, Namespaces: []string{namespace}}
+}
+
+// Holds reports whether a namespace is in the scope.
+func (s Scope) Holds(namespace string) bool {
+	return len(s.Namespaces) == 0 || slices.Contains(s.Namespaces, namespace)
 }
 
 // Hidden reports whether a namespace is left out of lists and searches unless a scope names it: those that begin with a point. What is

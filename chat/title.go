@@ -1,11 +1,23 @@
 package chat
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 const (
 	titleRunes    = 60
-	MaxTitleRunes = 200 // of a title that a user gives
+	maxTitleRunes = 200 // of a title that a user gives
 )
+
+// CheckTitle fails with CodeInvalid for a title that a user can't give to a session.
+func CheckTitle(title string) error {
+	if n := utf8.RuneCountInString(title); n < 1 || n > maxTitleRunes {
+		return &Error{Code: CodeInvalid, Message: fmt.Sprintf("A title has 1 to %d characters.", maxTitleRunes)}
+	}
+	return nil
+}
 
 // TitleOf makes a session's title from its first question: the first line that is not blank, its white space collapsed, cut
 // before the word that would pass 60 runes. It is empty for a blank question.

@@ -2,6 +2,8 @@
 package corpus
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"footnote/chat"
@@ -19,6 +21,14 @@ const (
 	StateFailed    State = "failed"
 	StateCancelled State = "cancelled"
 )
+
+// Explained fails with CodeInvalid unless a failed document, and no other, has a reason.
+func (s State) Explained(reason *Failure) error {
+	if (reason != nil) != (s == StateFailed) {
+		return &chat.Error{Code: chat.CodeInvalid, Message: "A failed document needs a reason, and only a failed one has it."}
+	}
+	return nil
+}
 
 // Semantic is the state of a document's vectors, apart from its State.
 type Semantic string
@@ -54,6 +64,19 @@ type Document struct {
 	UpdatedAt time.Time // of the last version
 	DeletedAt time.Time // zero unless hidden, waiting to be purged
 	Fresh     bool      // by the Put that returned it: there was no such document, or it was hidden. Nothing else sets it
+}
+
+// Complete returns a document as a store puts it away: what was left open is said by the rest. It fails with CodeInvalid for one
+// without a user, a path or its content's hash.
+func (d Document) Complete() (Document, error) {
+	if d.User == "" || d.SHA256 == "" || d.Path == "" {
+		return d, &chat.Error{Code: chat.CodeInvalid, Message: "A document needs a user, a path and its content's hash."}
+	}
+	d.Namespace = cmp.Or(d.Namespace, chat.DefaultNamespace)
+	d.Filename = cmp.Or(d.Filename, d.Path[strings.LastIndexByte(d.Path, '/')+1:])
+	d.Title = cmp.Or(d.Title, d.Filename)
+	d.Semantic = cmp.Or(d.Semantic, SemanticOff)
+	return d, nil
 }
 
 // Progress says how far the present stage is. Total is 0 while unknown.

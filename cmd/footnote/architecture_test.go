@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"corpus/text":   {},
 	"corpus":        {"chat", "corpus/text"},
 	"corpus/":       {"chat", "corpus", "corpus/"},
-	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move"},
+	"sql/":          {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move", "sql/page", "sql/steps"},
 	"web":           {"chat"},
 	"mcp":           {"chat"},
 	"agent":         {"chat", "llm", "corpus", "corpus/text", "web", "mcp", "schema"},

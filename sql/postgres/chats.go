@@ -30,11 +30,3 @@ func timeOf(micros int64) time.Time {
 	}
 	return time.UnixMicro(micros).UTC()
 }
-
-// pageSize applies the limits of the store's pages.
-func pageSize(limit int) int {
-	if limit <= 0 {
-		return chat.DefaultPage
-	}
-	return min(limit, chat.MaxPage)
-}

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/chat/chattest"
+	"footnote/sql/steps"
 )
 
 // breaking is what takes away something that an older program, still running beside this one, may use or not know that it must fill.
@@ -35,17 +36,17 @@ func breaks(script string) string {
 
 func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
 	t.Parallel()
-	steps, err := migrations(migrationFiles, "migrations")
+	all, err := steps.Read(migrationFiles, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range steps {
-		least := leastVersion(step.script)
-		if found := breaks(step.script); found != "" && least < step.number {
-			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way", step.name, found, step.number)
+	for _, step := range all {
+		least := leastVersion(step.Script)
+		if found := breaks(step.Script); found != "" && least < step.Number {
+			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way", step.Name, found, step.Number)
 		}
-		if least > step.number {
-			t.Errorf("%s asks for version %d, which is not there yet", step.name, least)
+		if least > step.Number {
+			t.Errorf("%s asks for version %d, which is not there yet", step.Name, least)
 		}
 	}
 	for script, broken := range map[string]bool{
@@ -71,12 +72,12 @@ func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	newer := openURL(t, url)
-	steps, err := migrations(migrationFiles, "migrations")
+	all, err := steps.Read(migrationFiles, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := len(steps)
-	future := append(steps, migration{number: n + 1, name: "additive", script: `CREATE TABLE of_the_future (n int);
+	n := len(all)
+	future := append(all, steps.Step{Number: n + 1, Name: "additive", Script: `CREATE TABLE of_the_future (n int);
 		ALTER TABLE sessions ADD COLUMN of_the_future text NOT NULL DEFAULT 'x'; ALTER TABLE documents ADD COLUMN of_the_future int`})
 	if err := newer.migrateTo(t.Context(), future); err != nil {
 		t.Fatal(err)

@@ -3,14 +3,13 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/page"
 )
 
 // inScope restricts documents (d) to those of a scope that are not deleted. It takes scopeArgs as $1 and $2.
@@ -45,29 +44,6 @@ func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.D
 	return found[0], nil
 }
 
-// documentCursor is the place after a document in one order.
-type documentCursor struct {
-	Sort string
-	At   int64  `json:",omitempty"`
-	Key  string `json:",omitempty"`
-	N    int64
-}
-
-var errBadCursor = &chat.Error{Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor."}
-
-func (c documentCursor) String() string {
-	b, _ := json.Marshal(c) // strings and numbers: can't fail
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func parseDocumentCursor(s, sort string) (c documentCursor, err error) {
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || json.Unmarshal(b, &c) != nil || c.Sort != sort {
-		return c, errBadCursor
-	}
-	return c, nil
-}
-
 // A condition is a part of a WHERE clause with the arguments of all of it.
 type condition struct {
 	text strings.Builder
@@ -95,57 +71,31 @@ type listedDocument struct {
 
 // List returns one page of documents; see corpus.Documents.
 func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 50
+	on, err := page.DocumentsOf(f)
+	if err != nil {
+		return nil, "", err
 	}
-	limit = min(limit, 1000)
 	where, err := documentFilter(s, f)
 	if err != nil {
 		return nil, "", err
 	}
-	sort, order, keyset := f.Sort, "", ""
-	switch sort {
-	case "", "newest":
-		sort, keyset, order = "newest", `(d.created_at, d.n) < (?, ?)`, `d.created_at DESC, d.n DESC`
-	case "oldest":
-		keyset, order = `(d.created_at, d.n) > (?, ?)`, `d.created_at, d.n`
-	case "title":
-		keyset, order = `(d.title_fold, d.n) > (?, ?)`, `d.title_fold, d.n`
-	default:
-		return nil, "", &chat.Error{Code: chat.CodeInvalid, Message: `Documents can be sorted by "newest", "oldest" or "title".`}
-	}
-	if f.Cursor != "" {
-		c, err := parseDocumentCursor(f.Cursor, sort)
-		if err != nil {
-			return nil, "", err
-		}
-		if sort == "title" {
-			where.and(keyset, c.Key, c.N)
-		} else {
-			where.and(keyset, c.At, c.N)
-		}
+	if len(on.After) > 0 {
+		where.and(on.Keyset, on.After...)
 	}
 	read := func(from scanner) (r listedDocument, err error) {
 		r.Document, err = scanDocument(from, &r.n, &r.fold)
 		return r, err
 	}
 	rows, err := query(ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`, d.n, d.title_fold FROM documents d WHERE`+where.text.String()+
-		` ORDER BY `+order+` LIMIT `+strconv.Itoa(limit+1), where.args...)
+		` ORDER BY `+on.Order+` LIMIT `+strconv.Itoa(on.Limit+1), where.args...)
 	if err != nil {
 		return nil, "", fmt.Errorf("list documents: %w", err)
 	}
 	next := ""
-	if len(rows) > limit {
-		rows = rows[:limit]
-		last := rows[limit-1]
-		c := documentCursor{Sort: sort, N: last.n}
-		if sort == "title" {
-			c.Key = last.fold
-		} else {
-			c.At = last.CreatedAt.UnixMicro()
-		}
-		next = c.String()
+	if len(rows) > on.Limit {
+		rows = rows[:on.Limit]
+		last := rows[on.Limit-1]
+		next = on.Behind(last.Document, last.fold, last.n)
 	}
 	list := make([]corpus.Document, len(rows))
 	for i, r := range rows {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,8 +33,8 @@ func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 
 // SetState moves a document to a state; see corpus.Documents.
 func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure) error {
-	if (broken != nil) != (state == corpus.StateFailed) {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "A failed document needs a reason, and only a failed one has it."}
+	if err := state.Explained(broken); err != nil {
+		return err
 	}
 	progress, err := toJSON(p)
 	if err != nil {
@@ -79,7 +78,7 @@ func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err
 	s = legibleScope(s)
 	d, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`, d.n FROM documents d WHERE id = $1 AND user_id = $2 FOR UPDATE`,
 		legible(id), s.User), &n)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, d.Namespace) {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !s.Holds(d.Namespace) {
 		return 0, d, errNoDocument
 	}
 	return n, d, err

@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 
 	"footnote/chat"
 )
-
-const maxKeyBytes = 255
 
 // runColumns are what scanRun reads of runs (r), sessions (s) and run_texts (t).
 const runColumns = ` r.id, s.id, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out `
@@ -58,36 +55,22 @@ const startRun = `
 
 // StartRun implements chat.Store.
 func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, lease chat.Lease) (run chat.Run, fresh bool, err error) {
-	var key []byte
-	if req.IdempotencyKey != "" {
-		key = []byte(req.IdempotencyKey)
-	}
-	if len(key) > maxKeyBytes {
-		return chat.Run{}, false, &chat.Error{Code: chat.CodeInvalid, Message: "An Idempotency-Key has 1 to 255 bytes."}
-	}
-	asked, err := json.Marshal(req)
+	start, err := req.Start(user)
 	if err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
-	digest := sha256.Sum256(asked)
-	if req.SessionID == "" {
-		req.SessionID = chat.NewID()
-	} else if err := chat.CheckSessionID(req.SessionID); err != nil {
-		return chat.Run{}, false, err
-	}
-	req.IdempotencyKey = ""
-	run = chat.Run{ID: chat.NewID(), SessionID: req.SessionID, User: user, Request: req, Status: chat.RunRunning}
-	request, err := json.Marshal(req)
-	if err != nil {
-		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
+	run, req = start.Run, start.Run.Request
+	var key []byte // none is NULL
+	if start.Key != "" {
+		key = []byte(start.Key)
 	}
 	title := chat.TitleOf(req.Message)
 	var now int64
 	err = c.db.queryRow(ctx, shortTime, startRun, []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
-		time.Until(lease.Until).Microseconds(), req.Sibling, request, strings.ToLower(req.Message), key, digest[:]}, &now, &run.ParentID)
+		time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key, start.Digest[:]}, &now, &run.ParentID)
 	nowhere := errors.Is(err, pgx.ErrNoRows)
 	if key != nil && (nowhere || violates(err, "idempotency_keys_once")) {
-		if known, err := c.byKey(ctx, user, key, digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
+		if known, err := c.byKey(ctx, user, key, start.Digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return known, false, err
 		}
 	}
@@ -103,14 +86,13 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 
 // Repeated implements chat.Store.
 func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
-	asked, err := json.Marshal(req)
+	digest, err := req.Digest()
 	if err != nil {
 		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
 	}
-	digest := sha256.Sum256(asked)
 	run, err := c.byKey(ctx, user, []byte(req.IdempotencyKey), digest[:])
 	if errors.Is(err, pgx.ErrNoRows) {
-		return chat.Run{}, &chat.Error{Code: chat.CodeNotFound, Message: "No question was asked with this Idempotency-Key.", Err: err}
+		return chat.Run{}, chat.ErrKeyUnknown
 	}
 	return run, err
 }
@@ -124,7 +106,7 @@ func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (cha
 		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %w", err)
 	}
 	if !bytes.Equal(known, digest) {
-		return chat.Run{}, keyReused()
+		return chat.Run{}, chat.ErrKeyReused
 	}
 	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.n = $1`, n)
 	if err != nil || len(runs) != 1 {
@@ -155,8 +137,4 @@ func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]cha
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
 	return runs, nil
-}
-
-func keyReused() error {
-	return &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
 }

@@ -3,14 +3,13 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"footnote/chat"
+	"footnote/sql/page"
 )
 
 const selectSession = `
@@ -45,22 +44,22 @@ func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Sess
 
 // Sessions implements chat.Store.
 func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
-	at, n, err := parseCursor(q.Cursor)
+	from, err := page.PlaceOf(q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := pageSize(q.Limit)
+	limit := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	found, err := query(ctx, c.db, shortTime, scanSession, selectSession+`
 		WHERE s.user_id = $1 AND s.deleted_at = 0 AND (s.updated_at, s.n) < ($2, $3) AND ($4 = '' OR strpos(s.title_fold, $4) > 0 OR EXISTS (
 			SELECT FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND strpos(t.question_fold, $4) > 0))
-		ORDER BY s.updated_at DESC, s.n DESC LIMIT $5`, s.User, at, n, strings.ToLower(q.Text), limit+1)
+		ORDER BY s.updated_at DESC, s.n DESC LIMIT $5`, s.User, from.At, from.N, strings.ToLower(q.Text), limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list sessions: %w", err)
 	}
 	next := ""
 	if len(found) > limit {
 		found = found[:limit]
-		next = cursor(found[limit-1])
+		next = page.Behind(found[limit-1].UpdatedAt, found[limit-1].n)
 	}
 	sessions := make([]chat.Session, len(found))
 	for i, s := range found {
@@ -69,28 +68,10 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	return sessions, next, nil
 }
 
-// cursor names the place behind a session: when it was last active, and its number, which sorts those of one instant.
-func cursor(s listed) string {
-	return strconv.FormatInt(micros(s.UpdatedAt), 36) + "-" + strconv.FormatInt(s.n, 36)
-}
-
-func parseCursor(s string) (at, n int64, err error) {
-	if s == "" {
-		return 1<<63 - 1, 0, nil
-	}
-	first, second, _ := strings.Cut(s, "-")
-	at, errAt := strconv.ParseInt(first, 36, 64)
-	n, errN := strconv.ParseInt(second, 36, 64)
-	if errAt != nil || errN != nil {
-		return 0, 0, &chat.Error{Code: chat.CodeInvalid, Message: "This page's cursor is not valid. Start again from the first page."}
-	}
-	return at, n, nil
-}
-
 // RenameSession implements chat.Store.
 func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title string) error {
-	if n := utf8.RuneCountInString(title); n < 1 || n > chat.MaxTitleRunes {
-		return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf("A title has 1 to %d characters.", chat.MaxTitleRunes)}
+	if err := chat.CheckTitle(title); err != nil {
+		return err
 	}
 	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = $1, title_fold = $2 WHERE id = $3 AND user_id = $4 AND deleted_at = 0`,
 		title, strings.ToLower(title), id, s.User)

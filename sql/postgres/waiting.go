@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,16 +30,11 @@ func scanQueued(row scanner) (q chat.Queued, err error) {
 
 // Enqueue implements chat.Store. The session's row is locked, so that two don't take the same place.
 func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (q chat.Queued, err error) {
-	if len(req.IdempotencyKey) > maxKeyBytes {
-		return q, &chat.Error{Code: chat.CodeInvalid, Message: "An Idempotency-Key has 1 to 255 bytes."}
-	}
-	fresh := chat.Queued{ID: chat.NewID(), SessionID: req.SessionID, User: s.User, Request: req}
-	fresh.Request.IdempotencyKey = cmp.Or(req.IdempotencyKey, "queued:"+fresh.ID)
-	key := []byte(fresh.Request.IdempotencyKey)
-	request, err := json.Marshal(req)
+	fresh, request, err := req.Wait(s.User)
 	if err != nil {
 		return q, fmt.Errorf("enqueue: %w", err)
 	}
+	key := []byte(fresh.Request.IdempotencyKey)
 	err = c.db.inTx(ctx, shortTime, func(t *tx) error {
 		q = fresh
 		var session int64
@@ -56,13 +50,13 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 				continue
 			}
 			if !known.Request.SameAs(req) {
-				return keyReused()
+				return chat.ErrKeyReused
 			}
 			q = known
 			return nil
 		}
 		if len(list) >= chat.MaxQueued {
-			return tooManyQueued()
+			return chat.ErrQueueFull
 		}
 		var now int64
 		err = t.queryRow(`INSERT INTO queued (id, session, place, key, request, created_at)
@@ -72,10 +66,6 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 		return err
 	})
 	return q, err
-}
-
-func tooManyQueued() error {
-	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf("%d questions wait already. Remove one, or ask this one later.", chat.MaxQueued)}
 }
 
 // Queue implements chat.Store.

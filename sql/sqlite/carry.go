@@ -8,6 +8,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/move"
+	"footnote/sql/steps"
 )
 
 // carried says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order of the keys. What a
@@ -66,7 +67,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 		return nil, err
 	}
 	s := &Source{pool: pool}
-	steps, err := migrations(migrationFiles, "migrations")
+	all, err := steps.Read(migrationFiles, "migrations")
 	if err != nil {
 		return nil, closing(pool, err)
 	}
@@ -75,9 +76,9 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	if err != nil {
 		return nil, closing(pool, failure(err))
 	}
-	if version != len(steps) {
+	if version != len(all) {
 		return nil, closing(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it once, or use a newer program", version, len(steps))})
+			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it once, or use a newer program", version, len(all))})
 	}
 	return s, nil
 }

@@ -65,24 +65,12 @@ func toJSON(v any) (string, error) {
 	return string(b), nil
 }
 
-var progressQueued = `{"stage":"queued","done":0,"total":0}`
+const progressQueued = `{"stage":"queued","done":0,"total":0}`
 
 // Put stores a new document or version; see corpus.Documents.
 func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.Document, duplicate bool, err error) {
-	if d.User == "" || d.SHA256 == "" || d.Path == "" {
-		return stored, false, &chat.Error{Code: chat.CodeInvalid, Message: "A document needs a user, a path and its content's hash."}
-	}
-	if d.Namespace == "" {
-		d.Namespace = chat.DefaultNamespace
-	}
-	if d.Filename == "" {
-		d.Filename = d.Path[strings.LastIndexByte(d.Path, '/')+1:]
-	}
-	if d.Title == "" {
-		d.Title = d.Filename
-	}
-	if d.Semantic == "" {
-		d.Semantic = corpus.SemanticOff
+	if d, err = d.Complete(); err != nil {
+		return stored, false, err
 	}
 	meta, err := toJSON(d.Meta)
 	if err != nil {

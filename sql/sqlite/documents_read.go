@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -13,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/page"
 )
 
 // inScope restricts documents (as d) to those of a scope that are not deleted. It takes scopeArgs.
@@ -52,63 +51,19 @@ func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.D
 	return d, err
 }
 
-// documentCursor is the place after a document in one order.
-type documentCursor struct {
-	Sort string
-	At   int64  `json:",omitempty"`
-	Key  string `json:",omitempty"`
-	N    int64
-}
-
-var errBadCursor = &chat.Error{Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor."}
-
-func (c documentCursor) String() string {
-	b, _ := json.Marshal(c) // strings and numbers: can't fail
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func parseDocumentCursor(s, sort string) (c documentCursor, err error) {
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || json.Unmarshal(b, &c) != nil || c.Sort != sort {
-		return c, errBadCursor
-	}
-	return c, nil
-}
-
 // List returns one page of documents; see corpus.Documents.
 func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 50
+	on, err := page.DocumentsOf(f)
+	if err != nil {
+		return nil, "", err
 	}
-	limit = min(limit, 1000)
 	where, args, err := documentFilter(s, f)
 	if err != nil {
 		return nil, "", err
 	}
-	sort, order := f.Sort, ""
-	var key string // of the keyset
-	switch sort {
-	case "", "newest":
-		sort, key, order = "newest", `(d.created_at, d.n) < (?, ?)`, `d.created_at DESC, d.n DESC`
-	case "oldest":
-		key, order = `(d.created_at, d.n) > (?, ?)`, `d.created_at, d.n`
-	case "title":
-		key, order = `(d.title_fold, d.n) > (?, ?)`, `d.title_fold, d.n`
-	default:
-		return nil, "", &chat.Error{Code: chat.CodeInvalid, Message: `Documents can be sorted by "newest", "oldest" or "title".`}
-	}
-	if f.Cursor != "" {
-		c, err := parseDocumentCursor(f.Cursor, sort)
-		if err != nil {
-			return nil, "", err
-		}
-		where += ` AND ` + key
-		if sort == "title" {
-			args = append(args, c.Key, c.N)
-		} else {
-			args = append(args, c.At, c.N)
-		}
+	if len(on.After) > 0 {
+		where += ` AND ` + on.Keyset
+		args = append(args, on.After...)
 	}
 	from := ""
 	if len(f.IDs) > 0 {
@@ -124,28 +79,21 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	if len(f.Meta)+len(f.MetaAny) > 0 { // the text depends on how many there are
 		query = ds.db.readers.QueryContext
 	}
-	rows, err := query(ctx, `SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+order+` LIMIT +?`, append(args, limit+1)...)
+	rows, err := query(ctx, `SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+on.Order+` LIMIT +?`, append(args, on.Limit+1)...)
 	if err != nil {
 		return nil, "", failure(err)
 	}
 	defer rows.Close()
 	var list []corpus.Document
-	last := documentCursor{Sort: sort}
+	var n int64
+	var fold string
 	for rows.Next() {
-		if len(list) == limit {
-			return list, last.String(), nil
+		if len(list) == on.Limit {
+			return list, on.Behind(list[on.Limit-1], fold, n), nil
 		}
-		var n int64
-		var fold string
 		d, err := scanDocument(rows, &n, &fold)
 		if err != nil {
 			return nil, "", err
-		}
-		last.N = n
-		if sort == "title" {
-			last.Key = fold
-		} else {
-			last.At = d.CreatedAt.UnixMicro()
 		}
 		list = append(list, d)
 	}

@@ -32,8 +32,8 @@ func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 
 // SetState moves a document to a state; see corpus.Documents.
 func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure) error {
-	if (broken != nil) != (state == corpus.StateFailed) {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "A failed document needs a reason, and only a failed one has it."}
+	if err := state.Explained(broken); err != nil {
+		return err
 	}
 	progress, err := toJSON(p)
 	if err != nil {
@@ -77,22 +77,10 @@ func scopedInTx(t *tx, s chat.Scope, id string) (n int64, d corpus.Document, err
 		return 0, d, err
 	}
 	d, err = scanDocument(stmt.QueryRowContext(t.ctx, id, s.User), &n)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && !inNamespaces(s, d.Namespace) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !s.Holds(d.Namespace) {
 		return 0, d, errNoDocument
 	}
 	return n, d, err
-}
-
-func inNamespaces(s chat.Scope, namespace string) bool {
-	if len(s.Namespaces) == 0 {
-		return true
-	}
-	for _, name := range s.Namespaces {
-		if name == namespace {
-			return true
-		}
-	}
-	return false
 }
 
 // Delete hides a document; see corpus.Documents.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/sql/page"
 )
 
 const selectFeedback = `
@@ -74,23 +75,24 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 
 // Feedback implements chat.Store.
 func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery) ([]chat.Feedback, string, error) {
-	at, n, err := parseCursor(q.Cursor)
+	from, err := page.PlaceOf(q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := pageSize(q.Limit)
+	limit := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	rows, err := c.db.query(ctx, selectFeedback+`
 		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?) AND (? = '' OR f.rating = ?) AND (? = '' OR s.id = ?)
-		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, at, n, string(q.Rating), string(q.Rating), q.SessionID, q.SessionID, limit+1)
+		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, from.At, from.N, string(q.Rating), string(q.Rating), q.SessionID, q.SessionID, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list feedback: %w", err)
 	}
 	defer rows.Close()
 	var found []chat.Feedback
+	var n int64
 	next := ""
 	for rows.Next() {
 		if len(found) == limit { // there is one more
-			next = cursor(found[limit-1].UpdatedAt, n)
+			next = page.Behind(found[limit-1].UpdatedAt, n)
 			break
 		}
 		var f chat.Feedback

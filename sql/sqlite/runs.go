@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -13,8 +12,6 @@ import (
 
 	"footnote/chat"
 )
-
-const maxKeyBytes = 255
 
 const selectRun = `
 	SELECT r.id, s.id, s.user, coalesce(p.id, ''), t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out
@@ -53,67 +50,47 @@ func scanRuns(rows *sql.Rows) ([]chat.Run, error) {
 
 // StartRun implements chat.Store.
 func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, lease chat.Lease) (run chat.Run, fresh bool, err error) {
-	if len(req.IdempotencyKey) > maxKeyBytes {
-		return chat.Run{}, false, &chat.Error{Code: chat.CodeInvalid, Message: "An Idempotency-Key has 1 to 255 bytes."}
-	}
-	start := newRun{user: user, key: req.IdempotencyKey, lease: lease}
-	asked, err := json.Marshal(req)
+	asked, err := req.Start(user)
 	if err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
-	start.digest = sha256.Sum256(asked)
-	if req.SessionID == "" {
-		req.SessionID = chat.NewID()
-	} else if err := chat.CheckSessionID(req.SessionID); err != nil {
-		return chat.Run{}, false, err
-	}
-	req.IdempotencyKey = ""
-	start.run = chat.Run{ID: chat.NewID(), SessionID: req.SessionID, User: user, Request: req, Status: chat.RunRunning}
-	if start.request, err = json.Marshal(req); err != nil {
-		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
-	}
+	start := newRun{Start: asked, lease: lease}
 	if err := c.db.write(ctx, true, start.store); err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
-	return start.run, start.fresh, nil
+	return start.Run, start.fresh, nil
 }
 
 // Repeated implements chat.Store.
 func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
-	start := newRun{user: user, key: req.IdempotencyKey}
-	asked, err := json.Marshal(req)
+	digest, err := req.Digest()
 	if err != nil {
 		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
 	}
-	start.digest = sha256.Sum256(asked)
+	start := newRun{Start: chat.Start{Run: chat.Run{User: user}, Key: req.IdempotencyKey, Digest: digest}}
 	known := false
 	err = c.db.write(ctx, false, func(tx *tx) error {
 		known, err = start.byKey(tx)
 		return err
 	})
 	if err == nil && !known {
-		err = &chat.Error{Code: chat.CodeNotFound, Message: "No question was asked with this Idempotency-Key."}
+		err = chat.ErrKeyUnknown
 	}
 	if err != nil {
 		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
 	}
-	return start.run, nil
+	return start.Run, nil
 }
 
 // newRun is a run on its way into the database.
 type newRun struct {
-	user    string
-	key     string
-	digest  [sha256.Size]byte // of the request as it was asked
-	request []byte            // as it is stored
-	lease   chat.Lease
-
-	run   chat.Run // the result
-	fresh bool
+	chat.Start // its run is the one of before when the key is known
+	lease      chat.Lease
+	fresh      bool
 }
 
 func (s *newRun) store(tx *tx) error {
-	if s.key != "" {
+	if s.Key != "" {
 		if known, err := s.byKey(tx); err != nil || known {
 			return err
 		}
@@ -127,27 +104,27 @@ func (s *newRun) store(tx *tx) error {
 	if err != nil {
 		return err
 	}
-	s.run.CreatedAt = timeOf(now)
+	s.Run.CreatedAt = timeOf(now)
 	var n int64
 	if err := tx.queryRow(`
 		INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at)
 		VALUES (?, ?, ?, ?, 'running', ?, ?, ?) RETURNING n`,
-		[]any{s.run.ID, session, parent, depth, s.lease.Owner, micros(s.lease.Until), now}, &n); err != nil {
+		[]any{s.Run.ID, session, parent, depth, s.lease.Owner, micros(s.lease.Until), now}, &n); err != nil {
 		return err
 	}
 	if _, err := tx.exec(`INSERT INTO run_texts (run, request, question_fold) VALUES (?, ?, ?)`,
-		n, string(s.request), strings.ToLower(s.run.Request.Message)); err != nil {
+		n, string(s.Request), strings.ToLower(s.Run.Request.Message)); err != nil {
 		return err
 	}
 	if _, err := tx.exec(`UPDATE sessions SET head = ?, updated_at = ? WHERE n = ?`, n, now, session); err != nil {
 		return err
 	}
 	s.fresh = true
-	if s.key == "" {
+	if s.Key == "" {
 		return nil
 	}
 	_, err = tx.exec(`INSERT INTO idempotency_keys (user, key, request, run, created_at) VALUES (?, ?, ?, ?, ?)`,
-		s.user, s.key, s.digest[:], n, now)
+		s.Run.User, s.Key, s.Digest[:], n, now)
 	return err
 }
 
@@ -155,15 +132,15 @@ func (s *newRun) store(tx *tx) error {
 func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	var n int64
 	var digest []byte
-	err = tx.queryRow(`SELECT run, request FROM idempotency_keys WHERE user = ? AND key = ?`, []any{s.user, s.key}, &n, &digest)
+	err = tx.queryRow(`SELECT run, request FROM idempotency_keys WHERE user = ? AND key = ?`, []any{s.Run.User, s.Key}, &n, &digest)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if !bytes.Equal(digest, s.digest[:]) {
-		return false, keyReused()
+	if !bytes.Equal(digest, s.Digest[:]) {
+		return false, chat.ErrKeyReused
 	}
 	rows, err := tx.query(selectRun+`WHERE r.n = ?`, n)
 	if err != nil {
@@ -173,7 +150,7 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	if err != nil || len(runs) != 1 {
 		return false, fmt.Errorf("find the run of an idempotency key: %d found: %w", len(runs), err)
 	}
-	s.run = runs[0]
+	s.Run = runs[0]
 	return true, nil
 }
 
@@ -181,14 +158,14 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
 	var user string
 	var deleted int64
-	err = tx.queryRow(`SELECT n, user, head, deleted_at FROM sessions WHERE id = ?`, []any{s.run.SessionID}, &n, &user, &head, &deleted)
+	err = tx.queryRow(`SELECT n, user, head, deleted_at FROM sessions WHERE id = ?`, []any{s.Run.SessionID}, &n, &user, &head, &deleted)
 	if errors.Is(err, sql.ErrNoRows) {
-		title := chat.TitleOf(s.run.Request.Message)
+		title := chat.TitleOf(s.Run.Request.Message)
 		err = tx.queryRow(`INSERT INTO sessions (id, user, title, title_fold, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING n`,
-			[]any{s.run.SessionID, s.user, title, strings.ToLower(title), now, now}, &n)
+			[]any{s.Run.SessionID, s.Run.User, title, strings.ToLower(title), now, now}, &n)
 		return n, 0, err
 	}
-	if err == nil && (user != s.user || deleted != 0) {
+	if err == nil && (user != s.Run.User || deleted != 0) {
 		err = sql.ErrNoRows
 	}
 	return n, head, notFound(err, "find session", "session")
@@ -196,7 +173,7 @@ func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
 
 // place says which run precedes the new one, and how long the branch is with it.
 func (s *newRun) place(tx *tx, session, head int64) (parent, depth int64, err error) {
-	if sibling := s.run.Request.Sibling; sibling != "" {
+	if sibling := s.Run.Request.Sibling; sibling != "" {
 		err = tx.queryRow(`SELECT parent, depth FROM runs WHERE id = ? AND session = ?`, []any{sibling, session}, &parent, &depth)
 		if err != nil {
 			return 0, 0, notFound(err, "find sibling", "run")
@@ -212,7 +189,7 @@ func (s *newRun) place(tx *tx, session, head int64) (parent, depth int64, err er
 	if parent == 0 {
 		return 0, depth, nil
 	}
-	return parent, depth, tx.queryRow(`SELECT id FROM runs WHERE n = ?`, []any{parent}, &s.run.ParentID)
+	return parent, depth, tx.queryRow(`SELECT id FROM runs WHERE n = ?`, []any{parent}, &s.Run.ParentID)
 }
 
 // Run implements chat.Store.
@@ -245,8 +222,4 @@ func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]cha
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
 	return runs, nil
-}
-
-func keyReused() error {
-	return &chat.Error{Code: chat.CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
 }

@@ -3,12 +3,11 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/sql/page"
 )
 
 const selectSession = `
@@ -38,24 +37,25 @@ func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Sess
 
 // Sessions implements chat.Store.
 func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
-	at, n, err := parseCursor(q.Cursor)
+	from, err := page.PlaceOf(q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit, text := pageSize(q.Limit), strings.ToLower(q.Text)
+	limit, text := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage), strings.ToLower(q.Text)
 	rows, err := c.db.query(ctx, selectSession+`
 		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?) OR EXISTS (
 			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND instr(t.question_fold, ?)))
-		ORDER BY s.updated_at DESC, s.n DESC LIMIT +?`, s.User, at, n, text, text, text, limit+1)
+		ORDER BY s.updated_at DESC, s.n DESC LIMIT +?`, s.User, from.At, from.N, text, text, text, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list sessions: %w", err)
 	}
 	defer rows.Close()
 	var sessions []chat.Session
+	var n int64
 	next := ""
 	for rows.Next() {
 		if len(sessions) == limit { // there is one more
-			next = cursor(sessions[limit-1].UpdatedAt, n)
+			next = page.Behind(sessions[limit-1].UpdatedAt, n)
 			break
 		}
 		var session chat.Session
@@ -70,28 +70,10 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	return sessions, next, nil
 }
 
-// cursor names the place behind a session: when it was last active, and its number, which sorts those of one instant.
-func cursor(at time.Time, n int64) string {
-	return strconv.FormatInt(micros(at), 36) + "-" + strconv.FormatInt(n, 36)
-}
-
-func parseCursor(s string) (at, n int64, err error) {
-	if s == "" {
-		return 1<<63 - 1, 0, nil
-	}
-	first, second, _ := strings.Cut(s, "-")
-	at, errAt := strconv.ParseInt(first, 36, 64)
-	n, errN := strconv.ParseInt(second, 36, 64)
-	if errAt != nil || errN != nil {
-		return 0, 0, &chat.Error{Code: chat.CodeInvalid, Message: "This page's cursor is not valid. Start again from the first page."}
-	}
-	return at, n, nil
-}
-
 // RenameSession implements chat.Store.
 func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title string) error {
-	if n := utf8.RuneCountInString(title); n < 1 || n > chat.MaxTitleRunes {
-		return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf("A title has 1 to %d characters.", chat.MaxTitleRunes)}
+	if err := chat.CheckTitle(title); err != nil {
+		return err
 	}
 	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = ?, title_fold = ? WHERE id = ? AND user = ? AND deleted_at = 0`,
 		title, strings.ToLower(title), id, s.User)

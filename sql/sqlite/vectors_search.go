@@ -52,7 +52,7 @@ func (s *vectorSnapshot) allowed(scope chat.Scope, documents []string) []bool {
 	}
 	allowed := make([]bool, len(s.documents))
 	for i, place := range s.documents {
-		allowed[i] = place.user == scope.User && inNamespaces(scope, place.namespace) && (len(documents) == 0 || wanted[place.document])
+		allowed[i] = place.user == scope.User && scope.Holds(place.namespace) && (len(documents) == 0 || wanted[place.document])
 	}
 	return allowed
 }

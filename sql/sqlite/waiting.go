@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -40,12 +39,7 @@ func scanQueued(rows *sql.Rows) ([]chat.Queued, error) {
 
 // Enqueue implements chat.Store.
 func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (q chat.Queued, err error) {
-	if len(req.IdempotencyKey) > maxKeyBytes {
-		return q, &chat.Error{Code: chat.CodeInvalid, Message: "An Idempotency-Key has 1 to 255 bytes."}
-	}
-	q = chat.Queued{ID: chat.NewID(), SessionID: req.SessionID, User: s.User, Request: req}
-	q.Request.IdempotencyKey = cmp.Or(req.IdempotencyKey, "queued:"+q.ID)
-	request, err := json.Marshal(req)
+	q, request, err := req.Wait(s.User)
 	if err != nil {
 		return q, fmt.Errorf("enqueue: %w", err)
 	}
@@ -63,7 +57,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 		case err != nil:
 			return err
 		case len(known) > 0 && !known[0].Request.SameAs(req):
-			return keyReused()
+			return chat.ErrKeyReused
 		case len(known) > 0:
 			q = known[0]
 			return nil
@@ -73,7 +67,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 			return err
 		}
 		if count >= chat.MaxQueued {
-			return tooManyQueued()
+			return chat.ErrQueueFull
 		}
 		now := time.Now().UnixMicro()
 		q.CreatedAt = timeOf(now)
@@ -82,10 +76,6 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 		return err
 	})
 	return q, err
-}
-
-func tooManyQueued() error {
-	return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf("%d questions wait already. Remove one, or ask this one later.", chat.MaxQueued)}
 }
 
 // Queue implements chat.Store.

@@ -1,0 +1,65 @@
+package chat
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+)
+
+const maxKeyBytes = 255
+
+// What every Store answers of the keys that keep a question from being asked twice, and of a queue that is full.
+var (
+	ErrKeyReused  = &Error{Code: CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
+	ErrKeyUnknown = &Error{Code: CodeNotFound, Message: "No question was asked with this Idempotency-Key."}
+	ErrQueueFull  = &Error{Code: CodeConflict, Message: fmt.Sprintf("%d questions wait already. Remove one, or ask this one later.", MaxQueued)}
+
+	errLongKey = &Error{Code: CodeInvalid, Message: fmt.Sprintf("An Idempotency-Key has 1 to %d bytes.", maxKeyBytes)}
+)
+
+// Start is a run as a Store writes it down first.
+type Start struct {
+	Run     Run               // its ParentID and CreatedAt are for the store to set
+	Key     string            // the Idempotency-Key; empty for none
+	Digest  [sha256.Size]byte // see RunRequest.Digest
+	Request []byte            // JSON of Run.Request
+}
+
+// Start makes the run that a user asks for, in a new session where the request names none. It fails with CodeInvalid for a key that is too
+// long or a session's name that can't be one.
+func (r RunRequest) Start(user string) (s Start, err error) {
+	if len(r.IdempotencyKey) > maxKeyBytes {
+		return s, errLongKey
+	}
+	if s.Digest, err = r.Digest(); err != nil {
+		return s, err
+	}
+	if r.SessionID == "" {
+		r.SessionID = NewID()
+	} else if err := CheckSessionID(r.SessionID); err != nil {
+		return s, err
+	}
+	s.Key, r.IdempotencyKey = r.IdempotencyKey, ""
+	s.Run = Run{ID: NewID(), SessionID: r.SessionID, User: user, Request: r, Status: RunRunning}
+	s.Request, err = json.Marshal(r)
+	return s, err
+}
+
+// Digest is the SHA-256 of all that is asked, whatever the key is: two requests with one key must have the same.
+func (r RunRequest) Digest() ([sha256.Size]byte, error) {
+	asked, err := json.Marshal(r)
+	return sha256.Sum256(asked), err
+}
+
+// Wait makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets one of its own. It fails
+// with CodeInvalid for a key that is too long.
+func (r RunRequest) Wait(user string) (q Queued, request []byte, err error) {
+	if len(r.IdempotencyKey) > maxKeyBytes {
+		return q, nil, errLongKey
+	}
+	q = Queued{ID: NewID(), SessionID: r.SessionID, User: user, Request: r}
+	q.Request.IdempotencyKey = cmp.Or(r.IdempotencyKey, "queued:"+q.ID)
+	request, err = json.Marshal(r)
+	return q, request, err
+}

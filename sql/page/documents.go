@@ -1,0 +1,66 @@
+package page
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Documents is one page of documents (as d in its SQL).
+type Documents struct {
+	Limit  int
+	Order  string // of ORDER BY
+	Keyset string // the condition of what comes behind After, with a "?" for each of its values
+	After  []any  // empty: this is the first page
+	sort   string
+}
+
+// cursor is the place behind a document in one order.
+type cursor struct {
+	Sort string
+	At   int64  `json:",omitempty"`
+	Key  string `json:",omitempty"`
+	N    int64
+}
+
+// DocumentsOf is the page that a filter asks for. It fails with CodeInvalid for an order that there is not and for a cursor of another list.
+func DocumentsOf(f corpus.Filter) (p Documents, err error) {
+	p = Documents{Limit: Limit(f.Limit, 50, 1000), sort: f.Sort}
+	switch f.Sort {
+	case "", "newest":
+		p.sort, p.Keyset, p.Order = "newest", `(d.created_at, d.n) < (?, ?)`, `d.created_at DESC, d.n DESC`
+	case "oldest":
+		p.Keyset, p.Order = `(d.created_at, d.n) > (?, ?)`, `d.created_at, d.n`
+	case "title":
+		p.Keyset, p.Order = `(d.title_fold, d.n) > (?, ?)`, `d.title_fold, d.n`
+	default:
+		return p, &chat.Error{Code: chat.CodeInvalid, Message: `Documents can be sorted by "newest", "oldest" or "title".`}
+	}
+	if f.Cursor == "" {
+		return p, nil
+	}
+	var c cursor
+	b, err := base64.RawURLEncoding.DecodeString(f.Cursor)
+	if err != nil || json.Unmarshal(b, &c) != nil || c.Sort != p.sort {
+		return p, &chat.Error{Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor."}
+	}
+	p.After = []any{c.At, c.N}
+	if p.sort == "title" {
+		p.After = []any{c.Key, c.N}
+	}
+	return p, nil
+}
+
+// Behind is the cursor of the page behind a document; fold is its title as it is sorted, n its number.
+func (p Documents) Behind(d corpus.Document, fold string, n int64) string {
+	c := cursor{Sort: p.sort, N: n}
+	if p.sort == "title" {
+		c.Key = fold
+	} else {
+		c.At = d.CreatedAt.UnixMicro()
+	}
+	b, _ := json.Marshal(c) // strings and numbers: can't fail
+	return base64.RawURLEncoding.EncodeToString(b)
+}
