@@ -6,13 +6,11 @@ import (
 	"strconv"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
-var (
-	ofCitation = regexp.MustCompile(`(?i)\[(\d{1,3})\]|\b(?:citation|footnote|source|reference|fußnote|quelle)s?\s*(?:no\.?|nr\.?|number|#)?\s*(\d{1,3})\b`)
-	ofText     = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`)
-)
+var ofText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`)
 
 // shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote of the last answer,
 // and one about a document that is named. Documents are still searched and read by tools.
@@ -51,7 +49,7 @@ func (w *work) citedPath() (choice, bool) {
 
 // citedBefore is the footnote of the last answer that the question is about.
 func (w *work) citedBefore() (chat.Citation, bool) {
-	m := ofCitation.FindStringSubmatch(w.run.Request.Message)
+	m := text.Footnote.FindStringSubmatch(w.run.Request.Message)
 	if m == nil {
 		return chat.Citation{}, false
 	}

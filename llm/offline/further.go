@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"footnote/corpus/text"
 )
 
 // mostFurther is how many sentences are said of what was not said yet.
@@ -16,8 +18,7 @@ var (
 		`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: (?:about|on|to say about) (?:it|this|that|them))?|` +
 		`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in (?:more )?detail)|` +
 		`(?:(?:erzähl|sag)e? mir )?(?:bitte )?mehr(?: (?:dazu|davon|darüber))?|weiter)(?:,? please)?[\s.!?]*$`)
-	aFootnote = lazily(`(?i)\[(\d{1,3})\]|\b(?:citation|footnote|source|reference|fußnote|quelle)s?\s*(?:no\.?|nr\.?|number|#)?\s*(\d{1,3})\b`)
-	ofSource  = lazily(`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs)$`)
+	ofSource = lazily(`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs)$`)
 )
 
 // subject is the turn of the last question that was about something in the documents, and all that was answered since; a turn without a
@@ -90,10 +91,10 @@ func unsaid(sources []source, said string) (left []candidate, any bool) {
 
 // aboutFootnote reports whether a question asks for nothing but what stands behind a footnote.
 func aboutFootnote(q string) bool {
-	if !aFootnote().MatchString(q) {
+	if !text.Footnote.MatchString(q) {
 		return false
 	}
-	words, content := contentWords(aFootnote().ReplaceAllString(q, " "))
+	words, content := contentWords(text.Footnote.ReplaceAllString(q, " "))
 	for _, w := range words {
 		if content && !ofSource().MatchString(w.Text) {
 			return false
