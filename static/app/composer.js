@@ -65,17 +65,21 @@ document.addEventListener('submit', event => {
 onClick('[name="new_session"]', () => forget()) // the question goes with the reader
 
 const ours = event => event.target === form
+let asked = '' // the words that are under way
 document.addEventListener('htmx:config:request', event => {
-  const thread = $('#thread')
-  if (ours(event) && thread) thread.setAttribute('aria-busy', 'true')
+  if (!ours(event)) return
+  asked = box.value
+  $('#thread')?.setAttribute('aria-busy', 'true')
 })
 document.addEventListener('htmx:after:swap', event => {
   const ctx = event.detail.ctx
   if (!ours(event) || !ctx?.response) return
   if (ctx.response.status < 400) {
-    box.value = ''
-    box.style.blockSize = ''
-    forget()
+    if (box.value === asked) { // else somebody has typed on
+      box.value = ''
+      box.style.blockSize = ''
+      forget()
+    }
     if (running()) box.placeholder = box.dataset.busy
     showOpened()
     window.scrollTo(0, document.documentElement.scrollHeight)
@@ -88,7 +92,8 @@ document.addEventListener('htmx:after:swap', event => {
 let lost = false
 const unsent = event => {
   if (!ours(event)) return
-  lost = true
+  lost = box.value === asked
+  if (!lost) $('#composer-key').value = freshKey()
   $('#thread')?.setAttribute('aria-busy', 'false')
   if (event.type === 'htmx:error') $('#composer-error').textContent = word('unsent')
 }
@@ -121,12 +126,14 @@ async function wait() {
   if (text.trim() === '') return
   const sent = new FormData(form)
   box.value = ''
+  $('#composer-key').value = freshKey() // what is typed next is another question, also while this one is under way
   if (await queue(sent)) {
-    forget()
-    $('#composer-key').value = freshKey()
+    if (box.value === '') forget()
     return
   }
-  if (box.value === '') box.value = text
+  lost = box.value === ''
+  if (lost) $('#composer-key').value = sent.get('idempotency_key')
+  box.value = [text, box.value].filter(Boolean).join('\n')
   $('#composer-error').textContent ||= word('unsent')
 }
 onClick('[data-do="queue"]', (button, event) => { event.preventDefault(); wait(); box.focus() })

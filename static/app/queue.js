@@ -26,10 +26,15 @@ function withdraw() {
   refusal = ''
 }
 
+/** What the server says of the queue, and the turns that came after the last one here. null: it could not be asked. false: it has no answer. */
 async function refresh() {
   const last = $$('#thread > .turn').at(-1)
-  const response = last && await fetch(`${address()}/next?after=${last.dataset.run}`, { headers: own }).catch(() => null)
-  return response?.ok ? parsed(await response.text()) : null
+  if (!last) return false
+  try {
+    const response = await fetch(`${address()}/next?after=${last.dataset.run}`, { headers: own })
+    if (response.ok) return parsed(await response.text())
+    return response.status < 500 ? false : null
+  } catch { return null }
 }
 
 async function refused(edit) {
@@ -53,12 +58,17 @@ function parsed(html) {
   return template.content
 }
 
-/** Lets a question wait. False: the server did not take it, and the question box says why. */
-export async function queue(form) {
+let before = Promise.resolve()
+/** Lets a question wait, after those that were typed before it. False: the server did not take it, and the question box says why. */
+export const queue = form => (before = before.then(() => send(form)))
+
+async function send(form) {
   form.delete('session_id')
-  const response = await fetch(`${address()}/queue`, { method: 'POST', headers: own, body: form }).catch(() => null)
-  if (!response) return false
-  const html = await response.text()
+  let response, html
+  try {
+    response = await fetch(`${address()}/queue`, { method: 'POST', headers: own, body: form })
+    html = await response.text()
+  } catch { return false }
   if (!response.ok) {
     $('#composer-error').innerHTML = html
     return false
@@ -74,15 +84,17 @@ export async function follow() {
   if (following || !$('#thread')) return
   following = true
   try {
-    for (let tries = 0; tries < 40; tries++) {
+    for (let pause = 150; ; pause = Math.min(pause * 1.2, 5000)) {
       const fresh = await refresh()
-      if (!fresh) return
-      show($('#queue', fresh))
-      const turns = $$('.turn', fresh)
-      if (turns.length > 0) return begin(turns, fresh)
+      if (fresh === false) return
+      if (fresh) {
+        show($('#queue', fresh))
+        const turns = $$('.turn', fresh)
+        if (turns.length > 0) return begin(turns, fresh)
+      }
       const first = $('#queue .queued')
       if (!first || 'problem' in first.dataset) return
-      await new Promise(done => setTimeout(done, 150))
+      await new Promise(done => setTimeout(done, pause))
     }
   } finally {
     following = false

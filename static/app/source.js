@@ -77,6 +77,7 @@ let opener = null
 let wanted = 0
 export const sourceOpen = () => document.body.dataset.source === 'open'
 export function closeSource() {
+  wanted++ // what is still on its way opens nothing
   document.body.dataset.source = 'closed'
   for (const at of $$('[data-stream]')) at.closest('.turn').dataset.closed = '' // a run that goes on opens no more by itself
   for (const chip of $$('a.cite[aria-current]')) chip.removeAttribute('aria-current')
