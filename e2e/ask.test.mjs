@@ -42,11 +42,17 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     const turn = await ask(page, aboutPDF)
     if (withModel) {
       await turn.locator('.run[open] .step').first().waitFor()
+      const decided = at.model.holdAfterReply()
       at.model.release()
+      await decided
       await turn.locator('.run[open] .step').filter({ hasText: 'Searched' }).waitFor()
       assert.equal(await turn.getAttribute('data-status'), 'running', 'the step came after the run')
+      const written = at.model.holdAfter(5)
+      at.model.release()
+      await written
       await turn.locator('.answer[aria-busy=true] .md').first().waitFor()
       await turn.locator('.run:not([open])').waitFor()
+      at.model.release()
     }
     await over(turn)
     const run = await sameAsAPI(at.server, turn)

@@ -23,7 +23,7 @@ describe('a run that takes a while', () => {
     const turn = await writing(page)
     const before = await shown(turn)
     await page.getByRole('button', { name: 'Stop generating' }).click()
-    await turn.getByText('Stopped by you').waitFor({ timeout: 2000 })
+    await turn.getByText('Stopped by you').waitFor()
     await over(turn)
     const run = await sameAsAPI(at.server, turn)
     assert.equal(run.status, 'cancelled')
@@ -34,7 +34,7 @@ describe('a run that takes a while', () => {
     await next.waitFor()
     await page.getByRole('button', { name: 'Stop generating' }).waitFor()
     await page.keyboard.press('Escape')
-    await next.getByText('Stopped by you').waitFor({ timeout: 2000 })
+    await next.getByText('Stopped by you').waitFor()
     await over(next)
   }))
 

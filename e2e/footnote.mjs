@@ -1,6 +1,7 @@
 // Starts the real programs for the tests: Footnote on a data directory of its own, the scripted model's server, and
 // proxies whose connections can be cut or held up.
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,15 +22,18 @@ export async function until(check, what, ms = 20_000) {
   }
 }
 
-/** A port of the loopback interface that nobody uses at the moment. */
-function freePort() {
-  return new Promise((done, fail) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address()
-      probe.close(() => done(port))
+/**
+ * A port of the loopback interface that nobody uses at the moment. It is below those that the system gives out by itself (32768 and up), so that
+ * nobody gets it before its server listens, or while that is being restarted.
+ */
+async function freePort() {
+  for (;;) {
+    const port = randomInt(20_000, 32_768)
+    const free = await new Promise(done => {
+      const probe = createServer().on('error', () => done(false)).listen(port, '127.0.0.1', () => probe.close(() => done(true)))
     })
-    probe.on('error', fail)
-  })
+    if (free) return port
+  }
 }
 
 function start(command, args, env) {
@@ -58,7 +62,7 @@ export async function modelServer({ delay = 0, tokens = 0 } = {}) {
   const way = await proxy(port)
   return {
     env: { OPENAI_BASE_URL: `${way.url}/v1`, OPENAI_MODEL: 'scripted' },
-    hold: way.hold, holdAfter: way.holdAfter, release: way.release,
+    hold: way.hold, holdAfter: way.holdAfter, holdAfterReply: way.holdAfterReply, release: way.release,
     async stop() { await way.stop(); await process_.stop() },
   }
 }
@@ -89,10 +93,10 @@ export async function footnote(env = {}) {
 }
 
 /** A way to a server. Cut: connections break, new ones are refused, until it heals. Held: nothing comes back, until it is released;
- * holdAfter: that begins by itself when a model has sent n pieces of one reply, and is told then. */
+ * holdAfter: that begins by itself when a model has sent n pieces of one reply, and is told then; holdAfterReply: when it has ended one. */
 export async function proxy(port) {
   const pairs = new Set()
-  let [broken, held, after, reached] = [false, false, Infinity]
+  let [broken, held, after, reached, replied] = [false, false, Infinity]
   const hold = () => { held = true; for (const { from, to } of pairs) to.unpipe(from) }
   const listener = createServer(from => {
     if (broken) { from.destroy(); return }
@@ -106,7 +110,14 @@ export async function proxy(port) {
     let pieces = 0 // of the reply that is under way
     to.on('data', data => {
       const replies = String(data).split('[DONE]')
-      if (replies.length > 1) pieces = 0
+      if (replies.length > 1) {
+        pieces = 0
+        if (replied) {
+          hold()
+          replied()
+          replied = null
+        }
+      }
       pieces += replies.at(-1).split('"content":"').length - 1
       if (pieces < after) return
       after = Infinity
@@ -122,6 +133,7 @@ export async function proxy(port) {
     heal() { broken = false },
     hold,
     holdAfter: n => new Promise(done => { [after, reached] = [n, done] }),
+    holdAfterReply: () => new Promise(done => { replied = done }),
     release() { if (!held) return; held = false; for (const { from, to } of pairs) to.pipe(from) },
     async stop() { destroy(); await new Promise(done => listener.close(done)) },
   }

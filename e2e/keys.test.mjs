@@ -84,7 +84,7 @@ describe('without a mouse', () => {
     assert.equal(await focused(page), 'q')
     await page.keyboard.press('Control+Shift+O')
     await page.waitForURL(url => url.pathname === '/')
-    assert.equal(await focused(page), 'q')
+    await until(async () => await focused(page) === 'q', 'the box of a new page has the keyboard')
   }))
 
   it('changes and keeps the theme', at.tab(async page => {

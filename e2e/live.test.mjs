@@ -25,7 +25,7 @@ async function soFar(at, turn) {
   const all = words((await trace(at.server, turn)).text)
   assert.ok(all.startsWith(text), `the page shows “${text}”, the API says “${all}”`)
 }
-const restarts = (turn, n) => until(() => turn.locator('.step').filter({ hasText: 'The server was restarted' }).count().then(found => found === n), `restart ${n} is shown`, 5000)
+const restarts = (turn, n) => until(() => turn.locator('.step').filter({ hasText: 'The server was restarted' }).count().then(found => found === n), `restart ${n} is shown`)
 
 /** Holds an interrupted turn to its promises: its text stays, also after a reload, and it can be continued. */
 async function interrupted(at, turn) {
@@ -176,7 +176,7 @@ describe('an answer that takes a while', () => {
     at.model.release()
     await ended(at.server, await runOf(turn))
     way.heal()
-    await over(turn, 10_000)
+    await over(turn)
     await sameAsAPI(at.server, turn)
   }))
 })

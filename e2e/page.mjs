@@ -6,6 +6,7 @@ import { until } from './footnote.mjs'
 export async function ask(page, question) {
   const turns = page.getByTestId('turn')
   const before = page.url().includes('/c/') ? await turns.count() : 0
+  await page.waitForLoadState() // Enter sends once the page's scripts are there
   await page.locator('#q').fill(question)
   await page.locator('#q').press('Enter')
   await page.waitForURL('**/c/*')
@@ -16,10 +17,10 @@ export async function ask(page, question) {
 }
 
 /** Waits until the turn's run is over and the page says so: no spinner, the question box free again. */
-export async function over(turn, ms = 15_000) {
+export async function over(turn) {
   const page = turn.page()
-  await turn.locator('.actions').waitFor({ timeout: ms })
-  await until(() => turn.locator('[data-stream]').count().then(n => n === 0), 'the page stops listening', 5000)
+  await turn.locator('.actions').waitFor({ timeout: 30_000 })
+  await until(() => turn.locator('[data-stream]').count().then(n => n === 0), 'the page stops listening')
   assert.equal(await turn.locator('.spin').count(), 0, 'something still spins')
   assert.equal(await turn.locator('[aria-busy=true]').count(), 0, 'something is still busy')
   await page.getByRole('button', { name: 'Send' }).waitFor()
@@ -78,6 +79,7 @@ export const marked = async place => (await place.locator('mark.quote, tspan.quo
 export async function inPDF(place, cited) {
   const sheet = place.locator(`.sheet[data-page="${cited.page}"]`)
   const page = place.page()
+  await place.locator('.quote.flash').first().waitFor({ state: 'attached' }) // the page has gone to the words
   await until(() => sheet.locator('img').evaluate(img => img.complete && img.naturalWidth > 0), 'the page is drawn')
   await until(() => page.locator('#panel').evaluateAll(all => all.every(e => e.getAnimations().length === 0)), 'the panel stands')
   const [marks, words] = await sheet.evaluate(e => ['rect.quote', 'tspan.quote'].map(selector => // at one moment: the panel may be sliding in
