@@ -26,10 +26,6 @@ func (f faulty) Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpu
 	return f.Library.Search(ctx, s, q)
 }
 
-func withSearch(h *house, f func(context.Context) error) func(*Config) {
-	return func(c *Config) { c.Library, c.ToolTimeout = faulty{h.library, f}, 200*time.Millisecond }
-}
-
 func untilStopped(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
@@ -41,14 +37,16 @@ func TestAToolThatFailsIsAnObservation(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		search func(context.Context) error
+		limit  time.Duration // for the tool that reads too, which succeeds
 		code   chat.Code
 		says   string
 	}{
-		{"by an error", func(context.Context) error { return errors.New("secret: disk on fire") }, chat.CodeInternal, "Something went wrong"},
-		{"by taking too long", untilStopped, chat.CodeTimeout, "longer than"},
-		{"by a panic", func(context.Context) error { panic("a bug") }, chat.CodeInternal, "Go on without it"},
+		{"by an error", func(context.Context) error { return errors.New("secret: disk on fire") }, time.Minute, chat.CodeInternal, "Something went wrong"},
+		{"by taking too long", untilStopped, 3 * time.Second, chat.CodeTimeout, "longer than"},
+		{"by a panic", func(context.Context) error { panic("a bug") }, time.Minute, chat.CodeInternal, "Go on without it"},
 	} {
-		h.hire(scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)), says(goodAnswer)), withSearch(h, tt.search))
+		fails := func(c *Config) { c.Library, c.ToolTimeout = faulty{h.library, tt.search}, tt.limit }
+		h.hire(scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)), says(goodAnswer)), fails)
 		got := h.answer(question("How many days of holiday are there?"))
 		if a := got.answer(); len(a.Citations) != 1 {
 			t.Errorf("%s: answer = %+v", tt.name, a)

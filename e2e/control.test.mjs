@@ -33,6 +33,7 @@ describe('a run that takes a while', () => {
     const next = page.locator(`[data-testid=turn]:not([data-run="${run.run_id}"])`)
     await next.waitFor()
     await page.getByRole('button', { name: 'Stop generating' }).waitFor()
+    await page.waitForLoadState() // the script that hears keys is there
     await page.keyboard.press('Escape')
     await next.getByText('Stopped by you').waitFor()
     await over(next)

@@ -290,7 +290,7 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 
 func TestSilenceEndsInATimeout(t *testing.T) {
 	t.Parallel()
-	m, _ := serve(t, Config{FirstToken: 50 * time.Millisecond, Idle: 50 * time.Millisecond, RetryFor: time.Millisecond}, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: 4}})
+	m, _ := serve(t, Config{FirstToken: time.Minute, Idle: 50 * time.Millisecond, RetryFor: time.Millisecond}, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: 4}})
 	if got, failed := hear(t, m, hello); got.Err != llm.KindTimeout || !failed.Shown {
 		t.Errorf("got %+v, %v", got, failed)
 	}

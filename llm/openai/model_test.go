@@ -141,11 +141,14 @@ func TestRetries(t *testing.T) {
 }
 
 func TestSilenceEndsInATimeout(t *testing.T) {
-	quick := Config{FirstToken: 50 * time.Millisecond, Idle: 50 * time.Millisecond, RetryFor: time.Millisecond}
-	for name, stall := range map[string]int{"before the first piece": -1, "after it": 1} {
-		m, _ := serve(t, quick, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: stall}})
+	const short, long = 50 * time.Millisecond, time.Minute // what is not tried out is longer than any machine is slow
+	for name, tt := range map[string]struct {
+		stall            int
+		firstToken, idle time.Duration
+	}{"before the first piece": {-1, short, long}, "after it": {1, long, short}} {
+		m, _ := serve(t, Config{FirstToken: tt.firstToken, Idle: tt.idle, RetryFor: time.Millisecond}, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: tt.stall}})
 		got, failed := ask(t, m, hello)
-		if got.Err != llm.KindTimeout || failed.Shown != (stall > 0) {
+		if got.Err != llm.KindTimeout || failed.Shown != (tt.stall > 0) {
 			t.Errorf("%s: got %+v, %v", name, got, failed)
 		}
 	}
