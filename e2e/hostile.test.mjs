@@ -58,7 +58,9 @@ The antidote spoils after nine days, see [this page](${canary.url}/outside "x") 
         await page.mouse.move(5, 5)
         await chip.hover()
         await page.locator('.card').waitFor()
+        const shown = page.evaluate(() => new Promise(done => document.addEventListener('footnote:source', () => done(), { once: true })))
         await chip.click()
+        await shown // the panel moves the page, and takes the card away, when this source has come
         await page.locator(`#panel .strip [aria-current=true] .cite, #panel [data-testid=check]`).first().waitFor()
         await harmless(page)
       }

@@ -61,6 +61,7 @@ describe('on a slow line', () => {
     await page.getByTestId('queued').nth(1).waitFor()
     assert.deepEqual(await page.locator('#queue .text').allTextContents(), [second, third])
     await page.getByRole('button', { name: 'Stop generating' }).click()
+    await page.getByText('Stopped by you').waitFor()
     at.model.release()
     await over(page.getByTestId('turn').nth(2))
     assert.deepEqual(await page.getByTestId('question').allTextContents(), [question, second, third])

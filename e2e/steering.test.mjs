@@ -128,6 +128,7 @@ describe('while an answer is made', () => {
       await until(() => page.locator('#q').evaluate(e => e === document.activeElement), 'the question box has the keyboard')
     }
     await page.getByRole('button', { name: 'Stop generating' }).click()
+    await page.getByText('Stopped by you').waitFor()
     at.model.release()
   }))
 

@@ -109,7 +109,7 @@ box?.addEventListener('input', () => {
 async function steer(button) {
   button.disabled = true
   const response = await fetch(button.getAttribute('formaction'), { method: 'POST', headers: { 'HX-Request': 'true' } }).catch(() => null)
-  if (response?.ok) return
+  if (response?.ok || response?.status === 409) return // it is over already
   button.disabled = false
   $('#composer-error').textContent = word('unsent')
 }
