@@ -28,6 +28,7 @@ func readMarker(text string) marker {
 	}
 	if closing == "】" {
 		body, _, _ = strings.Cut(body, "†") // 【3†source】
+		body, _, _ = strings.Cut(body, ":") // 【3:0†source】
 	}
 	numbers, ok := readNumbers(body, closed)
 	switch {
@@ -41,13 +42,18 @@ func readMarker(text string) marker {
 	}
 }
 
+// markerWords stand before the number in the markers of some models: the longer ones first.
+var markerWords = []string{
+	"sources", "source", "passages", "passage", "documents", "document", "docs", "doc", "citation", "cite", "ref", "n", "^", "#",
+}
+
 // readNumbers reads "3", "1, 2", "4-6" or "Source 3"; of a body that is not closed yet it only says whether it may become that.
 func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 	rest := strings.TrimLeft(body, " ")
-	for _, word := range []string{"sources", "source", "passages", "passage", "^", "#"} {
+	for _, word := range markerWords {
 		lower := strings.ToLower(rest)
 		if strings.HasPrefix(lower, word) {
-			rest = strings.TrimLeft(rest[len(word):], " ")
+			rest = strings.TrimLeft(rest[len(word):], " :=._")
 			break
 		}
 		if !closed && lower != "" && strings.HasPrefix(word, lower) {

@@ -119,6 +119,8 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 		{"another sentence of the same passage is another footnote", "The roof leaks [1]. It is old [1].", "The roof leaks [1]. It is old [2].", []string{"The roof leaks.", "It is old."}},
 		{"several in one", "Damp walls [2, 1]", "Damp walls [1][2]", []string{"The wall is damp.", "The roof leaks."}},
 		{"other brackets", "The wall is damp【2】.", "The wall is damp[1].", []string{"The wall is damp."}},
+		{"with a word", "Damp [doc2], damp [Document 2], damp [n=2], damp [ref. 2], damp [n: 2], damp【2:0†source】.", "Damp [1], damp [1], damp [1], damp [1], damp [1], damp[1].", []string{"The wall is damp."}},
+		{"words alone are no markers", "See [doc], [no 2], [n] and [reference 2].", "See [doc], [no 2], [n] and [reference 2].", nil},
 		{"unknown numbers go with their space", "A claim [9]. Another [8] one.", "A claim. Another one.", nil},
 		{"links are no markers", "See [1](http://x) and [text].", "See [1](http://x) and [text].", nil},
 		{"years are no markers", "In [2019] it was.", "In [2019] it was.", nil},

@@ -32,10 +32,11 @@ var (
 )
 
 var (
-	tooLong = regexp.MustCompile(`(?i)context[_ ]?length|context[_ ](window|size|limit)|maximum (context|(model|prompt) length)|exceeds? the (available )?context|(prompt|input|request)( is)? too (long|large for|many tokens)|too many (input )?tokens|(input|prompt|input and output) tokens? .*exceed|(input|prompt) token count .*exceed|exceeds? .*(input|prompt|model) tokens?|exceeded model token limit|range of input length|reduce the length|tokens.{0,30}must be <=|request_too_large`)
-	quota   = regexp.MustCompile(`(?i)insufficient[_ ](quota|balance|credits)|credit balance|exceeded your current quota|billing|out of credits|payment required`)
-	badCall = regexp.MustCompile(`(?i)tool_use_failed|failed to (call a function|parse (the )?(input|tool|function|model output|messages))|(parse|parsing|invalid|malformed) tool[_ ]?calls?`)
-	maxOnly = regexp.MustCompile(`(?i)max_(completion_)?tokens.{0,20}(too large|at most|must be|is not supported|cannot)`)
+	tooLong    = regexp.MustCompile(`(?i)context[_ ]?length|context[_ ](window|size|limit)|maximum (context|(model|prompt) length)|exceeds? the (available )?context|(prompt|input|request)( is)? too (long|large for|many tokens)|too many (input )?tokens|(input|prompt|input and output) tokens? .*exceed|(input|prompt) token count .*exceed|exceeds? .*(input|prompt|model) tokens?|exceeded model token limit|range of input length|reduce the length|tokens.{0,30}must be <=|request_too_large`)
+	quota      = regexp.MustCompile(`(?i)insufficient[_ ](quota|balance|credits)|credit balance|exceeded your current quota|billing|out of credits|payment required`)
+	badCall    = regexp.MustCompile(`(?i)tool_use_failed|failed to (call a function|parse (the )?(input|tool|function|model output|messages))|(parse|parsing|invalid|malformed) tool[_ ]?calls?`)
+	noEndpoint = regexp.MustCompile(`(?i)unexpected endpoint`) // LM Studio, with status 200
+	maxOnly    = regexp.MustCompile(`(?i)max_(completion_)?tokens.{0,20}(too large|at most|must be|is not supported|cannot)`)
 )
 
 // fault is an error as providers write it, in a body or in a stream.
@@ -98,8 +99,10 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 		e.Kind, e.Message = llm.KindRateLimited, "The model provider limits how many requests you may send. Try again in a moment."
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, code == "invalid_api_key":
 		e.Kind, e.Message = llm.KindAuth, "The model provider refused the key. Check "+s.KeySetting+"."
-	case status == http.StatusNotFound:
-		e.Kind, e.Message = llm.KindInvalid, "The model provider does not know the model or the address. Check "+s.ModelSetting+" and "+s.AddressSetting+"."
+	case status == http.StatusNotFound && strings.Contains(strings.ToLower(message), "model"):
+		e.Kind, e.Message = llm.KindInvalid, "The model server does not have the model "+s.Name+". Get it there, with Ollama by “ollama pull "+s.Name+"”, or set "+s.ModelSetting+" to one that it has."
+	case status == http.StatusNotFound, noEndpoint.MatchString(text):
+		e.Kind, e.Message = llm.KindInvalid, "The model provider does not know the model or the address. Check "+s.ModelSetting+" and "+s.AddressSetting+s.usualEnd()+"."
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500, status == 0:
 		e.Kind, e.Message = llm.KindServer, "The model server failed. Try again in a moment."
 	default:
@@ -115,6 +118,14 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 		e.Err = errors.New(s.Redact(Clip(message, 500)))
 	}
 	return e
+}
+
+// usualEnd is what is mostly missing from an address of OpenAI's protocol.
+func (s *Server) usualEnd() string {
+	if s.AddressSetting == "OPENAI_BASE_URL" {
+		return ", which usually ends with /v1"
+	}
+	return ""
 }
 
 // limited is a body of which only so much is read.

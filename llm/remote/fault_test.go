@@ -104,3 +104,23 @@ func TestRetryAfterIsReadInAllItsForms(t *testing.T) {
 		t.Errorf("a long wait is not told: %s", got.Message)
 	}
 }
+
+// What is wrong with a model of one's own is said with what to do next.
+func TestAModelThatIsNotThereIsToldFromAWrongAddress(t *testing.T) {
+	t.Parallel()
+	s := newServer()
+	s.Name, s.AddressSetting = "llama3.2", "OPENAI_BASE_URL"
+	for body, want := range map[string]string{
+		`{"error":{"message":"model \"llama3.2\" not found, try pulling it first","type":"api_error"}}`: "ollama pull llama3.2",
+		`{"object":"error","message":"The model ` + "`llama3.2`" + ` does not exist."}`:                 "ollama pull llama3.2",
+		"404 page not found":     "usually ends with /v1",
+		`{"detail":"Not Found"}`: "usually ends with /v1",
+	} {
+		if got := s.Classify(404, []byte(body), nil); got.Kind != llm.KindInvalid || !strings.Contains(got.Message, want) {
+			t.Errorf("%s: %s %q", body, got.Kind, got.Message)
+		}
+	}
+	if got := s.Classify(0, []byte(`{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`), nil); !strings.Contains(got.Message, "usually ends with /v1") {
+		t.Errorf("an unexpected endpoint: %q", got.Message)
+	}
+}
