@@ -21,6 +21,9 @@ const (
 	ModeContextConstrained Mode = "context_constrained"
 )
 
+// MostSteps is how many turns of the model, and how many calls that search or read, a run may be given.
+const MostSteps = 50
+
 // Budget bounds a run. A spent budget forces an answer from what there is.
 type Budget struct {
 	Steps          int `json:"steps"`           // model turns

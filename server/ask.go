@@ -203,9 +203,10 @@ func checkConfig(cfg chat.RunConfig) error {
 	for _, field := range []struct {
 		name  string
 		value *int
-	}{{"max_steps", cfg.MaxSteps}, {"max_retrieval_calls", cfg.MaxRetrievalCalls}, {"retrieval_top_k", cfg.RetrievalTopK}} {
-		if field.value != nil && (*field.value < 1 || *field.value > 50) {
-			return invalid("config." + field.name + " must be between 1 and 50.")
+		most  int
+	}{{"max_steps", cfg.MaxSteps, chat.MostSteps}, {"max_retrieval_calls", cfg.MaxRetrievalCalls, chat.MostSteps}, {"retrieval_top_k", cfg.RetrievalTopK, 50}} {
+		if field.value != nil && (*field.value < 1 || *field.value > field.most) {
+			return invalid("config." + field.name + " must be between 1 and " + strconv.Itoa(field.most) + ".")
 		}
 	}
 	return nil

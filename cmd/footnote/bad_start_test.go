@@ -69,6 +69,8 @@ func TestAStartThatCannotBeSaysWhy(t *testing.T) {
 		{"a tool that does not exist", []string{"FOOTNOTE_AGENT_TOOLS=retrieve,magic"}, []string{"serve", "--addr=127.0.0.1:0", "--data=" + newDir(t)}, 1, []string{"agent.tools", "magic", "retrieve_more"}},
 		{"the model's settings", nil, []string{"serve", "--config=" + write("model.yaml", "agent:\n  system_prompt: \"\"\n  temperature: 3\n  max_tokens: 5\n")}, 2,
 			[]string{"FOOTNOTE_AGENT_SYSTEM_PROMPT is empty", "FOOTNOTE_AGENT_TEMPERATURE goes from 0 to 1", "FOOTNOTE_AGENT_MAX_TOKENS"}},
+		{"more turns than a run may be given", []string{"FOOTNOTE_AGENT_MAX_ITERATIONS=51", "FOOTNOTE_AGENT_MAX_CALLS=-1"}, []string{"serve"}, 2, []string{"FOOTNOTE_AGENT_MAX_ITERATIONS goes from 1 to 50", "FOOTNOTE_AGENT_MAX_CALLS goes from 1 to 50"}},
+		{"the same, for doctor", []string{"FOOTNOTE_AGENT_MAX_ITERATIONS=99"}, []string{"doctor"}, 2, []string{"FOOTNOTE_AGENT_MAX_ITERATIONS goes from 1 to 50"}},
 		{"a key that is none of OpenAI's", []string{"OPENAI_API_KEY=sk-short"}, []string{"serve"}, 2, []string{"OPENAI_API_KEY", "sk-", "40 characters", "OPENAI_BASE_URL"}},
 		{"a key that is none of Anthropic's", []string{"ANTHROPIC_API_KEY=sk-0123456789"}, []string{"serve"}, 2, []string{"ANTHROPIC_API_KEY", "sk-ant-"}},
 		{"a setting that is no number", []string{"FOOTNOTE_MAX_RUNS=many"}, []string{"serve"}, 2, []string{"many"}},

@@ -64,12 +64,19 @@ func (s agentSettings) checkAgent() error {
 		name         string
 		value, least int
 	}{
-		{"FOOTNOTE_AGENT_MAX_ITERATIONS", s.AgentMaxIterations, 0}, {"FOOTNOTE_AGENT_MAX_CALLS", s.AgentMaxCalls, 0},
 		{"FOOTNOTE_AGENT_CONTEXT_TOKENS", s.AgentContextTokens, 1000}, {"FOOTNOTE_MEMORY_TURNS", s.MemoryTurns, 0},
 		{"FOOTNOTE_MEMORY_TOKENS", s.MemoryTokens, 0}, {"FOOTNOTE_MEMORY_PASSAGES", s.MemoryPassages, 0}, {"FOOTNOTE_GUARD_MAX_LENGTH", s.GuardMaxLength, 0},
 	} {
 		if limit.value < limit.least {
 			errs = append(errs, fmt.Errorf("%s must be at least %d", limit.name, limit.least))
+		}
+	}
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{{"FOOTNOTE_AGENT_MAX_ITERATIONS", s.AgentMaxIterations}, {"FOOTNOTE_AGENT_MAX_CALLS", s.AgentMaxCalls}} {
+		if limit.value < 0 || limit.value > chat.MostSteps {
+			errs = append(errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for the toolset's own", limit.name, chat.MostSteps))
 		}
 	}
 	if p := s.AgentSystemPrompt; p != nil && strings.TrimSpace(*p) == "" {
