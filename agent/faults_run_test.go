@@ -217,6 +217,9 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 			steps:   []string{"search_documents complete", "notice error"}},
 		{fault: "49: a server that fails to parse a call", replies: []wired{{status: 500, kind: "application/json", body: `{"error":{"code":500,"message":"Failed to parse input at pos 12: <tool_call>","type":"server_error"}}`}, looks, answers},
 			steps: []string{"review error", "search_documents complete"}},
+		{fault: "a small model's thoughts, names, arguments, footnotes and tokens", replies: []wired{
+			{body: events(piece("I should search.\n</think>\n\n"), piece(`<tool_call>{"name":"Search","arguments":{"q":["holiday"],"max_results":"10"}}`), piece("\n</tool_call><|im_end|>"), ends("stop"), theEnd)},
+			{body: events(piece("Page 1 says 28.\n</think>\n\nThere are 28 days of paid "), piece("holiday a year [doc1]."), piece("<|im_end|>\n<|im_start|>user\nAnd the roof?"), ends("stop"), theEnd)}}, never: "think"},
 		{fault: "50: the same call again and again", replies: []wired{looks, looks, looks, answers}, steps: []string{"search_documents complete", "search_documents complete", "search_documents skipped"}},
 	} {
 		for _, way := range []struct {

@@ -47,5 +47,5 @@ func (w *work) checkPrompt(ctx context.Context, u *llm.Usage) error {
 	w.cfg.Log.WarnContext(ctx, "the model's server counts far fewer tokens than were sent: its context may be too small", "run", w.run.ID,
 		"model", w.model.Name(), "sent", sent, "counted", u.In)
 	return w.emit(ctx, w.phase("notice", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
-		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss something", u.In, sent)))
+		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it", u.In, sent)))
 }
