@@ -82,6 +82,9 @@ func (k known) in(text string) (calls []llm.Call, rest string) {
 
 // read makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where some forms have the name.
 func (k known) read(piece, before string) []llm.Call {
+	if strings.HasPrefix(piece, "{") != strings.HasSuffix(piece, "}") {
+		return nil // it closes with another bracket
+	}
 	value, ok := mend(piece)
 	if inner, doubled := strings.CutPrefix(piece, "{{"); doubled && strings.HasSuffix(inner, "}}") {
 		value, ok = mend("{" + strings.TrimSuffix(inner, "}"))
