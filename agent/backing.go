@@ -85,10 +85,19 @@ func (p part) with(next part) part {
 	return part{strings.TrimSpace(p.text + next.text), append(slices.Clone(p.numbers), next.numbers...)}
 }
 
+// aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how the passage's place is called.
+func (w *work) aboutTools() string {
+	return talkAbout + strings.Join(numeral.FindAllString(w.returned, -1), " ")
+}
+
+func aboutSource(src source) string {
+	return " " + title(src.document) + " " + src.passage.Section + " " + src.document.Filename + " " + strconv.Itoa(src.passage.Page)
+}
+
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
 func (w *work) holds(said string, numbers []int) bool {
 	var all []string
-	about := talkAbout + strings.Join(numeral.FindAllString(w.returned, -1), " ")
+	about := w.aboutTools()
 	for _, n := range numbers {
 		if n < 1 || n > len(w.cite.from) {
 			continue
@@ -101,7 +110,7 @@ func (w *work) holds(said string, numbers []int) bool {
 		if quote := w.cite.list[n-1].Quote; quote != "" && !strings.Contains(src.passage.Text, quote) {
 			these = append(these, quote) // from elsewhere in the document
 		}
-		of := " " + title(src.document) + " " + src.passage.Section + " " + src.document.Filename + " " + strconv.Itoa(src.passage.Page)
+		of := aboutSource(src)
 		if w.cite.judge.Backed(said, about+of, these...) {
 			return true
 		}

@@ -163,7 +163,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		return false, w.sayUndone(ctx)
 	case !w.desk.sources.isEmpty():
 		if w.nudged[nudgeCite] {
-			return false, w.holdBack(ctx)
+			return false, w.settle(ctx, text)
 		}
 		return true, w.nudge(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
 	case searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:

@@ -19,9 +19,17 @@ func (w *work) validate(ctx context.Context, r reply, text string) (again bool, 
 		return false, nil
 	}
 	if w.nudged[nudgeSupport] {
-		return false, w.holdBack(ctx)
+		return false, w.settle(ctx, text)
 	}
 	return true, w.nudge(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
+}
+
+// settle ends with an answer that the model could not found on passages: with the program's own footnotes where they hold, else it is held back.
+func (w *work) settle(ctx context.Context, answer string) error {
+	if ok, err := w.placeInstead(ctx, answer); ok || err != nil {
+		return err
+	}
+	return w.holdBack(ctx)
 }
 
 // anyBacked reports whether a claim with footnotes is backed, or there is none to check.

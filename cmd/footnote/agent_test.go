@@ -92,7 +92,7 @@ func TestAgentConversationsOfSixtyTurnsStayWhole(t *testing.T) {
 		t.Errorf("the model was told %s", last)
 	}
 	r := s.send("POST", "/agent/chat", fmt.Sprintf(`{"message":"One more?","session_id":%q}`, session))
-	if r.status != http.StatusConflict || !strings.Contains(r.body, "Start a new one") {
+	if r.status != http.StatusConflict || !strings.Contains(r.body, `"code":"turn_limit"`) {
 		t.Errorf("the turn after the last: %d %s", r.status, r.body)
 	}
 }

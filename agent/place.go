@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"footnote/chat"
+	"footnote/corpus/text"
+)
+
+// minHeld is the share of a sentence's weight that a sentence of a passage holds that the program puts behind it.
+const minHeld = 0.7
+
+// underTable is the line below the names of a table's columns.
+var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
+
+// placeInstead writes an answer again whose model puts no footnotes, or none that hold, with footnotes where passages bear its sentences out.
+// It does nothing, and ok is false, unless that is so of at least half of the sentences that state something.
+func (w *work) placeInstead(ctx context.Context, answer string) (ok bool, err error) {
+	marked, placed, stated := w.placed(answer)
+	if placed == 0 || 2*placed < stated {
+		return false, nil
+	}
+	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete,
+		"The model placed no footnote that holds: "+count(placed, "sentence")+" of "+strconv.Itoa(stated)+" got one from the passages")
+	if err := w.takeBack(ctx, step); err != nil {
+		return false, err
+	}
+	return true, w.writer.write(ctx, marked)
+}
+
+// placed returns an answer with the number of a passage behind each sentence that it bears out, instead of what footnotes there were; how many
+// sentences have one, and how many state something at all. Headings and code have none.
+func (w *work) placed(answer string) (marked string, placed, stated int) {
+	var out, open []string // open: lines of one paragraph
+	put := func(piece string) {
+		p, s := 0, 0
+		piece, p, s = w.placedIn(piece)
+		out = append(out, piece)
+		placed, stated = placed+p, stated+s
+	}
+	end := func() {
+		if len(open) > 0 {
+			put(strings.Join(open, "\n"))
+			open = nil
+		}
+	}
+	fenced := false
+	lines := strings.Split(answer, "\n")
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		fence := strings.HasPrefix(trimmed, "```")
+		switch {
+		case fenced, fence, trimmed == "", trimmed[0] == '#', i+1 < len(lines) && underTable.MatchString(lines[i+1]):
+			end()
+			out = append(out, line)
+			fenced = fenced != fence
+		case trimmed[0] == '|':
+			end()
+			put(line)
+		case listItem.MatchString(trimmed):
+			end()
+			open = []string{line}
+		default:
+			open = append(open, line)
+		}
+	}
+	end()
+	return strings.Join(out, "\n"), placed, stated
+}
+
+// placedIn is placed for one paragraph, list item or row of a table.
+func (w *work) placedIn(piece string) (marked string, placed, stated int) {
+	plain, _ := liftMarks(piece)
+	runes := []rune(plain)
+	spans := text.Sentences(plain)
+	if strings.HasPrefix(strings.TrimSpace(plain), "|") {
+		spans = [][2]int{{0, len(runes)}}
+	}
+	var b strings.Builder
+	done := 0
+	for _, span := range spans {
+		sentence := string(runes[span[0]:span[1]])
+		said := strings.TrimLeft(strings.Join(strings.Fields(strings.ReplaceAll(sentence, "|", " ")), " "), "#-*>+ ")
+		if !states(said) {
+			continue
+		}
+		stated++
+		n := w.bearing(said)
+		if n == 0 {
+			continue
+		}
+		placed++
+		at := span[0] + len([]rune(strings.TrimRightFunc(sentence, func(r rune) bool { return isStop(r) || r == '|' || unicode.IsSpace(r) })))
+		b.WriteString(string(runes[done:at]) + " [" + strconv.Itoa(n) + "]")
+		done = at
+	}
+	return b.String() + string(runes[done:]), placed, stated
+}
+
+// bearing is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if none does. No model says that
+// they belong together, so one sentence of the passage has to hold most of what is said.
+func (w *work) bearing(said string) int {
+	if contentWords(said) < minPart {
+		return 0
+	}
+	best, most := 0, 0.0
+	for _, src := range w.desk.sources.all() {
+		if !w.cite.judge.Backed(said, w.aboutTools()+aboutSource(src), src.passage.Text) {
+			continue
+		}
+		if _, _, score := w.cite.judge.Quote(src.passage.Text, said); score >= minHeld && score > most {
+			best, most = src.n, score
+		}
+	}
+	return best
+}
