@@ -42,9 +42,10 @@ var library = []paper{
 
 // desk answers tool calls over the library and numbers passages as the agent does.
 type desk struct {
-	papers  []paper
-	numbers map[string]int
-	calls   []llm.Call
+	papers   []paper
+	numbers  map[string]int
+	calls    []llm.Call
+	thoughts []string
 }
 
 func (d *desk) show(p paper, i int) map[string]any {
@@ -149,9 +150,16 @@ func ask(t *testing.T, questions ...string) (answer string, calls []llm.Call) {
 // askIn is ask over other papers.
 func askIn(t *testing.T, papers []paper, questions ...string) (answer string, calls []llm.Call) {
 	t.Helper()
+	answer, d := atDesk(t, papers, questions...)
+	return answer, d.calls
+}
+
+// atDesk is askIn with the desk of the last question.
+func atDesk(t *testing.T, papers []paper, questions ...string) (answer string, d *desk) {
+	t.Helper()
 	history := []llm.Message{{Role: llm.RoleSystem, Text: "You answer from documents."}}
 	for _, q := range questions {
-		d := &desk{papers: papers, numbers: map[string]int{}}
+		d = &desk{papers: papers, numbers: map[string]int{}}
 		history = append(history, llm.Message{Role: llm.RoleUser, Text: q})
 		answer = ""
 		for range 10 {
@@ -161,6 +169,7 @@ func askIn(t *testing.T, papers []paper, questions ...string) (answer string, ca
 				answer = msg.Text
 				break
 			}
+			d.thoughts = append(d.thoughts, msg.Reasoning)
 			for _, c := range msg.Calls {
 				raw, err := json.Marshal(d.call(c))
 				if err != nil {
@@ -169,9 +178,8 @@ func askIn(t *testing.T, papers []paper, questions ...string) (answer string, ca
 				history = append(history, llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: "<<doc 8f2a>>\n" + string(raw) + "\n<<end 8f2a>>"})
 			}
 		}
-		calls = d.calls
 	}
-	return answer, calls
+	return answer, d
 }
 
 func oneReply(t *testing.T, history []llm.Message) llm.Message {
@@ -185,6 +193,8 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 		switch part := part.(type) {
 		case llm.Text:
 			msg.Text += string(part)
+		case llm.Reasoning:
+			msg.Reasoning += string(part)
 		case llm.Call:
 			msg.Calls = append(msg.Calls, part)
 		case llm.Done:
@@ -193,6 +203,9 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 	}
 	if done != 1 {
 		t.Fatalf("the reply has %d ends", done)
+	}
+	if (msg.Reasoning == "") != (len(msg.Calls) == 0) {
+		t.Fatalf("the thought %q with %d calls", msg.Reasoning, len(msg.Calls))
 	}
 	return msg
 }

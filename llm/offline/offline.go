@@ -40,10 +40,14 @@ func (model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, er
 		if stopped() {
 			return
 		}
-		calls, text := next(newTurn(req))
+		t := newTurn(req)
+		calls, text := next(t)
 		done := llm.Done{Finish: llm.FinishStop}
 		if len(calls) > 0 {
 			done.Finish = llm.FinishCalls
+			if !yield(llm.Reasoning(why(t, calls)), nil) {
+				return
+			}
 		}
 		for i, c := range calls {
 			if !yield(llm.Call{ID: fmt.Sprintf("offline_%d_%d", len(req.Messages), i), Name: c.tool, Arguments: c.arguments()}, nil) {
