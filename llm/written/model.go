@@ -198,7 +198,11 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 		}
 		switch p := part.(type) {
 		case llm.Text:
-			r.hear(r.voice.next(string(p), false))
+			if r.voice.passes(string(p)) {
+				r.say(string(p))
+			} else {
+				r.hear(r.voice.next(string(p), false))
+			}
 		case llm.Call:
 			r.hear(r.voice.next("", true))
 			if r.req.NoTools && !r.plain {
@@ -238,11 +242,7 @@ func (r *reply) hear(parts []llm.Part) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case llm.Text:
-			if r.plain {
-				r.show(string(p))
-			} else {
-				r.show(r.sieve.next(string(p)))
-			}
+			r.say(string(p))
 		case llm.Rethought:
 			if held := r.sieve.rest(); held != "" {
 				r.send(llm.Text(held)) // it is a part of the thought
@@ -253,6 +253,14 @@ func (r *reply) hear(parts []llm.Part) {
 			r.send(p)
 		}
 	}
+}
+
+// say shows what was said, but for what may be a call.
+func (r *reply) say(text string) {
+	if !r.plain {
+		text = r.sieve.next(text)
+	}
+	r.show(text)
 }
 
 // end decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is never shown.

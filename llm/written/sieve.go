@@ -14,6 +14,9 @@ var marks = []string{
 	">>>", "{", "[{",
 }
 
+// marksBegin are the bytes that marks begin with in the middle of a line, and those of lines and code.
+const marksBegin = "\n`<[{>"
+
 // sieve shows a text as it comes, but for what may be a call. What stands in code is none, unless it is all of a block.
 type sieve struct {
 	tools    []string
@@ -38,6 +41,9 @@ func newSieve(tools []llm.ToolSpec) sieve {
 
 // next takes a piece and returns what can be shown of the text so far.
 func (s *sieve) next(piece string) string {
+	if s.text == "" && s.code.line && !s.code.in() && !strings.ContainsAny(piece, marksBegin) && !strings.Contains(piece, "✿") {
+		return piece
+	}
 	s.text += piece
 	i := 0
 	if s.held {

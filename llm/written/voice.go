@@ -76,6 +76,15 @@ func (v *voice) next(piece string, final bool) (parts []llm.Part) {
 	return parts
 }
 
+// passes reports whether a piece is said as it is, as nearly every one is: in the middle of a reply, with nothing that begins a token.
+func (v *voice) passes(piece string) bool {
+	if !v.said || v.text != "" || v.closing != "" || v.over || v.unopened || strings.ContainsAny(piece, "<[`\n") {
+		return false
+	}
+	v.code.text(piece)
+	return true
+}
+
 // thinking reads a thought to its end. One in the middle of a reply that never closes was none.
 func (v *voice) thinking(parts []llm.Part, final bool) []llm.Part {
 	at := strings.Index(v.text, v.closing)
