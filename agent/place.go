@@ -107,9 +107,10 @@ func (w *work) bearing(said string) int {
 	if contentWords(said) < minPart {
 		return 0
 	}
+	about := w.aboutTools()
 	best, most := 0, 0.0
 	for _, src := range w.desk.sources.all() {
-		if !w.cite.judge.Backed(said, w.aboutTools()+aboutSource(src), src.passage.Text) {
+		if !w.cite.judge.Backed(said, about+aboutSource(src), src.passage.Text) {
 			continue
 		}
 		if _, _, score := w.cite.judge.Quote(src.passage.Text, said); score >= minHeld && score > most {

@@ -93,18 +93,7 @@ func (k known) read(piece, before string) []llm.Call {
 		return nil
 	}
 	if list, ok := value.([]any); ok {
-		var calls []llm.Call
-		for _, item := range list {
-			object, ok := item.(map[string]any)
-			if !ok {
-				return nil
-			}
-			call, ok := k.callOf(object)
-			if !ok {
-				return nil
-			}
-			calls = append(calls, call...)
-		}
+		calls, _ := k.callsOf(list)
 		return calls
 	}
 	object, ok := value.(map[string]any)
@@ -137,23 +126,28 @@ func nameBefore(before string) string {
 	return ""
 }
 
+// callsOf reads a list of calls; one entry that is none makes it no such list.
+func (k known) callsOf(items []any) (calls []llm.Call, ok bool) {
+	for _, item := range items {
+		object, ok := item.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		more, ok := k.callOf(object)
+		if !ok {
+			return nil, false
+		}
+		calls = append(calls, more...)
+	}
+	return calls, true
+}
+
 // callOf reads {"tool": …, "input": …} and its relatives.
 func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	for _, list := range []string{"tool_calls", "calls"} {
 		if items, ok := object[list].([]any); ok {
-			var calls []llm.Call
-			for _, item := range items {
-				inner, ok := item.(map[string]any)
-				if !ok {
-					return nil, false
-				}
-				call, ok := k.callOf(inner)
-				if !ok {
-					return nil, false
-				}
-				calls = append(calls, call...)
-			}
-			return calls, len(calls) > 0
+			calls, ok := k.callsOf(items)
+			return calls, ok && len(calls) > 0
 		}
 	}
 	for _, key := range []string{"function", "function_call", "tool_call"} {
