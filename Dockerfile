@@ -1,4 +1,7 @@
 # A static binary alone in its image. Build: docker build --build-arg VERSION=$(git describe --tags --always) -t footnote .
+# Every request needs a key, and there is none at first. Two commands start a server and make the first key:
+#   docker run -d --name footnote -p 127.0.0.1:8080:8080 -v footnote:/data footnote
+#   docker exec footnote /footnote key new anna
 FROM node:22-bookworm-slim AS browser
 WORKDIR /src
 COPY package.json package-lock.json ./
@@ -23,7 +26,7 @@ COPY --from=build /usr/share/zoneinfo /usr/share/zoneinfo
 COPY --from=build --chown=65532:65532 /empty/ /
 COPY --from=build /src/bin/footnote /footnote
 USER 65532:65532
-ENV FOOTNOTE_ADDR=0.0.0.0:8080 FOOTNOTE_DATA=/data
+ENV FOOTNOTE_ADDR=0.0.0.0:8080 FOOTNOTE_DATA=/data FOOTNOTE_KEYS=/data/keys
 # The root may be read-only: what is kept lies in the volume, and PDFs pass through /tmp (give it a tmpfs then).
 VOLUME ["/data"]
 EXPOSE 8080

@@ -34,7 +34,8 @@ var errUnknown = &chat.Error{Code: chat.CodeUnauthorized, Message: "A valid key 
 
 // File is a file of keys. It is read again whenever it changes, so that several servers can share it. It is safe for concurrent use.
 type File struct {
-	path string
+	path     string
+	required bool // a key is needed even before the file exists
 
 	mu    sync.Mutex
 	read  os.FileInfo // what was read last; nil: there was no file
@@ -49,20 +50,21 @@ type holder struct {
 	end   context.CancelFunc
 }
 
-// Open reads the file. One that is not there holds no keys; one that can't be understood is an error.
-func Open(path string) (*File, error) {
-	f := &File{path: path, users: map[[sha256.Size]byte]holder{}}
+// Open reads the file. A missing file holds no keys; one that can't be understood is an error. With required, a key is needed from
+// the start: while the file is missing, nobody gets in.
+func Open(path string, required bool) (*File, error) {
+	f := &File{path: path, required: required, users: map[[sha256.Size]byte]holder{}}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f, f.refresh()
 }
 
-// Needed reports whether a key is needed: once there was a file, even if all keys in it are revoked.
+// Needed reports whether a key is needed: always if required, else once there was a file, even if all keys in it are revoked.
 func (f *File) Needed() (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err := f.refresh()
-	return f.found, err
+	return f.required || f.found, err
 }
 
 // User returns whose key it is, and a context that ends when the key is revoked. It fails with chat.CodeUnauthorized for any other key,

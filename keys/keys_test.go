@@ -11,7 +11,7 @@ import (
 
 func TestAKeyLetsItsUserInUntilItIsRevoked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
-	f, err := Open(path)
+	f, err := Open(path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestAFileThatGoesOrBreaksLetsNobodyIn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := Open(path)
+			f, err := Open(path, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -96,31 +96,43 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 // reaches a local server (DNS rebinding).
 func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !s.hostAllowed(c.Request().Host) {
+		if !s.hostAllowed(c.Request()) {
 			return &chat.Error{Code: chat.CodeForbidden, Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_ALLOWED_HOSTS."}
 		}
 		return next(c)
 	}
 }
 
-// hostAllowed reports whether a Host header names this server: localhost, a loopback address, one of Config.Hosts; anything
-// when bound to more than loopback without Hosts.
-func (s *Server) hostAllowed(host string) bool {
-	if s.anyHost.Load() {
+// hostAllowed reports whether a request's Host names this server: localhost, a loopback address, the address that the request came in
+// at, or one of Config.Hosts. On the network with keys and without Hosts it may be anything: a page of another site has no key.
+func (s *Server) hostAllowed(r *http.Request) bool {
+	if s.network.Load() && len(s.cfg.Hosts) == 0 && s.keyNeeded() {
 		return true
 	}
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
+	name := r.Host
+	if h, _, err := net.SplitHostPort(r.Host); err == nil {
 		name = h
 	}
 	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
 	if name == "localhost" {
 		return true
 	}
-	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
-		return true
+	if ip := net.ParseIP(name); ip != nil {
+		local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		if ip.IsLoopback() || ok && local.IP.Equal(ip) {
+			return true
+		}
 	}
 	return slices.ContainsFunc(s.cfg.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
+}
+
+// keyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
+func (s *Server) keyNeeded() bool {
+	if s.cfg.Keys == nil {
+		return false
+	}
+	needed, err := s.cfg.Keys.Needed()
+	return needed || err != nil
 }
 
 // checkOrigin refuses requests that change something and come from another site's page.

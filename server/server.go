@@ -127,7 +127,7 @@ type Server struct {
 	frames   framePool
 	pages    *pages
 	streams  atomic.Int64
-	anyHost  atomic.Bool // bound to more than loopback and no Hosts are set: every Host is let in
+	network  atomic.Bool // other machines can reach the address it listens on
 	http     *http.Server
 	draining chan struct{} // closed when Shutdown begins
 	drain    sync.Once
@@ -171,9 +171,9 @@ func New(cfg Config) (*Server, error) {
 // Handler answers every request, for a test server or another mux.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Serve answers requests on ln until Shutdown; then it returns nil. On a loopback address only local Host names are let in.
+// Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
 func (s *Server) Serve(ln net.Listener) error {
-	s.anyHost.Store(len(s.cfg.Hosts) == 0 && !loopback(ln.Addr()))
+	s.network.Store(!loopback(ln.Addr()))
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -24,7 +24,7 @@ func keyed(t testing.TB, users ...string) (b *bench, path string, given map[stri
 		}
 		given[name] = key
 	}
-	file, err := keys.Open(path)
+	file, err := keys.Open(path, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func TestTheComposeFileFitsTheProgram(t *testing.T) {
 			t.Errorf("compose.yaml sets %s, which is no setting", name)
 		}
 	}
-	for setting, want := range map[string]string{"FOOTNOTE_ADDR": ":8080", "DATABASE_URL": "@postgres:5432/", "FOOTNOTE_BLOBS": "file:///blobs", "MILVUS_ADDRESS": "${MILVUS_ADDRESS:-}"} {
+	for setting, want := range map[string]string{"FOOTNOTE_ADDR": ":8080", "DATABASE_URL": "@postgres:5432/", "FOOTNOTE_BLOBS": "file:///blobs", "FOOTNOTE_KEYS": "/keys/", "MILVUS_ADDRESS": "${MILVUS_ADDRESS:-}"} {
 		if value, _ := env[setting].(string); !strings.Contains(value, want) {
 			t.Errorf("%s is %q, want %q in it", setting, value, want)
 		}
@@ -159,7 +159,7 @@ func TestTheKubernetesFilesFitTheProgram(t *testing.T) {
 			t.Errorf("the Deployment sets %s, which is no setting", name)
 		}
 	}
-	for _, name := range []string{"DATABASE_URL", "FOOTNOTE_BLOBS", "OPENAI_API_KEY", "OPENAI_EMBEDDING_MODEL", "MILVUS_ADDRESS"} {
+	for _, name := range []string{"DATABASE_URL", "FOOTNOTE_BLOBS", "FOOTNOTE_KEYS", "OPENAI_API_KEY", "OPENAI_EMBEDDING_MODEL", "MILVUS_ADDRESS"} {
 		if !set[name] {
 			t.Errorf("the Deployment does not set %s", name)
 		}
@@ -198,7 +198,26 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 			t.Errorf("the Dockerfile sets %s, which is no setting", set[1])
 		}
 	}
+	if !slices.ContainsFunc(env, func(set []string) bool { return set[1] == "FOOTNOTE_KEYS" }) {
+		t.Error("a server of the image needs no key")
+	}
 	if len(env) == 0 || !slices.Contains(strings.Fields(rootFile(t, ".dockerignore")), "node_modules") {
 		t.Error("the image has no settings, or takes node_modules along")
+	}
+}
+
+// The examples need keys, so each says in two commands how to start and how to make the first one.
+func TestTheExamplesSayHowToMakeTheFirstKey(t *testing.T) {
+	for name, want := range map[string][]string{
+		"Dockerfile":                      {"docker run -d --name footnote ", "docker exec footnote /footnote key new "},
+		"compose.yaml":                    {"docker compose up -d --build --wait\n", "docker compose exec footnote /footnote key new "},
+		"deploy/kubernetes/footnote.yaml": {"kubectl apply -f deploy/kubernetes\n", "kubectl exec deploy/footnote -- /footnote key new "},
+	} {
+		text, docs := rootFile(t, name), rootFile(t, "docs/operation.md")
+		for _, command := range want {
+			if !strings.Contains(text, command) || !strings.Contains(docs, strings.TrimSpace(command)) {
+				t.Errorf("%s or docs/operation.md does not say %q", name, command)
+			}
+		}
 	}
 }

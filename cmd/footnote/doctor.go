@@ -35,7 +35,7 @@ func (c doctorCommand) Run(p *program) error {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
 	defer cancel()
-	findings := []finding{{what: "settings", fine: "understood", err: checkTools(p.settings)}}
+	findings := []finding{{what: "settings", fine: "understood", err: checkTools(p.settings)}, reach(p.settings)}
 	findings = append(findings, storage(ctx, p.settings)...)
 	findings = append(findings, reader(ctx, p.settings))
 	findings = append(findings, vectorStore(ctx, p.settings)...)

@@ -101,18 +101,26 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	}
 	root := emptyRoot(t)
 	before := outside(t, root)
-	env := []string{"FOOTNOTE_DATA=/data", "FOOTNOTE_BLOBS=file:///blobs"} // and no PATH, HOME or TMPDIR
-	settings := regexp.MustCompile(`(?m)^ENV FOOTNOTE_ADDR=\S+ (FOOTNOTE_DATA=\S+)$`).FindStringSubmatch(string(mustRead(t, "../../Dockerfile")))
-	if settings == nil || settings[1] != env[0] {
+	env := []string{"FOOTNOTE_DATA=/data", "FOOTNOTE_KEYS=/data/keys", "FOOTNOTE_BLOBS=file:///blobs"} // and no PATH, HOME or TMPDIR
+	settings := regexp.MustCompile(`(?m)^ENV FOOTNOTE_ADDR=(\S+):8080 (FOOTNOTE_DATA=\S+) (FOOTNOTE_KEYS=\S+)$`).FindStringSubmatch(string(mustRead(t, "../../Dockerfile")))
+	if settings == nil || settings[2] != env[0] || settings[3] != env[1] {
 		t.Fatalf("the Dockerfile sets %v", settings)
 	}
-	s := launch(t, inside(t, root, env, "serve", "--addr=127.0.0.1:0"), filepath.Join(root, "data"), env...)
+	s := launch(t, inside(t, root, env, "serve", "--addr="+settings[1]+":0"), filepath.Join(root, "data"), env...)
+	if got := s.send("GET", "/documents", nil); got.status != 401 {
+		t.Errorf("before the first key: status = %d, want 401", got.status)
+	}
+	made, err := inside(t, root, env, "key", "new", "anna").Output()
+	if err != nil {
+		t.Fatalf("make the first key: %v", err)
+	}
+	s.key = strings.TrimSpace(string(made))
 	s.add(file{"plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")}, books[1])
 	log := s.run("Who drew the plan of the weir?")
 	if log.answer == nil || !strings.Contains(log.answer.Markdown, "Ada Brown") || len(log.answer.Citations) == 0 || log.answer.Citations[0].Page != 1 {
 		t.Errorf("the answer from a PDF: %+v", log.answer)
 	}
-	health := append(env, "FOOTNOTE_ADDR="+strings.TrimPrefix(s.url, "http://"))
+	health := append(env, "FOOTNOTE_ADDR="+strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", settings[1], 1))
 	if out, err := inside(t, root, health, "doctor", "--health").CombinedOutput(); err != nil {
 		t.Errorf("the health check: %v\n%s", err, out)
 	}

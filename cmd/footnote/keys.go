@@ -13,8 +13,9 @@ import (
 
 // keySettings say who may use the server, and how often.
 type keySettings struct {
-	Keys            string `help:"File of users and the hashes of their keys, for 'footnote key' and the server; replicas share it. Without it: keys in the data directory." env:"FOOTNOTE_KEYS" placeholder:"FILE"`
+	Keys            string `help:"File of users and the hashes of their keys, for 'footnote key' and the server; replicas share it. With it a key is needed from the start, also before the first one is made. Without it: keys in the data directory, needed once one is made." env:"FOOTNOTE_KEYS" placeholder:"FILE"`
 	APIKey          secret `name:"api-key" help:"Key with which 'footnote ask', 'ingest' and 'export' ask a server that needs one." env:"FOOTNOTE_API_KEY" placeholder:"KEY"`
+	OpenToNetwork   bool   `name:"open-to-network" help:"Serve without keys also on addresses that other machines can reach: everyone on that network can then read, change and delete everything." env:"FOOTNOTE_OPEN_TO_NETWORK"`
 	QuestionsPerDay int    `name:"limits-questions-per-day" help:"Questions that each user with a key can ask in 24 hours; 0 for any number." env:"FOOTNOTE_QUESTIONS_PER_DAY" default:"100"`
 }
 
@@ -27,6 +28,9 @@ func (s *keySettings) checkKeys() error {
 
 // keysFile is where the keys are.
 func (s *settings) keysFile() string { return cmp.Or(s.Keys, filepath.Join(s.Data, "keys")) }
+
+// openKeys reads the keys file. Whoever names the file wants keys to be needed, so a missing one then lets nobody in.
+func (s *settings) openKeys() (*keys.File, error) { return keys.Open(s.keysFile(), s.Keys != "") }
 
 // limited lets each user start so many runs a day.
 func (s *settings) limited(store chat.Store) chat.Store {
@@ -44,8 +48,9 @@ type keyCommand struct {
 
 // Help is what 'footnote key --help' adds.
 func (keyCommand) Help() string {
-	return `As long as no key was ever made, everybody who reaches the server is the one local user. From the first key on, the page and the API need one,
-and each user has chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
+	return `As long as no key was ever made and FOOTNOTE_KEYS is not set, everybody who reaches the server is the one local user; the server then
+listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. From the first key on, the page and the API need one, and each user has
+chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
 }
 
 type keyNewCommand struct {

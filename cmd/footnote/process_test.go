@@ -121,6 +121,7 @@ type server struct {
 	log    *output
 	ended  chan struct{} // closed when the process has ended
 	env    []string
+	key    string // sent with each request; empty for a server without keys
 
 	children []string // ids of the processes that it has started, when they were looked for
 }
@@ -309,6 +310,9 @@ func (s *server) request(method, path string, body any, headers ...header) (*htt
 	}
 	if reader != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if s.key != "" {
+		req.Header.Set("X-API-Key", s.key)
 	}
 	for _, h := range headers {
 		if h[0] == "Host" {

@@ -25,6 +25,14 @@ func (serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	log := p.settings.logger(p.stderr)
+	who, err := accessAt(p.settings, listener.Addr())
+	if err == nil {
+		err = who.check()
+	}
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	who.log(log)
 	app, err := wire(p.ctx, p.settings, dir, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())

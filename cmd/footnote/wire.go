@@ -100,7 +100,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		g, err := a.runs.Gather(ctx, user, req, most)
 		return g.Results, g.Steps, g.Notes, err
 	}
-	if a.keys, err = keys.Open(set.keysFile()); err != nil {
+	if a.keys, err = set.openKeys(); err != nil {
 		return nil, err
 	}
 	a.server, err = server.New(server.Config{
