@@ -38,7 +38,7 @@ func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err erro
 		}
 		aside := w.aside
 		if r, err = w.turn(ctx); err != nil {
-			return reply{}, nil, err
+			return w.orEarlier(ctx, err)
 		}
 		if w.declined(r, aside) {
 			continue
@@ -56,10 +56,16 @@ func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err erro
 			return reply{}, nil, err
 		}
 		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
-			return reply{}, nil, &chat.Error{Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words."}
+			return w.orEarlier(ctx, &chat.Error{Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words."})
 		}
 		again, err := w.review(ctx, r, text)
 		if err != nil {
+			return w.orEarlier(ctx, err)
+		}
+		if again {
+			continue
+		}
+		if again, err = w.reconsider(ctx); err != nil {
 			return reply{}, nil, err
 		}
 		if again {
@@ -68,7 +74,7 @@ func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err erro
 		if text, err = w.writer.finish(ctx); err != nil {
 			return reply{}, nil, err
 		}
-		last, err = w.conclusion(ctx, text, r.finish)
+		last, err = w.conclusion(text, r.finish)
 		return r, last, err
 	}
 }
@@ -92,18 +98,8 @@ func (w *work) observe(ctx context.Context, r reply) error {
 }
 
 // conclusion is what ends an answered run's log, but for run_done.
-func (w *work) conclusion(ctx context.Context, text string, finish llm.Finish) ([]chat.Payload, error) {
+func (w *work) conclusion(text string, finish llm.Finish) ([]chat.Payload, error) {
 	last := w.writer.rest()
-	if w.reflects(text) {
-		if err := w.emit(ctx, last...); err != nil { // the answer does not wait to be judged
-			return nil, err
-		}
-		var err error
-		if w.judged, err = w.reflect(ctx, text); err != nil {
-			return nil, err
-		}
-		last = nil
-	}
 	if w.plan != nil {
 		left, err := w.plan.ended()
 		if err != nil {

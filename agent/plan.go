@@ -20,20 +20,20 @@ type plan struct {
 	calls map[string]int // calls that search for a part, by id
 }
 
-// makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its parts. Only a
-// request that wants it spends a call of the model on it.
+// makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its parts. It spends a
+// call of the model on it when the request wants it, and in a reflective toolset on questions that are not simple.
 func (w *work) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
 	case w.givenText(), wanted != nil && !*wanted, !w.asked.needsDocuments(), w.set.searcher() == nil, !w.thinks(featurePlan):
 		return nil
-	case wanted == nil && w.asked.Complexity != "complex":
+	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
 		return nil
 	}
 	begun := time.Now()
 	parts, by, note := split(w.run.Request.Message, w.asked), "rules", ""
 	var spent *chat.Tokens
-	if isOn(wanted) && !w.fell {
+	if w.modelPlans() {
 		said, used, err := w.consult(ctx, planPrompt(w))
 		if cause := w.left(ctx); cause != nil {
 			return cause
@@ -47,7 +47,7 @@ func (w *work) makePlan(ctx context.Context) error {
 			parts, by, note = made, "model", why
 		}
 	}
-	if wanted == nil && len(parts) < 2 {
+	if spent == nil && wanted == nil && len(parts) < 2 {
 		return nil
 	}
 	step := w.phase("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
@@ -66,9 +66,15 @@ func (w *work) makePlan(ctx context.Context) error {
 	return w.emit(ctx, state)
 }
 
+// modelPlans reports whether the model takes the question apart.
+func (w *work) modelPlans() bool {
+	wanted := w.run.Request.Config.EnableQueryDecomposition
+	return !w.fell && (isOn(wanted) || wanted == nil && w.set.reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
+}
+
 // pursues reports whether the parts are searched before the model's first turn. Otherwise the model is told of them.
 func (w *work) pursues() bool {
-	return w.fell || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == SelectRules
+	return w.fell || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == SelectRules
 }
 
 // pursue searches for the parts: those that wait for no other at the same time, then those that waited for them. A part that could not

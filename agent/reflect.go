@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,31 +21,64 @@ var reflectDoc string
 // longestJudgement is how long a model's judgement of its answer may be, in runes.
 const longestJudgement = 300
 
-// reflects reports whether the model is to judge its answer. The rules always do; a request may want the model's word instead of theirs.
-func (w *work) reflects(answer string) bool {
-	return w.thinks(featureReflect) && isOn(w.run.Request.Config.EnableSelfEvaluation) && !w.fell && !w.saidUndone && !refused(answer) && (w.stop == "" || w.stop == chat.StopMaxSteps || w.stop == chat.StopMaxRetrievalCalls)
+// judgement is a model's judgement of an answer. The zero value is none.
+type judgement struct {
+	text  string
+	score *float64 // 0–1: how sure the model is that the answer addresses the whole question and is backed; nil: it gave no number
 }
 
-// reflect asks the model for one sentence on its answer, and returns nothing when it has none to say: then the rules speak.
-func (w *work) reflect(ctx context.Context, answer string) (string, error) {
+// with joins a judgement to what the program found when it compared the answer with passages: the lower confidence counts, and the text says
+// both. checked is false when there was nothing to compare: then the model's number stands alone.
+func (v judgement) with(found float64, explained string, checked bool) (confidence float64, text string) {
+	if v.text == "" {
+		return found, explained
+	}
+	text = v.text
+	if v.score == nil {
+		return found, text + " " + explained
+	}
+	confidence = min(*v.score, found)
+	if !checked && found == unchecked {
+		confidence = *v.score
+	}
+	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)
+}
+
+// reflects reports whether the model is to judge its answer: when the request or the toolset wants it, and there is time. The program
+// compares every answer with its passages.
+func (w *work) reflects(answer string) bool {
+	wanted := w.run.Request.Config.EnableSelfEvaluation
+	if wanted == nil {
+		wanted = &w.set.reflective
+	}
+	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !refused(answer) && (w.stop == "" || w.stop == chat.StopMaxSteps || w.stop == chat.StopMaxRetrievalCalls)
+}
+
+// reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check stands alone.
+func (w *work) reflect(ctx context.Context, answer string) (judgement, error) {
 	step := w.phase("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
 	if err := w.emit(ctx, w.track(step)); err != nil {
-		return "", err
+		return judgement{}, err
 	}
 	begun := time.Now()
 	said, used, err := w.consult(ctx, w.reflectPrompt(answer))
 	if cause := w.left(ctx); cause != nil {
-		return "", cause
+		return judgement{}, cause
 	}
-	judged := oneSentence(said)
+	v := readJudgement(said)
 	step.DurationMS, step.Timestamp, step.Tokens = sinceMS(begun), stamp(), &used
-	step.Status, step.Message, step.Summary = chat.StatusComplete, "Judged the answer", judged
-	if err != nil || judged == "" {
+	step.Status, step.Message, step.Summary = chat.StatusComplete, "Judged the answer", v.text
+	if v.score != nil {
+		step.Details["confidence"] = *v.score
+		step.Message = fmt.Sprintf("Judged the answer: confidence %.2f", *v.score)
+	}
+	if err != nil || v.text == "" {
 		w.cfg.Log.WarnContext(ctx, "model did not judge its answer", "run", w.run.ID, "error", err)
 		step.Status, step.Message, step.Summary = chat.StatusSkipped, "The model did not judge its answer: rules do", ""
+		v = judgement{}
 	}
 	step.ToolStatus = step.Status
-	return judged, w.emit(ctx, w.track(step))
+	return v, w.emit(ctx, w.track(step))
 }
 
 // reflectPrompt shows the question, the answer and the words that it cites.
@@ -60,15 +94,38 @@ func (w *work) reflectPrompt(answer string) []llm.Message {
 	}
 }
 
-// oneSentence is the first sentence of a reply, which may be wrapped in JSON.
-func oneSentence(said string) string {
+// readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number.
+func readJudgement(said string) judgement {
 	var object struct {
-		Evaluation string `json:"evaluation"`
+		Evaluation string          `json:"evaluation"`
+		Confidence json.RawMessage `json:"confidence"`
 	}
 	said = strings.TrimSpace(said)
+	var v judgement
 	if at := strings.IndexByte(said, '{'); at >= 0 && json.NewDecoder(strings.NewReader(said[at:])).Decode(&object) == nil {
-		said = object.Evaluation
+		said, v.score = object.Evaluation, readShare(object.Confidence)
 	}
+	if v.text = oneSentence(said); v.text == "" && v.score != nil {
+		v.text = "The model gave a number only."
+	}
+	return v
+}
+
+// readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none.
+func readShare(raw json.RawMessage) *float64 {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(strings.Trim(string(raw), `" `)), "%")
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		n /= 100
+	}
+	if err != nil || !(n >= 0 && n <= 1) {
+		return nil
+	}
+	return &n
+}
+
+// oneSentence is the first sentence of a reply.
+func oneSentence(said string) string {
 	said = strings.Join(strings.Fields(said), " ")
 	if !strings.ContainsFunc(said, unicode.IsLetter) {
 		return ""

@@ -19,14 +19,16 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 		wanted *bool
 		reply  *scripted.Reply // to the question after the answer
 		want   string
+		sure   float64
 		status chat.Status // of the step; empty: there is none
 	}{
-		{"left out: by rules", nil, nil, ruled, ""},
-		{"switched off: not at all", &off, nil, "", ""},
-		{"by the model", &on, &scripted.Reply{Text: "It answers the whole question. It is good."}, "It answers the whole question.", chat.StatusComplete},
-		{"by the model, in JSON", &on, &scripted.Reply{Text: `{"evaluation":"It is complete.","confidence":0.2}`}, "It is complete.", chat.StatusComplete},
-		{"by a model that says nothing", &on, &scripted.Reply{Text: " … "}, ruled, chat.StatusSkipped},
-		{"by a model that fails", &on, &scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "down"}}, ruled, chat.StatusSkipped},
+		{"left out: by rules", nil, nil, ruled, 1, ""},
+		{"switched off: not at all", &off, nil, "", 1, ""},
+		{"by the model, without a number", &on, &scripted.Reply{Text: "It answers the whole question. It is good."}, "It answers the whole question. " + ruled, 1, chat.StatusComplete},
+		{"by the model, less sure than the rules", &on, &scripted.Reply{Text: `{"evaluation":"It lacks a source.","confidence":0.6}`}, "It lacks a source. The model's confidence is 0.60. " + ruled, 0.6, chat.StatusComplete},
+		{"by the model, out of range", &on, &scripted.Reply{Text: `{"evaluation":"It is complete.","confidence":7}`}, "It is complete. " + ruled, 1, chat.StatusComplete},
+		{"by a model that says nothing", &on, &scripted.Reply{Text: " … "}, ruled, 1, chat.StatusSkipped},
+		{"by a model that fails", &on, &scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "down"}}, ruled, 1, chat.StatusSkipped},
 	} {
 		replies := []scripted.Reply{calls(search("paid holiday")), says(goodAnswer)}
 		if tt.reply != nil {
@@ -36,8 +38,8 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 		h := newHouse(t, model)
 		got := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableSelfEvaluation: tt.wanted}})
 		a := got.answer()
-		if tt.want == "" && a.SelfEvaluation != "" || !strings.HasPrefix(a.SelfEvaluation, tt.want) || a.Confidence < 0.9 {
-			t.Errorf("%s: %q, confidence %v", tt.name, a.SelfEvaluation, a.Confidence)
+		if tt.want == "" && a.SelfEvaluation != "" || !strings.HasPrefix(a.SelfEvaluation, tt.want) || a.Confidence != tt.sure {
+			t.Errorf("%s: %q, confidence %v; want %q…, %v", tt.name, a.SelfEvaluation, a.Confidence, tt.want, tt.sure)
 		}
 		if a.Markdown != goodAnswer || got.text() != goodAnswer {
 			t.Errorf("%s: answer = %q, shown %q", tt.name, a.Markdown, got.text())

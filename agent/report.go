@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -34,7 +33,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	}
 	a.Sources = w.sourcesOf(a.Citations)
 	a.Confidence, a.SelfEvaluation, a.Unsupported = w.evaluate(markdown)
-	a.SelfEvaluation = cmp.Or(w.judged, a.SelfEvaluation)
+	a.Confidence, a.SelfEvaluation = w.judged.with(a.Confidence, a.SelfEvaluation, len(a.Citations) > 0)
 	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}
@@ -43,18 +42,21 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	return append(ps, a)
 }
 
+// unchecked is the confidence in an answer of which nothing could be compared with passages.
+const unchecked = 0.8
+
 // evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the footnotes that follow in their
 // paragraph. Confidence is the share of borne out sentences among those that state something, lowered by quotes that are not word for word.
 func (w *work) evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	if w.givenText() {
-		return 0.8, "The answer comes from the given text alone.", unsupported
+		return unchecked, "The answer comes from the given text alone.", unsupported
 	}
 	if w.saidUndone {
 		return 1, "The answer says only what was not done.", unsupported
 	}
 	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.fell && w.desk.sources.isEmpty()) {
-		return 0.8, w.unfounded(), unsupported
+		return unchecked, w.unfounded(), unsupported
 	}
 	cited, backed, without, covered := 0, 0, 0, 0
 	said := map[string]bool{} // what is backed once may be said again

@@ -22,10 +22,12 @@ type toolset struct {
 	usual  float64 // the temperature of requests without one
 	// selection is who chooses the first tools, unless a request or the settings say it.
 	selection Selection
-	tools     []*tool
-	absent    []absence
-	open      bool     // has the tools of other servers too
-	outside   []string // of those, the ones that were named
+	// reflective: the model plans questions that are not simple and judges its answers, unless a request says otherwise.
+	reflective bool
+	tools      []*tool
+	absent     []absence
+	open       bool     // has the tools of other servers too
+	outside    []string // of those, the ones that were named
 }
 
 // absence is a tool that a set should have and why it has not.
@@ -83,7 +85,7 @@ func newToolbox(cfg Config) (toolbox, error) {
 			}
 		}
 		if row.name == "strategy" {
-			set.selection = SelectAuto
+			set.selection, set.reflective = SelectAuto, true
 		}
 		set.open = row.name == "cursor" || row.name == "react"
 		box.sets[row.name] = set

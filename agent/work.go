@@ -79,10 +79,11 @@ type work struct {
 	badTurns   int        // turns in a row with calls that could not run
 	cutTurns   int
 	undone     []undone
-	saidUndone bool   // the answer is the program's own: what was not done
-	badCalls   int    // that the model's server could not read
-	promptLost bool   // it was said that the model's server dropped a part of the prompt
-	judged     string // what the model says of its answer
+	saidUndone bool      // the answer is the program's own: what was not done
+	badCalls   int       // that the model's server could not read
+	promptLost bool      // it was said that the model's server dropped a part of the prompt
+	judged     judgement // the model's, on the answer that stands
+	earlier    *draft    // the best answer so far, while a better one is looked for
 	compacted  bool
 	nudged     map[string]bool
 	noticed    map[llm.Notice]bool

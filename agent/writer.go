@@ -32,6 +32,7 @@ type writer struct {
 	cite *citer
 
 	mu      sync.Mutex
+	said    strings.Builder // as the model wrote it, since the last reset
 	raw     string          // not rewritten yet: it may be the beginning of a marker
 	text    strings.Builder // rewritten, since the last reset
 	stored  int             // bytes of text that are stored
@@ -64,6 +65,7 @@ func (w *writer) write(ctx context.Context, s string) error {
 	if w.err != nil {
 		return w.err
 	}
+	w.said.WriteString(s)
 	w.raw += s
 	if err := w.rewrite(ctx, false); err != nil {
 		return err
@@ -145,12 +147,20 @@ func (w *writer) rest() []chat.Payload {
 	return w.take()
 }
 
+// original returns the text since the last reset with the markers that the model wrote: written again, it gets the same footnotes.
+func (w *writer) original() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.said.String()
+}
+
 // reset forgets the text and frees its footnotes. It returns the text, and whether any of it was stored.
 func (w *writer) reset() (text string, wasStored bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopTimer()
 	text, wasStored = w.text.String()+w.raw, w.stored > 0
+	w.said.Reset()
 	w.raw, w.stored, w.queued, w.code, w.started = "", 0, nil, codeState{}, false
 	w.refusal = false
 	w.text.Reset()
