@@ -17,7 +17,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./cmd/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -42,7 +42,7 @@ check:
 	$(GO) vet ./...
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
 
-unit: vendor postgres milvus nginx caddy
+unit: vendor postgres milvus nginx caddy documents
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 15m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 
@@ -83,6 +83,21 @@ caddy:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing Caddy for the tests"; apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends caddy >/dev/null; \
 	  else echo "no Caddy: the tests behind it are left out"; fi; fi
+
+# Manuals for the tests, PDF and HTML, out of Debian packages (3 MB to fetch).
+documents: .cache/documents/ready
+
+.cache/documents/ready: cmd/footnote/testdata/documents.sha256
+	@if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then \
+	  echo "fetching the manuals for the tests"; set -e; rm -rf .cache/documents; mkdir -p .cache/documents/packages; cd .cache/documents/packages; \
+	  fetch() { apt-get -qq -o APT::Sandbox::User=root download debian-faq debian-policy >/dev/null 2>&1; }; \
+	  fetch || { [ "$$(id -u)" = 0 ] && apt-get update -qq && fetch; }; \
+	  for package in *.deb; do dpkg-deb -x $$package .; done; \
+	  for name in $$(cut -c 67- $(CURDIR)/$<); do \
+	    found=$$(find usr -name $$name -o -name $$name.gz -o -name $${name%.pdf}.en.pdf.gz | head -n 1); \
+	    case $$found in *.gz) zcat $$found;; *) cat $$found;; esac > ../$$name; done; \
+	  cd .. && rm -rf packages && sha256sum --quiet -c $(CURDIR)/$< && touch ready; \
+	else echo "no apt-get: the tests with manuals are left out, but in CI they fail"; fi
 
 # The tests behind Caddy again, with the newest one built from its source (some minutes).
 test-caddy:

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -42,13 +43,18 @@ func (c *citer) reset() {
 	c.list, c.from = nil, nil
 }
 
-// cite returns the footnote for source n behind a claim, and the new citation if it is one. A number without a passage has none.
-func (c *citer) cite(ctx context.Context, n int, claim string) (number int, fresh *chat.Citation, err error) {
+// cite returns the footnote for source n that quotes its words, or what bears a claim out when there are none, and the new citation if it
+// is one. A number without a passage has none.
+func (c *citer) cite(ctx context.Context, n int, claim, words string) (number int, fresh *chat.Citation, err error) {
 	src, ok := c.desk.sources.at(n)
 	if !ok {
 		return 0, nil, nil
 	}
-	found, claimed, err := c.quote(ctx, src, claim)
+	found, ok := wordsOf(src, words)
+	claimed := ""
+	if !ok {
+		found, claimed, err = c.quote(ctx, src, cmp.Or(claim, words))
+	}
 	if err != nil || found.check == chat.CheckNotFound {
 		return 0, nil, err
 	}
@@ -92,6 +98,16 @@ func pageOf(boxes []chat.Box, passage int) int {
 		return int(boxes[0][0])
 	}
 	return passage
+}
+
+// wordsOf finds words of a source that are named exactly.
+func wordsOf(src source, words string) (found place, ok bool) {
+	at := strings.Index(src.passage.Text, words)
+	if words == "" || at < 0 {
+		return place{}, false
+	}
+	start := src.passage.Start + utf8.RuneCountInString(src.passage.Text[:at])
+	return place{start: start, end: start + utf8.RuneCountInString(words), quote: words, check: chat.CheckVerified, score: 1}, true
 }
 
 // quote finds the words of a source that back a claim: those the model gave, else the passage's best-matching sentence.
@@ -176,7 +192,7 @@ func claimBefore(text string) string {
 	text = strings.TrimSpace(withoutMarkers(text))
 	runes := []rune(text)
 	end := len(runes)
-	for end > 0 && isStop(runes[end-1]) {
+	for end > 0 && (isStop(runes[end-1]) || unicode.IsSpace(runes[end-1])) { // of a leader too
 		end--
 	}
 	start := end

@@ -38,6 +38,8 @@ func (w *work) consult(ctx context.Context, messages []llm.Message) (said string
 		switch p := part.(type) {
 		case llm.Text:
 			text.WriteString(string(p))
+		case llm.Quoted:
+			text.WriteString(p.Marker())
 		case llm.Done:
 			done, usage = true, p.Usage
 		case llm.Rethought:

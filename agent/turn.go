@@ -167,6 +167,14 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 			if err := w.writer.write(ctx, string(p)); err != nil {
 				return nil, err
 			}
+		case llm.Quoted:
+			text.WriteString(p.Marker())
+			if r.chooses {
+				continue
+			}
+			if err := w.writer.quote(ctx, p); err != nil {
+				return nil, err
+			}
 		case llm.Reasoning:
 			reasoning.WriteString(string(p))
 		case llm.Rethought:

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/llm"
 )
 
 // Refusal is how an answer begins when the documents do not hold one.
@@ -245,20 +246,34 @@ func (w *writer) bracket(ctx context.Context, i int, final bool) (held bool, err
 	}
 	w.move(i)
 	w.raw = w.raw[m.size:]
-	return false, w.mark(ctx, m.numbers)
+	return false, w.mark(ctx, m.numbers, "")
 }
 
-// mark writes the footnotes of one marker. Numbers without a passage are dropped, and the space before them.
-func (w *writer) mark(ctx context.Context, numbers []int) error {
+// quote adds a footnote whose words the model names.
+func (w *writer) quote(ctx context.Context, q llm.Quoted) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.rewrite(ctx, true); err != nil { // text before a footnote can't go on as a marker
+		return err
+	}
+	return w.mark(ctx, []int{q.Passage}, q.Words)
+}
+
+// mark writes the footnotes of one marker: for the words, or, without any, for the sentence before it. Numbers without a passage are
+// dropped, and the space before them.
+func (w *writer) mark(ctx context.Context, numbers []int, words string) error {
 	claim, seen, written := "", map[int]bool{}, false
 	for _, n := range numbers {
 		if w.plain || w.refusal {
 			break
 		}
-		if claim == "" {
+		if claim == "" && words == "" {
 			claim = claimBefore(w.text.String())
 		}
-		number, fresh, err := w.cite.cite(ctx, n, claim)
+		number, fresh, err := w.cite.cite(ctx, n, claim, words)
 		if err != nil {
 			return fmt.Errorf("cite passage %d: %w", n, err)
 		}

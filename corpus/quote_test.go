@@ -125,6 +125,21 @@ func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
 	}
 }
 
+func TestAContentsLineIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
+	const passage = "13.1 How can I become a developer? . . . . . . . . 57\n13.2 Where are the keys kept? . . . . . . . 58\n\n13.1 How can I become a developer?\n\n" +
+		"The New Members' Corner describes how somebody becomes a developer. Wait for a sponsor."
+	for _, tt := range []struct{ claim, want string }{
+		{"One becomes a developer as the New Members' Corner describes", "The New Members' Corner describes how somebody becomes a developer."},
+		{"How can one become a developer", "The New Members' Corner describes how somebody becomes a developer."},
+		{"The keys are kept on page 58", "13.2 Where are the keys kept? . . . . . . . 58"},
+	} {
+		a, b, _ := corpus.NewJudge().Quote(passage, tt.claim)
+		if got := string([]rune(passage)[a:b]); got != tt.want {
+			t.Errorf("Quote(%q) = %q, want %q", tt.claim, got, tt.want)
+		}
+	}
+}
+
 func TestAPassageSupportsItsOwnRows(t *testing.T) {
 	const passage = "setting | default | what it does\nFOOTNOTE_SESSION_KEEP_DAYS | 30 | a conversation is removed so many days after its last question; 0: never\nFOOTNOTE_WEB_ALLOW | | addresses (IP:PORT) that pages may be read from"
 	for _, row := range strings.Split(passage, "\n") {

@@ -215,7 +215,8 @@ func (j *Judge) BestSentence(passage, claim string) (start, end int, score float
 // headingShare is how much of a claim a heading must hold to be quoted for it: it is the heading that is claimed then.
 const headingShare = 0.8
 
-// Quote is BestSentence without the headings, which say nothing of themselves, unless one of them is all that a claim says.
+// Quote is BestSentence without the lines that state nothing themselves: headings, unless one of them is all that a claim says, and the
+// lines of a table of contents, unless the claim's words stand only there.
 func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	p := j.passage(passage)
 	if len(p.ranges) == 0 {
@@ -223,13 +224,23 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	}
 	words := j.wordsOf(claim, p.lang)
 	best, score := p.best(words, nil)
-	if headings := headingsIn(passage, p.ranges); headings[best] && score < headingShare && slices.Contains(headings, false) {
-		best, score = p.best(words, headings)
+	names := headingsIn(passage, p.ranges)
+	heading := names[best] && !text.Leader(p.texts[best])
+	for i, s := range p.texts {
+		names[i] = names[i] || text.Leader(s)
+	}
+	if !names[best] || heading && score >= headingShare || !slices.Contains(names, false) {
+		return p.ranges[best][0], p.ranges[best][1], score
+	}
+	stating, held := p.best(words, names)
+	if heading || held > 0 && (held >= minSupport || score < headingShare) {
+		best, score = stating, held
 	}
 	return p.ranges[best][0], p.ranges[best][1], score
 }
 
-// headingsIn says which of a passage's sentences are headings: short lines that stand alone and end without a stop, with something below.
+// headingsIn says which of a passage's sentences are headings: short lines that stand alone and end without a stop or with a question mark,
+// with something below.
 func headingsIn(passage string, ranges [][2]int) []bool {
 	runes := []rune(passage)
 	out := make([]bool, len(ranges))
@@ -237,7 +248,7 @@ func headingsIn(passage string, ranges [][2]int) []bool {
 		above := r[0] == 0 || r[0] >= 2 && runes[r[0]-1] == '\n' && runes[r[0]-2] == '\n'
 		below := r[1]+1 < len(runes) && runes[r[1]] == '\n' && runes[r[1]+1] == '\n'
 		line := string(runes[r[0]:r[1]])
-		out[i] = above && below && r[1]-r[0] <= 100 && !strings.ContainsAny(line, "\n\t|") && !strings.ContainsRune(".!?:;,…。！？：；", runes[r[1]-1]) &&
+		out[i] = above && below && r[1]-r[0] <= 100 && !strings.ContainsAny(line, "\n\t|") && !strings.ContainsRune(".!:;,…。！：；", runes[r[1]-1]) &&
 			!strings.ContainsRune("-*•–", runes[r[0]])
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strconv"
 )
 
 // Model answers requests as streams. It is safe for concurrent use.
@@ -67,11 +68,21 @@ type Request struct {
 	Seed        *int64
 }
 
-// Part is a piece of a reply: Text, Reasoning, Rethought, Call or Done; or a Notice.
+// Part is a piece of a reply: Text, Quoted, Reasoning, Rethought, Call or Done; or a Notice.
 type Part interface{ part() }
 
 // Text is the next piece of the visible reply.
 type Text string
+
+// Quoted is a footnote in the visible reply, from a model that knows which words of a passage the text before it shows. Other models write
+// footnotes as text, and their words are looked for.
+type Quoted struct {
+	Passage int    // its number n
+	Words   string // exactly as they stand in the passage
+}
+
+// Marker is the footnote as models write it in text.
+func (q Quoted) Marker() string { return "[" + strconv.Itoa(q.Passage) + "]" }
 
 // Reasoning is the next piece of the model's reasoning, which is not the reply.
 type Reasoning string
@@ -108,6 +119,7 @@ type Done struct {
 type Usage struct{ In, Out int }
 
 func (Text) part()      {}
+func (Quoted) part()    {}
 func (Reasoning) part() {}
 func (Rethought) part() {}
 func (Call) part()      {}

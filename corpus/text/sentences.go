@@ -96,6 +96,9 @@ func unfinished(piece, rest string) bool {
 	if !ok {
 		return false
 	}
+	if leadsToNumber(trimmed, rest) {
+		return true
+	}
 	last := lastWord(body)
 	if last == "" {
 		return false

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"footnote/corpus/text"
 )
 
 const (
@@ -13,6 +15,7 @@ const (
 	furtherNeeded = 0.5  // of the question's weight a further sentence must hold, with what stands around it, unless many are asked for
 	sameWords     = 0.7  // sentences with this share of words in common say the same
 	rowWorth      = 0.8  // a row of a table reads worse than a sentence
+	contentsWorth = 0.1  // a line of a table of contents only names what is said elsewhere
 	contextWorth  = 0.35 // a word in the heading or the sentence before, against one in the sentence itself
 )
 
@@ -148,6 +151,9 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 	}
 	if strings.Contains(s.text, " | ") {
 		c.score *= rowWorth
+	}
+	if text.Leader(s.text) {
+		c.score *= contentsWorth
 	}
 	c.score *= want.fit(s.text, question)
 	c.score /= 1 + 0.12*math.Log1p(float64(utf8.RuneCountInString(s.text))/60)

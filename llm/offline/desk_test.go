@@ -182,6 +182,14 @@ func atDesk(t *testing.T, papers []paper, questions ...string) (answer string, d
 	return answer, d
 }
 
+// standsIn reports whether a tool returned the words, as they are.
+func standsIn(history []llm.Message, words string) bool {
+	raw, err := json.Marshal(words)
+	return err == nil && slices.ContainsFunc(history, func(m llm.Message) bool {
+		return m.Role == llm.RoleTool && strings.Contains(m.Text, strings.Trim(string(raw), `"`))
+	})
+}
+
 func oneReply(t *testing.T, history []llm.Message) llm.Message {
 	t.Helper()
 	msg := llm.Message{Role: llm.RoleAssistant}
@@ -193,6 +201,14 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 		switch part := part.(type) {
 		case llm.Text:
 			msg.Text += string(part)
+		case llm.Quoted:
+			if shown := shownAs(part.Words); !strings.HasSuffix(msg.Text, shown+" ") {
+				t.Errorf("the footnote quotes %q behind %q", part.Words, msg.Text)
+			}
+			if !standsIn(history, part.Words) {
+				t.Errorf("the footnote quotes %q, which no passage holds", part.Words)
+			}
+			msg.Text += part.Marker()
 		case llm.Reasoning:
 			msg.Reasoning += string(part)
 		case llm.Call:

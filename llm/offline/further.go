@@ -67,7 +67,7 @@ func goOn(t turn) ([]step, string) {
 func unsaid(sources []source, said string) (left []candidate, any bool) {
 	said = strings.Join(strings.Fields(marker().ReplaceAllString(said, "")), " ")
 	was := func(s sentence) bool {
-		return strings.Contains(said, strings.TrimSpace(footnoteRef().ReplaceAllString(s.text, "")))
+		return strings.Contains(said, shownAs(s.words))
 	}
 	sentences := pileOf(sources).sentences
 	from, documents := map[int]bool{}, map[string]bool{}

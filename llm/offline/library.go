@@ -127,7 +127,7 @@ func keySentences(out output) []string {
 	for _, p := range out.Passages {
 		for _, s := range sentencesOf(p.Text) {
 			if !s.heading && sayable(s.text) {
-				said = append(said, cited(s.text, p.N))
+				said = append(said, cited(s.words, p.N))
 				break
 			}
 		}

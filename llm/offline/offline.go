@@ -54,9 +54,17 @@ func (model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, er
 				return
 			}
 		}
-		for _, piece := range pieces(text) {
-			if stopped() || !yield(llm.Text(piece), nil) {
-				return
+		for i, piece := range strings.Split(text, quoteMark) {
+			if i%2 == 1 {
+				if stopped() || !yield(quotedBy(piece), nil) {
+					return
+				}
+				continue
+			}
+			for _, piece := range pieces(piece) {
+				if stopped() || !yield(llm.Text(piece), nil) {
+					return
+				}
 			}
 		}
 		yield(done, nil)

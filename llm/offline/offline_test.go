@@ -127,8 +127,11 @@ func TestWithoutToolsItAnswersFromWhatItHas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, ok := part.(llm.Text); ok {
-			got += string(text)
+		switch part := part.(type) {
+		case llm.Text:
+			got += string(part)
+		case llm.Quoted:
+			got += part.Marker()
 		}
 	}
 	if want := "The boiler was installed in 2016. [4]"; got != want {

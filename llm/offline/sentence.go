@@ -1,19 +1,21 @@
 package offline
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"footnote/corpus/text"
+	"footnote/llm"
 )
 
 // sentence is one sentence, list item or table row of a passage.
 type sentence struct {
 	text    string
-	source  int // of the sources that were shown
-	place   int // in its passage
+	words   string // the same as it stands in the passage, without the mark of an item
+	source  int    // of the sources that were shown
+	place   int    // in its passage
 	heading bool
 	item    bool // a list item or a table row
 	terms   map[string]bool
@@ -29,7 +31,7 @@ var (
 	rowLine     = lazily(`\t|\S \| \S|^\|`)
 	ruleLine    = lazily(`^[\s|:+=_-]+$`)
 	commands    = lazily(`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`) // meant for models, not for readers
-	footnoteRef = lazily(`\s?\[\^?\d{1,4}\]`)
+	footnoteRef = lazily(`\[(\^?\d{1,4})\]`)
 )
 
 // sentencesOf cuts a passage.
@@ -38,9 +40,12 @@ func sentencesOf(passage string) []sentence {
 	var out []sentence
 	for i, span := range text.Sentences(passage) {
 		raw := string(runes[span[0]:span[1]])
-		s := sentence{text: strings.Join(strings.Fields(raw), " "), place: i}
+		s := sentence{text: strings.Join(strings.Fields(raw), " "), words: raw, place: i}
 		before := lineBefore(runes, span[0])
 		s.item = itemLine().MatchString(s.text) || itemLine().MatchString(before) || rowLine().MatchString(raw)
+		if s.item {
+			s.words = strings.TrimLeft(itemLine().ReplaceAllString(raw, ""), "| ")
+		}
 		s.heading = !s.item && isHeading(s.text)
 		out = append(out, s)
 	}
@@ -80,9 +85,23 @@ func sayable(s string) bool {
 	return n >= shortest && n <= tooLong && !ruleLine().MatchString(s) && !commands().MatchString(s) && !strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
 }
 
-// cited writes a sentence with its number. Numbers in brackets that the document itself has are left out: they would be
-// taken for footnotes of ours.
-func cited(s string, n int) string {
-	s = footnoteRef().ReplaceAllString(s, "")
-	return fmt.Sprintf("%s [%d]", strings.TrimSpace(s), n)
+// quoteMark stands around each footnote in an answer that is being put together. No text of a document has it: it is stored without NUL.
+const quoteMark = "\x00"
+
+// cited writes words of a passage, exactly as they stand there, with the footnote that quotes them.
+func cited(words string, n int) string {
+	return shownAs(words) + " " + quoteMark + strconv.Itoa(n) + ":" + words + quoteMark
+}
+
+// shownAs is how words of a document stand in an answer. Numbers in brackets that the document itself has are escaped: they would be taken
+// for footnotes of ours.
+func shownAs(words string) string {
+	return footnoteRef().ReplaceAllString(strings.Join(strings.Fields(words), " "), `\[$1\]`)
+}
+
+// quotedBy reads what cited wrote between two marks.
+func quotedBy(s string) llm.Quoted {
+	number, words, _ := strings.Cut(s, ":")
+	n, _ := strconv.Atoi(number) // cited wrote it
+	return llm.Quoted{Passage: n, Words: words}
 }

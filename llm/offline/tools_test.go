@@ -39,6 +39,8 @@ func replyTo(t *testing.T, question string, offered []string, done map[string]st
 			calls = append(calls, p.Name+" "+string(p.Arguments))
 		case llm.Text:
 			said += string(p)
+		case llm.Quoted:
+			said += p.Marker()
 		}
 	}
 	return calls, said

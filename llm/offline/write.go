@@ -52,9 +52,9 @@ func write(chosen []candidate, sources []source) string {
 	var b strings.Builder
 	inList := false
 	for i, c := range chosen {
-		said := cited(c.text, sources[c.source].N)
+		said := cited(c.words, sources[c.source].N)
 		if c.item {
-			said = "- " + strings.TrimLeft(itemLine().ReplaceAllString(said, ""), "| ")
+			said = "- " + said
 		}
 		switch {
 		case i == 0:

@@ -9,6 +9,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract/canon"
+	"footnote/corpus/text"
 )
 
 // outlineEntry is a bookmark: its title and page, from 0.
@@ -93,9 +94,9 @@ func (b *builder) part(p *part, heads []float32, body float32, named []string) {
 		return
 	}
 	outlined := false
-	if text := squeezed(p.text()); text != "" {
+	if line := squeezed(p.text()); line != "" {
 		for _, title := range named {
-			outlined = outlined || title == text
+			outlined = outlined || title == line
 		}
 	}
 	if level := p.level(heads, body, outlined); level > 0 && p.item == nil {
@@ -115,6 +116,8 @@ func (b *builder) line(p *part, i int) {
 		if p.item != nil {
 			words = words[p.item.skip:]
 		}
+	} else if leads(p.lines[i-1]) {
+		b.w.Break() // behind an entry of a table of contents
 	} else if !joins(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
 		b.w.Text(" ")
 	}
@@ -129,6 +132,15 @@ func (b *builder) line(p *part, i int) {
 		}
 		b.word(text, w.rect)
 	}
+}
+
+// leads reports whether a line is an entry of a table of contents, with the page number at its end.
+func leads(l line) bool {
+	words := make([]string, len(l.words))
+	for i, w := range l.words {
+		words[i] = w.text
+	}
+	return text.Leader(strings.Join(words, " "))
 }
 
 // joins reports whether b goes on in the middle of a's last word, or in a script without spaces.

@@ -75,6 +75,9 @@ func TestLayout(t *testing.T) {
 			at(275, 740, 11, "F", "returns") + at(50, 726, 11, "F", "passages with their score and the section that they stand in,") +
 			at(50, 712, 11, "F", "and nothing else that a program would have to leave out.")}},
 			[]string{"paragraph: POST /search with a body, limit and mode returns passages with their score and the section that they stand in, and nothing else that a program would have to leave out."}},
+		{"the entries of a table of contents keep their lines", []sheet{{content: para(50, 740, "1.1 How do I become a member? . . . . . . . . . . . . . . . . 57",
+			"1.2 Where are the rules? . . . . . . . . . . . . . . . . . . . 58", "1.3 Who wrote all this? . . . . . . . . . . . . . . . . . . . 59")}},
+			[]string{"paragraph: 1.1 How do I become a member? . . . . . . . . . . . . . . . . 57\n1.2 Where are the rules? . . . . . . . . . . . . . . . . . . . 58\n1.3 Who wrote all this? . . . . . . . . . . . . . . . . . . . 59"}},
 		{"code after a short line or the end of a sentence is a block of its own", []sheet{{content: para(50, 740, "Type this") + at(50, 726, 10, "C", "footnote serve") +
 			para(50, 680, "The program then shows where the page is to be found.") + at(50, 666, 10, "C", "http://localhost:8080")}},
 			[]string{"paragraph: Type this", "code: footnote serve", "paragraph: The program then shows where the page is to be found.", "code: http://localhost:8080"}},
