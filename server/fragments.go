@@ -131,7 +131,7 @@ func fragment(t *views.Turn, kind chat.Kind, c change) templ.Component {
 	case chat.KindReasoningStep:
 		return views.StepFragment(t, c.step, c.parent, c.whole, c.moved)
 	case chat.KindAnswerDelta:
-		return views.DeltaFragment(t, c.blocks, c.head)
+		return views.DeltaFragment(t, c.blocks, c.all, c.head)
 	case chat.KindAnswerReset:
 		return views.ResetFragment(t, c.step, c.parent)
 	case chat.KindCitation:

@@ -12,12 +12,10 @@ import (
 type fold struct {
 	turn  *views.Turn
 	md    *views.Markdown // nil: the answer's text is gathered, not drawn
+	draft *views.Draft    // the answer since the last reset
 	calls map[string]*views.Step
 	kids  map[string]string // call id → parent's
 
-	text    string // of the answer since the last reset
-	settled int    // how much of text can't change any more
-	frozen  int    // how many blocks of the turn are made of it
 	thought map[string]string
 }
 
@@ -28,16 +26,19 @@ type change struct {
 	whole  bool        // all of parent changed, not only its line
 	moved  []*views.Step
 	blocks []views.Block
+	all    bool // blocks are all that there are now
 	head   bool // the timeline's head changed with the blocks
 	ended  []*views.Step
 	cite   chat.Citation
 }
 
 func newFold(run string, md *views.Markdown) *fold {
-	return &fold{
+	f := &fold{
 		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
 		calls: map[string]*views.Step{}, kids: map[string]string{}, thought: map[string]string{},
 	}
+	f.draft = views.NewDraft(md, f.citation)
+	return f
 }
 
 // foldRun applies a whole log and draws the answer once, as it is at the end.
@@ -51,8 +52,12 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 	switch t := f.turn; {
 	case t.Final != nil:
 		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.citation)
-	case f.text != "":
-		t.Blocks, _ = md.Tail(f.text, 1, t.Running(), f.citation)
+	case !f.draft.Empty():
+		whole := views.NewDraft(md, f.citation)
+		whole.Add(f.draft.Text())
+		if t.Blocks = whole.Blocks(); !t.Running() {
+			t.Blocks = whole.Close()
+		}
 	}
 	return f.turn, nil
 }
@@ -168,33 +173,25 @@ func (f *fold) group(parent *views.Step, at time.Time) bool {
 }
 
 func (f *fold) delta(p chat.AnswerDelta) change {
-	first := f.text == ""
+	first := f.draft.Empty()
 	if first {
 		f.turn.Worked = f.turn.Elapsed
 	}
-	f.text += views.Clean(p.Text)
-	if f.md == nil {
-		return change{}
-	}
-	blocks, settled := f.md.Tail(f.text[f.settled:], f.frozen+1, true, f.citation)
-	f.turn.Blocks = append(f.turn.Blocks[:f.frozen], blocks...)
-	if settled > 0 {
-		f.settled += settled
-		f.frozen += len(blocks) - 1
-	}
-	return change{blocks: blocks, head: first}
+	blocks, all := f.draft.Add(p.Text)
+	f.turn.Blocks = f.draft.Blocks()
+	return change{blocks: blocks, all: all, head: first}
 }
 
 // reset moves the text so far into the step it was a thought of.
 func (f *fold) reset(p chat.AnswerReset) change {
 	s := f.calls[p.CallID]
-	if f.text != "" {
-		f.thought[p.CallID] = f.text
+	if !f.draft.Empty() {
+		f.thought[p.CallID] = f.draft.Text()
 		if s != nil && s.Thought == "" {
-			s.Thought = f.text
+			s.Thought = f.thought[p.CallID]
 		}
 	}
-	f.text, f.settled, f.frozen, f.turn.Blocks, f.turn.Citations, f.turn.Worked = "", 0, 0, nil, nil, 0
+	f.draft, f.turn.Blocks, f.turn.Citations, f.turn.Worked = views.NewDraft(f.md, f.citation), nil, nil, 0
 	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
 }
 
@@ -222,7 +219,6 @@ func (f *fold) answer(p chat.Answer) {
 	if f.turn.Worked == 0 {
 		f.turn.Worked = f.turn.Elapsed
 	}
-	f.text = p.Markdown
 	if f.md != nil {
 		f.turn.Blocks = f.md.Whole(p.Markdown, p.Unsupported, f.citation)
 	}
@@ -231,6 +227,9 @@ func (f *fold) answer(p chat.Answer) {
 // done ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it ended.
 func (f *fold) done(p chat.RunDone) []*views.Step {
 	f.turn.Status, f.turn.Error = p.Status, p.Error
+	if f.turn.Final == nil {
+		f.turn.Blocks = f.draft.Close()
+	}
 	var ended []*views.Step
 	for _, s := range f.turn.All {
 		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {

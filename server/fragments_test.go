@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -146,24 +147,70 @@ func (l *live) html() string {
 
 var runningTime = regexp.MustCompile(`<time (class="step-time" )?data-live.*?</time>`)
 
+// tooLargeLog is an answer that grows beyond what is drawn.
+func tooLargeLog() []chat.Payload {
+	table := "|" + strings.Repeat("a|", 600) + "\n|" + strings.Repeat("-|", 600) + "\n" + strings.Repeat("|\n", 600)
+	return []chat.Payload{
+		chat.RunStarted{SessionID: "s1", Question: "How is the roof?"},
+		chat.AnswerDelta{Text: "The roof is sound.\n\nSo is the wall.\n\n"},
+		chat.AnswerDelta{Text: table}, chat.AnswerDelta{Text: strings.Repeat("|\n", 300)},
+		chat.Answer{Markdown: "The roof is sound.\n\nSo is the wall.\n\n" + table + strings.Repeat("|\n", 300)},
+		chat.RunDone{Status: chat.RunCompleted},
+	}
+}
+
+// stoppedLog is an answer that was stopped within a long list and an open mark.
+func stoppedLog() []chat.Payload {
+	return []chat.Payload{
+		chat.RunStarted{SessionID: "s1", Question: "How is the roof?"},
+		chat.AnswerDelta{Text: strings.Repeat("- The roof is sound.\n", 600)}, chat.AnswerDelta{Text: "- **So is"},
+		chat.RunDone{Status: chat.RunCancelled},
+	}
+}
+
 func TestWhatWasStreamedIsWhatALoadedPageShows(t *testing.T) {
-	entries := entriesOf(t, wholeLog())
-	for stop := 1; stop <= len(entries); stop++ {
-		page, f := newLive(t), newFold(drawnRunID, views.NewMarkdown())
-		for _, entry := range entries[:stop] {
-			page.apply(drawEntry(t, f, entry), false)
+	for name, log := range map[string][]chat.Payload{"a whole log": wholeLog(), "a stopped answer": stoppedLog()} {
+		entries := entriesOf(t, log)
+		for stop := 1; stop <= len(entries); stop++ {
+			if name == "a stopped answer" && stop == 3 {
+				continue // the end of a long block is drawn when it has grown enough
+			}
+			sameLive(t, name, entries[:stop])
 		}
-		turn, err := foldRun(drawnRunID, views.NewMarkdown(), entries[:stop])
-		if err != nil {
-			t.Fatal(err)
-		}
-		loaded := newLive(t)
-		loaded.apply(drawString(t, views.TurnBody(turn).Render), false)
-		// Whether the timeline is unfolded is the reader's, and the seconds that run on are the script's: streaming leaves them alone.
-		same := func(s string) string { return runningTime.ReplaceAllString(strings.Replace(s, ` open=""`, "", 1), "") }
-		if diff := cmp.Diff(same(loaded.html()), same(page.html())); diff != "" {
-			t.Fatalf("after event %d (%s) the live page differs from the loaded one (-loaded +live):\n%s", stop, entries[stop-1].Type, diff)
-		}
+	}
+	sameLive(t, "an answer that is too large", entriesOf(t, tooLargeLog()[:3]))
+	sameLive(t, "an answer that is too large, at its end", entriesOf(t, tooLargeLog()))
+}
+
+// sameLive compares what a page shows that followed the entries live with what it shows when it is loaded behind them.
+func sameLive(t *testing.T, name string, entries []*chat.Entry) {
+	t.Helper()
+	page, f := newLive(t), newFold(drawnRunID, views.NewMarkdown())
+	for _, entry := range entries {
+		page.apply(drawEntry(t, f, entry), false)
+	}
+	turn, err := foldRun(drawnRunID, views.NewMarkdown(), entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := newLive(t)
+	loaded.apply(drawString(t, views.TurnBody(turn).Render), false)
+	// Whether the timeline is unfolded is the reader's, and the seconds that run on are the script's: streaming leaves them alone.
+	same := func(s string) string { return runningTime.ReplaceAllString(strings.Replace(s, ` open=""`, "", 1), "") }
+	if diff := cmp.Diff(same(loaded.html()), same(page.html())); diff != "" {
+		t.Fatalf("%s, after event %d (%s): the live page differs from the loaded one (-loaded +live):\n%.3000s", name, len(entries), entries[len(entries)-1].Type, diff)
+	}
+}
+
+func TestATableTooLargeTakesLittleToDraw(t *testing.T) {
+	table := "|" + strings.Repeat("a|", 2000) + "\n|" + strings.Repeat("-|", 2000) + "\n" + strings.Repeat("|\n", 2000)
+	entries := entriesOf(t, []chat.Payload{chat.RunStarted{Question: "A table?"}, chat.AnswerDelta{Text: table}, chat.Answer{Markdown: table}, chat.RunDone{Status: chat.RunCompleted}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	sameLive(t, "a table of 2,000 columns and rows", entries)
+	runtime.ReadMemStats(&after)
+	if took, most := after.TotalAlloc-before.TotalAlloc, uint64(64<<20); took > most {
+		t.Errorf("drawing it took %d bytes of memory, want at most %d", took, most)
 	}
 }
 

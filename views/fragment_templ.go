@@ -126,8 +126,8 @@ func StepFragment(t *Turn, s *Step, parent *Step, whole bool, moved []*Step) tem
 	})
 }
 
-// DeltaFragment answers answer_delta: the blocks that changed.
-func DeltaFragment(t *Turn, changed []Block, head bool) templ.Component {
+// DeltaFragment answers answer_delta: the blocks that changed. all says that the others are gone.
+func DeltaFragment(t *Turn, changed []Block, all, head bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -154,10 +154,17 @@ func DeltaFragment(t *Turn, changed []Block, head bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		for _, b := range changed {
-			templ_7745c5c3_Err = AnswerBlock(t.RunID, b).Render(ctx, templ_7745c5c3_Buffer)
+		if all {
+			templ_7745c5c3_Err = AnswerBox(t).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
+			}
+		} else {
+			for _, b := range changed {
+				templ_7745c5c3_Err = AnswerBlock(t.RunID, b).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 			}
 		}
 		return nil

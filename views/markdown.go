@@ -43,12 +43,11 @@ type Markdown struct {
 // NewMarkdown returns the one renderer a server needs.
 func NewMarkdown() *Markdown {
 	md := goldmark.New(
-		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.TaskList, extension.Linkify, extension.CJK),
-		goldmark.WithParserOptions(
-			parser.WithInlineParsers(util.Prioritized(chipParser{}, 150)), // before links (200), so that [1] is a chip
-			parser.WithASTTransformers(util.Prioritized(safeTree{}, 500)),
-		),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(chipRenderer{}, 100))),
+		goldmark.WithParser(newParser()),
+		goldmark.WithExtensions(extension.Strikethrough, extension.TaskList, extension.Linkify, extension.CJK),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(
+			util.Prioritized(chipRenderer{}, 100),
+			util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500))),
 	)
 	policy := bluemonday.NewPolicy()
 	policy.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li",
@@ -66,38 +65,53 @@ func NewMarkdown() *Markdown {
 	return &Markdown{md: md, policy: policy}
 }
 
-// Tail renders src, an answer or its open end, as blocks numbered from first. settled is the length of the part of src
-// that later text can't change any more: the blocks before the last. cite resolves a number to its citation; an unknown
-// number stays text. While more is to come (open), an unfinished mark at the end is held back.
-func (m *Markdown) Tail(src string, first int, open bool, cite func(int) (chat.Citation, bool)) (blocks []Block, settled int) {
+// tail is the drawn end of an answer.
+type tail struct {
+	blocks  []Block
+	settled int // length of the part of the source that later text can't change any more: the blocks before the last
+	weight  int // of all blocks
+	open    int // weight of the last block
+}
+
+// tail draws src, an answer or its open end, as blocks numbered from first. cite resolves a number to its citation; an unknown
+// number stays text. While more is to come (open), an unfinished mark at the end is held back. It returns false if the blocks
+// weigh more than most, or the text is otherwise beyond the budget.
+func (m *Markdown) tail(src string, first, most int, open bool, cite func(int) (chat.Citation, bool)) (t tail, ok bool) {
 	if open {
 		src = holdBack(src)
 	}
 	source := []byte(src)
-	ctx := parser.NewContext()
-	doc := m.md.Parser().Parse(text.NewReader(source), parser.WithContext(ctx))
+	doc, ok := m.parse(source)
+	if !ok {
+		return tail{}, false
+	}
 	var buf bytes.Buffer
 	for node := doc.FirstChild(); node != nil; node = node.NextSibling() {
+		t.open = weight(node, most)
+		if t.weight += t.open; t.weight > most {
+			return tail{}, false
+		}
 		buf.Reset()
 		if err := m.md.Renderer().Render(&buf, source, node); err != nil {
 			continue // a bytes.Buffer does not fail, and our renderers don't
 		}
-		blocks = append(blocks, Block{N: first + len(blocks), HTML: m.finish(buf.Bytes(), cite)})
-		if node.NextSibling() == nil && len(blocks) > 1 && node.Pos() > 0 {
-			settled = lineStart(src, node.Pos())
+		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: m.finish(buf.Bytes(), cite)})
+		if node.NextSibling() == nil && len(t.blocks) > 1 && node.Pos() > 0 {
+			t.settled = lineStart(src, node.Pos())
 		}
 	}
-	if settled == 0 && len(blocks) > 1 { // no position: all of it is open still
-		return blocks, 0
-	}
-	return blocks, settled
+	return t, true
 }
 
-// Whole renders a finished answer. Sentences in unsupported are marked.
+// Whole draws a finished answer. Sentences in unsupported are marked. An answer beyond the budget is one block that shows its
+// text as it was written.
 func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
-	src = noteUnsupported(Clean(src), unsupported)
-	blocks, _ := m.Tail(src, 1, false, cite)
-	return blocks
+	if len(src) <= maxMarkdown {
+		if t, ok := m.tail(noteUnsupported(Clean(src), unsupported), 1, maxNodes, false, cite); ok {
+			return t.blocks
+		}
+	}
+	return []Block{plainBlock([]byte(src))}
 }
 
 // Clean removes the characters that Markdown keeps for itself.

@@ -137,7 +137,8 @@ func TestATableIsShownWhenItIsOne(t *testing.T) {
 		{"Before.\n\n| Work | Price |\n|---|---:|\n| Ro", "<td>Ro</td>"},
 		{"Before.\n\nThis | that", "This | that"},
 	} {
-		blocks, _ := m.Tail(tt.src, 1, true, citeOne)
+		drawn, _ := m.tail(tt.src, 1, maxNodes, true, citeOne)
+		blocks := drawn.blocks
 		got := blocks[len(blocks)-1].HTML
 		if tt.want == "" && (len(blocks) != 1 || strings.Contains(got, "|")) || !strings.Contains(got, tt.want) {
 			t.Errorf("the open end %q is drawn as %q", tt.src, got)
@@ -152,21 +153,11 @@ func TestStreamedBlocksAreThoseOfTheWhole(t *testing.T) {
 	m := NewMarkdown()
 	want := m.Whole(src, nil, citeOne)
 	for size := 1; size <= 40; size++ {
-		var frozen []Block
-		var got []Block
-		settled := 0
-		for end := size; ; end += size {
-			end = min(end, len(src))
-			blocks, more := m.Tail(src[settled:end], len(frozen)+1, end < len(src), citeOne)
-			got = append(frozen[:len(frozen):len(frozen)], blocks...)
-			if more > 0 {
-				settled += more
-				frozen = append(frozen, blocks[:len(blocks)-1]...)
-			}
-			if end == len(src) {
-				break
-			}
+		d := NewDraft(m, citeOne)
+		for at := 0; at < len(src); at += size {
+			d.Add(src[at:min(at+size, len(src))])
 		}
+		got := d.Close()
 		if len(got) != len(want) {
 			t.Fatalf("in pieces of %d bytes: %d blocks, want %d", size, len(got), len(want))
 		}
@@ -182,7 +173,7 @@ func BenchmarkADelta(b *testing.B) {
 	m := NewMarkdown()
 	src := strings.Repeat("The roof is sound and the wall is dry. ", 8) + "[1] More words follow"
 	for b.Loop() {
-		m.Tail(src, 3, true, citeOne)
+		m.tail(src, 3, maxNodes, true, citeOne)
 	}
 }
 

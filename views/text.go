@@ -83,6 +83,8 @@ const (
 	txtAskNext       = "Ask next"
 	txtNotCited      = "read, not cited"
 	txtTable         = "Table"
+	txtTooLarge      = "This text is too large to draw. It is shown as it was written."
+	txtTooLargeCut   = "Only its beginning is shown: Export has all of it."
 	txtNoSource      = "no source"
 	txtNotInSource   = "not in its source"
 	txtDoubted       = "A sentence that cites this is not supported by it."

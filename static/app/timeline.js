@@ -70,5 +70,5 @@ onClick('[data-do="copy-answer"]', button => {
     const title = $('.source-title', row)
     return `[${$('.cite', row).dataset.n}] ${[title, $('.loc', row)].filter(Boolean).map(part => part.textContent).join(', ')}`
   })
-  copy(button, [$$('.answer .md', turn).map(block => block.innerText).join('\n\n').replaceAll('\u2060', ''), sources.join('\n')].filter(Boolean).join('\n\n'))
+  copy(button, [$$('.answer .md', turn).map(block => ($('.plain', block) || block).innerText).join('\n\n').replaceAll('\u2060', ''), sources.join('\n')].filter(Boolean).join('\n\n'))
 })

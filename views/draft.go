@@ -1,0 +1,100 @@
+package views
+
+import (
+	"html"
+	"strings"
+
+	"footnote/chat"
+)
+
+// Draft is an answer that is still being written. It draws each delta in time that does not grow with the answer: blocks that are
+// over are drawn once, and a long open block only after it has grown by a share of its length. It is not safe for concurrent use.
+type Draft struct {
+	md   *Markdown
+	cite func(int) (chat.Citation, bool)
+
+	text    []byte
+	settled int // bytes of text that later text can't change any more
+	frozen  int // blocks made of them
+	weight  int // of these blocks
+	drawn   int // bytes of text when its end was last drawn
+	plain   bool
+	blocks  []Block
+}
+
+// An open end of up to drawnAtOnce bytes is drawn with every delta, a longer one whenever it has grown by one part in growth.
+const (
+	drawnAtOnce = 4_000
+	growth      = 16
+)
+
+// NewDraft returns an empty draft. A nil Markdown gathers the text without drawing it. cite resolves a footnote's number.
+func NewDraft(md *Markdown, cite func(int) (chat.Citation, bool)) *Draft {
+	return &Draft{md: md, cite: cite}
+}
+
+// Text is all that was added.
+func (d *Draft) Text() string { return string(d.text) }
+
+// Blocks are the blocks as they were last drawn, valid until the next call of Add or Close.
+func (d *Draft) Blocks() []Block { return d.blocks }
+
+// Empty reports whether nothing was added yet.
+func (d *Draft) Empty() bool { return len(d.text) == 0 }
+
+// Add appends a delta. It returns the blocks that changed, and whether all blocks before them are gone.
+func (d *Draft) Add(delta string) (changed []Block, all bool) {
+	d.text = append(d.text, Clean(delta)...)
+	if d.md == nil {
+		return nil, false
+	}
+	end, grown := len(d.text)-d.settled, len(d.text)-d.drawn
+	if end > drawnAtOnce && grown < end/growth {
+		return nil, false
+	}
+	return d.draw(true)
+}
+
+// Close draws what is not drawn yet. The text is complete.
+func (d *Draft) Close() []Block {
+	if d.md != nil && len(d.text) > 0 {
+		d.draw(false)
+	}
+	return d.blocks
+}
+
+func (d *Draft) draw(open bool) (changed []Block, all bool) {
+	before := d.drawn
+	d.drawn = len(d.text)
+	if d.plain {
+		if before > maxPlain { // the part that is shown can't change any more
+			return nil, false
+		}
+		d.blocks = []Block{plainBlock(d.text)}
+		return d.blocks, false
+	}
+	if len(d.text) <= maxMarkdown {
+		if t, ok := d.md.tail(string(d.text[d.settled:]), d.frozen+1, maxNodes-d.weight, open, d.cite); ok {
+			d.blocks = append(d.blocks[:d.frozen], t.blocks...)
+			if t.settled > 0 {
+				d.settled += t.settled
+				d.frozen += len(t.blocks) - 1
+				d.weight += t.weight - t.open
+			}
+			return t.blocks, false
+		}
+	}
+	d.plain = true
+	d.blocks = []Block{plainBlock(d.text)}
+	return d.blocks, true
+}
+
+// plainBlock shows a text that is beyond the budget as it was written.
+func plainBlock(src []byte) Block {
+	note := txtTooLarge
+	if len(src) > maxPlain {
+		src, note = src[:maxPlain], txtTooLarge+" "+txtTooLargeCut
+	}
+	return Block{N: 1, HTML: `<p class="notice" data-testid="too-large"><span>` + html.EscapeString(note) + `</span></p><pre class="plain" tabindex="0" dir="auto">` +
+		html.EscapeString(strings.ToValidUTF8(string(src), "")) + `</pre>`}
+}
