@@ -33,7 +33,7 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	}
 	q, err := r.cfg.Store.Enqueue(ctx, s, req)
 	if err == nil {
-		r.sendNext(context.WithoutCancel(ctx), req.SessionID)
+		r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: s.User, ID: req.SessionID})
 	}
 	return q, err
 }
@@ -70,22 +70,22 @@ func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, 
 			return err
 		}
 	}
-	r.sendNext(context.WithoutCancel(ctx), sessionID)
+	r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: s.User, ID: sessionID})
 	return nil
 }
 
 // Resend sends a session's first waiting question if nothing is in its way any more: after it was changed or another was removed.
-func (r *Runs) Resend(ctx context.Context, sessionID string) {
-	r.sendNext(context.WithoutCancel(ctx), sessionID)
+func (r *Runs) Resend(ctx context.Context, s chat.Scope, sessionID string) {
+	r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: s.User, ID: sessionID})
 }
 
 // sendNext sends the first waiting question of a session, if it is its turn. What the store or the load refuses for a moment waits for
 // another try; what can never be sent waits for its user, with the reason.
-func (r *Runs) sendNext(ctx context.Context, sessionID string) {
+func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) {
 	for {
-		q, ok, err := r.cfg.Store.TakeQueued(ctx, sessionID)
+		q, ok, err := r.cfg.Store.TakeQueued(ctx, session)
 		if err != nil {
-			r.cfg.Log.ErrorContext(ctx, "waiting question could not be taken", "session", sessionID, "error", err)
+			r.cfg.Log.ErrorContext(ctx, "waiting question could not be taken", "session", session.ID, "error", err)
 			return
 		}
 		if !ok {
@@ -99,12 +99,12 @@ func (r *Runs) sendNext(ctx context.Context, sessionID string) {
 			case chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
 				problem = chat.MessageOf(err)
 			default:
-				r.cfg.Log.WarnContext(ctx, "waiting question could not be sent yet", "session", sessionID, "error", err)
+				r.cfg.Log.WarnContext(ctx, "waiting question could not be sent yet", "session", session.ID, "error", err)
 				return
 			}
 		}
 		if err := r.cfg.Store.SettleQueued(ctx, q.ID, problem); err != nil {
-			r.cfg.Log.ErrorContext(ctx, "waiting question could not be settled", "session", sessionID, "error", err)
+			r.cfg.Log.ErrorContext(ctx, "waiting question could not be settled", "session", session.ID, "error", err)
 			return
 		}
 		if err != nil || fresh {
@@ -120,7 +120,7 @@ func (r *Runs) sendWaiting(ctx context.Context) {
 		r.cfg.Log.ErrorContext(ctx, "waiting questions could not be read", "error", err)
 		return
 	}
-	for _, id := range sessions {
-		r.sendNext(ctx, id)
+	for _, session := range sessions {
+		r.sendNext(ctx, session)
 	}
 }

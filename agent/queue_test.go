@@ -223,7 +223,7 @@ func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.wait(run.ID)
-	h.runs.Resend(t.Context(), "s")
+	h.runs.Resend(t.Context(), chat.Local, "s")
 	left, err := h.store.Queue(t.Context(), chat.Local, "s")
 	if err != nil || len(left) != 1 || !strings.Contains(left[0].Problem, "may have been deleted") {
 		t.Errorf("left = %+v, %v", left, err)

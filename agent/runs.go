@@ -224,7 +224,7 @@ func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat
 		r.mu.Lock()
 		delete(r.active, run.ID)
 		r.mu.Unlock()
-		r.sendNext(context.WithoutCancel(ctx), run.SessionID)
+		r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: run.User, ID: run.SessionID})
 		if err := w.tools.Wait(); err != nil { // calls that outlived their run end by their own contexts
 			r.cfg.Log.ErrorContext(ctx, "tools ended with an error", "run", run.ID, "error", err)
 		}

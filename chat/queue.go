@@ -18,6 +18,9 @@ type Queued struct {
 	CreatedAt time.Time
 }
 
+// SessionKey names a session among those of all users.
+type SessionKey struct{ User, ID string }
+
 // QueueStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a session, starts its
 // run and settles it: when that breaks off in between, the next one takes the same again, and the key makes it one run.
 type QueueStore interface {
@@ -39,13 +42,13 @@ type QueueStore interface {
 	// DropQueued removes a waiting question.
 	DropQueued(ctx context.Context, s Scope, sessionID, id string) error
 
-	// TakeQueued takes the first question of a session, whoever's it is, to send it; from then on nobody can change it. ok is false when there is
+	// TakeQueued takes the first question of a session to send it; from then on nobody can change it. ok is false when there is
 	// none, when a run of the session is under way, when the session is hidden, and when the first one has a Problem.
-	TakeQueued(ctx context.Context, sessionID string) (q Queued, ok bool, err error)
+	TakeQueued(ctx context.Context, session SessionKey) (q Queued, ok bool, err error)
 
 	// SettleQueued ends what TakeQueued began: without a problem the question is gone, with one it waits again.
 	SettleQueued(ctx context.Context, id, problem string) error
 
 	// Waiting returns the sessions that TakeQueued would give a question of, oldest first, at most MaxPage.
-	Waiting(ctx context.Context) ([]string, error)
+	Waiting(ctx context.Context) ([]SessionKey, error)
 }

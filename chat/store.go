@@ -37,8 +37,8 @@ type Store interface {
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one makes
 	// a new id), and makes the run the session's head. It returns once that survives power loss. If the same user used the
 	// request's IdempotencyKey before, nothing is stored: the earlier run comes back with fresh = false when the requests
-	// are equal, else it fails with CodeKeyReused. A session that is hidden or another user's and a Sibling outside the session fail
-	// with CodeNotFound; a malformed session id or key with CodeInvalid. The returned Request names the session and has no key.
+	// are equal, else it fails with CodeKeyReused. Session ids are unique per user: one that another user has is unknown. A session that is
+	// hidden and a Sibling outside the session fail with CodeNotFound; a malformed session id or key with CodeInvalid. The returned Request names the session and has no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
 
 	// Repeated returns the run that the same user started with the request's IdempotencyKey. It fails with CodeNotFound if there is none,

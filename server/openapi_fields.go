@@ -21,7 +21,7 @@ const (
 func describedFields(l Limits) map[string]field {
 	message := field{about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))}
 	given := field{pattern: notBlank, min: to(1), max: to(200_000)}
-	session := field{about: "The conversation to go on with; an unknown id begins one, none makes a new id.", pattern: maybeForm}
+	session := field{about: "The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.", pattern: maybeForm}
 	named := field{about: "Only documents of this namespace; none: of all. One without documents is refused with 404.", pattern: namespaceForm, max: to(128)}
 	fifty := field{min: to(1), max: to(50)}
 	share := field{min: to(0), max: to(1)}

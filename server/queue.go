@@ -139,7 +139,7 @@ func (s *Server) changeQueued(c echo.Context, change func(id, item string) error
 	if err := change(id, c.Param("item")); err != nil {
 		return err
 	}
-	s.runs.Resend(c.Request().Context(), id)
+	s.runs.Resend(c.Request().Context(), s.scope(c), id)
 	if s.fromPage(c) {
 		return s.queueChanged(c, id)
 	}

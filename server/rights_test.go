@@ -3,8 +3,10 @@ package server
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"footnote/chat"
 	"footnote/keys"
@@ -25,14 +27,14 @@ const formKind = "application/x-www-form-urlencoded"
 
 // rights has a row for each route. In bodies, {session}, {run}, {doc}, {item} and {call} are the owner's.
 var rights = map[string]right{
-	"POST /chat":                               {body: `{"message":"Why?","session_id":"{session}"}`},
-	"POST /agent/chat":                         {body: `{"message":"Why?","session_id":"{session}"}`},
-	"POST /agent/chat/structured":              {body: `{"message":"Why?","session_id":"{session}"}`},
-	"POST /agent/query":                        {body: `{"question":"Why?","session_id":"{session}"}`},
+	"POST /chat":                               {body: `{"message":"Why?","session_id":"{session}"}`, want: 202},
+	"POST /agent/chat":                         {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/chat/structured":              {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/query":                        {body: `{"question":"Why?","session_id":"{session}"}`, want: 200},
 	"POST /agent/retrieve":                     {body: `{"query":"` + secret + `"}`, want: 200},
 	"POST /mcp":                                {body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, want: 200},
 	"POST /search":                             {body: `{"query":"` + secret + `"}`, want: 200},
-	"POST /v1/chat/completions":                {body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`},
+	"POST /v1/chat/completions":                {body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`, want: 200},
 	"GET /v1/models":                           {want: 200},
 	"GET /v1/models/:model":                    {},
 	"GET /agent/runs/:id":                      {},
@@ -153,6 +155,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill := b.owned("anna", given["anna"])
+	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
 	send := func(method, route string, row right, key string) reply {
 		kind := formKind
 		if strings.HasPrefix(row.body, "{") {
@@ -192,6 +195,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 			if got := send(route.Method, route.Path, row, given["bert"]); got.status != row.want || leaks(got.body) {
 				t.Errorf("another user: %d, want %d: %.500s", got.status, row.want, got.body)
 			}
+			b.forget("bert", "owned")
 			for who, key := range map[string]string{"no key": "", "a revoked key": given["carl"]} {
 				want := 401
 				if row.public {
@@ -211,6 +215,55 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 	if after := hers(); after != before {
 		t.Errorf("it was changed:\n%s\n%s", before, after)
 	}
+}
+
+// A conversation's id is its user's own: whoever asks with one that another user has begins a conversation, as with any unknown id.
+func TestAnotherUsersSessionIDIsFree(t *testing.T) {
+	b, _, given := keyed(t, "anna", "bert")
+	fill := b.owned("anna", given["anna"])
+	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
+	hers := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["anna"]).body
+	bodies := map[string]string{"/mcp": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"Why?","session_id":"{session}"}}}`}
+	for _, route := range []string{"/chat", "/agent/chat", "/agent/chat/structured", "/agent/query", "/v1/chat/completions"} {
+		bodies[route] = rights["POST "+route].body
+	}
+	his := chat.Scope{User: "bert"}
+	asked := 0
+	for route, body := range bodies {
+		free := b.send("POST", route, strings.ReplaceAll(body, "{session}", "unknown-"+strconv.Itoa(asked)), "X-API-Key", given["bert"], "Accept", mcpAccept(route))
+		taken := b.send("POST", route, fill.Replace(body), "X-API-Key", given["bert"], "Accept", mcpAccept(route))
+		asked++
+		if taken.status != free.status || taken.status >= 300 || strings.Contains(taken.body, `"isError":true`) {
+			t.Errorf("POST %s: status = %d, want %d as for an unknown id: %s", route, taken.status, free.status, taken.body)
+		}
+		if runs, err := b.store.Runs(t.Context(), his, "owned"); err != nil || len(runs) != asked {
+			t.Errorf("after POST %s his session has %d runs, want %d: %v", route, len(runs), asked, err)
+		}
+	}
+	if now := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["anna"]).body; now != hers {
+		t.Errorf("her session was\n%s\nand is\n%s", hers, now)
+	}
+	if got := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["bert"]); got.status != 200 || leaks(got.body) || strings.Contains(got.body, secret) {
+		t.Errorf("his session: %d %s", got.status, got.body)
+	}
+}
+
+// forget removes a user's session for good, if there is one.
+func (b *bench) forget(user, session string) {
+	b.t.Helper()
+	if err := b.store.DeleteSession(b.t.Context(), chat.Scope{User: user}, session); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		b.t.Fatal(err)
+	}
+	if _, err := b.store.Purge(b.t.Context(), time.Now().Add(time.Hour), time.Time{}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func mcpAccept(route string) string {
+	if route == "/mcp" {
+		return "application/json, text/event-stream"
+	}
+	return "application/json"
 }
 
 // leaks reports whether an answer has more of the owner's than the words that were asked with.

@@ -42,7 +42,7 @@ type Runs interface {
 	// SendNow puts a waiting question first and ends the run under way: with answer, by an answer from what it has.
 	SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error
 	// Resend sends a session's first waiting question if nothing is in its way any more.
-	Resend(ctx context.Context, sessionID string)
+	Resend(ctx context.Context, s chat.Scope, sessionID string)
 }
 
 // Check is one dependency that GET /health asks.

@@ -71,7 +71,7 @@ func (r *stage) SendNow(ctx context.Context, s chat.Scope, sessionID, id string,
 	return r.store.FirstQueued(ctx, s, sessionID, id)
 }
 
-func (r *stage) Resend(context.Context, string) {}
+func (r *stage) Resend(context.Context, chat.Scope, string) {}
 
 // bench is a server on a loopback address over a real store.
 type bench struct {

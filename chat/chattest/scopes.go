@@ -2,7 +2,11 @@ package chattest
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"footnote/chat"
 )
@@ -28,7 +32,6 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 		b.mustAppend(run.ID, chat.Step{CallID: "c", Truncated: true, Full: json.RawMessage(`{}`)})
 		foreign := reads(t, b, bert, "s", run.ID, "c")
 		foreign["DeleteSession"] = b.DeleteSession(t.Context(), bert, "s")
-		_, _, foreign["StartRun"] = b.StartRun(t.Context(), bert.User, chat.RunRequest{SessionID: "s"}, lease())
 		missing := reads(t, b, bert, "none", chat.NewID(), "none")
 		for what, err := range foreign {
 			wantCode(t, what, err, chat.CodeNotFound)
@@ -60,4 +63,106 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 		_, _, err := b.StartRun(t.Context(), bert.User, chat.RunRequest{Sibling: run.ID}, lease())
 		wantCode(t, "StartRun", err, chat.CodeNotFound)
 	})
+	parallel(t, open, "session ids are unique per user", func(t *testing.T, b bench) {
+		first := b.ask("s", "anna asks")
+		start := func(s chat.Scope, req chat.RunRequest) chat.Run {
+			t.Helper()
+			run, _, err := b.StartRun(t.Context(), s.User, req, lease())
+			if err != nil {
+				t.Fatalf("StartRun(%+v) of %s: %v", req, s.User, err)
+			}
+			return run
+		}
+		his := start(bert, chat.RunRequest{SessionID: "s", Message: "bert asks"})
+		again := start(bert, chat.RunRequest{SessionID: "s", Message: "bert asks again"})
+		if his.SessionID != "s" || his.User != bert.User || his.ParentID != "" || again.ParentID != his.ID {
+			t.Errorf("bert's runs are %+v and %+v, want both in his session s, the second behind the first", his, again)
+		}
+		_, _, err := b.StartRun(t.Context(), bert.User, chat.RunRequest{SessionID: "s", Sibling: first.ID}, lease())
+		wantCode(t, "StartRun beside another user's run", err, chat.CodeNotFound)
+		for _, s := range []chat.Scope{anna, bert} {
+			want := map[string][]string{anna.User: {first.ID}, bert.User: {his.ID, again.ID}}[s.User]
+			runs, err := b.Runs(t.Context(), s, "s")
+			if got := runIDs(runs); err != nil || !slices.Equal(got, want) {
+				t.Errorf("Runs of %s = %q, %v; want %q", s.User, got, err, want)
+			}
+			if list, _, err := b.Sessions(t.Context(), s, chat.SessionQuery{}); err != nil || len(list) != 1 || list[0].ID != "s" || list[0].HeadID != want[len(want)-1] {
+				t.Errorf("Sessions of %s = %+v, %v", s.User, list, err)
+			}
+			if _, err := b.SetFeedback(t.Context(), s, chat.Feedback{RunID: want[0], Rating: "up"}); err != nil {
+				t.Fatalf("SetFeedback: %v", err)
+			}
+			if said, _, err := b.Feedback(t.Context(), s, chat.FeedbackQuery{SessionID: "s"}); err != nil || len(said) != 1 || said[0].RunID != want[0] || said[0].SessionID != "s" {
+				t.Errorf("Feedback of %s = %+v, %v", s.User, said, err)
+			}
+		}
+		if err := b.RenameSession(t.Context(), bert, "s", "his"); err != nil {
+			t.Fatalf("RenameSession: %v", err)
+		}
+		if err := b.DeleteSession(t.Context(), bert, "s"); err != nil {
+			t.Fatalf("DeleteSession: %v", err)
+		}
+		if got := b.mustSession("s"); got.Title == "his" || got.HeadID != first.ID {
+			t.Errorf("anna's session is %+v after bert renamed and deleted his", got)
+		}
+		if n, err := b.Purge(t.Context(), time.Now().Add(time.Hour), time.Time{}); err != nil || n != 1 {
+			t.Fatalf("Purge = %d, %v; want 1", n, err)
+		}
+		if runs, err := b.Runs(t.Context(), anna, "s"); err != nil || len(runs) != 1 {
+			t.Errorf("anna's runs after bert's session is gone: %v, %v", runIDs(runs), err)
+		}
+		start(bert, chat.RunRequest{SessionID: "s", Message: "bert is back"})
+		b.mustHide("s")
+		_, _, err = b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s"}, lease())
+		wantCode(t, "StartRun in anna's own hidden session", err, chat.CodeNotFound)
+	})
+	parallel(t, open, "questions of two users wait in sessions of one id", func(t *testing.T, b bench) {
+		ends := map[string]string{}
+		for _, s := range []chat.Scope{anna, bert} {
+			run, _, err := b.StartRun(t.Context(), s.User, chat.RunRequest{SessionID: "s", Message: "first"}, lease())
+			if err != nil {
+				t.Fatalf("StartRun: %v", err)
+			}
+			ends[s.User] = run.ID
+			if _, err := b.Enqueue(t.Context(), s, chat.RunRequest{SessionID: "s", Message: "of " + s.User}); err != nil {
+				t.Fatalf("Enqueue: %v", err)
+			}
+		}
+		his := chat.SessionKey{User: bert.User, ID: "s"}
+		b.finish(ends[anna.User])
+		if q, ok, err := b.TakeQueued(t.Context(), his); ok || err != nil {
+			t.Errorf("TakeQueued of bert's, whose run is under way, = %+v, %v, %v", q, ok, err)
+		}
+		b.finish(ends[bert.User])
+		if keys, err := b.Waiting(t.Context()); err != nil || !slices.Equal(keys, []chat.SessionKey{{User: anna.User, ID: "s"}, his}) {
+			t.Errorf("Waiting = %v, %v", keys, err)
+		}
+		if q, ok, err := b.TakeQueued(t.Context(), his); !ok || err != nil || q.Request.Message != "of bert" || q.User != bert.User || q.SessionID != "s" {
+			t.Errorf("TakeQueued of bert's = %+v, %v, %v", q, ok, err)
+		}
+	})
+	parallel(t, open, "many users start sessions of one id at once", func(t *testing.T, b bench) {
+		var wg sync.WaitGroup
+		for i := range 24 {
+			wg.Go(func() {
+				user := fmt.Sprint("user", i%6)
+				if run, _, err := b.StartRun(t.Context(), user, chat.RunRequest{SessionID: "s", Message: "q"}, lease()); err != nil || run.SessionID != "s" {
+					t.Errorf("StartRun of %s = %+v, %v", user, run, err)
+				}
+			})
+		}
+		wg.Wait()
+		for i := range 6 {
+			if runs, err := b.Runs(t.Context(), chat.Scope{User: fmt.Sprint("user", i)}, "s"); err != nil || len(runs) != 4 {
+				t.Errorf("user%d has %d runs, %v; want 4", i, len(runs), err)
+			}
+		}
+	})
+}
+
+func runIDs(runs []chat.Run) (ids []string) {
+	for _, run := range runs {
+		ids = append(ids, run.ID)
+	}
+	return ids
 }

@@ -31,7 +31,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 	}
 	take := func(b bench, want string) chat.Queued {
 		b.t.Helper()
-		q, ok, err := b.TakeQueued(b.t.Context(), "s")
+		q, ok, err := b.TakeQueued(b.t.Context(), chat.SessionKey{User: anna.User, ID: "s"})
 		if err != nil || ok != (want != "") || q.Request.Message != want {
 			b.t.Fatalf("TakeQueued = %q, %v, %v; want %q", q.Request.Message, ok, err, want)
 		}
@@ -49,7 +49,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Waiting = %v, %v while a run is under way", ids, err)
 		}
 		b.finish(run.ID)
-		if ids, err := b.Waiting(t.Context()); err != nil || !slices.Equal(ids, []string{"s"}) {
+		if ids, err := b.Waiting(t.Context()); err != nil || !slices.Equal(ids, []chat.SessionKey{{User: anna.User, ID: "s"}}) {
 			t.Errorf("Waiting = %v, %v", ids, err)
 		}
 		again := take(b, "one")

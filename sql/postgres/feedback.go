@@ -10,7 +10,7 @@ import (
 )
 
 const selectFeedback = `
-	SELECT f.n, r.id, s.id, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
+	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
 	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
 
 // judged is feedback with its number.
@@ -79,7 +79,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	}
 	limit := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	found, err := query(ctx, c.db, shortTime, scanFeedback, selectFeedback+`
-		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3) AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.id = $5)
+		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3) AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.name = $5)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT $6`, s.User, from.At, from.N, string(q.Rating), q.SessionID, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list feedback: %w", err)

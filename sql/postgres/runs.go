@@ -15,7 +15,7 @@ import (
 )
 
 // runColumns are what scanRun reads of runs (r), sessions (s) and run_texts (t).
-const runColumns = ` r.id, s.id, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out `
+const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out `
 
 const selectRun = `SELECT` + runColumns + `FROM runs r JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
 
@@ -36,15 +36,17 @@ func scanRun(row scanner) (chat.Run, error) {
 }
 
 // startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts in the
-// session waiting, and nothing comes back of it if the session is hidden or another user's or the sibling is not in it.
+// session waiting, and nothing comes back of it if the session is hidden or the sibling is not in it. Two starts that make sessions of one
+// name at the same moment can both choose the name itself as the id, which breaks sessionIDOnce.
 const startRun = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now),
-	sibling AS (SELECT r.parent, r.depth, s.id AS session FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $8),
+	sibling AS (SELECT r.parent, r.depth, s.name AS session, s.user_id FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $8),
 	session AS (INSERT INTO sessions AS s (id, user_id, title, title_fold, head, turns, created_at, updated_at)
-		SELECT $1, $2, $3, $4, $5, 1, now, now FROM clock WHERE $8 = '' OR EXISTS (SELECT FROM sibling WHERE session = $1)
-		ON CONFLICT (id) DO UPDATE SET previous = s.head, head = excluded.head, updated_at = excluded.updated_at,
+		SELECT CASE WHEN EXISTS (SELECT FROM sessions WHERE id = $1 AND user_id <> $2) THEN $1 || '/' || $5 ELSE $1 END, $2, $3, $4, $5, 1, now, now
+		FROM clock WHERE $8 = '' OR EXISTS (SELECT FROM sibling WHERE session = $1 AND user_id = $2)
+		ON CONFLICT (user_id, name) DO UPDATE SET previous = s.head, head = excluded.head, updated_at = excluded.updated_at,
 			turns = coalesce((SELECT depth FROM sibling), s.turns + 1)
-		WHERE s.user_id = excluded.user_id AND s.deleted_at = 0
+		WHERE s.deleted_at = 0
 		RETURNING n, turns, coalesce((SELECT parent FROM sibling), previous) AS parent),
 	run AS (INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at)
 		SELECT $5, session.n, session.parent, session.turns, 'running', $6, clock.now + $7, clock.now FROM session, clock RETURNING n),
@@ -52,6 +54,9 @@ const startRun = `
 	key AS (INSERT INTO idempotency_keys (user_id, key, request, run, created_at)
 		SELECT $2, $11::bytea, $12, run.n, clock.now FROM run, clock WHERE $11::bytea IS NOT NULL)
 	SELECT clock.now, session.parent FROM session, clock`
+
+// sessionIDOnce is the constraint that keeps the ids of sessions apart.
+const sessionIDOnce = "sessions_id_key"
 
 // StartRun implements chat.Store.
 func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, lease chat.Lease) (run chat.Run, fresh bool, err error) {
@@ -66,8 +71,13 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 	}
 	title := chat.TitleOf(req.Message)
 	var now int64
-	err = c.db.queryRow(ctx, shortTime, startRun, []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
-		time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key, start.Digest[:]}, &now, &run.ParentID)
+	for range attempts {
+		err = c.db.queryRow(ctx, shortTime, startRun, []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
+			time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key, start.Digest[:]}, &now, &run.ParentID)
+		if !violates(err, sessionIDOnce) { // else the session that was in the way is there by now
+			break
+		}
+	}
 	nowhere := errors.Is(err, pgx.ErrNoRows)
 	if key != nil && (nowhere || violates(err, "idempotency_keys_once")) {
 		if known, err := c.byKey(ctx, user, key, start.Digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
@@ -129,7 +139,7 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 
 // Runs implements chat.Store.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE s.id = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
+	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
 	if err == nil && len(runs) == 0 {
 		_, err = c.Session(ctx, s, sessionID) // not there, or without runs
 	}

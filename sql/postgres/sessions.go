@@ -13,7 +13,7 @@ import (
 )
 
 const selectSession = `
-	SELECT s.n, s.id, s.user_id, s.title, s.head, s.turns, s.created_at, s.updated_at,
+	SELECT s.n, s.name, s.user_id, s.title, s.head, s.turns, s.created_at, s.updated_at,
 	       EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running')
 	FROM sessions s `
 
@@ -32,7 +32,7 @@ func scanSession(row scanner) (s listed, err error) {
 
 // Session implements chat.Store.
 func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
-	found, err := query(ctx, c.db, shortTime, scanSession, selectSession+`WHERE s.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, id, s.User)
+	found, err := query(ctx, c.db, shortTime, scanSession, selectSession+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`, id, s.User)
 	if err == nil && len(found) == 0 {
 		err = pgx.ErrNoRows
 	}
@@ -73,26 +73,26 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 	if err := chat.CheckTitle(title); err != nil {
 		return err
 	}
-	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = $1, title_fold = $2 WHERE id = $3 AND user_id = $4 AND deleted_at = 0`,
+	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = $1, title_fold = $2 WHERE name = $3 AND user_id = $4 AND deleted_at = 0`,
 		title, strings.ToLower(title), id, s.User)
 }
 
 // SetHead implements chat.Store.
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
 	n, err := c.db.exec(ctx, shortTime, `UPDATE sessions SET head = r.id, turns = r.depth FROM runs r
-		WHERE r.id = $1 AND r.session = sessions.n AND sessions.id = $2 AND user_id = $3 AND deleted_at = 0`, runID, sessionID, s.User)
+		WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0`, runID, sessionID, s.User)
 	return changedOne(n, err, "set head", "session or run")
 }
 
 // DeleteSession implements chat.Store.
 func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = $1 WHERE id = $2 AND user_id = $3 AND deleted_at = 0`,
+	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = $1 WHERE name = $2 AND user_id = $3 AND deleted_at = 0`,
 		time.Now().UnixMicro(), id, s.User)
 }
 
 // RestoreSession implements chat.Store.
 func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE id = $1 AND user_id = $2 AND deleted_at <> 0`, id, s.User)
+	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE name = $1 AND user_id = $2 AND deleted_at <> 0`, id, s.User)
 }
 
 // changeSession runs an update that must find its session.

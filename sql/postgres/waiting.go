@@ -9,7 +9,7 @@ import (
 	"footnote/chat"
 )
 
-const selectQueued = `SELECT q.id, s.id, s.user_id, q.key, q.request, q.problem, q.created_at FROM queued q JOIN sessions s ON s.n = q.session `
+const selectQueued = `SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM queued q JOIN sessions s ON s.n = q.session `
 
 // ready are the conditions under which the first question of session s can be sent.
 const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running')
@@ -38,7 +38,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 	err = c.db.inTx(ctx, shortTime, func(t *tx) error {
 		q = fresh
 		var session int64
-		if err := t.queryRow(`SELECT n FROM sessions WHERE id = $1 AND user_id = $2 AND deleted_at = 0 FOR UPDATE`, []any{req.SessionID, s.User}, &session); err != nil {
+		if err := t.queryRow(`SELECT n FROM sessions WHERE name = $1 AND user_id = $2 AND deleted_at = 0 FOR UPDATE`, []any{req.SessionID, s.User}, &session); err != nil {
 			return notFound(err, "enqueue", "session")
 		}
 		list, err := rowsOf(t.ctx, t.pgx, scanQueued, selectQueued+`WHERE q.session = $1`, []any{session})
@@ -70,7 +70,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	list, err := query(ctx, c.db, shortTime, scanQueued, selectQueued+`WHERE s.id = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
+	list, err := query(ctx, c.db, shortTime, scanQueued, selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
 	if err == nil && len(list) == 0 {
 		_, err = c.Session(ctx, s, sessionID) // not there, or nothing waits
 	}
@@ -78,11 +78,11 @@ func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]ch
 }
 
 // own is a question that its user may still change.
-const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE id = $2 AND user_id = $3 AND deleted_at = 0)`
+const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE name = $2 AND user_id = $3 AND deleted_at = 0)`
 
 // EditQueued implements chat.Store.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
-	list, err := query(ctx, c.db, shortTime, scanQueued, selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.id = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id, sessionID, s.User)
+	list, err := query(ctx, c.db, shortTime, scanQueued, selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id, sessionID, s.User)
 	if err != nil {
 		return fmt.Errorf("change queue: %w", err)
 	}
@@ -114,10 +114,10 @@ func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any)
 }
 
 // TakeQueued implements chat.Store. Two replicas may take the same one: its key makes it one run.
-func (c *Chats) TakeQueued(ctx context.Context, sessionID string) (q chat.Queued, ok bool, err error) {
+func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
 	list, err := query(ctx, c.db, shortTime, scanQueued, `WITH q AS (
-			UPDATE queued SET taken = true WHERE n = (SELECT q.n FROM queued q JOIN sessions s ON s.n = q.session WHERE s.id = $1 AND`+ready+`) RETURNING *)
-		SELECT q.id, s.id, s.user_id, q.key, q.request, q.problem, q.created_at FROM q JOIN sessions s ON s.n = q.session`, sessionID)
+			UPDATE queued SET taken = true WHERE n = (SELECT q.n FROM queued q JOIN sessions s ON s.n = q.session WHERE s.name = $1 AND s.user_id = $2 AND`+ready+`) RETURNING *)
+		SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM q JOIN sessions s ON s.n = q.session`, session.ID, session.User)
 	if err != nil || len(list) == 0 {
 		return q, false, err
 	}
@@ -135,6 +135,11 @@ func (c *Chats) SettleQueued(ctx context.Context, id, problem string) (err error
 }
 
 // Waiting implements chat.Store.
-func (c *Chats) Waiting(ctx context.Context) ([]string, error) {
-	return query(ctx, c.db, shortTime, value[string], `SELECT s.id FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT $1`, chat.MaxPage)
+func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
+	return query(ctx, c.db, shortTime, scanSessionKey, `SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT $1`, chat.MaxPage)
+}
+
+func scanSessionKey(row scanner) (key chat.SessionKey, err error) {
+	err = row.Scan(&key.User, &key.ID)
+	return key, err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const selectFeedback = `
-	SELECT f.n, r.id, s.id, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
+	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
 	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
 
 // scanFeedback reads a row of selectFeedback and returns the feedback's number with it.
@@ -81,7 +81,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	}
 	limit := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	rows, err := c.db.query(ctx, selectFeedback+`
-		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?) AND (? = '' OR f.rating = ?) AND (? = '' OR s.id = ?)
+		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?) AND (? = '' OR f.rating = ?) AND (? = '' OR s.name = ?)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, from.At, from.N, string(q.Rating), string(q.Rating), q.SessionID, q.SessionID, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list feedback: %w", err)

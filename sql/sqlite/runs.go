@@ -14,7 +14,7 @@ import (
 )
 
 const selectRun = `
-	SELECT r.id, s.id, s.user, coalesce(p.id, ''), t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out
+	SELECT r.id, s.name, s.user, coalesce(p.id, ''), t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out
 	FROM runs r JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n LEFT JOIN runs p ON p.n = r.parent `
 
 // scanRun reads a row of selectRun.
@@ -156,16 +156,16 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 
 // session finds the run's session and its head, or makes one.
 func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
-	var user string
 	var deleted int64
-	err = tx.queryRow(`SELECT n, user, head, deleted_at FROM sessions WHERE id = ?`, []any{s.Run.SessionID}, &n, &user, &head, &deleted)
+	err = tx.queryRow(`SELECT n, head, deleted_at FROM sessions WHERE name = ? AND user = ?`, []any{s.Run.SessionID, s.Run.User}, &n, &head, &deleted)
 	if errors.Is(err, sql.ErrNoRows) {
 		title := chat.TitleOf(s.Run.Request.Message)
-		err = tx.queryRow(`INSERT INTO sessions (id, user, title, title_fold, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING n`,
-			[]any{s.Run.SessionID, s.Run.User, title, strings.ToLower(title), now, now}, &n)
+		err = tx.queryRow(`INSERT INTO sessions (id, user, title, title_fold, created_at, updated_at)
+			VALUES (iif(EXISTS (SELECT 1 FROM sessions WHERE id = ?1), ?1 || '/' || ?2, ?1), ?3, ?4, ?5, ?6, ?6) RETURNING n`,
+			[]any{s.Run.SessionID, s.Run.ID, s.Run.User, title, strings.ToLower(title), now}, &n)
 		return n, 0, err
 	}
-	if err == nil && (user != s.Run.User || deleted != 0) {
+	if err == nil && deleted != 0 {
 		err = sql.ErrNoRows
 	}
 	return n, head, notFound(err, "find session", "session")
@@ -210,7 +210,7 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 
 // Runs implements chat.Store.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	rows, err := c.db.query(ctx, selectRun+`WHERE s.id = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
+	rows, err := c.db.query(ctx, selectRun+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 const selectSession = `
-	SELECT s.n, s.id, s.user, s.title, coalesce(h.id, ''), coalesce(h.depth, 0), s.created_at, s.updated_at,
+	SELECT s.n, s.name, s.user, s.title, coalesce(h.id, ''), coalesce(h.depth, 0), s.created_at, s.updated_at,
 	       EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
 	FROM sessions s LEFT JOIN runs h ON h.n = s.head `
 
@@ -27,7 +27,7 @@ func scanSession(scan func(...any) error) (n int64, s chat.Session, err error) {
 
 // Session implements chat.Store.
 func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
-	stmt, err := c.db.stmt(ctx, selectSession+`WHERE s.id = ? AND s.user = ? AND s.deleted_at = 0`)
+	stmt, err := c.db.stmt(ctx, selectSession+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0`)
 	if err != nil {
 		return chat.Session{}, fmt.Errorf("read session: %w", err)
 	}
@@ -75,7 +75,7 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 	if err := chat.CheckTitle(title); err != nil {
 		return err
 	}
-	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = ?, title_fold = ? WHERE id = ? AND user = ? AND deleted_at = 0`,
+	return c.changeSession(ctx, "rename session", `UPDATE sessions SET title = ?, title_fold = ? WHERE name = ? AND user = ? AND deleted_at = 0`,
 		title, strings.ToLower(title), id, s.User)
 }
 
@@ -83,20 +83,20 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
 	return c.db.write(ctx, false, func(tx *tx) error {
 		n, err := tx.exec(`UPDATE sessions SET head = r.n FROM (SELECT n, session FROM runs WHERE id = ?) r
-			WHERE sessions.n = r.session AND sessions.id = ? AND user = ? AND deleted_at = 0`, runID, sessionID, s.User)
+			WHERE sessions.n = r.session AND sessions.name = ? AND user = ? AND deleted_at = 0`, runID, sessionID, s.User)
 		return changedOne(n, err, "set head", "session or run")
 	})
 }
 
 // DeleteSession implements chat.Store.
 func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = ? WHERE id = ? AND user = ? AND deleted_at = 0`,
+	return c.changeSession(ctx, "delete session", `UPDATE sessions SET deleted_at = ? WHERE name = ? AND user = ? AND deleted_at = 0`,
 		time.Now().UnixMicro(), id, s.User)
 }
 
 // RestoreSession implements chat.Store.
 func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE id = ? AND user = ? AND deleted_at <> 0`, id, s.User)
+	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE name = ? AND user = ? AND deleted_at <> 0`, id, s.User)
 }
 
 // changeSession runs an update that must find its session.

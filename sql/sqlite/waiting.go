@@ -10,7 +10,7 @@ import (
 	"footnote/chat"
 )
 
-const selectQueued = `SELECT q.id, s.id, s.user, q.key, q.request, q.problem, q.created_at FROM queued q JOIN sessions s ON s.n = q.session `
+const selectQueued = `SELECT q.id, s.name, s.user, q.key, q.request, q.problem, q.created_at FROM queued q JOIN sessions s ON s.n = q.session `
 
 // ready are the conditions under which the first question of session s can be sent.
 const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n AND r.status = 'running')
@@ -45,7 +45,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 	}
 	err = c.db.write(ctx, true, func(tx *tx) error {
 		var session int64
-		if err := tx.queryRow(`SELECT n FROM sessions WHERE id = ? AND user = ? AND deleted_at = 0`, []any{req.SessionID, s.User}, &session); err != nil {
+		if err := tx.queryRow(`SELECT n FROM sessions WHERE name = ? AND user = ? AND deleted_at = 0`, []any{req.SessionID, s.User}, &session); err != nil {
 			return notFound(err, "enqueue", "session")
 		}
 		rows, err := tx.query(selectQueued+`WHERE q.session = ? AND q.key = ?`, session, q.Request.IdempotencyKey)
@@ -80,7 +80,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	rows, err := c.db.query(ctx, selectQueued+`WHERE s.id = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
+	rows, err := c.db.query(ctx, selectQueued+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
 	if err != nil {
 		return nil, fmt.Errorf("read queue: %w", err)
 	}
@@ -92,7 +92,7 @@ func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]ch
 }
 
 // own is a question that its user may still change.
-const own = ` id = ? AND taken = 0 AND session = (SELECT n FROM sessions WHERE id = ? AND user = ? AND deleted_at = 0)`
+const own = ` id = ? AND taken = 0 AND session = (SELECT n FROM sessions WHERE name = ? AND user = ? AND deleted_at = 0)`
 
 // EditQueued implements chat.Store.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
@@ -119,9 +119,9 @@ func (c *Chats) changeQueued(ctx context.Context, query string, args ...any) err
 }
 
 // TakeQueued implements chat.Store.
-func (c *Chats) TakeQueued(ctx context.Context, sessionID string) (q chat.Queued, ok bool, err error) {
+func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
 	err = c.db.write(ctx, false, func(tx *tx) error {
-		rows, err := tx.query(selectQueued+`WHERE s.id = ? AND`+ready, sessionID)
+		rows, err := tx.query(selectQueued+`WHERE s.name = ? AND s.user = ? AND`+ready, session.ID, session.User)
 		if err != nil {
 			return err
 		}
@@ -149,19 +149,19 @@ func (c *Chats) SettleQueued(ctx context.Context, id, problem string) error {
 }
 
 // Waiting implements chat.Store.
-func (c *Chats) Waiting(ctx context.Context) ([]string, error) {
-	rows, err := c.db.query(ctx, `SELECT s.id FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT +?`, chat.MaxPage)
+func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
+	rows, err := c.db.query(ctx, `SELECT s.user, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT +?`, chat.MaxPage)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting questions: %w", err)
 	}
 	defer rows.Close()
-	var ids []string
+	var sessions []chat.SessionKey
 	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
+		var session chat.SessionKey
+		if err := rows.Scan(&session.User, &session.ID); err != nil {
 			return nil, failure(err)
 		}
-		ids = append(ids, id)
+		sessions = append(sessions, session)
 	}
-	return ids, failure(rows.Err())
+	return sessions, failure(rows.Err())
 }
