@@ -78,7 +78,8 @@ type Runs struct {
 	starting sync.RWMutex // held for writing while runs are taken over at the start, so that none of ours is among them
 	mu       sync.Mutex
 	active   map[string]*handle
-	begun    int // runs being stored, not active yet
+	unended  map[string]error // why the end of a run could not be stored; of runs that are not over
+	begun    int              // runs being stored, not active yet
 	stopping bool
 	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
@@ -125,7 +126,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 	}
 	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
 		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), counts: newCache[int](maxCached),
-		active: map[string]*handle{}, look: make(chan struct{}, 1)}, nil
+		active: map[string]*handle{}, unended: map[string]error{}, look: make(chan struct{}, 1)}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
