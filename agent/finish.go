@@ -86,6 +86,10 @@ func (w *work) done(ctx context.Context, err error) chat.RunDone {
 		return chat.RunDone{Status: chat.RunCompleted}
 	case errors.Is(err, errCancelled):
 		return chat.RunDone{Status: chat.RunCancelled}
+	case errors.Is(err, errLeft):
+		return chat.RunDone{Status: chat.RunCancelled, Error: &chat.StepError{
+			Code: chat.CodeUnauthorized, Message: "Your key was revoked before the answer was done.",
+		}}
 	case errors.Is(err, errStopping):
 		return chat.RunDone{Status: chat.RunInterrupted, Error: &chat.StepError{
 			Code: chat.CodeUnavailable, Message: "The server was stopped before the answer was done. Press Continue to go on.", Retryable: true,

@@ -60,6 +60,9 @@ type Config struct {
 	ApproveWeb bool
 
 	Framework Framework // drives the runs; nil: the agent's own loop
+
+	// Left reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil: nobody does.
+	Left func(user string) bool
 }
 
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.
@@ -133,6 +136,9 @@ func NewRuns(cfg Config) (*Runs, error) {
 // IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeNotFound for a
 // namespace or documents that the user does not have, CodeTooMany when too many runs are under way, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
+	if r.left(user) {
+		return chat.Run{}, false, &chat.Error{Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked."}
+	}
 	req, set, err := r.check(req)
 	if err != nil {
 		return chat.Run{}, false, err
