@@ -101,7 +101,7 @@ func (w *work) observe(ctx context.Context, r reply) error {
 func (w *work) conclusion(text string, finish llm.Finish) ([]chat.Payload, error) {
 	last := w.writer.rest()
 	if w.plan != nil {
-		left, err := w.plan.ended()
+		left, err := w.endPlan(text)
 		if err != nil {
 			return nil, err
 		}

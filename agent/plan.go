@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -208,19 +210,51 @@ func (p *plan) state() (chat.Step, error) {
 	return step, nil
 }
 
-// ended says of parts that nobody searched for that they were left out.
-func (p *plan) ended() ([]chat.Payload, error) {
+// endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it was found with, and was
+// left out otherwise.
+func (w *work) endPlan(answer string) ([]chat.Payload, error) {
 	changed := false
-	for i := range p.parts {
-		if !over(p.parts[i].Status) {
-			p.parts[i].Status, changed = chat.StatusSkipped, true
+	for i := range w.plan.parts {
+		part := &w.plan.parts[i]
+		was := part.Status
+		switch {
+		case was == chat.StatusComplete:
+		case w.speaksOf(answer, part.Query):
+			part.Status = chat.StatusComplete
+		case !over(was):
+			part.Status = chat.StatusSkipped
 		}
+		changed = changed || part.Status != was
 	}
 	if !changed {
 		return nil, nil
 	}
-	state, err := p.state()
+	state, err := w.plan.state()
 	return []chat.Payload{state}, err
+}
+
+// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its footnotes quote, more than
+// half of the content words of a part.
+func (w *work) speaksOf(answer, part string) bool {
+	language := text.Detect(part)
+	if language == "" {
+		language = "en"
+	}
+	words := text.QueryWords(part, []string{language})
+	return slices.ContainsFunc(w.claimsOf(answer), func(c claim) bool {
+		if len(c.numbers) == 0 || !w.partlyBacked(c) {
+			return false
+		}
+		said := corpus.Result{Passage: corpus.Passage{Text: c.text}}
+		for _, n := range c.numbers {
+			if n >= 1 && n <= len(w.cite.list) {
+				cited := w.cite.list[n-1]
+				said.Passage.Text += "\n" + cited.Quote
+				said.Passage.Section += " " + cited.Section
+			}
+		}
+		return corpus.ShareOfWords(words, said) > 0.5
+	})
 }
 
 // told is the plan for the model.

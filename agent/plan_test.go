@@ -177,6 +177,26 @@ func TestWithoutBeingAskedAModelGetsThePartsAndNoFurtherCall(t *testing.T) {
 	}
 }
 
+func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, searched, answer string
+		want                   []string
+	}{
+		{"found in other words", "leave per year", "There are 28 days of paid holiday a year [1].", []string{"paid holiday: complete", "sick note: skipped"}},
+		{"named by the quote alone", "leave per year", "It is 28 days a year [1].", []string{"paid holiday: complete", "sick note: skipped"}},
+		{"spoken of without a footnote", "leave per year", "It is 28 days a year [1].\n\nThere is no word about a sick note.", []string{"paid holiday: complete", "sick note: skipped"}},
+		{"not answered at all", "leave per year", Refusal, []string{"paid holiday: skipped", "sick note: skipped"}},
+	} {
+		h := newHouse(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))
+		got := h.answer(question("Compare paid holiday and sick note"))
+		got.answer()
+		if diff := cmp.Diff(tt.want, partsOf(t, got.step("plan"))); diff != "" {
+			t.Errorf("%s: parts (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 func TestAPlanKeepsToTheBudgetOfSearches(t *testing.T) {
 	t.Parallel()
 	one := 1
