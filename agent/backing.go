@@ -50,9 +50,10 @@ func (w *work) partlyBacked(c claim) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return w.holds(p.text, p.numbers) })
 }
 
-// covered reports whether a sentence without footnotes is borne out by those that follow it, or by what a tool returned.
+// covered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool returned, or
+// by the text that came with the question.
 func (w *work) covered(c claim) bool {
-	return len(c.around) > 0 && w.holds(c.text, c.around) || w.returned != "" && w.cite.judge.Backed(c.text, "", w.returned)
+	return len(c.around) > 0 && w.holds(c.text, c.around) || w.returned != "" && w.cite.judge.Backed(c.text, "", w.returned) || w.inAddedContext(c.text)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.

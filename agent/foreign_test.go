@@ -85,7 +85,7 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 				}
 				req := question("What is known of it?")
 				req.Toolset, req.DocumentIDs = tt.toolset, only
-				steps := h.used(req, cs...)
+				steps := h.used(unplanned(req), cs...)
 				s := steps[len(steps)-1]
 				if s.ToolName != tt.tool {
 					t.Fatalf("%s was called", s.ToolName)

@@ -138,13 +138,13 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes()) {
+	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes() && !w.restsOnContext(text)) {
 		w.direct, w.enough = false, false
 		step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
 		return true, w.takeBack(ctx, step)
 	}
-	if w.givenText() || refused(text) || w.fell {
+	if w.givenText() || refused(text) || w.fell || w.restsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	if len(w.cite.list) > 0 {

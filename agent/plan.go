@@ -59,7 +59,9 @@ func (w *work) makePlan(ctx context.Context) error {
 	}
 	step.DurationMS, step.Tokens = sinceMS(begun), spent
 	w.plan = &plan{step: step, parts: parts, calls: map[string]int{}}
-	w.history[0].Text += w.plan.told(w.pursues())
+	if len(parts) > 1 || w.pursues() {
+		w.history[0].Text += w.plan.told(w.pursues())
+	}
 	state, err := w.plan.state()
 	if err != nil {
 		return err
@@ -74,8 +76,12 @@ func (w *work) modelPlans() bool {
 	return !w.fell && (isOn(wanted) || wanted == nil && w.set.reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
 }
 
-// pursues reports whether the parts are searched before the model's first turn. Otherwise the model is told of them.
+// pursues reports whether the parts are searched before the model's first turn. Otherwise the model is told of them. A question that
+// the model finds to be of one part goes its usual way: its first tools are chosen as without a plan.
 func (w *work) pursues() bool {
+	if w.plan != nil && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" && w.plan.step.Details["note"] == nil {
+		return false
+	}
 	return w.fell || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == SelectRules
 }
 
@@ -126,11 +132,11 @@ func (p *plan) ready() []int {
 
 func over(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
 
-// query is what is searched for a part. One that leans on others borrows their words.
+// query is what is searched for a part. One that points back borrows the words that it points to.
 func (p *plan) query(i int) string {
 	part := p.parts[i]
 	words := []string{part.Query}
-	if leans(part.Query) {
+	if pronoun.MatchString(part.Query) {
 		own := keywords(part.Query)
 		for _, on := range part.DependsOn {
 			for _, word := range keywords(p.parts[on].Query) {

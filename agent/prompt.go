@@ -54,6 +54,7 @@ func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past reco
 		if hint := a.hint(); hint != "" {
 			system.WriteString("\nWhat simple rules make of the question, to be used or not: " + hint)
 		}
+		system.WriteString(addedContextPrompt(nonce, run.Request))
 	}
 	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, past.messages...)
 	return append(history, llm.Message{Role: llm.RoleUser, Text: run.Request.Message})

@@ -12,7 +12,17 @@ import (
 	"footnote/llm/scripted"
 )
 
-func react(text string) chat.RunRequest { return chat.RunRequest{Message: text, Toolset: "react"} }
+// react asks with the toolset react, without the model's plan and judgement, which it has unless they are switched off.
+func react(text string) chat.RunRequest {
+	return unplanned(chat.RunRequest{Message: text, Toolset: "react"})
+}
+
+// unplanned switches off what costs further calls of the model.
+func unplanned(req chat.RunRequest) chat.RunRequest {
+	off := false
+	req.Config.EnableQueryDecomposition, req.Config.EnableSelfEvaluation = &off, &off
+	return req
+}
 
 func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,9 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	if w.givenText() {
 		return unchecked, "The answer comes from the given text alone.", unsupported
 	}
+	if w.restsOnContext(markdown) {
+		return unchecked, "The answer rests on the text that came with the question, not on passages of documents.", unsupported
+	}
 	if w.saidUndone {
 		return 1, "The answer says only what was not done.", unsupported
 	}
@@ -78,7 +81,7 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 		}
 		unsupported = append(unsupported, c.text)
 	}
-	if cited == 0 || len(w.cite.list) == 0 {
+	if cited == 0 {
 		return 0.1, "No sentence carries a footnote.", unsupported
 	}
 	exact := 0

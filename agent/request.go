@@ -33,6 +33,8 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 		return req, toolset{}, invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
 	case utf8.RuneCountInString(req.ContextText) > maxContext:
 		return req, toolset{}, invalid("The given context is longer than 200,000 characters. Add it as a document instead and ask about that.")
+	case utf8.RuneCountInString(req.AddedContext) > maxContext:
+		return req, toolset{}, invalid("The context is longer than 200,000 characters. Add it as a document instead and ask about that.")
 	case len(req.DocumentIDs) > maxDocuments:
 		return req, toolset{}, invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
 	}
@@ -44,10 +46,15 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 	if err := checkConfig(req.Config); err != nil {
 		return req, toolset{}, err
 	}
-	if _, err := r.modelOf(req.Config); err != nil {
+	model, err := r.modelOf(req.Config)
+	if err != nil {
 		return req, toolset{}, err
 	}
 	set, err := r.toolsOf(req)
+	if (req.Thorough || set.thorough) && model.Name() != offlineName {
+		req.Config = thorough(req.Config)
+	}
+	req.Thorough = false // the config says it from here on
 	if t := req.Config.Temperature; err == nil && t != nil && *t > set.warm {
 		err = invalid("temperature must be from 0 to %g with the toolset %s.", set.warm, set.name)
 	}
@@ -55,6 +62,17 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 		err = invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.mostResults(), set.name)
 	}
 	return req, set, err
+}
+
+// thorough switches query decomposition and self-evaluation on where the request says nothing of them.
+func thorough(c chat.RunConfig) chat.RunConfig {
+	on := true
+	for _, setting := range []**bool{&c.EnableQueryDecomposition, &c.EnableSelfEvaluation} {
+		if *setting == nil {
+			*setting = &on
+		}
+	}
+	return c
 }
 
 // named refuses a question about documents or a namespace that the user does not have.

@@ -24,10 +24,12 @@ type toolset struct {
 	selection Selection
 	// reflective: the model plans questions that are not simple and judges its answers, unless a request says otherwise.
 	reflective bool
-	tools      []*tool
-	absent     []absence
-	open       bool     // has the tools of other servers too
-	outside    []string // of those, the ones that were named
+	// thorough: query decomposition and self-evaluation are on, unless a request says otherwise.
+	thorough bool
+	tools    []*tool
+	absent   []absence
+	open     bool     // has the tools of other servers too
+	outside  []string // of those, the ones that were named
 }
 
 // absence is a tool that a set should have and why it has not.
@@ -87,6 +89,7 @@ func newToolbox(cfg Config) (toolbox, error) {
 		if row.name == "strategy" {
 			set.selection, set.reflective = SelectAuto, true
 		}
+		set.thorough = row.name == "react"
 		set.open = row.name == "cursor" || row.name == "react"
 		box.sets[row.name] = set
 	}

@@ -47,6 +47,7 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	h := newHouse(t, model)
 	req := question("How many days of paid holiday are there?")
 	req.Toolset = "react"
+	req = unplanned(req)
 	h.answer(req).answer()
 	if first := model.Requests()[0]; *first.Temperature != 0.1 || first.MaxTokens != 0 || strings.Contains(first.Messages[0].Text, "{{") || strings.Contains(first.Messages[0].Text, "say besides") {
 		t.Errorf("without settings: temperature %v, %d tokens, %s", *first.Temperature, first.MaxTokens, first.Messages[0].Text)
@@ -154,7 +155,7 @@ func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(Refusal))
 	h := newHouse(t, model)
-	got := h.answer(chat.RunRequest{Message: "What is new on the web?", Toolset: "react"})
+	got := h.answer(react("What is new on the web?"))
 	if why, _ := got.step("analyse").Details["left_out"].(string); why != "web_search: no web search provider is set up" {
 		t.Errorf("details = %v", got.step("analyse").Details)
 	}
@@ -171,8 +172,8 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(Refusal), says(Refusal), says(Refusal))
 	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
-	h.answer(question("What?"))
-	h.answer(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}})
+	h.answer(unplanned(question("What?")))
+	h.answer(unplanned(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}}))
 	h.answer(chat.RunRequest{Message: "What?", Toolset: "documentation"})
 	var got []string
 	for _, r := range model.Requests() {

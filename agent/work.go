@@ -19,7 +19,6 @@ import (
 // Why a run's context may end.
 var (
 	errCancelled = errors.New("cancelled by the user")
-	errLeft      = errors.New("the user has no valid key any more")
 	errStopping  = errors.New("the server stops")
 	errLeaving   = errors.New("the server stops, another one goes on")
 	errLost      = errors.New("another server works on this run")
@@ -255,7 +254,7 @@ func (w *work) searchable(ctx context.Context) (int, error) {
 // offerText gives the fallback, which knows documents only, the given text as one that was read.
 func (w *work) offerText() error {
 	if !w.givenText() {
-		return nil
+		return w.offerAdded()
 	}
 	out := readDocumentOutput{DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1}
 	for _, part := range strings.Split(w.run.Request.ContextText, "\n\n") {

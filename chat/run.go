@@ -36,17 +36,21 @@ type Run struct {
 
 // RunRequest is all that a run is made from. It is stored with the run, so that a run can be carried on or repeated.
 type RunRequest struct {
-	SessionID   string    `json:"session_id"`
-	Message     string    `json:"message"`
-	ContextText string    `json:"context_text,omitempty"`
-	Namespace   string    `json:"namespace,omitempty"`
-	DocumentIDs []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
-	Toolset     string    `json:"toolset,omitempty"`
-	Config      RunConfig `json:"config"`
+	SessionID   string `json:"session_id"`
+	Message     string `json:"message"`
+	ContextText string `json:"context_text,omitempty"`
+	// AddedContext is text that the asker gives besides the documents: the run searches as always and may answer from this text too.
+	AddedContext string    `json:"added_context,omitempty"`
+	Namespace    string    `json:"namespace,omitempty"`
+	DocumentIDs  []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
+	Toolset      string    `json:"toolset,omitempty"`
+	Config       RunConfig `json:"config"`
 	// History holds turns from outside, as [question, answer], oldest first. They come before the session's own.
 	History [][2]string `json:"history,omitempty"`
 	// Instructions are what the asker tells the model besides: a tone, a form, a language. They change no rule.
 	Instructions string `json:"instructions,omitempty"`
+	// Thorough means that omitted Config.EnableQueryDecomposition and Config.EnableSelfEvaluation are on, unless rules answer.
+	Thorough bool `json:"-"`
 	// CitationStyle is how the asker wants the answer's footnotes written where a program reads it. The log has [N] whatever it says; empty: [N].
 	CitationStyle  string `json:"citation_style,omitempty"`
 	IdempotencyKey string `json:"-"` // 1–255 bytes, per user; empty for none

@@ -53,7 +53,7 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 		}
 	}
 	run, err := b.store.Run(t.Context(), chat.Local, response.ID)
-	if err != nil || len(run.Request.History) != 1 || run.Request.ContextText == "" {
+	if err != nil || len(run.Request.History) != 1 || run.Request.AddedContext == "" || run.Request.ContextText != "" {
 		t.Errorf("stored request: %+v, %v", run.Request, err)
 	}
 }

@@ -25,6 +25,8 @@ type question struct {
 	Config      chat.RunConfig `json:"config"`
 	Sibling     string         `json:"sibling"` // the run whose place the new one shares: regenerate, edit
 
+	addedContext *string     // text to answer from besides the documents
+	thorough     bool        // omitted query decomposition and self-evaluation are on
 	history      [][2]string // earlier turns from outside, as [question, answer]
 	instructions string      // for the model, besides its rules
 	style        citationStyle
@@ -160,7 +162,7 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 	}
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: cleanText(q.Message), Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
-		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, CitationStyle: string(q.style), Sibling: q.Sibling, IdempotencyKey: key,
+		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, CitationStyle: string(q.style), Sibling: q.Sibling, Thorough: q.thorough, IdempotencyKey: key,
 	}
 	if strings.TrimSpace(req.Message) == "" {
 		return req, invalid("The question is empty. Write one and send it again.")
@@ -171,6 +173,11 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 	if q.ContextText != nil {
 		if req.ContextText = cleanText(*q.ContextText); strings.TrimSpace(req.ContextText) == "" {
 			return req, invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
+		}
+	}
+	if q.addedContext != nil {
+		if req.AddedContext = cleanText(*q.addedContext); strings.TrimSpace(req.AddedContext) == "" {
+			return req, invalid("The context is empty. Leave it out, or send text that the answer may rest on besides the documents.")
 		}
 	}
 	if err := checkNames("document_ids", q.DocumentIDs); err != nil {

@@ -89,7 +89,9 @@ func askOperations() []operation {
 		},
 		{
 			method: "POST", path: "/agent/query", group: "Questions", summary: "Ask with a history of one's own, and get the answer with every step",
-			about: askAbout, body: agentQuery{}, params: []parameter{onceParam}, fails: waitFails, outcomes: answer(agentResponse{}),
+			about: askAbout + "Each reasoning_step of this stream has step_number, action and observation as well, and behind run_done comes one event more, response: the body " +
+				"of the JSON answer. It is not in the run's log, so GET /agent/runs/{id}/events does not repeat it. ",
+			body: agentQuery{}, params: []parameter{onceParam}, fails: waitFails, outcomes: answer(agentResponse{}),
 			example: map[string]any{"question": "And the walls?", "history": []any{[]any{"Is the roof sound?", "Yes."}}, "config": map[string]any{"max_steps": 5}},
 		},
 		{

@@ -75,6 +75,9 @@ func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
 	if q.ContextText == nil && old.ContextText != "" {
 		q.ContextText = &old.ContextText
 	}
+	if old.AddedContext != "" {
+		q.addedContext = &old.AddedContext
+	}
 }
 
 // refused is a question of a form that was not taken, and why.

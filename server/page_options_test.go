@@ -219,7 +219,7 @@ func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
 	b := newBench(t, withChoices)
 	temperature := 0.5
 	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
-		SessionID: "s1", Message: "Is it sound?", ContextText: "The roof is sound.", Namespace: "leases", Toolset: "react", Instructions: "Be brief.", History: [][2]string{{"Hello", "Hi"}},
+		SessionID: "s1", Message: "Is it sound?", ContextText: "The roof is sound.", AddedContext: "It was renewed.", Namespace: "leases", Toolset: "react", Instructions: "Be brief.", History: [][2]string{{"Hello", "Hi"}},
 		Config: chat.RunConfig{Model: "small", EnabledTools: []string{"retrieve"}, Temperature: &temperature},
 		From:   &chat.From{RunID: "r", CallID: "c", Tool: "retrieve", Input: []byte(`{}`)},
 	})

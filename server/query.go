@@ -20,7 +20,7 @@ const retrieveTime = 30 * time.Second
 type agentQuery struct {
 	Question  string         `json:"question"`
 	Namespace string         `json:"namespace"`
-	Context   *string        `json:"context"` // answer from this text alone
+	Context   *string        `json:"context"` // text to answer from besides the documents
 	Config    chat.RunConfig `json:"config"`
 	History   [][]string     `json:"history"` // earlier turns as [question, answer], oldest first
 	SessionID string         `json:"session_id"`
@@ -65,21 +65,34 @@ func (s *Server) agentQuery(c echo.Context) error {
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
-	if body.Context != nil && strings.TrimSpace(cleanText(*body.Context)) == "" {
-		return invalid("The context is empty. Leave it out, or send the text that the answer should come from.")
-	}
 	history, err := pairs(body.History)
 	if err != nil {
 		return err
 	}
 	q := question{
-		Message: body.Question, SessionID: body.SessionID, ContextText: body.Context, Namespace: body.Namespace,
-		Toolset: body.Toolset, Config: body.Config, history: history,
+		Message: body.Question, SessionID: body.SessionID, Namespace: body.Namespace,
+		Toolset: body.Toolset, Config: body.Config, addedContext: body.Context, thorough: true, history: history,
 	}
-	t, err := s.runToEnd(c, q, programFrame)
-	if err != nil || t == nil {
+	run, err := s.startRun(c, q)
+	if err != nil {
 		return err
 	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if wantsStream(c) {
+		return ofRun(run, s.follow(c, run.ID, 0, follower{frame: s.queryFrame(c.Request().Context(), s.scope(c), run.ID)}))
+	}
+	t, err := s.await(c.Request().Context(), s.scope(c), run)
+	if err == nil {
+		err = failure(t)
+	}
+	if err != nil {
+		return ofRun(run, err)
+	}
+	return c.JSON(answerStatus(t), newAgentResponse(t))
+}
+
+// newAgentResponse is a finished run under the names of this API.
+func newAgentResponse(t *trace) agentResponse {
 	text, citations := t.spoken()
 	res := agentResponse{
 		ID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Question: t.Question, Answer: text,
@@ -98,7 +111,7 @@ func (s *Server) agentQuery(c echo.Context) error {
 	if t.Answer != nil && !t.withheld() {
 		res.Confidence, res.SelfEvaluation, res.StopReason = t.Answer.Confidence, t.Answer.SelfEvaluation, t.Answer.StopReason
 	}
-	return c.JSON(answerStatus(t), res)
+	return res
 }
 
 // pairs checks turns that came with a question: each is a question and its answer, neither of them empty.

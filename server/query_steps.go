@@ -1,7 +1,10 @@
 package server
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 
 	"footnote/chat"
 )
@@ -30,21 +33,83 @@ type queryObservation struct {
 func querySteps(steps []chat.Step) []queryStep {
 	out := make([]queryStep, 0, len(steps))
 	for i, s := range steps {
-		q := queryStep{
-			Step: s, StepNumber: i + 1,
-			Action:      queryAction{Tool: s.Step, ToolInput: s.ToolInput, Thought: s.Thought},
-			Observation: queryObservation{Success: s.Status == chat.StatusComplete, LatencyMS: s.DurationMS},
-		}
-		if len(q.Action.ToolInput) == 0 {
-			q.Action.ToolInput = json.RawMessage(`{}`)
-		}
-		if len(s.ToolOutput) > 0 {
-			q.Observation.Result = s.ToolOutput
-		}
-		if s.Error != nil {
-			q.Observation.Error = &s.Error.Message
-		}
-		out = append(out, q)
+		out = append(out, newQueryStep(s, i+1))
 	}
 	return out
+}
+
+func newQueryStep(s chat.Step, number int) queryStep {
+	q := queryStep{
+		Step: s, StepNumber: number,
+		Action:      queryAction{Tool: s.Step, ToolInput: s.ToolInput, Thought: s.Thought},
+		Observation: queryObservation{Success: s.Status == chat.StatusComplete, LatencyMS: s.DurationMS},
+	}
+	if len(q.Action.ToolInput) == 0 {
+		q.Action.ToolInput = json.RawMessage(`{}`)
+	}
+	if len(s.ToolOutput) > 0 {
+		q.Observation.Result = s.ToolOutput
+	}
+	if s.Error != nil {
+		q.Observation.Error = &s.Error.Message
+	}
+	return q
+}
+
+// responseEvent is the name of the last event in the stream of POST /agent/query. It is not in the run's log and has no number.
+const responseEvent = "response"
+
+// queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an observation as well, and behind
+// run_done comes the whole response.
+func (s *Server) queryFrame(ctx context.Context, scope chat.Scope, runID string) framing {
+	steps := trace{stepPositions: map[string]int{}} // so that each step keeps its number, input and thought
+	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		switch entry.Type {
+		case chat.KindReasoningStep:
+			if err := steps.add(entry.Event); err != nil {
+				return dst, err
+			}
+			return steps.stepFrame(dst, entry)
+		case chat.KindReset:
+			steps = trace{stepPositions: map[string]int{}}
+		case chat.KindRunDone:
+			t, err := s.trace(ctx, scope, runID)
+			if err != nil {
+				return dst, err
+			}
+			body, err := json.Marshal(newAgentResponse(t))
+			if err != nil {
+				return dst, fmt.Errorf("encode the response: %w", err)
+			}
+			if dst, err = programFrame(dst, entry); err != nil {
+				return dst, err
+			}
+			return appendFrame(dst, 0, responseEvent, body), nil
+		}
+		return programFrame(dst, entry)
+	}
+}
+
+// stepFrame is a step's event with the fields that POST /agent/query adds to steps.
+func (t *trace) stepFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
+	p, err := entry.Event.Payload()
+	if err != nil {
+		return dst, err
+	}
+	step, ok := p.(chat.Step)
+	if !ok {
+		return dst, fmt.Errorf("event %d holds no step", entry.Seq)
+	}
+	at := t.stepPositions[step.CallID]
+	q := newQueryStep(t.Steps[at], at+1)
+	more, err := json.Marshal(struct {
+		StepNumber  int              `json:"step_number"`
+		Action      queryAction      `json:"action"`
+		Observation queryObservation `json:"observation"`
+	}{q.StepNumber, q.Action, q.Observation})
+	if err != nil {
+		return dst, fmt.Errorf("encode a step: %w", err)
+	}
+	body := append(bytes.TrimSuffix(bytes.Clone(entry.JSON), []byte("}")), ',')
+	return appendFrame(dst, entry.Seq, string(entry.Type), append(body, more[1:]...)), nil
 }

@@ -14,7 +14,7 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "a run comes back as it was stored, with all of its request", func(t *testing.T, b bench) {
 		temperature, seed, steps, yes := 0.5, int64(7), 3, true
 		req := chat.RunRequest{
-			SessionID: "s-1", Message: "What?\n\"quoted\" <b> ü 漢 \u2028", ContextText: strings.Repeat("context ", 1000), Namespace: "n",
+			SessionID: "s-1", Message: "What?\n\"quoted\" <b> ü 漢 \u2028", ContextText: strings.Repeat("context ", 1000), AddedContext: "besides\n\nthe documents", Namespace: "n",
 			DocumentIDs: []string{"a", "b"}, Toolset: "cursor", IdempotencyKey: "k",
 			Config: chat.RunConfig{Temperature: &temperature, Seed: &seed, MaxSteps: &steps, RequireCitations: &yes, EnabledTools: []string{"calculate"}},
 		}

@@ -41,7 +41,7 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 		{"/agent/query", `{"question":"Say the forbidden, word"}`, "guardrail_triggered"},
 		{"/agent/chat", `{"message":"How many lunches are served?"}`, "citation_validation_failed"},
 		{"/agent/chat/structured", `{"message":"How many lunches are served?"}`, "citation_validation_failed"},
-		{"/agent/query", `{"question":"How many lunches are served?"}`, "citation_validation_failed"},
+		{"/agent/query", `{"question":"How many lunches are served?","config":{"enable_query_decomposition":false}}`, "citation_validation_failed"},
 	} {
 		r := s.send("POST", row.path, row.body)
 		got := loose[map[string]any](t, r.body)

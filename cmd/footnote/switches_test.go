@@ -49,6 +49,11 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 		default:
 			q.config += "," + config
 		}
+		for _, name := range []string{"enable_query_decomposition", "enable_self_evaluation"} { // on if left out
+			if !strings.Contains(q.config, name) {
+				q.config = strings.TrimPrefix(q.config+`,"`+name+`":false`, ",")
+			}
+		}
 		body := `{"question":"` + q.question + `","config":{` + q.config + `}}`
 		r := s.send("POST", "/agent/query", body)
 		got := loose[struct{ Steps []chat.Step }](t, r.body)

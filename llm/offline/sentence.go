@@ -88,8 +88,12 @@ func sayable(s string) bool {
 // quoteMark stands around each footnote in an answer that is being put together. No text of a document has it: it is stored without NUL.
 const quoteMark = "\x00"
 
-// cited writes words of a passage, exactly as they stand there, with the footnote that quotes them.
+// cited writes words of a passage, exactly as they stand there, with the footnote that quotes them. A passage without a number, which is text
+// that came with the question, gets none.
 func cited(words string, n int) string {
+	if n == 0 {
+		return shownAs(words)
+	}
 	return shownAs(words) + " " + quoteMark + strconv.Itoa(n) + ":" + words + quoteMark
 }
 

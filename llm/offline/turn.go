@@ -15,6 +15,7 @@ type turn struct {
 	tools    []llm.ToolSpec
 	noTools  bool
 	results  []result
+	added    []passage  // text that came with the question besides the documents; it has no numbers
 	past     []document // that the last answer rested on, as the system message lists them
 }
 
@@ -86,7 +87,7 @@ func newTurn(req llm.Request) turn {
 			if t.question != "" {
 				t.earlier = append(t.earlier, exchange{question: t.question})
 			}
-			t.question, t.results = strings.TrimSpace(msg.Text), nil
+			t.question, t.results, t.added = strings.TrimSpace(msg.Text), nil, nil
 		case llm.RoleAssistant:
 			for _, call := range msg.Calls {
 				calls[call.ID], rounds[call.ID] = call, i
@@ -97,6 +98,10 @@ func newTurn(req llm.Request) turn {
 			}
 		case llm.RoleTool:
 			r := readResult(calls[msg.CallID], msg.Text)
+			if r.input["doc_id"] == addedDocument {
+				t.added = r.out.Passages
+				continue
+			}
 			r.round = rounds[msg.CallID]
 			t.results = append(t.results, r)
 		}
@@ -107,6 +112,9 @@ func newTurn(req llm.Request) turn {
 	}
 	return t
 }
+
+// addedDocument is the document that package agent gives text that came with the question as.
+const addedDocument = "added_context"
 
 // pastDocument is a line of the system message that names a document of the last answer.
 var pastDocument = lazily(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
@@ -235,6 +243,9 @@ func (t turn) shown() []source {
 				out = append(out, source{passage: p, document: d, read: read})
 			}
 		}
+	}
+	for _, p := range t.added {
+		out = append(out, source{passage: p, document: document{DocID: addedDocument}, read: true})
 	}
 	for _, d := range t.read() {
 		add(d, true)

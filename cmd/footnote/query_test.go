@@ -1,0 +1,230 @@
+package main_test
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"footnote/llm/scripted"
+)
+
+// queried is what POST /agent/query answers, as far as these tests look at it.
+type queried struct {
+	ID, Status, Answer, StopReason string
+	SelfEvaluation                 string `json:"self_evaluation"`
+	Confidence                     float64
+	Citations                      []struct {
+		Number         int
+		ContentSnippet string `json:"content_snippet"`
+	}
+	Steps []struct {
+		Step        string
+		StepNumber  int    `json:"step_number"`
+		ToolName    string `json:"tool_name"`
+		Action      struct{ Tool, Thought string }
+		Observation struct{ Success bool }
+	}
+	TotalRetrievalCalls int `json:"total_retrieval_calls"`
+}
+
+const annasHours = "Anna works 80 percent of full time since March.\n\nHer desk stands on the second floor."
+
+// without sends both settings that cost a further call of the model.
+const without = `"config":{"enable_query_decomposition":false,"enable_self_evaluation":false}`
+
+// The context of a query is added to what is found: the run searches, and what rests on the context alone needs no footnote.
+func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
+	t.Parallel()
+	said := map[string]string{
+		"both":     "Every employee is entitled to 28 days of paid holiday a year [1]. According to the given text, Anna works 80 percent of full time.",
+		"context":  "Anna works 80 percent of full time.",
+		"invented": "The canteen serves 400 lunches on Fridays.",
+	}
+	m := newModel(t, scripted.Config{Record: 100, Script: func(r scripted.Request) scripted.Reply {
+		kind, _, _ := strings.Cut(r.Question(), ":")
+		if kind != "context" && r.Turn() == 0 && !r.NoTools {
+			return calling("search_documents", `{"query":"paid holiday"}`)
+		}
+		return saying(said[kind])
+	}})
+	s := serve(t, newDir(t), m.env()...)
+	s.add(file{"handbook.md", holidays})
+	ask := func(kind string) (reply, queried) {
+		body, err := json.Marshal(map[string]any{"question": kind + ": how many days of paid holiday does Anna have?", "context": annasHours,
+			"config": map[string]bool{"enable_query_decomposition": false, "enable_self_evaluation": false}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.send("POST", "/agent/query", string(body))
+		return r, loose[queried](t, r.body)
+	}
+	r, got := ask("both")
+	if got.Status != "success" || got.Answer != said["both"] || len(got.Citations) != 1 || got.TotalRetrievalCalls != 1 || got.Confidence < 0.9 {
+		t.Errorf("an answer from both: %d %s", r.status, r.body)
+	}
+	trace := loose[struct {
+		Mode   string
+		Answer struct{ Unsupported []string }
+	}](t, s.send("GET", "/agent/runs/"+got.ID, nil).body)
+	if trace.Mode != "full_book" || len(trace.Answer.Unsupported) != 0 {
+		t.Errorf("its run: mode %s, unsupported %q; want full_book and none", trace.Mode, trace.Answer.Unsupported)
+	}
+	if r, got = ask("context"); got.Status != "success" || got.Answer != said["context"] || len(got.Citations) != 0 || got.Confidence != 0.8 {
+		t.Errorf("an answer from the context alone: %d %s", r.status, r.body)
+	}
+	if r, got = ask("invented"); got.Status == "success" && !strings.HasPrefix(got.Answer, "I couldn't find") {
+		t.Errorf("an answer that neither holds: %d %s", r.status, r.body)
+	}
+	for _, asked := range m.inner.Requests() {
+		if len(asked.Tools) == 0 || !strings.Contains(asked.Messages[0].Text, "Her desk stands on the second floor.") || !strings.Contains(asked.Messages[0].Text, "Search before you answer") {
+			t.Errorf("a request without tools, the rules or the context: %d tools, %s", len(asked.Tools), asked.Messages[0].Text)
+		}
+	}
+	if r := s.send("POST", "/agent/query", `{"question":"a","context":" "}`); r.status != 400 || !strings.Contains(r.body, "context is empty") {
+		t.Errorf("an empty context: %d %s", r.status, r.body)
+	}
+}
+
+func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	s.add(file{"handbook.md", holidays})
+	for question, want := range map[string]struct {
+		answer    string
+		citations int
+	}{
+		"How many percent does Anna work?":                          {"Anna works 80 percent of full time since March.", 0},
+		"How many days of paid holiday is an employee entitled to?": {"Every employee is entitled to 28 days of paid holiday a year. [1]", 1},
+	} {
+		r := s.send("POST", "/agent/query", `{"question":"`+question+`","context":`+strconv.Quote(annasHours)+`}`)
+		got := loose[queried](t, r.body)
+		if got.Answer != want.answer || len(got.Citations) != want.citations || got.TotalRetrievalCalls == 0 {
+			t.Errorf("%s: %d %s", question, r.status, r.body)
+		}
+	}
+}
+
+// The stream of a query has each step with its action and observation, and ends with what the JSON answer holds.
+func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, scripted.Config{Script: searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1].")})
+	s := serve(t, newDir(t), m.env()...)
+	s.add(file{"handbook.md", holidays})
+	st, err := s.open("POST", "/agent/query", `{"question":"How many days of paid holiday are there?",`+without+`}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.close()
+	events, err := st.rest()
+	if err != io.EOF || len(events) < 3 {
+		t.Fatalf("%d events, then %v", len(events), err)
+	}
+	last := events[len(events)-1]
+	if before := events[len(events)-2]; before.name != "run_done" || last.name != "response" || last.id != 0 {
+		t.Errorf("it ends with %s %d and %s %d, want run_done and response without a number of its own", before.name, before.id, last.name, last.id)
+	}
+	got := loose[queried](t, last.data)
+	if got.Status != "success" || len(got.Citations) != 1 || got.Answer != "Every employee is entitled to 28 days of paid holiday a year [1]." {
+		t.Errorf("the response is %s", last.data)
+	}
+	numbers := map[int]bool{}
+	for _, ev := range events {
+		if ev.name != "reasoning_step" {
+			continue
+		}
+		if !strings.HasPrefix(ev.data, `{"type":"reasoning_step","run_id":"`+got.ID+`","seq":`) {
+			t.Errorf("a step begins %.90s", ev.data)
+		}
+		step := loose[struct {
+			Step, Status string
+			StepNumber   int `json:"step_number"`
+			Action       *struct {
+				Tool      string
+				ToolInput map[string]any `json:"tool_input"`
+			}
+			Observation *struct {
+				Success bool
+				Result  any
+			}
+		}](t, ev.data)
+		if step.Action == nil || step.Observation == nil || step.StepNumber < 1 || step.Action.Tool != step.Step || step.Observation.Success != (step.Status == "complete") {
+			t.Fatalf("a step without its action or observation: %s", ev.data)
+		}
+		if step.Step == "search_documents" && (step.Action.ToolInput["query"] != "paid holiday" || (step.Status == "complete") != (step.Observation.Result != nil)) {
+			t.Errorf("the search: %s", ev.data)
+		}
+		numbers[step.StepNumber] = true
+	}
+	var want []int
+	for _, step := range got.Steps {
+		want = append(want, step.StepNumber)
+	}
+	if have := slices.Sorted(maps.Keys(numbers)); !slices.Equal(have, want) {
+		t.Errorf("steps %v in the stream, %v in the response", have, want)
+	}
+	whole := s.send("GET", "/agent/runs/"+got.ID+"/events", nil, header{"Accept", "text/event-stream"}).body
+	if strings.Contains(whole, "event: response") {
+		t.Error("the response is in the run's log")
+	}
+}
+
+// What is left out of a query's config is as the source documents have it: a model plans and judges, unless it is switched off.
+func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, scripted.Config{Record: 100, Script: func(r scripted.Request) scripted.Reply {
+		switch {
+		case len(r.Tools) == 0 && r.Turn() == 0 && strings.Contains(r.Messages[len(r.Messages)-1].Text, "Answer:"):
+			return saying(`{"evaluation":"It answers the question.","confidence":0.9}`)
+		case len(r.Tools) == 0:
+			return saying(`{"sub_queries":[{"query":"paid holiday","reasoning":"it is asked for","depends_on":[]}]}`)
+		}
+		return searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1].")(r)
+	}})
+	dir := newDir(t)
+	s := serve(t, dir, append(m.env(), "FOOTNOTE_AGENT_MODELS=scripted,offline")...)
+	s.add(file{"handbook.md", holidays})
+	for _, row := range []struct {
+		name, path, field, rest string
+		beside                  int // calls of the model without tools: for the plan and for the judgement
+	}{
+		{"a query", "/agent/query", "question", "", 2},
+		{"a query with null", "/agent/query", "question", `,"config":{"enable_query_decomposition":null,"enable_self_evaluation":null}`, 2},
+		{"a query without a plan", "/agent/query", "question", `,"config":{"enable_query_decomposition":false}`, 1},
+		{"a query without a judgement", "/agent/query", "question", `,"config":{"enable_self_evaluation":false}`, 1},
+		{"a query without either", "/agent/query", "question", "," + without, 0},
+		{"a chat", "/agent/chat", "message", "", 0},
+		{"a chat with react", "/agent/chat", "message", `,"toolset":"react"`, 2},
+		{"a chat with react without either", "/agent/chat", "message", `,"toolset":"react",` + without, 0},
+		{"a structured chat with react", "/agent/chat/structured", "message", `,"toolset":"react"`, 2},
+		{"a query of the model made of rules", "/agent/query", "question", `,"config":{"model":"offline"}`, 0},
+	} {
+		before := len(m.inner.Requests())
+		r := s.send("POST", row.path, `{"`+row.field+`":"How many days of paid holiday are there?"`+row.rest+`}`)
+		if r.status != 200 {
+			t.Errorf("%s: %d %s", row.name, r.status, r.body)
+		}
+		beside := 0
+		for _, asked := range m.inner.Requests()[before:] {
+			if len(asked.Tools) == 0 {
+				beside++
+			}
+		}
+		if beside != row.beside {
+			t.Errorf("%s: %d calls of the model beside its turns, want %d", row.name, beside, row.beside)
+		}
+	}
+	got := loose[queried](t, s.send("POST", "/agent/query", `{"question":"How many days of paid holiday are there?"}`).body)
+	var phases []string
+	for _, step := range got.Steps {
+		if step.Step == "plan" || step.Step == "reflect" {
+			phases = append(phases, step.Step)
+		}
+	}
+	if !slices.Equal(phases, []string{"plan", "reflect"}) || !strings.HasPrefix(got.SelfEvaluation, "It answers the question.") {
+		t.Errorf("the steps beside its turns are %q, the judgement %q", phases, got.SelfEvaluation)
+	}
+}
