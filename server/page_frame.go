@@ -59,6 +59,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/find", s.findPage)
 	e.GET("/choose", s.chooseList)
 	e.GET("/d/:id", s.viewDocument)
+	e.GET("/leave", s.leave)
 	e.POST("/documents/:id/delete", s.deleteDocumentForm)
 	e.GET("/runs/:id/stream", s.streamPage)
 	s.signInRoutes(e)

@@ -94,6 +94,7 @@ var rights = map[string]right{
 	"GET /find":                      {want: 200},
 	"GET /choose":                    {want: 200},
 	"GET /d/:id":                     {},
+	"GET /leave":                     {want: 400},
 	"POST /documents/:id/delete":     {},
 	"GET /runs/:id/stream":           {},
 	"GET /signin":                    {want: 200, public: true},

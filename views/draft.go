@@ -44,7 +44,7 @@ func (d *Draft) Empty() bool { return len(d.text) == 0 }
 
 // Add appends a delta. It returns the blocks that changed, and whether all blocks before them are gone.
 func (d *Draft) Add(delta string) (changed []Block, all bool) {
-	d.text = append(d.text, Clean(delta)...)
+	d.text = append(d.text, delta...)
 	if d.md == nil {
 		return nil, false
 	}

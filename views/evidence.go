@@ -241,7 +241,7 @@ func evidenceAnswer(e chat.Evidence) string {
 		}
 		return chat.Citation{}, false
 	}
-	for _, block := range NewMarkdown().Whole(visible(e.Answer), nil, cite) {
+	for _, block := range newMarkdown(func(address string) string { return address }).Whole(visible(e.Answer), nil, cite) {
 		b.WriteString(block.HTML)
 	}
 	return b.String()

@@ -22,26 +22,19 @@ import (
 	"footnote/chat"
 )
 
-// Private characters stand for our own markup while the model's is made safe. They are removed from the text first, so
-// that only we can write them.
-const (
-	chipOpen  = "\uE000"
-	chipClose = "\uE001"
-	noteOpen  = "\uE002"
-	noteClose = "\uE003"
-)
-
-var privateChars = strings.NewReplacer(chipOpen, "", chipClose, "", noteOpen, "", noteClose, "")
-
 // Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto, images
 // become their description. It is safe for concurrent use.
 type Markdown struct {
 	md     goldmark.Markdown
 	policy *bluemonday.Policy
+	away   func(address string) string
 }
 
-// NewMarkdown returns the one renderer a server needs.
-func NewMarkdown() *Markdown {
+// NewMarkdown returns the one renderer a server needs. Its links lead to a page that asks before they leave the site.
+func NewMarkdown() *Markdown { return newMarkdown(LeavePath) }
+
+// newMarkdown returns a renderer whose links lead to what away makes of their addresses.
+func newMarkdown(away func(address string) string) *Markdown {
 	md := goldmark.New(
 		goldmark.WithParser(newParser()),
 		goldmark.WithExtensions(extension.Strikethrough, extension.TaskList, extension.Linkify, extension.CJK),
@@ -59,10 +52,9 @@ func NewMarkdown() *Markdown {
 	policy.AllowURLSchemes("http", "https", "mailto")
 	policy.RequireParseableURLs(true)
 	policy.AllowRelativeURLs(false)
-	policy.RequireNoFollowOnLinks(true)
-	policy.RequireNoReferrerOnLinks(true)
-	policy.AddTargetBlankToFullyQualifiedLinks(true)
-	return &Markdown{md: md, policy: policy}
+	policy.AllowNoAttrs().OnElements("fn-note", "fn-end")
+	policy.AllowAttrs("n").Matching(bluemonday.Integer).OnElements("fn-chip")
+	return &Markdown{md: md, policy: policy, away: away}
 }
 
 // tail is the drawn end of an answer.
@@ -77,6 +69,11 @@ type tail struct {
 // number stays text. While more is to come (open), an unfinished mark at the end is held back. It returns false if the blocks
 // weigh more than most, or the text is otherwise beyond the budget.
 func (m *Markdown) tail(src string, first, most int, open bool, cite func(int) (chat.Citation, bool)) (t tail, ok bool) {
+	return m.marked(src, nil, first, most, open, cite)
+}
+
+// marked is tail for a text of which some sentences are unsupported.
+func (m *Markdown) marked(src string, unsupported []string, first, most int, open bool, cite func(int) (chat.Citation, bool)) (t tail, ok bool) {
 	if open {
 		src = holdBack(src)
 	}
@@ -85,6 +82,7 @@ func (m *Markdown) tail(src string, first, most int, open bool, cite func(int) (
 	if !ok {
 		return tail{}, false
 	}
+	noteSentences(doc, source, sentencePlaces(src, unsupported))
 	var buf bytes.Buffer
 	for node := doc.FirstChild(); node != nil; node = node.NextSibling() {
 		t.open = weight(node, most)
@@ -107,15 +105,12 @@ func (m *Markdown) tail(src string, first, most int, open bool, cite func(int) (
 // text as it was written.
 func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
 	if len(src) <= maxMarkdown {
-		if t, ok := m.tail(noteUnsupported(Clean(src), unsupported), 1, maxNodes, false, cite); ok {
+		if t, ok := m.marked(src, unsupported, 1, maxNodes, false, cite); ok {
 			return t.blocks
 		}
 	}
 	return []Block{plainBlock([]byte(src))}
 }
-
-// Clean removes the characters that Markdown keeps for itself.
-func Clean(s string) string { return privateChars.Replace(s) }
 
 func lineStart(src string, at int) int {
 	return strings.LastIndexByte(src[:min(at, len(src))], '\n') + 1
@@ -149,15 +144,11 @@ func withoutTableHead(src string) string {
 	return src
 }
 
-var (
-	chipMark = regexp.MustCompile(`[ \t]*` + chipOpen + `(\d{1,3})` + chipClose)
-	codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
-)
+var codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
 
 // finish makes the HTML safe, then puts our own marks into it.
 func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
-	safe := m.policy.SanitizeBytes(unsafe)
-	s := string(safe)
+	s := drawLinks(string(m.policy.SanitizeBytes(unsafe)), m.away)
 	if strings.Contains(s, "<table>") {
 		s = strings.ReplaceAll(s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+txtTable+`"><table>`)
 		s = strings.ReplaceAll(s, "</table>", "</table></div>")
@@ -172,7 +163,7 @@ func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) s
 			n, _ := strconv.Atoi(chipMark.FindStringSubmatch(mark)[1])
 			c, ok := cite(n)
 			if !ok {
-				return strings.NewReplacer(chipOpen, "[", chipClose, "]").Replace(mark)
+				return mark[:strings.IndexByte(mark, '<')] + "[" + strconv.Itoa(n) + "]"
 			}
 			return chip(c)
 		})
@@ -207,7 +198,8 @@ func citeURL(c chat.Citation) string {
 // chipNode is a [N] in running text.
 type chipNode struct {
 	ast.BaseInline
-	n int
+	n           int
+	start, stop int // in the source
 }
 
 var kindChip = ast.NewNodeKind("Chip")
@@ -227,7 +219,7 @@ var chipText = regexp.MustCompile(`^\[(\d{1,3})\](?:[^(\[:]|$)`)
 
 // Parse implements parser.InlineParser.
 func (chipParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
-	line, _ := block.PeekLine()
+	line, at := block.PeekLine()
 	found := chipText.FindSubmatch(line)
 	if found == nil {
 		if found = chipRow.FindSubmatch(line); found == nil {
@@ -236,7 +228,7 @@ func (chipParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 	}
 	block.Advance(len(found[1]) + 2)
 	n, _ := strconv.Atoi(string(found[1]))
-	return &chipNode{n: n}
+	return &chipNode{n: n, start: at.Start, stop: at.Start + len(found[1]) + 2}
 }
 
 var chipRow = regexp.MustCompile(`^\[(\d{1,3})\](?:\[\d|:)`) // [1][2] and "[1]: …" are chips too, not references
@@ -247,10 +239,11 @@ type chipRenderer struct{}
 func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(kindChip, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
-			_, _ = w.WriteString(chipOpen + strconv.Itoa(node.(*chipNode).n) + chipClose)
+			_, _ = w.WriteString(chipElement(node.(*chipNode).n))
 		}
 		return ast.WalkSkipChildren, nil
 	})
+	r.Register(kindNote, renderNote)
 	r.Register(extast.KindTaskCheckBox, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 		box := "\u2610\ufe0e " // as a letter, not as a picture
 		if node.(*extast.TaskCheckBox).IsChecked {

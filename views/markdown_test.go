@@ -47,7 +47,7 @@ func harm(t *testing.T, doc string) []string {
 			switch {
 			case strings.HasPrefix(name, "on"), strings.HasPrefix(name, "hx-"), name == "style", name == "src", name == "srcset":
 				found = append(found, name+"="+a.Val)
-			case name == "href" && !strings.HasPrefix(value, "/d/") && !strings.HasPrefix(value, "http") && !strings.HasPrefix(value, "mailto:"):
+			case name == "href" && !strings.HasPrefix(value, "/d/") && !strings.HasPrefix(value, "/leave?to=http") && !strings.HasPrefix(value, "mailto:"):
 				found = append(found, name+"="+a.Val)
 			}
 		}
@@ -77,7 +77,7 @@ func TestMarkdownOfAnswers(t *testing.T) {
 		{"a chip names its place for screen readers, title and all", "x [1]", `aria-label="Source 1: A &#34;title&#34; &lt;img src=x onerror=alert(1)&gt;, page 4"`},
 		{"a number without a citation stays text", "See [7].", "See [7]."},
 		{"a number in code stays text", "`a[1]`", "<code>a[1]</code>"},
-		{"a link with a number as its text stays a link", "[1](https://example.org)", `href="https://example.org"`},
+		{"a link with a number as its text stays a link", "[1](https://example.org)", `>1</a> <bdi class="host">(example.org)</bdi>`},
 		{"an image becomes its description", "![a chart](http://evil.example/x.png)", "<em>a chart</em>"},
 		{"headings stand under the question", "# Title", "<h3>Title</h3>"},
 		{"tables scroll by themselves and keep their alignment", "|a|b|\n|-|-:|\n|1|2|", `<td align="right">2</td>`},
@@ -86,7 +86,8 @@ func TestMarkdownOfAnswers(t *testing.T) {
 		{"a list of tasks says what is done", "- [ ] open\n- [x] done", "\u2611\ufe0e done"},
 		{"a tag is text: words of a document don't vanish", "A map of <K, V> or <T>.", "A map of &lt;K, V&gt; or &lt;T&gt;."},
 		{"a block of tags is text", "<div>\nThe *roof*\n</div>", "<p>&lt;div&gt;\nThe *roof*\n&lt;/div&gt;"},
-		{"private characters can't fake a chip", "\uE0001\uE001", "<p>1</p>"},
+		{"private characters are characters like others", "\uE0001\uE001 \uE002", "<p>\uE0001\uE001 \uE002</p>"},
+		{"an element of ours in the text is text", `<fn-chip n="1"></fn-chip> <fn-note></fn-note>`, "&lt;fn-note&gt;&lt;/fn-note&gt;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := whole(t, tt.src); !strings.Contains(got, tt.want) {

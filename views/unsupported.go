@@ -20,7 +20,7 @@ func Doubted(answer string, unsupported []string) map[int]bool {
 		return nil
 	}
 	out := map[int]bool{}
-	src := Clean(answer)
+	src := answer
 	for _, p := range sentencePlaces(src, unsupported) {
 		for _, m := range anyMark.FindAllStringSubmatch(src[p.from:p.to], -1) {
 			n, _ := strconv.Atoi(m[1])
@@ -32,16 +32,8 @@ func Doubted(answer string, unsupported []string) map[int]bool {
 
 var anyMark = regexp.MustCompile(`\[(\d{1,3})\]`)
 
-// noteUnsupported puts marks around the sentences.
-func noteUnsupported(src string, unsupported []string) string {
-	var b strings.Builder
-	done := 0
-	for _, p := range sentencePlaces(src, unsupported) {
-		b.WriteString(src[done:p.from] + noteOpen + src[p.from:p.to] + noteClose)
-		done = p.to
-	}
-	return b.String() + src[done:]
-}
+// maxUnsupported is how many sentences of an answer are marked at most: each is looked for in all of it.
+const maxUnsupported = 500
 
 // sentencePlaces finds sentences, which come in order and without footnotes, in an answer that has its footnotes before or behind their full
 // stops. What is not found is left out; no two places overlap.
@@ -52,8 +44,8 @@ func sentencePlaces(src string, sentences []string) []place {
 	}
 	plain, offsets := bare(src)
 	next := 0 // in plain
-	for _, s := range sentences {
-		wanted, _ := bare(strings.TrimLeft(strings.TrimSpace(Clean(s)), "-*#>|0123456789. "))
+	for _, s := range sentences[:min(len(sentences), maxUnsupported)] {
+		wanted, _ := bare(strings.TrimLeft(strings.TrimSpace(s), "-*#>|0123456789. "))
 		if wanted == "" {
 			continue
 		}
@@ -145,41 +137,3 @@ func withChips(src string, p place) place {
 }
 
 var chipsAfter = regexp.MustCompile(`^(?:[ \t]*\[\d{1,3}\])+[.!?]?`)
-
-var tags = regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*>`)
-
-// markUnsupported underlines a sentence and flags it. Where the sentence and the tags around it cross, only the flag is set.
-func markUnsupported(s string) string {
-	flag := ""
-	for {
-		from, to := strings.Index(s, noteOpen), strings.Index(s, noteClose)
-		if from < 0 || to < from {
-			return strings.NewReplacer(noteOpen, "", noteClose, flag).Replace(s)
-		}
-		inner := s[from+len(noteOpen) : to]
-		flag = `<span class="flag">` + txtNoSource + `</span>`
-		if strings.Contains(inner, `class="cite"`) {
-			flag = `<span class="flag">` + txtNotInSource + `</span>`
-		}
-		if balanced(inner) {
-			inner = `<span class="unsupported">` + inner + `</span>`
-		}
-		s = s[:from] + inner + flag + s[to+len(noteClose):]
-	}
-}
-
-func balanced(s string) bool {
-	depth := 0
-	for _, tag := range tags.FindAllStringSubmatch(s, -1) {
-		switch {
-		case tag[2] == "br":
-		case tag[1] == "":
-			depth++
-		default:
-			if depth--; depth < 0 {
-				return false
-			}
-		}
-	}
-	return depth == 0
-}

@@ -11,7 +11,7 @@ func TestInlineText(t *testing.T) {
 	text := "Bold link tail <b>"
 	strong := corpus.Mark{Kind: "strong", Start: 0, End: 9}
 	link := func(url string) corpus.Mark { return corpus.Mark{Kind: "link", Start: 5, End: 9, URL: url} }
-	const web = `<a href="https://example.org/" target="_blank" rel="noopener noreferrer nofollow">`
+	const web = `<a href="/leave?to=https%3A%2F%2Fexample.org%2F" title="example.org" target="_blank" rel="noopener noreferrer nofollow">`
 	for _, tt := range []struct {
 		name           string
 		marks          []corpus.Mark
@@ -29,7 +29,7 @@ func TestInlineText(t *testing.T) {
 		{"a link with data is text", []corpus.Mark{link("data:text/html,x")}, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
 		{"a link to nowhere is text", []corpus.Mark{link("https:///x")}, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
 		{"a quotation mark in a link stays in it", []corpus.Mark{link(`http://h/"x`)}, Span{}, Span{},
-			`Bold <a href="http://h/&#34;x" target="_blank" rel="noopener noreferrer nofollow">link</a> tail &lt;b&gt;`},
+			`Bold <a href="/leave?to=http%3A%2F%2Fh%2F%22x" title="h" target="_blank" rel="noopener noreferrer nofollow">link</a> tail &lt;b&gt;`},
 		{"an unknown kind of mark is text", []corpus.Mark{{Kind: "script", Start: 0, End: 4}}, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -118,7 +118,8 @@ func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string
 				continue
 			}
 			linked = true
-			b.WriteString(`<a href="` + html.EscapeString(m.URL) + `" target="_blank" rel="noopener noreferrer nofollow">`)
+			address, title := documentLink(m.URL)
+			b.WriteString(`<a href="` + html.EscapeString(address) + `" title="` + html.EscapeString(title) + `" target="_blank" rel="noopener noreferrer nofollow">`)
 			closing = append(closing, "</a>")
 		}
 	}
@@ -126,6 +127,18 @@ func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string
 	for _, end := range slices.Backward(closing) {
 		b.WriteString(end)
 	}
+}
+
+// documentLink is where a document's link leads, a page of ours that asks before it leaves the site, and what it says when pointed at.
+func documentLink(address string) (href, title string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address, address
+	}
+	if host, ok := ShownHost(u); ok {
+		return LeavePath(address), host
+	}
+	return address, address
 }
 
 // safeLink reports whether a document's link may be followed from here: http, https and mailto only.
@@ -136,7 +149,8 @@ func safeLink(address string) bool {
 	}
 	switch u.Scheme {
 	case "http", "https":
-		return u.Host != ""
+		_, ok := ShownHost(u)
+		return ok && len(address) <= maxAddress
 	case "mailto":
 		return u.Opaque != ""
 	}

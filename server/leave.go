@@ -1,0 +1,27 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/views"
+)
+
+// leave answers GET /leave?to=: a page that names an address of another site and has a link to it. It never redirects.
+func (s *Server) leave(c echo.Context) error {
+	u, err := url.Parse(c.QueryParam("to"))
+	if err != nil {
+		return invalid("This is not an address that can be opened from here.")
+	}
+	host, ok := views.ShownHost(u)
+	if !ok {
+		return invalid("Only addresses that begin with http:// or https:// can be opened from here.")
+	}
+	page, err := s.frame(c, "Leave")
+	if err != nil {
+		return err
+	}
+	return s.showPage(c, http.StatusOK, page, views.Leave(views.Leaving{Host: host, Address: u.String()}), nil)
+}

@@ -1,0 +1,210 @@
+package views
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Elements of ours stand for citations and for the ends of unsupported sentences until the model's HTML is made safe. Only our
+// renderers can write them: a "<" of the text is always escaped.
+const (
+	noteOpen  = "<fn-note></fn-note>"
+	noteClose = "<fn-end></fn-end>"
+	chipOpen  = `<fn-chip n="`
+)
+
+func chipElement(n int) string { return chipOpen + strconv.Itoa(n) + `"></fn-chip>` }
+
+var chipMark = regexp.MustCompile(`[ \t]*<fn-chip n="(\d{1,3})"></fn-chip>`)
+
+// noteNode is an end of an unsupported sentence.
+type noteNode struct {
+	ast.BaseInline
+	html string
+}
+
+var kindNote = ast.NewNodeKind("Note")
+
+// Kind implements ast.Node.
+func (*noteNode) Kind() ast.NodeKind { return kindNote }
+
+// Dump implements ast.Node.
+func (n *noteNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+func renderNote(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(node.(*noteNode).html)
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+// leaf is a piece of a paragraph, heading or cell, and where it stands in the source.
+type leaf struct {
+	node        ast.Node
+	start, stop int
+}
+
+// noteSentences puts nodes around the places, which are in order and don't overlap. Text is split where a place begins or ends in
+// it; code, addresses and chips are not.
+func noteSentences(doc ast.Node, source []byte, places []place) {
+	if len(places) == 0 {
+		return
+	}
+	leaves, i := leavesOf(doc, source), 0
+	for _, p := range places {
+		for i < len(leaves) && leaves[i].stop <= p.from {
+			i++
+		}
+		if i == len(leaves) {
+			return
+		}
+		if leaves[i].start >= p.to {
+			continue
+		}
+		if rest := leaves[i].split(source, p.from); rest != nil {
+			leaves[i] = *rest
+		}
+		first := outermost(leaves[i].node, func(n ast.Node) ast.Node { return n.PreviousSibling() }, p.from < leaves[i].start)
+		first.Parent().InsertBefore(first.Parent(), first, &noteNode{html: noteOpen})
+		for i+1 < len(leaves) && leaves[i+1].start < p.to {
+			i++
+		}
+		done := leaves[i]
+		if rest := leaves[i].split(source, p.to); rest != nil {
+			leaves[i] = *rest
+			done.stop = rest.start
+		}
+		last := outermost(done.node, func(n ast.Node) ast.Node { return n.NextSibling() }, p.to > done.stop)
+		last.Parent().InsertAfter(last.Parent(), last, &noteNode{html: noteClose})
+	}
+}
+
+// outermost climbs from a node to the emphasis or link that it ends, if the sentence goes beyond it.
+func outermost(n ast.Node, beside func(ast.Node) ast.Node, beyond bool) ast.Node {
+	for beyond && beside(n) == nil && n.Parent().Type() == ast.TypeInline {
+		n = n.Parent()
+	}
+	return n
+}
+
+// split cuts a text in two at a place within it and returns the second half, else nil.
+func (l leaf) split(source []byte, at int) *leaf {
+	t, ok := l.node.(*ast.Text)
+	if at > l.start && source[at-1] == '\\' { // an escape is one character
+		at--
+	}
+	if !ok || at <= l.start || at >= l.stop {
+		return nil
+	}
+	rest := ast.NewTextSegment(text.NewSegment(at, t.Segment.Stop))
+	rest.SetSoftLineBreak(t.SoftLineBreak())
+	rest.SetHardLineBreak(t.HardLineBreak())
+	t.Segment = t.Segment.WithStop(at)
+	t.SetSoftLineBreak(false)
+	t.SetHardLineBreak(false)
+	t.Parent().InsertAfter(t.Parent(), t, rest)
+	return &leaf{rest, at, l.stop}
+}
+
+// leavesOf lists the leaves of a document in order.
+func leavesOf(doc ast.Node, source []byte) []leaf {
+	var out []leaf
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n.IsRaw() {
+			return ast.WalkSkipChildren, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			out = append(out, leaf{n, n.Segment.Start, n.Segment.Stop})
+		case *ast.CodeSpan:
+			if first, last := firstText(n), lastText(n); first != nil && last != nil {
+				out = append(out, leaf{n, first.Segment.Start - 1, last.Segment.Stop + 1})
+			}
+			return ast.WalkSkipChildren, nil
+		case *ast.AutoLink:
+			out = append(out, leaf{n, n.Pos(), n.Pos() + len(n.Label(source))})
+		case *ast.RawHTML:
+			if k := n.Segments.Len(); k > 0 {
+				out = append(out, leaf{n, n.Segments.At(0).Start, n.Segments.At(k - 1).Stop})
+			}
+		case *chipNode:
+			out = append(out, leaf{n, n.start, n.stop})
+		}
+		return ast.WalkContinue, nil
+	})
+	return out
+}
+
+func firstText(n ast.Node) *ast.Text {
+	t, _ := n.FirstChild().(*ast.Text)
+	return t
+}
+
+func lastText(n ast.Node) *ast.Text {
+	t, _ := n.LastChild().(*ast.Text)
+	return t
+}
+
+// markUnsupported underlines each noted sentence and flags it. Where the sentence and the tags around it cross, only the flag is
+// set.
+func markUnsupported(s string) string {
+	var b strings.Builder
+	for {
+		at := strings.Index(s, "<fn-")
+		if at < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:at])
+		s = s[at:]
+		if rest, ok := strings.CutPrefix(s, noteClose); ok { // the sentence begins in the block before
+			b.WriteString(flag(txtNoSource))
+			s = rest
+			continue
+		}
+		rest := strings.TrimPrefix(s, noteOpen)
+		if len(rest) == len(s) {
+			b.WriteString("<fn-")
+			s = s[len("<fn-"):]
+			continue
+		}
+		inner, after, closed := strings.Cut(rest, noteClose)
+		if s = rest; !closed {
+			continue
+		}
+		word := txtNoSource
+		if strings.Contains(inner, `class="cite"`) {
+			word = txtNotInSource
+		}
+		if balanced(inner) {
+			inner = `<span class="unsupported">` + inner + `</span>`
+		}
+		b.WriteString(inner + flag(word))
+		s = after
+	}
+}
+
+func flag(word string) string { return `<span class="flag">` + word + `</span>` }
+
+var tags = regexp.MustCompile(`<(/?)([a-z0-9-]+)[^>]*>`)
+
+func balanced(s string) bool {
+	depth := 0
+	for _, tag := range tags.FindAllStringSubmatch(s, -1) {
+		switch {
+		case tag[2] == "br":
+		case tag[1] == "":
+			depth++
+		default:
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
