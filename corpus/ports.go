@@ -241,7 +241,13 @@ type File struct {
 	Filename string
 	MIME     string // as sniffed from the bytes
 	Bytes    int64
+	// Room, if it is set, is called when a file has been read, with about the bytes of memory that the result takes, before it is taken over. It
+	// waits until there is so much.
+	Room func(ctx context.Context, bytes int64) error
 }
+
+// ErrReaderDied says that the process that read a file was ended from outside, as by a system short of memory. It can be tried again.
+var ErrReaderDied = errors.New("the process that read the file was ended")
 
 // Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.
 type Extractor interface {

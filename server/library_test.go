@@ -11,14 +11,14 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/blobs"
 	"footnote/corpus/extract"
-	"footnote/corpus/extract/pdf"
+	"footnote/corpus/extract/worker"
 	"footnote/sql/sqlite"
 )
 
-// TestMain lets the test binary be its own worker for PDFs.
+// TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "pdf-worker" {
-		if err := pdf.Worker(context.Background(), os.Stdin, os.Stdout); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
+		if err := extract.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // newLibrary is a library at work over a real database and real files, until the test ends.
 func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	t.Helper()
-	reader, err := pdf.New(pdf.Config{Command: []string{os.Args[0], "pdf-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm")})
+	reader, err := worker.New(worker.Config{Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	}
 	library, err := corpus.NewLibrary(corpus.Config{
 		Documents: db.Documents(), Lexical: db.Lexical(), Queue: db.Queue(), Blobs: originals,
-		Extractor: extract.New(reader), Renderer: reader,
+		Extractor: reader, Renderer: reader,
 	})
 	if err != nil {
 		t.Fatal(err)

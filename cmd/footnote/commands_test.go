@@ -33,7 +33,7 @@ func TestHelpExplainsEachCommand(t *testing.T) {
 				t.Errorf("%v does not say %q:\n%s", row.args, word, got.stdout)
 			}
 		}
-		if strings.Contains(got.stdout, "pdf-worker") || strings.Contains(got.stdout, "LEASE") {
+		if strings.Contains(got.stdout, "extract-worker") || strings.Contains(got.stdout, "LEASE") {
 			t.Errorf("%v shows what is hidden", row.args)
 		}
 	}

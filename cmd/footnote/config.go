@@ -24,18 +24,18 @@ type commands struct {
 	settings
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
-	Serve     serveCommand   `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
-	Ingest    ingestCommand  `cmd:"" help:"Add files and folders to the library, with a progress bar."`
-	Ask       askCommand     `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
-	Doctor    doctorCommand  `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
-	Backup    backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
-	Restore   restoreCommand `cmd:"" help:"Bring a backup back into an empty data directory."`
-	Migrate   migrateCommand `cmd:"" help:"Carry everything from a data directory into an empty PostgreSQL."`
-	Export    exportCommand  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
-	Verify    verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
-	Eval      evalCommand    `cmd:"" help:"Measure how well questions are answered."`
-	Key       keyCommand     `cmd:"" help:"Make, list and revoke the keys of users."`
-	PDFWorker workerCommand  `cmd:"" name:"pdf-worker" hidden:"" help:"Read PDFs apart from the server (started by it)."`
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
+	Ingest  ingestCommand  `cmd:"" help:"Add files and folders to the library, with a progress bar."`
+	Ask     askCommand     `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
+	Backup  backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
+	Restore restoreCommand `cmd:"" help:"Bring a backup back into an empty data directory."`
+	Migrate migrateCommand `cmd:"" help:"Carry everything from a data directory into an empty PostgreSQL."`
+	Export  exportCommand  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
+	Verify  verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
+	Eval    evalCommand    `cmd:"" help:"Measure how well questions are answered."`
+	Key     keyCommand     `cmd:"" help:"Make, list and revoke the keys of users."`
+	Worker  workerCommand  `cmd:"" name:"extract-worker" hidden:"" help:"Read files apart from the server (started by it)."`
 }
 
 // settings are shared by all commands. Flags win over the environment, the environment over the settings file.

@@ -11,7 +11,7 @@ import (
 
 	"footnote/agent"
 	"footnote/corpus"
-	"footnote/corpus/extract/pdf"
+	"footnote/corpus/extract/worker"
 	"footnote/docs"
 	"footnote/llm/openai"
 	"footnote/llm/written"
@@ -98,7 +98,7 @@ func storage(ctx context.Context, set *settings) []finding {
 	return found
 }
 
-// reader has the PDF worker read the handbook.
+// reader has a worker read the handbook.
 func reader(ctx context.Context, set *settings) finding {
 	f := finding{what: "PDF reader"}
 	f.err = func() error {
@@ -121,13 +121,13 @@ func reader(ctx context.Context, set *settings) finding {
 		if err != nil {
 			return err
 		}
-		worker, err := pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: (&directory{path: set.Data}).file("cache", "pdf")})
+		files, err := worker.New(worker.Config{Command: []string{self, "extract-worker"}, CacheDir: (&directory{path: set.Data}).file("cache", "pdf")})
 		if err != nil {
 			return err
 		}
-		read, err := worker.Extract(ctx, corpus.File{Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw))}, func(int, int) {})
+		read, err := files.Extract(ctx, corpus.File{Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw))}, func(int, int) {})
 		f.fine = fmt.Sprintf("read %d pages", read.Pages)
-		return errors.Join(err, worker.Close())
+		return errors.Join(err, files.Close())
 	}()
 	return f
 }

@@ -15,8 +15,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/pdf"
+	"footnote/corpus/extract/worker"
 	"footnote/views"
 )
 
@@ -147,17 +146,16 @@ func hashes(folder string) (paths, byName map[string]string, err error) {
 	return paths, byName, err
 }
 
-// fileReader reads originals in, PDFs in a process of their own.
+// fileReader reads originals in, in processes of their own.
 type fileReader struct {
-	files     *extract.Extractor
-	pdf       *pdf.Reader
+	files     *worker.Pool
 	temporary string // a directory of its own; empty: there is none
 }
 
 func newReader(p *program) (*fileReader, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find this program, to start the PDF reader: %w", err)
+		return nil, fmt.Errorf("find this program, to start its workers: %w", err)
 	}
 	r := &fileReader{}
 	cache := (&directory{path: p.settings.Data}).file("cache", "pdf") // what was compiled once need not be again
@@ -167,10 +165,9 @@ func newReader(p *program) (*fileReader, error) {
 		}
 		r.temporary = cache
 	}
-	if r.pdf, err = pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: cache, IdleAfter: pdfIdle, Log: quiet(p.stderr)}); err != nil {
+	if r.files, err = worker.New(worker.Config{Command: []string{self, "extract-worker"}, CacheDir: cache, IdleAfter: workerIdle, Log: quiet(p.stderr)}); err != nil {
 		return nil, errors.Join(err, r.remove())
 	}
-	r.files = extract.New(r.pdf)
 	return r, nil
 }
 
@@ -196,7 +193,7 @@ func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Ex
 	return r.files.Extract(ctx, corpus.File{Path: path, Filename: filename, MIME: kind, Bytes: info.Size()}, func(int, int) {})
 }
 
-func (r *fileReader) close() error { return errors.Join(r.pdf.Close(), r.remove()) }
+func (r *fileReader) close() error { return errors.Join(r.files.Close(), r.remove()) }
 
 func (r *fileReader) remove() error {
 	if r.temporary == "" {

@@ -15,8 +15,7 @@ import (
 	"footnote/agent"
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/pdf"
+	"footnote/corpus/extract/worker"
 	"footnote/docs"
 	"footnote/keys"
 	"footnote/llm"
@@ -26,15 +25,15 @@ import (
 	"footnote/server"
 )
 
-// pdfIdle is how long a PDF reader waits for more work: pages of a document that somebody looks at come without its start.
-const pdfIdle = 5 * time.Minute
+// workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its start.
+const workerIdle = 5 * time.Minute
 
 // app is a whole Footnote: every part, wired. It is the only place that knows all packages.
 type app struct {
 	model   string
 	stores  *stores
 	feed    *chat.Feed
-	pdf     *pdf.Reader
+	files   *worker.Pool
 	remote  *openai.Model // nil without an OpenAI-compatible server
 	crew    crew
 	library *corpus.Library
@@ -52,7 +51,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			err = errors.Join(err, a.close())
 		}
 	}()
-	if a.pdf, err = newPDFReader(dir, log); err != nil {
+	if a.files, err = newWorkers(dir, log); err != nil {
 		return nil, err
 	}
 	if a.stores, err = openStores(ctx, set, dir, log); err != nil {
@@ -113,29 +112,28 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	return a, err
 }
 
-// newPDFReader makes the reader of a data directory. Where there have been PDFs, its worker starts while everything else does:
+// newWorkers makes the processes that read the files of a data directory. Where there have been PDFs, one starts while everything else does:
 // a page may be asked for in the very first request.
-func newPDFReader(dir *directory, log *slog.Logger) (*pdf.Reader, error) {
+func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find this program, to start the PDF reader: %w", err)
+		return nil, fmt.Errorf("find this program, to start its workers: %w", err)
 	}
 	compiled := dir.file("cache", "pdf")
-	reader, err := pdf.New(pdf.Config{Command: []string{self, "pdf-worker"}, CacheDir: compiled, IdleAfter: pdfIdle, Log: log})
+	files, err := worker.New(worker.Config{Command: []string{self, "extract-worker"}, CacheDir: compiled, IdleAfter: workerIdle, Log: log})
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(compiled); err == nil {
-		reader.Expect()
+		files.Expect()
 	}
-	return reader, nil
+	return files, nil
 }
 
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
-	files := extract.New(a.pdf)
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Extractor: files, Renderer: files, MaxBytes: int64(set.MaxUploadMiB) << 20, HybridApart: set.MilvusHybrid, Log: log,
+		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, HybridApart: set.MilvusHybrid, Log: log,
 	}
 	if set.withOpenAI() {
 		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))
@@ -223,8 +221,8 @@ func (a *app) close() error {
 	if a.remote != nil {
 		a.remote.Close()
 	}
-	if a.pdf != nil {
-		errs = append(errs, a.pdf.Close())
+	if a.files != nil {
+		errs = append(errs, a.files.Close())
 	}
 	if a.stores != nil {
 		errs = append(errs, a.stores.close())

@@ -1,8 +1,8 @@
 package main
 
-import "footnote/corpus/extract/pdf"
+import "footnote/corpus/extract"
 
 type workerCommand struct{}
 
-// Run reads PDFs for the server that started this process, until its input ends.
-func (workerCommand) Run(p *program) error { return pdf.Worker(p.ctx, p.stdin, p.stdout) }
+// Run reads files for the server that started this process, until its input ends.
+func (workerCommand) Run(p *program) error { return extract.Serve(p.ctx, p.stdin, p.stdout) }

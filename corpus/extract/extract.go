@@ -25,7 +25,7 @@ const (
 // pageReader reads and draws PDFs; pdf.Reader is one.
 type pageReader interface {
 	corpus.Extractor
-	corpus.Renderer
+	Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error)
 }
 
 // reader reads a text that is UTF-8 with line feeds by now.
@@ -36,9 +36,10 @@ type format struct {
 	mimes      []string
 	extensions []string
 	read       reader
+	plain      reader // reads it without its markup, in little memory; nil: read does
 }
 
-// Extractor reads files by their MIME type, their name and their first bytes. It is safe for concurrent use.
+// Extractor reads files, in this process, by their MIME type, their name and their first bytes. A server has a worker.Pool instead.
 type Extractor struct {
 	pdf     pageReader
 	formats []format
@@ -47,14 +48,19 @@ type Extractor struct {
 // New returns an Extractor that leaves PDFs to pdf.
 func New(pdf pageReader) *Extractor {
 	return &Extractor{pdf: pdf, formats: []format{
-		{[]string{"text/markdown", "text/x-markdown"}, []string{".md", ".markdown", ".mdown", ".mkd"}, markdown},
-		{[]string{"text/html", "application/xhtml+xml"}, []string{".html", ".htm", ".xhtml"}, page},
-		{nil, []string{".txt", ".text", ".log", ".csv", ".tsv"}, plainText},
+		{[]string{"text/markdown", "text/x-markdown"}, []string{".md", ".markdown", ".mdown", ".mkd"}, markdown, plainText},
+		{[]string{"text/html", "application/xhtml+xml"}, []string{".html", ".htm", ".xhtml"}, page, strippedPage},
+		{nil, []string{".txt", ".text", ".log", ".csv", ".tsv"}, plainText, nil},
 	}}
 }
 
 // Extract implements corpus.Extractor. A format without pages reports 1 of 1 when it is done.
 func (e *Extractor) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
+	return e.extract(ctx, f, false, report)
+}
+
+// extract is Extract. plain leaves the markup of a text out, whatever that looks like.
+func (e *Extractor) extract(ctx context.Context, f corpus.File, plain bool, report func(done, total int)) (corpus.Extracted, error) {
 	head, err := readHead(f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -65,7 +71,11 @@ func (e *Extractor) Extract(ctx context.Context, f corpus.File, report func(done
 	if failure := refusal(f, head); failure != nil {
 		return corpus.Extracted{}, failure
 	}
-	read := e.choose(f, head)
+	format := e.choose(f, head)
+	read := format.read
+	if plain && format.plain != nil {
+		read = format.plain
+	}
 	src, err := readText(f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -99,23 +109,23 @@ func (e *Extractor) Render(ctx context.Context, f corpus.File, n, width int) ([]
 	return e.pdf.Render(ctx, f, n, width)
 }
 
-// Expect implements corpus.Renderer.
-func (e *Extractor) Expect() { e.pdf.Expect() }
+// Expect implements corpus.Renderer. There is nothing to start.
+func (e *Extractor) Expect() {}
 
 // choose finds the format: a sniffed type that says something counts, "text/plain" leaves it to the name.
-func (e *Extractor) choose(f corpus.File, head []byte) reader {
+func (e *Extractor) choose(f corpus.File, head []byte) format {
 	mime, _, _ := strings.Cut(strings.ToLower(f.MIME), ";")
 	ext := strings.ToLower(path.Ext(f.Filename))
 	for _, format := range e.formats {
 		if slices.Contains(format.mimes, mime) || slices.Contains(format.extensions, ext) {
-			return format.read
+			return format
 		}
 	}
 	lower := bytes.ToLower(head)
 	if bytes.Contains(lower, []byte("<!doctype html")) || bytes.Contains(lower, []byte("<html")) {
-		return page
+		return format{read: page, plain: strippedPage}
 	}
-	return plainText
+	return format{read: plainText}
 }
 
 func readHead(name string) ([]byte, error) {

@@ -26,8 +26,6 @@ func (noPDF) Render(context.Context, corpus.File, int, int) ([]byte, error) {
 	return nil, errors.New("handed to the PDF reader")
 }
 
-func (noPDF) Expect() {}
-
 func extractBytes(t testing.TB, name, mime string, data []byte) (corpus.Extracted, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "original")

@@ -17,18 +17,21 @@ import (
 
 const (
 	maxHTML         = 8 << 20 // bytes; of longer pages only the text is kept
+	maxTags         = 300_000 // of pages with more only the text is kept
 	maxElements     = 50_000  // more than that is no article
 	minArticle      = 400     // runes; less means that readability found little
 	minArticleShare = 0.35    // of the whole page's text
 )
 
 // page reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched.
-func page(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
+func page(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var whole canon.Writer
-	doc, err := html.Parse(strings.NewReader(src[:min(len(src), maxHTML+1)]))
-	if err != nil || len(src) > maxHTML { // nested more than 512 deep, or huge
-		stripTags(&whole, src)
-		return whole.Result(), nil
+	if len(src) > maxHTML || strings.Count(src, "<") > maxTags {
+		return strippedPage(ctx, src, f)
+	}
+	doc, err := html.Parse(strings.NewReader(src))
+	if err != nil { // nested more than 512 deep
+		return strippedPage(ctx, src, f)
 	}
 	walk := htmlWalk{w: &whole}
 	walk.node(doc, place{})
@@ -50,6 +53,13 @@ func page(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error
 	}
 	about.apply(&x)
 	return x, nil
+}
+
+// strippedPage keeps the text of a page and nothing else.
+func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
+	var w canon.Writer
+	stripTags(&w, src)
+	return w.Result(), nil
 }
 
 func longEnough(article, whole string) bool {

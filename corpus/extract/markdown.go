@@ -30,9 +30,12 @@ func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 		return plainText(ctx, src, f)
 	}
 	source := []byte(body)
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList))
-	doc := md.Parser().Parse(text.NewReader(source))
-	m := markdownWalk{src: source}
+	m := markdownWalk{src: source, lines: tableCells(body) > canon.MaxCells}
+	extensions := []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList}
+	if !m.lines {
+		extensions = append(extensions, extension.Table)
+	}
+	doc := goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(text.NewReader(source))
 	m.blocks(doc, place{})
 	x := m.w.Result()
 	front.apply(&x)
@@ -42,13 +45,28 @@ func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 	return x, nil
 }
 
+// tableCells counts the cells of all tables as a parser would make them: each row has as many as the header.
+func tableCells(s string) int {
+	cells, columns := 0, 0 // columns of the table that the line may belong to
+	for line := range strings.Lines(s) {
+		switch line = strings.Trim(line, " \t\n>"); {
+		case line == "":
+			columns = 0
+		case strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == "":
+			columns = max(columns, strings.Count(line, "|")+1)
+		}
+		cells += columns
+	}
+	return cells
+}
+
 // firstTitle is the text of the heading that a document begins with, or of its only heading of level 1.
 func firstTitle(x corpus.Extracted) string {
 	title, n := "", 0
 	for i, b := range x.Blocks {
 		if b.Kind == corpus.BlockHeading && (b.Level == 1 || i == 0) {
 			if n++; n == 1 {
-				title = canon.Line(string([]rune(x.Text)[b.Start:b.End]))
+				title = canon.Line(canon.Slice(x.Text, b.Start, b.End))
 			}
 			if i == 0 {
 				return title
@@ -104,6 +122,7 @@ type markdownWalk struct {
 	w      canon.Writer
 	src    []byte
 	hidden string // the raw element (script, style) whose content is being left out
+	lines  bool   // tables are too large to be read as such: they are lines of text
 }
 
 func (m *markdownWalk) blocks(parent ast.Node, at place) {
@@ -180,11 +199,11 @@ func (m *markdownWalk) list(l *ast.List, at place) {
 
 func (m *markdownWalk) code(n ast.Node, language string, at place) {
 	m.w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: canon.Line(language), Quote: at.quote})
-	m.w.Text(string(m.lines(n)))
+	m.w.Text(string(m.raw(n)))
 	m.w.End()
 }
 
-func (m *markdownWalk) lines(n ast.Node) []byte {
+func (m *markdownWalk) raw(n ast.Node) []byte {
 	var b bytes.Buffer
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
@@ -194,7 +213,7 @@ func (m *markdownWalk) lines(n ast.Node) []byte {
 }
 
 func (m *markdownWalk) html(n *ast.HTMLBlock, at place) {
-	raw := m.lines(n)
+	raw := m.raw(n)
 	if n.HasClosure() {
 		raw = append(raw, n.ClosureLine.Value(m.src)...)
 	}
@@ -245,7 +264,7 @@ func (m *markdownWalk) span(n ast.Node, depth int) {
 	switch n := n.(type) {
 	case *ast.Text:
 		m.write(resolved(n.Segment.Value(m.src)))
-		if n.HardLineBreak() {
+		if n.HardLineBreak() || n.SoftLineBreak() && m.lines {
 			m.w.Break()
 		} else if n.SoftLineBreak() {
 			m.write(" ")
@@ -287,7 +306,7 @@ func (m *markdownWalk) span(n ast.Node, depth int) {
 		if n.Type() == ast.TypeBlock { // blocks nested too deeply to be told apart
 			m.write(" ")
 			if !n.HasChildren() && n.Lines() != nil {
-				m.write(string(m.lines(n)))
+				m.write(string(m.raw(n)))
 			}
 		}
 		m.inline(n, depth)

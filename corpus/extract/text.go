@@ -10,9 +10,12 @@ import (
 	"footnote/corpus/extract/canon"
 )
 
+// maxLines is how many lines of a paragraph are looked at together.
+const maxLines = 5000
+
 // plainText reads text: a paragraph ends at a blank line, hard-wrapped lines are joined, indented or ragged ones are
 // kept apart. Underlined lines are the only headings it believes in.
-func plainText(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
+func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
 	var w canon.Writer
 	var para []string
 	flush := func() {
@@ -25,7 +28,12 @@ func plainText(_ context.Context, src string, _ corpus.File) (corpus.Extracted, 
 			flush()
 			continue
 		}
-		para = append(para, line)
+		if para = append(para, line); len(para) >= maxLines {
+			if ctx.Err() != nil {
+				return corpus.Extracted{}, ctx.Err()
+			}
+			flush()
+		}
 	}
 	flush()
 	x := w.Result()
@@ -34,10 +42,7 @@ func plainText(_ context.Context, src string, _ corpus.File) (corpus.Extracted, 
 }
 
 func writeParagraph(w *canon.Writer, lines []string) {
-	if len(lines) == 0 {
-		return
-	}
-	if len(lines) >= 2 && underline(lines[1], lines[0]) {
+	for len(lines) >= 2 && underline(lines[1], lines[0]) {
 		level := 1
 		if lines[1][0] != '=' {
 			level = 2
@@ -45,7 +50,9 @@ func writeParagraph(w *canon.Writer, lines []string) {
 		w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: level})
 		w.Text(lines[0])
 		w.End()
-		writeParagraph(w, lines[2:])
+		lines = lines[2:]
+	}
+	if len(lines) == 0 {
 		return
 	}
 	width := 0

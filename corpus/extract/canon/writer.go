@@ -6,18 +6,17 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 // Writer collects blocks. Begin and End enclose a block; Text, Break, Mark and Cell fill it. The zero value is ready.
 // It is not safe for concurrent use.
 type Writer struct {
-	text    strings.Builder
+	text    strings.Builder // it is not bounded here: see worker.MaxText
 	runes   int
 	blocks  []corpus.Block
-	taken   int // blocks that Take has given away
 	path    []heading
 	open    bool
 	block   corpus.Block
@@ -28,6 +27,9 @@ type Writer struct {
 	serial  int  // of the open block, so that a mark can tell that its block has ended
 	cells   [][][2]int
 	inCell  bool
+	sieve   text.Sieve
+	above   []string // titles of path
+	used    used
 }
 
 type heading struct {
@@ -45,7 +47,7 @@ func (w *Writer) Begin(b corpus.Block) {
 	}
 	w.body, w.words, w.cells = w.body[:0], w.words[:0], nil
 	w.serial++
-	w.verbose, w.space, w.inCell = b.Kind == corpus.BlockCode, false, false
+	w.verbose, w.space, w.inCell, w.sieve = b.Kind == corpus.BlockCode, false, false, text.Sieve{}
 }
 
 // Open reports whether a block is open.
@@ -63,6 +65,8 @@ func (w *Writer) Text(s string) {
 
 func (w *Writer) add(r rune) {
 	switch {
+	case w.verbose && r == '\n' && len(w.body) >= maxBlock:
+		w.cut()
 	case w.verbose && (r == '\n' || r == '\t'):
 		w.body = append(w.body, r)
 	case unicode.IsSpace(r):
@@ -74,7 +78,11 @@ func (w *Writer) add(r rune) {
 		}
 		w.space = true
 	case Dropped(r):
+	case !w.sieve.Keep(r):
 	default:
+		if len(w.body) >= maxBlock && w.long() {
+			w.cut()
+		}
 		w.flushSpace()
 		w.body = append(w.body, r)
 	}
@@ -100,9 +108,10 @@ func (w *Writer) cellStart() int {
 	return row[len(row)-1][0]
 }
 
-// Dropped reports whether canonical text never holds r: control characters, byte order marks, soft hyphens, surrogates.
+// Dropped reports whether canonical text never holds r: control characters, byte order marks, soft hyphens, surrogates, and what is
+// text.Hidden.
 func Dropped(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.IsControl(r) || r == 0xFEFF || r == 0xAD || r >= 0xFFFE && r <= 0xFFFF ||
+	return text.Hidden(r) || r != '\n' && r != '\t' && unicode.IsControl(r) || r == 0xFEFF || r == 0xAD || r >= 0xFFFE && r <= 0xFFFF ||
 		r >= 0xD800 && r <= 0xDFFF
 }
 
@@ -129,7 +138,7 @@ func (w *Writer) Mark(kind, href string) (closeMark func()) {
 	w.flushSpace()
 	start, serial := len(w.body), w.serial
 	return func() {
-		if w.open && w.serial == serial && len(w.body) > start {
+		if w.open && w.serial == serial && len(w.body) > start && w.used.mark(len(href), w.runes+len(w.body)) {
 			w.block.Marks = append(w.block.Marks, corpus.Mark{Kind: kind, URL: href, Start: start, End: len(w.body)})
 		}
 	}
@@ -143,6 +152,13 @@ func safeLink(href string) bool {
 // Row begins a table's next row, Cell its next cell. Cells are separated by " | " and rows by a line break.
 func (w *Writer) Row() {
 	w.endCell()
+	if w.open && len(w.body) >= maxBlock {
+		w.cut()
+	}
+	if w.open && w.block.Kind != corpus.BlockTable {
+		w.Break()
+		return
+	}
 	if w.open && (len(w.cells) == 0 || len(w.cells[len(w.cells)-1]) > 0) {
 		w.cells = append(w.cells, nil)
 	}
@@ -150,10 +166,17 @@ func (w *Writer) Row() {
 
 // Cell begins the next cell of the row that Row began.
 func (w *Writer) Cell() {
+	if w.open && w.block.Kind != corpus.BlockTable && !w.atLineStart() {
+		w.body = append(w.body, ' ', '|', ' ')
+	}
 	if !w.open || len(w.cells) == 0 {
 		return
 	}
 	w.endCell()
+	if w.used.cells++; w.used.cells > MaxCells {
+		w.cut()
+		return
+	}
 	last := len(w.cells) - 1
 	if len(w.cells[last]) > 0 {
 		w.body = append(w.body, ' ', '|', ' ')
@@ -185,12 +208,15 @@ func (w *Writer) End() {
 	if from >= to || !w.hasContent() {
 		return
 	}
+	if w.join(string(w.body[from:to])) {
+		return
+	}
 	if w.runes > 0 {
 		w.text.WriteString("\n\n")
 		w.runes += 2
 	}
 	b := w.block
-	b.ID = "b" + strconv.Itoa(w.taken+len(w.blocks)+1)
+	b.ID = "b" + strconv.Itoa(len(w.blocks)+1)
 	b.Start, b.End = w.runes, w.runes+to-from
 	shift := func(i int) int { return w.runes + min(max(i, from), to) - from }
 	b.Marks = nil
@@ -217,10 +243,10 @@ func (w *Writer) End() {
 		}
 	}
 	b.Words = corpus.PackWords(kept)
-	text := string(w.body[from:to])
-	w.text.WriteString(text)
+	body := string(w.body[from:to])
+	w.text.WriteString(body)
 	w.runes = b.End
-	b.Headings = w.headings(b, text)
+	b.Headings = w.headings(b, body)
 	w.blocks = append(w.blocks, b)
 }
 
@@ -260,20 +286,37 @@ func (w *Writer) hasContent() bool {
 }
 
 // headings returns the titles above b and, when b is a heading, makes it the one below which the next blocks stand.
-func (w *Writer) headings(b corpus.Block, text string) []string {
+func (w *Writer) headings(b corpus.Block, body string) []string {
 	if b.Kind == corpus.BlockHeading {
 		for len(w.path) > 0 && w.path[len(w.path)-1].level >= b.Level {
 			w.path = w.path[:len(w.path)-1]
 		}
+		w.above = w.titles()
 	}
-	var titles []string
+	titles := w.above
+	if b.Kind == corpus.BlockHeading {
+		w.path = append(w.path, heading{b.Level, shortened(strings.Join(strings.Fields(body), " "))})
+		w.above = w.titles()
+	}
+	return titles
+}
+
+func (w *Writer) titles() (titles []string) {
 	for _, h := range w.path {
 		titles = append(titles, h.title)
 	}
-	if b.Kind == corpus.BlockHeading {
-		w.path = append(w.path, heading{b.Level, strings.Join(strings.Fields(text), " ")})
-	}
 	return titles
+}
+
+// shortened cuts a title to what the blocks below it repeat.
+func shortened(title string) string {
+	n := 0
+	for i := range title {
+		if n++; n > maxTitle {
+			return strings.TrimSpace(title[:i]) + "…"
+		}
+	}
+	return title
 }
 
 // Word adds a word of a page to the open block and where it stands. A word whose box is empty has no place.
@@ -290,32 +333,8 @@ func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
 	}
 }
 
-// Take gives away the finished blocks, so that a long document's need not all be kept. Result has only the rest.
-func (w *Writer) Take() []corpus.Block {
-	blocks := w.blocks
-	w.taken += len(blocks)
-	w.blocks = nil
-	return blocks
-}
-
 // Result ends the last block and returns the text and its blocks.
 func (w *Writer) Result() corpus.Extracted {
 	w.End()
 	return corpus.Extracted{Text: w.text.String(), Blocks: w.blocks, Meta: map[string]any{}}
-}
-
-// Line cleans a single line such as a title: white space collapsed, control characters dropped, cut at 500 runes.
-func Line(s string) string {
-	s = strings.ToValidUTF8(s, "")
-	s = strings.Map(func(r rune) rune {
-		if Dropped(r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) > 500 {
-		s = string([]rune(s)[:500])
-	}
-	return s
 }

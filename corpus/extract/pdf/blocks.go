@@ -19,8 +19,8 @@ type outlineEntry struct {
 	depth int // from 1
 }
 
-// assemble makes the canonical text of pages. The blocks go to emit, those of a few pages at a time; the pages are used up.
-func assemble(pages []page, outline []outlineEntry, emit func([]corpus.Block) error) (corpus.Extracted, error) {
+// assemble makes the canonical text of pages, which are used up.
+func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 	sizes := make([][2]float64, len(pages))
 	for i, p := range pages {
 		sizes[i] = [2]float64{float64(p.width), float64(p.height)}
@@ -43,15 +43,10 @@ func assemble(pages []page, outline []outlineEntry, emit func([]corpus.Block) er
 			b.part(&grouped[i][j], heads, body, named[i])
 		}
 		pages[i].lines, grouped[i] = nil, nil
-		if (i+1)%batchPages == 0 || i+1 == len(pages) {
-			if err := emit(w.Take()); err != nil {
-				return corpus.Extracted{}, err
-			}
-		}
 	}
 	x := w.Result()
 	x.Pages, x.Sizes = len(pages), sizes
-	return x, nil
+	return x
 }
 
 // squeezed is a text without anything but letters and digits, for comparing titles.

@@ -1,4 +1,4 @@
-package pdf
+package pdf_test
 
 import (
 	"bytes"
@@ -9,10 +9,12 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract/pdf/pdftest"
+	"footnote/corpus/extract/worker"
 )
 
 // drawPage renders a page and decodes the picture.
-func drawPage(t *testing.T, r *Reader, f corpus.File, n, width int) image.Image {
+func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) image.Image {
 	t.Helper()
 	data, err := r.Render(t.Context(), f, n, width)
 	if err != nil {
@@ -51,13 +53,13 @@ func dark(img image.Image, boxes []chat.Box) (inside []float64, outside int) {
 }
 
 func TestWordBoxesLieOverTheWords(t *testing.T) {
-	text := para(100, 600, "Words stand where their boxes are,", "in every turn of the page.") + at(150, 500, 30, "B", "Large ones too") +
-		para(100, 400, "Everything that the program keeps lies in one directory,") + at(100, 386, 10, "C", "FOOTNOTE_DATA.")
+	text := pdftest.Para(100, 600, "Words stand where their boxes are,", "in every turn of the page.") + pdftest.At(150, 500, 30, "B", "Large ones too") +
+		pdftest.Para(100, 400, "Everything that the program keeps lies in one directory,") + pdftest.At(100, 386, 10, "C", "FOOTNOTE_DATA.")
 	reader := newReader(t, nil)
 	for _, turn := range []int{0, 90, 180, 270} {
 		for _, crop := range []string{"", "40 100 500 700"} {
 			t.Run(fmt.Sprintf("turned by %d, cut to %q", turn, crop), func(t *testing.T) {
-				data := document("", sheet{content: text, rotate: turn, crop: crop})
+				data := pdftest.Document("", pdftest.Sheet{Content: text, Rotate: turn, Crop: crop})
 				x := mustExtract(t, reader, data)
 				var boxes []chat.Box
 				runes := []rune(x.Text)
@@ -78,7 +80,7 @@ func TestWordBoxesLieOverTheWords(t *testing.T) {
 				if last := x.Blocks[len(x.Blocks)-1]; turn == 0 && (last.Kind != corpus.BlockParagraph || string(runes[last.Start:last.End]) != "Everything that the program keeps lies in one directory, FOOTNOTE_DATA.") {
 					t.Errorf("the line of code is no part of its paragraph: %s %q", last.Kind, string(runes[last.Start:last.End]))
 				}
-				img := drawPage(t, reader, write(t, data), 1, 1200)
+				img := drawPage(t, reader, pdftest.Write(t, data), 1, 1200)
 				if got, want := img.Bounds().Dy()*1000/img.Bounds().Dx(), int(x.Sizes[0][1]*1000/x.Sizes[0][0]); got < want-5 || got > want+5 {
 					t.Errorf("the picture is %v, the page %v", img.Bounds(), x.Sizes[0])
 				}
@@ -98,7 +100,7 @@ func TestWordBoxesLieOverTheWords(t *testing.T) {
 
 func TestRenderRefusesWhatItCannotDraw(t *testing.T) {
 	reader := newReader(t, nil)
-	file := write(t, document("", sheet{content: at(50, 700, 12, "F", "One page")}))
+	file := pdftest.Write(t, pdftest.Document("", pdftest.Sheet{Content: pdftest.At(50, 700, 12, "F", "One page")}))
 	for _, tt := range []struct {
 		name     string
 		n, width int

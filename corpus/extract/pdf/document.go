@@ -12,13 +12,12 @@ import (
 
 const (
 	maxPages   = 5000
-	batchPages = 100 // the pages that one time limit is for
 	maxOutline = 5000
 	maxDepth   = 8
 )
 
-// extract reads a whole document. report is called after every few pages; emit takes the blocks, which the result is without.
-func (m *module) extract(path string, report func(done, total int) error, emit func([]corpus.Block) error) (corpus.Extracted, error) {
+// extract reads a whole document. report, if it is not nil, is called after every few pages.
+func (m *module) extract(path string, report func(done, total int)) (corpus.Extracted, error) {
 	doc, err := m.open(path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -42,10 +41,8 @@ func (m *module) extract(path string, report func(done, total int) error, emit f
 		}
 		letters += pages[i].letters
 		garbage += pages[i].garbage
-		if (i+1)%10 == 0 || i+1 == total {
-			if err := report(i+1, total); err != nil {
-				return corpus.Extracted{}, err
-			}
+		if report != nil && ((i+1)%10 == 0 || i+1 == total) {
+			report(i+1, total)
 		}
 	}
 	if failure := unreadable(pages, letters, garbage); failure != nil {
@@ -55,10 +52,7 @@ func (m *module) extract(path string, report func(done, total int) error, emit f
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x, err := assemble(pages, outline, emit)
-	if err != nil {
-		return corpus.Extracted{}, err
-	}
+	x := assemble(pages, outline)
 	if x.Text == "" {
 		return corpus.Extracted{}, noText
 	}
@@ -173,16 +167,13 @@ func title(s string) string {
 
 // firstHeading is the highest heading of the first two pages.
 func firstHeading(x corpus.Extracted) string {
-	runes, best, text := []rune(nil), 7, ""
+	best, text := 7, ""
 	for _, b := range x.Blocks {
 		if b.Page > 2 {
 			break
 		}
 		if b.Kind == corpus.BlockHeading && b.Level < best {
-			if runes == nil {
-				runes = []rune(x.Text)
-			}
-			best, text = b.Level, canon.Line(string(runes[b.Start:b.End]))
+			best, text = b.Level, canon.Line(canon.Slice(x.Text, b.Start, b.End))
 		}
 	}
 	return text
@@ -222,8 +213,4 @@ var (
 		Detail: "This PDF is damaged and can't be read. Open it in a PDF viewer, save it again and add the new file."}
 	outOfMemory = &corpus.Failure{Code: "memory",
 		Detail: "Reading this PDF takes more than 512 MB of memory. Split it, or save it with smaller pictures, and add that."}
-	interrupted = &corpus.Failure{Code: "internal",
-		Detail: "Reading this PDF was interrupted. Add it again when the computer has more free memory."}
-	tooSlow = &corpus.Failure{Code: "timeout",
-		Detail: "Reading this PDF takes too long. Save it again from a PDF viewer, or split it, and add that."}
 )

@@ -1,4 +1,4 @@
-package pdf
+package pdf_test
 
 import (
 	"context"
@@ -8,13 +8,16 @@ import (
 	"testing"
 
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/pdf/pdftest"
+	"footnote/corpus/extract/worker"
 )
 
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "pdf-worker" {
-		if err := Worker(context.Background(), os.Stdin, os.Stdout); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
+		if err := extract.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -26,13 +29,13 @@ func TestMain(m *testing.M) {
 // compiled is where all tests find PDFium compiled: outside the test's own directory, so that it is done once.
 func compiled() string { return filepath.Join(os.TempDir(), "footnote-test-wasm") }
 
-func newReader(t testing.TB, change func(*Config)) *Reader {
+func newReader(t testing.TB, change func(*worker.Config)) *worker.Pool {
 	t.Helper()
-	cfg := Config{Command: []string{os.Args[0], "pdf-worker"}, CacheDir: compiled()}
+	cfg := worker.Config{Command: []string{os.Args[0], "extract-worker"}, CacheDir: compiled()}
 	if change != nil {
 		change(&cfg)
 	}
-	r, err := New(cfg)
+	r, err := worker.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +47,9 @@ func newReader(t testing.TB, change func(*Config)) *Reader {
 	return r
 }
 
-func mustExtract(t testing.TB, r *Reader, data []byte) corpus.Extracted {
+func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {
 	t.Helper()
-	x, err := r.Extract(t.Context(), write(t, data), nil)
+	x, err := r.Extract(t.Context(), pdftest.Write(t, data), nil)
 	if err != nil {
 		t.Fatalf("Extract: %v", err)
 	}

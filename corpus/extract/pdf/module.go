@@ -2,27 +2,29 @@ package pdf
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"reflect"
-	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+	_ "unsafe" // for go:linkname
 
-	"github.com/klippa-app/go-pdfium"
-	"github.com/klippa-app/go-pdfium/webassembly"
+	_ "github.com/klippa-app/go-pdfium/webassembly" // pdfiumWasm
+	"github.com/klippa-app/go-pdfium/webassembly/imports"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
 const (
 	wasmPage    = 64 << 10
-	memoryLimit = 512 << 20 // bytes of one instance's memory
-	nearLimit   = 256 << 20 // an instance that crashed with more than this ran out of it
+	memoryLimit = 256 << 20 // bytes of one instance's memory
+	nearLimit   = 128 << 20 // an instance that crashed with more than this ran out of it
 )
 
 // texts keeps one string for each different word: a document repeats most.
@@ -46,14 +48,20 @@ func (t *texts) one(runes []rune) string {
 	return s
 }
 
+// pdfiumWasm is PDFium as the library ships it. It does not export it, and its own pool can't be told where memory comes from.
+//
+//go:linkname pdfiumWasm github.com/klippa-app/go-pdfium/webassembly.pdfiumWasm
+var pdfiumWasm []byte
+
 // library is PDFium, compiled once for a process. Nothing of the disk or the network is visible to it.
 type library struct {
-	cache wazero.CompilationCache
-	pool  pdfium.Pool
+	cache    wazero.CompilationCache
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
 }
 
 // load compiles PDFium, or takes it from cacheDir where an earlier process left it.
-func load(ctx context.Context, cacheDir string) (*library, error) {
+func load(ctx context.Context, cacheDir string) (_ *library, err error) {
 	rc := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryLimit / wasmPage)
 	var l library
 	if cacheDir != "" {
@@ -63,63 +71,53 @@ func load(ctx context.Context, cacheDir string) (*library, error) {
 		}
 		l.cache, rc = cache, rc.WithCompilationCache(cache)
 	}
-	pool, err := webassembly.Init(webassembly.Config{
-		MaxIdle: 1, MaxTotal: 1,
-		FSConfig:      wazero.NewFSConfig(), // the default shows the whole disk
-		RuntimeConfig: rc,
-		Stdout:        io.Discard, // the worker's own output is the protocol
-		Stderr:        io.Discard,
-	})
+	l.runtime = wazero.NewRuntimeWithConfig(ctx, rc)
+	if _, err = wasi_snapshot_preview1.Instantiate(ctx, l.runtime); err == nil {
+		l.compiled, err = l.runtime.CompileModule(ctx, pdfiumWasm)
+	}
+	if err == nil {
+		_, err = imports.Instantiate(ctx, l.runtime, l.compiled)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("load PDFium: %w", err), l.close(ctx))
 	}
-	l.pool = pool
 	return &l, nil
 }
 
 func (l *library) close(ctx context.Context) error {
-	var errs []error
-	if l.pool != nil {
-		errs = append(errs, l.pool.Close())
-	}
+	err := l.runtime.Close(ctx)
 	if l.cache != nil {
-		errs = append(errs, l.cache.Close(ctx))
+		err = errors.Join(err, l.cache.Close(ctx))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // module is one instance of PDFium with memory of its own. Its functions are called directly: the library's own
 // wrappers look a function up and allocate in PDFium for every value they return, 50 ms for the letters of a page.
 type module struct {
 	ctx     context.Context // of the one request this instance serves
-	inst    pdfium.Pdfium
 	mod     api.Module
 	fns     map[string]api.Function
 	scratch uint32 // 64 bytes for values returned by pointer
 	texts   texts  // of the words read so far
 }
 
-func (l *library) instance(ctx context.Context) (*module, error) {
-	inst, err := l.pool.GetInstance(30 * time.Second)
-	if err != nil {
+func (l *library) instance(ctx context.Context) (m *module, err error) {
+	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithRandSource(rand.Reader).WithName("")
+	m = &module{ctx: ctx, fns: map[string]api.Function{}}
+	if m.mod, err = l.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), l.compiled, config); err != nil {
 		return nil, fmt.Errorf("start PDFium: %w", err)
 	}
-	m := &module{ctx: ctx, inst: inst, fns: map[string]api.Function{}}
-	field := reflect.Indirect(reflect.ValueOf(inst.GetImplementation())).FieldByName("Module")
-	if !field.IsValid() || !field.CanInterface() {
-		return nil, errors.Join(errors.New("this go-pdfium does not show its module"), inst.Close())
+	if _, err = m.call("FPDF_InitLibrary"); err == nil {
+		m.scratch, err = m.malloc(64)
 	}
-	m.mod, _ = field.Interface().(api.Module)
-	if m.mod == nil {
-		return nil, errors.Join(errors.New("this go-pdfium has no module"), inst.Close())
-	}
-	if m.scratch, err = m.malloc(64); err != nil {
-		return nil, errors.Join(err, inst.Close())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), m.close())
 	}
 	return m, nil
 }
 
-func (m *module) close() error { return m.inst.Close() }
+func (m *module) close() error { return m.mod.Close(m.ctx) }
 
 // crash is PDFium stopping in the middle of a call. Its instance is of no further use.
 type crash struct {

@@ -10,11 +10,12 @@ import (
 	"os"
 
 	"footnote/corpus"
+	"footnote/corpus/extract/worker"
 )
 
 const (
-	maxPixels = 32 << 20  // of a picture; an extremely long page is drawn narrower than asked
-	noPage    = "no_page" // between worker and Reader only
+	maxPixels  = 32 << 20 // of a picture; an extremely long page is drawn narrower than asked
+	maxPicture = 16 << 20 // bytes of one; one that takes more is drawn narrower
 )
 
 // The flags of FPDF_RenderPageBitmap.
@@ -51,7 +52,7 @@ func (m *module) render(doc uint64, n, width int) ([]byte, error) {
 		return nil, err
 	}
 	if n > total {
-		return nil, &corpus.Failure{Code: noPage, Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total)}
+		return nil, &corpus.Failure{Code: worker.NoPage, Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total)}
 	}
 	pg, err := m.call("FPDF_LoadPage", doc, uint64(n-1))
 	if err != nil {
@@ -70,22 +71,22 @@ func (m *module) render(doc uint64, n, width int) ([]byte, error) {
 		scale := min(math.Sqrt(maxPixels/(float64(w)*float64(h))), float64(1<<16)/float64(h))
 		w, h = max(1, int(float64(w)*scale)), max(1, int(float64(h)*scale))
 	}
-	img, err := m.draw(pg, w, h)
+	picture, err := m.draw(pg, w, h)
+	for err == nil && len(picture) > maxPicture && w > 1 && h > 1 {
+		w, h = w*2/3, h*2/3
+		picture, err = m.draw(pg, w, h)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if _, err := m.call("FPDF_ClosePage", pg); err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := enc.Encode(&out, img); err != nil {
-		return nil, fmt.Errorf("encode the picture: %w", err)
-	}
-	return out.Bytes(), nil
+	return picture, nil
 }
 
-func (m *module) draw(pg uint64, w, h int) (image.Image, error) {
+// draw returns a page as PNG.
+func (m *module) draw(pg uint64, w, h int) ([]byte, error) {
 	bitmap, err := m.call("FPDFBitmap_Create", uint64(w), uint64(h), 0)
 	if err != nil {
 		return nil, err
@@ -111,12 +112,17 @@ func (m *module) draw(pg uint64, w, h int) (image.Image, error) {
 	if !ok {
 		return nil, errors.New("PDFium returned an address outside its memory")
 	}
-	img := picture(pix, stride, w, h)
+	var out bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := enc.Encode(&out, picture(pix, stride, w, h)); err != nil { // before PDFium's memory, which holds the pixels, is called again
+		return nil, fmt.Errorf("encode the picture: %w", err)
+	}
 	_, err = m.call("FPDFBitmap_Destroy", bitmap)
-	return img, err
+	return out.Bytes(), err
 }
 
-// picture copies pixels. A page without colours, as most are, becomes a grey picture: a quarter of the bytes.
+// picture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the bytes. One with colours stays
+// where it is, in PDFium's memory.
 func picture(pix []byte, stride, w, h int) image.Image {
 	grey := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -133,13 +139,11 @@ func picture(pix []byte, stride, w, h int) image.Image {
 }
 
 func colours(pix []byte, stride, w, h int) image.Image {
-	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
-		row := img.Pix[y*img.Stride : y*img.Stride+4*w]
-		copy(row, pix[y*stride:])
+		row := pix[y*stride : y*stride+4*w]
 		for x := 3; x < len(row); x += 4 {
 			row[x] = 0xFF
 		}
 	}
-	return img
+	return &image.NRGBA{Pix: pix, Stride: stride, Rect: image.Rect(0, 0, w, h)}
 }

@@ -1,6 +1,8 @@
-package pdf
+package worker_test
 
 import (
+	"footnote/corpus/extract/pdf/pdftest"
+	"footnote/corpus/extract/worker"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,10 +11,10 @@ import (
 )
 
 // counted makes a reader whose workers leave a file each, and returns how many have started.
-func counted(t *testing.T, change func(*Config)) (r *Reader, workers func() int) {
+func counted(t *testing.T, change func(*worker.Config)) (r *worker.Pool, workers func() int) {
 	t.Helper()
 	dir := t.TempDir()
-	r = newReader(t, func(c *Config) {
+	r = newReader(t, func(c *worker.Config) {
 		script := filepath.Join(dir, "worker")
 		body := "#!/bin/sh\n: > " + dir + "/$$.started\nexec " + strings.Join(c.Command, " ") + "\n"
 		if err := os.WriteFile(script, []byte(body), 0o700); err != nil {
@@ -33,7 +35,7 @@ func counted(t *testing.T, change func(*Config)) (r *Reader, workers func() int)
 }
 
 // come waits until the worker that was expected is there.
-func come(r *Reader) { r.drawing.ending.Wait() }
+func come(r *worker.Pool) { r.AwaitExpected() }
 
 func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
 	reader, workers := counted(t, nil)
@@ -46,13 +48,10 @@ func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
 	if n := workers(); n != 1 {
 		t.Errorf("%d workers started, want 1", n)
 	}
-	reader.drawing.mu.Lock()
-	ready := len(reader.drawing.waiting) == 1 && reader.drawing.waiting[0].used
-	reader.drawing.mu.Unlock()
-	if !ready {
+	if !reader.HasOneReady() {
 		t.Error("no worker waits with PDFium loaded")
 	}
-	drawPage(t, reader, write(t, many(2)), 1, 400)
+	drawPage(t, reader, pdftest.Write(t, pdftest.Many(2)), 1, 400)
 	if n := workers(); n != 1 {
 		t.Errorf("%d workers started for an expected page, want 1", n)
 	}
@@ -60,7 +59,7 @@ func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
 
 func TestAPageThatCannotWaitTakesTheComingWorker(t *testing.T) {
 	reader, workers := counted(t, nil)
-	file := write(t, many(2))
+	file := pdftest.Write(t, pdftest.Many(2))
 	reader.Expect()
 	drawPage(t, reader, file, 1, 400)
 	come(reader)
@@ -71,8 +70,8 @@ func TestAPageThatCannotWaitTakesTheComingWorker(t *testing.T) {
 
 func TestPDFiumIsCompiledOnce(t *testing.T) {
 	dir := t.TempDir()
-	reader, _ := counted(t, func(c *Config) { c.CacheDir = dir })
-	file := write(t, many(2))
+	reader, _ := counted(t, func(c *worker.Config) { c.CacheDir = dir })
+	file := pdftest.Write(t, pdftest.Many(2))
 	var all sync.WaitGroup
 	for range 2 {
 		all.Go(func() {
@@ -84,8 +83,8 @@ func TestPDFiumIsCompiledOnce(t *testing.T) {
 	reader.Expect()
 	all.Wait()
 	come(reader)
-	if !reader.loaded.Load() || len(reader.first) != 1 {
-		t.Errorf("loaded %v, tokens %d", reader.loaded.Load(), len(reader.first))
+	if loaded, tokens := reader.Loaded(); !loaded || tokens != 1 {
+		t.Errorf("loaded %v, tokens %d", loaded, tokens)
 	}
 }
 

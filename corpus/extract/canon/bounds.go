@@ -1,0 +1,81 @@
+package canon
+
+import (
+	"unicode/utf8"
+
+	"footnote/corpus"
+)
+
+// Bounds of what a Writer makes of a text. What goes beyond keeps its words and loses its form: a long block is cut, many short ones become
+// one, the rest of a large table becomes lines of text, and inline marks are left out.
+const (
+	MaxCells  = 200_000 // of all tables
+	MaxBlocks = 200_000
+
+	maxBlock    = 32 << 10 // runes of a block, after which it is cut
+	maxWord     = 1000     // runes that are looked through for the end of a word
+	maxTitle    = 200      // runes of a heading as the blocks below it repeat it
+	fewBlocks   = 8000     // of any size; beyond them each block needs as many runes on average as the next line says
+	runesPer    = 128
+	joinedBlock = 2000      // runes of a block that short ones are joined in
+	fewMarks    = 10_000    // anywhere; beyond them one for every 32 runes
+	fewLinks    = 256 << 10 // bytes of all links' addresses; beyond them 4 for every rune
+)
+
+// used counts what is bounded.
+type used struct {
+	cells  int
+	marks  int
+	links  int
+	joined bool // the last block is one that short ones are joined in
+}
+
+// mark reports whether there may be one more mark in a text of so many runes.
+func (u *used) mark(href, runes int) bool {
+	if u.marks >= fewMarks+runes/32 || u.links+href > fewLinks+4*runes {
+		return false
+	}
+	u.marks, u.links = u.marks+1, u.links+href
+	return true
+}
+
+// long reports whether the open block, which has maxBlock runes, is to be cut here: rather between words than in one, and rather between rows
+// than in a cell.
+func (w *Writer) long() bool {
+	if w.inCell {
+		return len(w.body) >= 4*maxBlock
+	}
+	return w.space || len(w.body) >= maxBlock+maxWord
+}
+
+// cut ends the open block and goes on in another one like it. A table that has too many cells goes on as text.
+func (w *Writer) cut() {
+	b := w.block
+	if b.Kind == corpus.BlockHeading || b.Kind == corpus.BlockList || b.Kind == corpus.BlockTable && (w.inCell || w.used.cells > MaxCells) {
+		b.Kind, b.Level, b.Ordinal = corpus.BlockParagraph, 0, 0
+	}
+	w.Begin(b)
+}
+
+// join adds the text of a block to the one before where a document has more short blocks than any person would write. It reports whether it
+// did. Blocks of pages stay apart: they have places.
+func (w *Writer) join(body string) bool {
+	n, last := utf8.RuneCountInString(body), len(w.blocks)-1
+	if w.block.Page > 0 || n >= joinedBlock {
+		w.used.joined = false
+		return false
+	}
+	if w.used.joined && w.blocks[last].End-w.blocks[last].Start < joinedBlock {
+		w.text.WriteByte('\n')
+		w.text.WriteString(body)
+		w.runes += 1 + n
+		w.blocks[last].End = w.runes
+		return true
+	}
+	// The last bound keeps a text of any length below MaxBlocks.
+	w.used.joined = len(w.blocks) >= fewBlocks+w.runes/runesPer || len(w.blocks) >= MaxBlocks*3/4
+	if w.used.joined {
+		w.block.Kind, w.block.Level, w.block.Ordinal, w.block.Marks, w.cells = corpus.BlockParagraph, 0, 0, nil, nil
+	}
+	return false
+}

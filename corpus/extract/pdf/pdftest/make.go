@@ -1,0 +1,178 @@
+// Package pdftest makes small PDFs for tests, hostile ones too.
+package pdftest
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/md5"
+	"crypto/rc4"
+	"encoding/hex"
+	"fmt"
+	"hash/adler32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/corpus"
+)
+
+// Sheet is a page to be made.
+type Sheet struct {
+	Content string
+	Rotate  int
+	Crop    string // "l b r t"
+}
+
+// Maker writes a PDF object by object.
+type Maker struct {
+	objects []string // object n is objects[n-1]
+	Trailer string
+}
+
+func (m *Maker) Add(format string, args ...any) int {
+	m.objects = append(m.objects, fmt.Sprintf(format, args...))
+	return len(m.objects)
+}
+
+func (m *Maker) Stream(dict string, data []byte) int {
+	return m.Add("<<%s /Length %d>>\nstream\n%s\nendstream", dict, len(data), data)
+}
+
+func (m *Maker) Bytes(root int) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.6\n%\xe2\xe3\xcf\xd3\n")
+	offsets := make([]int, len(m.objects))
+	for i, o := range m.objects {
+		offsets[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	at := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(m.objects)+1)
+	for _, o := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", o)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d /Root %d 0 R %s>>\nstartxref\n%d\n%%%%EOF\n", len(m.objects)+1, root, m.Trailer, at)
+	return b.Bytes()
+}
+
+const Fonts = "<</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> /B <</Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold>> " +
+	"/C <</Type /Font /Subtype /Type1 /BaseFont /Courier>> >> >>"
+
+// Document makes a PDF of A4-like pages. extra is added to the catalogue.
+func Document(extra string, sheets ...Sheet) []byte {
+	var m Maker
+	return m.Document(extra, sheets...)
+}
+
+func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
+	parent := len(m.objects) + 2*len(sheets) + 1
+	var kids []string
+	for _, s := range sheets {
+		content := m.Stream("", []byte(s.Content))
+		crop := ""
+		if s.Crop != "" {
+			crop = "/CropBox [" + s.Crop + "]"
+		}
+		pg := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Rotate %d /Resources %s /Contents %d 0 R>>",
+			parent, crop, s.Rotate, Fonts, content)
+		kids = append(kids, fmt.Sprintf("%d 0 R", pg))
+	}
+	m.Add("<</Type /Pages /Count %d /Kids [%s]>>", len(kids), strings.Join(kids, " "))
+	root := m.Add("<</Type /Catalog /Pages %d 0 R %s>>", parent, extra)
+	return m.Bytes(root)
+}
+
+// At shows s with its baseline beginning at x, y. Fonts: F, B (bold), C (fixed width).
+func At(x, y, size int, font, s string) string {
+	return fmt.Sprintf("BT /%s %d Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n", font, size, x, y, s)
+}
+
+// Para shows lines one below the other.
+func Para(x, y int, lines ...string) string {
+	var b strings.Builder
+	for i, l := range lines {
+		b.WriteString(At(x, y-14*i, 12, "F", l))
+	}
+	return b.String()
+}
+
+// Many is a document of so many pages.
+func Many(n int) []byte {
+	sheets := make([]Sheet, n)
+	for i := range sheets {
+		sheets[i].Content = Para(50, 600, fmt.Sprintf("This is page %d of a long document, and it", i), "has as many words as it needs to have.")
+	}
+	return Document("", sheets...)
+}
+
+// Nested is a document of one page that shows forms inside forms: times of the next one in each of levels.
+func Nested(levels, times int) []byte {
+	var m Maker
+	inner := m.Stream("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources "+Fonts, []byte(At(50, 700, 12, "F", "Deep down there is a line of text.")))
+	for range levels {
+		inner = m.Stream(fmt.Sprintf("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >>", inner),
+			[]byte(strings.Repeat("/X Do\n", times)))
+	}
+	content := m.Stream("", []byte("/X Do"))
+	page := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >> /Contents %d 0 R>>", content+2, inner, content)
+	parent := m.Add("<</Type /Pages /Count 1 /Kids [%d 0 R]>>", page)
+	return m.Bytes(m.Add("<</Type /Catalog /Pages %d 0 R>>", parent))
+}
+
+// Deflate compresses a stream.
+func Deflate(data []byte) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	w.Write(data) // into memory
+	w.Close()
+	return b.Bytes()
+}
+
+// Blanks is what deflate makes of that many mebibytes of spaces, put together from one of them: packing them all takes long.
+func Blanks(mebibytes int) []byte {
+	var b bytes.Buffer
+	w, sum, mebibyte := zlib.NewWriter(&b), adler32.New(), bytes.Repeat([]byte(" "), 1<<20)
+	pack := func() int {
+		w.Write(mebibyte) // into memory
+		w.Flush()
+		return b.Len()
+	}
+	first, second := pack(), pack()
+	again := bytes.Clone(b.Bytes()[first:second]) // it refers to nothing but spaces
+	b.Write(bytes.Repeat(again, mebibytes-2))
+	for range mebibytes {
+		sum.Write(mebibyte)
+	}
+	b.Write([]byte{1, 0, 0, 0xff, 0xff}) // an empty last block
+	return sum.Sum(b.Bytes())
+}
+
+// Encrypted is a PDF that opens only with the password "secret".
+func Encrypted() []byte {
+	pad, _ := hex.DecodeString("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
+	padded := append([]byte("secret"), pad[:26]...)
+	encrypt := func(key, data []byte) []byte {
+		out := make([]byte, len(data))
+		c, _ := rc4.NewCipher(key)
+		c.XORKeyStream(out, data)
+		return out
+	}
+	sum := md5.Sum(padded)
+	owner := encrypt(sum[:5], padded)
+	id := []byte("0123456789abcdef")
+	sum = md5.Sum(bytes.Join([][]byte{padded, owner, {0xfc, 0xff, 0xff, 0xff}, id}, nil))
+	user := encrypt(sum[:5], pad)
+	m := Maker{Trailer: fmt.Sprintf("/ID [<%x> <%x>] /Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x>>>", id, id, owner, user)}
+	return m.Document("", Sheet{Content: At(50, 700, 12, "F", "hidden words")})
+}
+
+// Write stores a PDF as a file.
+func Write(t testing.TB, data []byte) corpus.File {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "test.pdf")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return corpus.File{Path: name, Filename: "test.pdf", MIME: "application/pdf", Bytes: int64(len(data))}
+}

@@ -1,0 +1,44 @@
+package worker
+
+import (
+	"fmt"
+
+	"footnote/corpus"
+	"footnote/corpus/extract/canon"
+)
+
+// Bounds of what is made of one file, in any format, beside those of canon.
+const (
+	MaxText  = 64 << 20 // bytes of canonical text
+	MaxWords = 64 << 20 // bytes of packed word boxes
+)
+
+func checkSize(x corpus.Extracted) error {
+	cells, words := 0, 0
+	for i := range x.Blocks {
+		for _, row := range x.Blocks[i].Cells {
+			cells += len(row)
+		}
+		words += len(x.Blocks[i].Words)
+	}
+	switch {
+	case len(x.Text) > MaxText || words > MaxWords:
+		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
+			"This file holds more than %d MB of text. Split it and add the parts.", MaxText>>20)}
+	case len(x.Blocks) > canon.MaxBlocks:
+		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
+			"This file holds more than %d,000 paragraphs. Split it and add the parts.", canon.MaxBlocks/1000)}
+	case cells > canon.MaxCells:
+		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
+			"The tables of this file have more than %d,000 cells. Split it and add the parts.", canon.MaxCells/1000)}
+	}
+	return nil
+}
+
+// fits reports whether a worker keeps to the bounds: what it announces is taken into the server's memory.
+func (c Contents) fits() bool {
+	return c.Text >= 0 && c.Text <= MaxText && c.Blocks >= 0 && c.Blocks <= canon.MaxBlocks && c.Words >= 0 && c.Words <= MaxWords
+}
+
+// bytes is about what the text and the blocks take in memory.
+func (c Contents) bytes() int64 { return int64(c.Text) + 300*int64(c.Blocks) + int64(c.Words) }

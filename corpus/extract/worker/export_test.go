@@ -1,0 +1,65 @@
+package worker
+
+import "os"
+
+// KillBusy kills the processes that read.
+func (p *Pool) KillBusy() {
+	p.reading.mu.Lock()
+	defer p.reading.mu.Unlock()
+	for w := range p.reading.busy {
+		w.cmd.Process.Kill()
+	}
+}
+
+// KillIdle kills the process that waits to read.
+func (p *Pool) KillIdle() { p.idle().kill() }
+
+func (p *Pool) idle() *process {
+	p.reading.mu.Lock()
+	defer p.reading.mu.Unlock()
+	return p.reading.waiting[0]
+}
+
+// RetireIdle ends the process that waits to read as if it had waited for long, and returns how it ended.
+func (p *Pool) RetireIdle() *os.ProcessState {
+	w := p.idle()
+	p.reading.retire(w)
+	p.reading.ending.Wait()
+	return w.cmd.ProcessState
+}
+
+// Pids returns the processes that wait to read.
+func (p *Pool) Pids() (pids []int) {
+	p.reading.mu.Lock()
+	defer p.reading.mu.Unlock()
+	for _, w := range p.reading.waiting {
+		pids = append(pids, w.cmd.Process.Pid)
+	}
+	return pids
+}
+
+// AwaitExpected waits until the process that Expect started is there.
+func (p *Pool) AwaitExpected() { p.drawing.ending.Wait() }
+
+// HasOneReady reports whether one process waits to draw, with PDFium loaded.
+func (p *Pool) HasOneReady() bool {
+	p.drawing.mu.Lock()
+	defer p.drawing.mu.Unlock()
+	return len(p.drawing.waiting) == 1 && p.drawing.waiting[0].used && p.drawing.waiting[0].pdf
+}
+
+// Loaded reports whether PDFium was loaded, and how many tokens there are for the first that does.
+func (p *Pool) Loaded() (bool, int) { return p.loaded.Load(), len(p.first) }
+
+// Environment returns what a process that is started gets to see.
+func Environment(command []string) ([]string, error) {
+	p, err := start(command)
+	if err != nil {
+		return nil, err
+	}
+	p.kill()
+	return p.cmd.Environ(), nil
+}
+
+// Lanes is workersFor.
+func Lanes(memory int64) (reading, drawing int) { return workersFor(memory) }

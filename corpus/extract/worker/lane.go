@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// lane bounds how many workers do one kind of work, and keeps those that wait.
+type lane struct {
+	cfg     Config
+	slots   chan struct{}
+	mu      sync.Mutex
+	waiting []*process // the one used last stands last
+	busy    map[*process]bool
+	coming  bool // a worker starts before somebody asks for it
+	closed  bool
+	ending  sync.WaitGroup
+}
+
+func newLane(n int, cfg Config) *lane {
+	return &lane{cfg: cfg, slots: make(chan struct{}, n), busy: map[*process]bool{}}
+}
+
+func (l *lane) enter(ctx context.Context) error {
+	select {
+	case l.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *lane) leave() { <-l.slots }
+
+func (l *lane) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// ready returns a waiting worker that has PDFium loaded, nil if there is none. The caller holds mu.
+func (l *lane) ready() *process {
+	for _, p := range slices.Backward(l.waiting) {
+		if p.pdf {
+			return p
+		}
+	}
+	return nil
+}
+
+// take returns a worker that waits, rather one that has what the request takes, or a new one.
+func (l *lane) take(req Request) (*process, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, errors.New("the workers have been ended")
+	}
+	if n := len(l.waiting); n > 0 {
+		p := l.waiting[n-1]
+		if pdf := l.ready(); pdf != nil && (req.File.MIME == "application/pdf" || req.Page > 0 || req.Ready) {
+			p = pdf
+		}
+		l.waiting = slices.DeleteFunc(l.waiting, func(w *process) bool { return w == p })
+		p.idle.Stop()
+		l.busy[p] = true
+		return p, nil
+	}
+	p, err := start(l.cfg.Command)
+	if err == nil {
+		l.busy[p] = true
+	}
+	return p, err
+}
+
+// put keeps a worker for the next request, until it has been idle for long.
+func (l *lane) put(p *process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.busy, p)
+	if l.closed || p.last {
+		l.end(p)
+		return
+	}
+	l.waiting = append(l.waiting, p)
+	p.idle = time.AfterFunc(l.cfg.IdleAfter, func() { l.retire(p) })
+}
+
+// retire ends a worker that still waits.
+func (l *lane) retire(p *process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.Index(l.waiting, p); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		l.end(p)
+	}
+}
+
+func (l *lane) end(p *process) { l.ending.Go(p.stop) }
+
+func (l *lane) drop(p *process) {
+	p.kill()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.busy, p)
+}
+
+func (l *lane) close() {
+	l.mu.Lock()
+	l.closed = true
+	for _, p := range l.waiting {
+		p.idle.Stop()
+		l.end(p)
+	}
+	l.waiting = nil
+	for p := range l.busy {
+		p.cmd.Process.Kill() // its request ends with an error and waits for it
+	}
+	l.mu.Unlock()
+	l.ending.Wait()
+	for range cap(l.slots) { // nobody is at work any more
+		l.slots <- struct{}{}
+	}
+	for range cap(l.slots) {
+		<-l.slots
+	}
+}

@@ -1,0 +1,94 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/corpus"
+	"footnote/corpus/extract"
+	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/pdf/pdftest"
+	"footnote/corpus/extract/worker"
+)
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
+		if err := extract.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func newReader(t testing.TB, change func(*worker.Config)) *worker.Pool {
+	t.Helper()
+	cfg := worker.Config{Command: []string{os.Args[0], "extract-worker"}, CacheDir: filepath.Join(os.TempDir(), "footnote-test-wasm"), Memory: 8 << 30}
+	if change != nil {
+		change(&cfg)
+	}
+	r, err := worker.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {
+	t.Helper()
+	return mustRead(t, r, pdftest.Write(t, data))
+}
+
+func mustRead(t testing.TB, r *worker.Pool, f corpus.File) corpus.Extracted {
+	t.Helper()
+	x, err := r.Extract(t.Context(), f, nil)
+	if err != nil {
+		t.Fatalf("Extract: %v", err)
+	}
+	if err := canon.Check(x); err != nil {
+		t.Fatalf("extracted text breaks a promise: %v", err)
+	}
+	return x
+}
+
+// file stores a text as a file of that name.
+func file(t testing.TB, name, text string) corpus.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return corpus.File{Path: path, Filename: name, MIME: "text/plain", Bytes: int64(len(text))}
+}
+
+func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) {
+	t.Helper()
+	data, err := r.Render(t.Context(), f, n, width)
+	if err != nil {
+		t.Fatalf("Render: %v", err)
+	}
+	if _, err := png.Decode(bytes.NewReader(data)); err != nil {
+		t.Fatalf("decode the picture: %v", err)
+	}
+}
+
+func wantFailure(t *testing.T, err error, code string) {
+	t.Helper()
+	f, ok := err.(*corpus.Failure)
+	if !ok || f.Code != code || !strings.HasSuffix(f.Detail, ".") {
+		t.Errorf("error = %#v, want a *corpus.Failure %s with a sentence", err, code)
+	}
+}

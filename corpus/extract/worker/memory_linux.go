@@ -1,0 +1,58 @@
+package worker
+
+import (
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// limitData has the kernel refuse this process more private memory than it may have. Where that fails, watchMemory is left. Programs built
+// for finding races map far more than they use: there it is left alone.
+func limitData() {
+	if !raceDetector {
+		_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: dataLimit, Max: dataLimit})
+	}
+}
+
+// machineMemory returns how much memory this machine, or the cgroup that this process is in, has; 0 if it can't be told.
+func machineMemory() int64 {
+	var info unix.Sysinfo_t
+	memory := int64(math.MaxInt64)
+	if unix.Sysinfo(&info) == nil {
+		memory = int64(info.Totalram) * int64(info.Unit)
+	}
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		groups = nil
+	}
+	for line := range strings.Lines(string(groups)) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
+		root, file := "/sys/fs/cgroup", "memory.max"
+		switch controllers {
+		case "":
+		case "memory":
+			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		default:
+			continue
+		}
+		for dir := path.Clean("/" + group); ; dir = path.Dir(dir) {
+			if raw, err := os.ReadFile(path.Join(root, dir, file)); err == nil {
+				if n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && n > 0 { // else "max"
+					memory = min(memory, n)
+				}
+			}
+			if dir == "/" {
+				break
+			}
+		}
+	}
+	if memory == math.MaxInt64 {
+		return 0
+	}
+	return memory
+}

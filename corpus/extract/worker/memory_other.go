@@ -1,0 +1,9 @@
+//go:build !linux
+
+package worker
+
+// limitData does nothing here: watchMemory ends a process that holds too much.
+func limitData() {}
+
+// machineMemory is not known here.
+func machineMemory() int64 { return 0 }

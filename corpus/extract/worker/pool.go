@@ -1,0 +1,206 @@
+// Package worker reads and draws files in processes of their own, so that a file can hurt only itself: such a process sees one file at a
+// time, has 512 MiB of memory and none of our environment, and is killed when it takes too long. Pool is the server's side, Serve the
+// process's.
+package worker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// NoPage is the code of the failure of a Handler that is asked to draw a page behind the last. It does not leave this package.
+const NoPage = "no_page"
+
+// Config wires a Pool. Command is required.
+type Config struct {
+	Command    []string      // starts a process that runs Serve on its standard input and output
+	CacheDir   string        // for PDFium's compiled code; empty: each worker compiles it again, 3 s
+	IdleAfter  time.Duration // a worker without work ends; 0 means 60 s
+	BatchLimit time.Duration // for 100 pages, for one picture, and for 32 MiB of another format; 0 means 30 s
+	Memory     int64         // bytes of this machine's memory, which bound the number of workers; 0: what it has
+	Log        *slog.Logger  // nil: nothing is logged
+}
+
+// Pool implements corpus.Extractor and corpus.Renderer. Up to two files are read at once, and one page drawn beside them; on a machine with
+// less than 3 GiB of memory fewer. It is safe for concurrent use.
+type Pool struct {
+	cfg     Config
+	reading *lane
+	drawing *lane         // the same as reading where there is memory for one worker only
+	first   chan struct{} // holds a token: the first worker loads PDFium alone, since it may have to compile it
+	loaded  atomic.Bool   // some worker has loaded PDFium, so that the others find it compiled
+}
+
+// New checks the configuration. Workers start when they are needed; Close ends them.
+func New(cfg Config) (*Pool, error) {
+	if len(cfg.Command) == 0 {
+		return nil, errors.New("worker: no command")
+	}
+	cfg.IdleAfter = cmp.Or(cfg.IdleAfter, time.Minute)
+	cfg.BatchLimit = cmp.Or(cfg.BatchLimit, 30*time.Second)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	reading, drawing := workersFor(cmp.Or(cfg.Memory, machineMemory()))
+	p := &Pool{cfg: cfg, reading: newLane(reading, cfg), first: make(chan struct{}, 1)}
+	if p.drawing = p.reading; drawing > 0 {
+		p.drawing = newLane(drawing, cfg)
+	}
+	p.first <- struct{}{}
+	return p, nil
+}
+
+// Close ends all workers, those at work too, and waits for them.
+func (p *Pool) Close() error {
+	p.reading.close()
+	if p.drawing != p.reading {
+		p.drawing.close()
+	}
+	return nil
+}
+
+// Extract implements corpus.Extractor. A file whose markup takes more memory or time than it may is read again as plain text.
+func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
+	req := Request{File: f}
+	rep, start, err := p.do(ctx, p.reading, req, report)
+	if failure, ok := errors.AsType[*corpus.Failure](err); ok && start.Markup && (failure.Code == "memory" || failure.Code == "timeout") {
+		p.cfg.Log.WarnContext(ctx, "a file's markup is left out", "file", f.Filename, "reason", failure.Code)
+		req.Plain = true
+		rep, _, err = p.do(ctx, p.reading, req, report)
+	}
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	if rep.Extracted == nil {
+		return corpus.Extracted{}, errors.New("the worker answered another question")
+	}
+	x := *rep.Extracted
+	if err := json.Unmarshal(rep.Meta, &x.Meta); err != nil {
+		return corpus.Extracted{}, fmt.Errorf("decode what the file says about itself: %w", err)
+	}
+	return x, nil
+}
+
+// Render implements corpus.Renderer. It fails with chat.CodeInvalid for a page or a width that can't be, and with
+// chat.CodeNotFound for a page behind the last. A page so long that the picture would have more than 32 million pixels is drawn
+// narrower.
+func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
+	if n < 1 || width < 100 || width > 4000 {
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Ask for a page from 1 and a width of 100 to 4000 pixels."}
+	}
+	rep, _, err := p.do(ctx, p.drawing, Request{File: f, Page: n, Width: width}, nil)
+	if failure, ok := errors.AsType[*corpus.Failure](err); ok && failure.Code == NoPage {
+		err = &chat.Error{Code: chat.CodeNotFound, Message: failure.Detail}
+	}
+	return rep.PNG, err
+}
+
+// Expect implements corpus.Renderer. The worker that it starts ends like any other when there is no page to draw for IdleAfter.
+func (p *Pool) Expect() {
+	l := p.drawing
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.ready(); w != nil {
+		w.idle.Reset(l.cfg.IdleAfter)
+		return
+	}
+	if l.closed || l.coming || len(l.busy) > 0 {
+		return
+	}
+	l.coming = true
+	l.ending.Go(func() {
+		_, _, err := p.do(context.Background(), l, Request{Ready: true}, nil)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.coming = false; err != nil && !l.closed {
+			p.cfg.Log.Warn("a worker does not start", "error", err)
+		}
+	})
+}
+
+// do asks a worker of the lane. A worker that had died before it saw the file is replaced once.
+func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, total int)) (reply, Start, error) {
+	if err := l.enter(ctx); err != nil {
+		return reply{}, Start{}, err
+	}
+	defer l.leave()
+	req.CacheDir = p.cfg.CacheDir
+	for {
+		w, err := l.take(req)
+		if err != nil {
+			return reply{}, Start{}, err
+		}
+		seasoned := w.used
+		rep, err := p.ask(ctx, w, req, report)
+		if err == nil {
+			l.put(w)
+			if rep.Failure != nil {
+				return reply{}, Start{}, rep.Failure
+			}
+			if rep.Internal != "" {
+				return reply{}, Start{}, errors.New("the worker: " + rep.Internal)
+			}
+			return rep, Start{}, nil
+		}
+		l.drop(w)
+		d, isDeath := errors.AsType[*died](err)
+		if !isDeath || l.isClosed() {
+			return reply{}, Start{}, err
+		}
+		p.cfg.Log.WarnContext(ctx, "a worker died", "file", req.File.Filename, "error", err, "started", d.start != nil, "timeout", d.timeout, "memory", d.memory)
+		switch {
+		case d.start != nil:
+			return reply{}, *d.start, d.failure()
+		case !seasoned:
+			return reply{}, Start{}, err
+		}
+	}
+}
+
+// failure is what becomes of a file whose worker died over it.
+func (d *died) failure() error {
+	what := "file"
+	if d.start.PDF {
+		what = "PDF"
+	}
+	switch {
+	case d.timeout:
+		return &corpus.Failure{Code: "timeout", Detail: "Reading this " + what + " takes too long. Save it again from another program, or split it, and add that."}
+	case d.memory:
+		return &corpus.Failure{Code: "memory",
+			Detail: "Reading this " + what + " takes more than 512 MB of memory. Split it, or save it in a simpler form, and add that."}
+	case d.signalled:
+		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)
+	default:
+		return &corpus.Failure{Code: "broken", Detail: "This " + what + " is damaged and can't be read. Open it, save it again and add the new file."}
+	}
+}
+
+// ask is process.ask, but that the first worker that loads PDFium does so alone.
+func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(done, total int)) (reply, error) {
+	h := hearing{limit: p.cfg.BatchLimit, onStart: func() {}, report: report, room: req.File.Room}
+	if req.File.MIME == "application/pdf" || req.Page > 0 || req.Ready {
+		h.onStart = func() { p.loaded.Store(true) }
+		if !p.loaded.Load() {
+			select {
+			case <-p.first:
+				giveBack := sync.OnceFunc(func() { p.first <- struct{}{} })
+				defer giveBack()
+				h.onStart = func() { p.loaded.Store(true); giveBack() }
+			case <-ctx.Done():
+				return reply{}, ctx.Err()
+			}
+		}
+	} else {
+		h.limit += h.limit * time.Duration(req.File.Bytes>>20) / 32
+	}
+	return w.ask(ctx, req, h)
+}
