@@ -47,7 +47,7 @@ func TestShortPaths(t *testing.T) {
 		{"citation", "Can you show me more of footnote 1?", true, goodAnswer, []string{"read_document"}},
 		{"document", "What does Handbook.md say about paid holiday?", false, goodAnswer, []string{"search_documents", "read_document"}},
 		{"document", "What does the staff handbook say about paid holiday?", false, goodAnswer, []string{"search_documents", "read_document"}},
-		{"document", "Open the Staff handbook", false, goodAnswer, []string{"search_documents", "read_document"}},
+		{"document", "Read the Staff handbook", false, goodAnswer, []string{"search_documents", "read_document"}},
 	} {
 		t.Run(tt.name+" "+tt.question, func(t *testing.T) {
 			t.Parallel()

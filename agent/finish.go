@@ -26,11 +26,16 @@ func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error)
 		if err := w.begin(ctx); err != nil {
 			return nil, err
 		}
+		if last, ok, err := w.openAsked(ctx); ok || err != nil {
+			return last, err
+		}
 		if err := w.makePlan(ctx); err != nil {
 			return nil, err
 		}
 	} else if over, err := w.resume(ctx, log); over || err != nil {
 		return nil, err
+	} else if last, ok, err := w.openAsked(ctx); ok || err != nil {
+		return last, err
 	}
 	if err := w.pursue(ctx); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func orDefault(n, usual int) int {
 type recollection struct {
 	messages  []llm.Message   // questions and answers, oldest first
 	documents []chat.Source   // behind the last answer, in order
-	citations []chat.Citation // of the last answer
+	citations []chat.Citation // of the last answer that has any
 	passages  []string        // that were shown before, by id, the last ones first, each once
 }
 
@@ -91,7 +91,10 @@ func (w *work) recallBranch(ctx context.Context) (recollection, error) {
 				return recollection{}, err
 			}
 			if !answered {
-				answered, out.documents, out.citations = true, known.sources, known.citations
+				answered, out.documents = true, known.sources
+			}
+			if len(out.citations) == 0 { // an answer without footnotes leaves those before it in sight
+				out.citations = known.citations
 			}
 			out.add(known.passages, w.cfg.Memory.Passages)
 		} else {

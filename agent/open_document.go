@@ -13,52 +13,110 @@ import (
 var openDocumentDoc string
 
 const openDocumentSchema = `{
-	"type": "object", "additionalProperties": false, "required": ["citation_number", "reason"],
+	"type": "object", "additionalProperties": false, "required": ["reason"],
 	"properties": {
-		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999, "description": "The passage's number n"},
+		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999, "description": "The passage's number n: opens its document at the passage, or at the words that you quoted from it"},
+		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Instead of a number: the document's id, title or file name"},
 		"reason": {"type": "string", "minLength": 1, "maxLength": 300, "description": "Why, for the user"}
 	}
 }`
 
 type openDocumentInput struct {
 	CitationNumber int    `json:"citation_number"`
+	DocID          string `json:"doc_id"`
+	Reason         string `json:"reason"`
+}
+
+// openDocumentOutput says where the viewer opens.
+type openDocumentOutput struct {
+	Opened         bool   `json:"opened"`
+	CitationNumber int    `json:"citation_number,omitempty"`
+	DocID          string `json:"doc_id"`
+	DocumentID     string `json:"document_id"`
+	Filename       string `json:"filename"`
+	ChunkID        string `json:"chunk_id,omitempty"`
+	BlockID        string `json:"block_id,omitempty"`
+	Page           int    `json:"page,omitempty"`
+	Section        string `json:"section,omitempty"`
+	Start          int    `json:"start"`
+	End            int    `json:"end"`
+	URL            string `json:"url"`
 	Reason         string `json:"reason"`
 }
 
 func openDocument() (*tool, error) {
 	return toolKind[openDocumentInput]{
-		name: "open_document", action: chat.ActionOpening, doc: openDocumentDoc, schema: openDocumentSchema,
+		name: "open_document", action: chat.ActionOpening, doc: openDocumentDoc, schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
 		doing: func(d *desk, in openDocumentInput) string {
 			if src, ok := d.sources.at(in.CitationNumber); ok {
 				return "Opening " + filename(src.document)
 			}
+			if in.DocID != "" {
+				return "Opening " + d.name(in.DocID)
+			}
 			return "Opening a document"
 		},
-		do: func(_ context.Context, d *desk, in openDocumentInput) (result, error) {
-			src, ok := d.sources.at(in.CitationNumber)
-			if !ok {
-				return refuse("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber)
+		do: func(ctx context.Context, d *desk, in openDocumentInput) (result, error) {
+			out, why, err := d.placeToOpen(ctx, in)
+			if err != nil {
+				return result{}, err
+			}
+			if why != "" {
+				return refuse("%s", why)
 			}
 			where := ""
-			if src.passage.Page > 0 {
-				where = fmt.Sprintf(" at page %d", src.passage.Page)
-			}
-			place := map[string]any{
-				"citation_number": src.n, "doc_id": src.document.ID, "document_id": src.document.ID, "filename": filename(src.document),
-				"chunk_id": src.passage.ID, "block_id": src.passage.FirstBlock, "page": src.passage.Page, "section": src.passage.Section,
-				"start": src.passage.Start, "end": src.passage.End,
-				"url": "/d/" + url.PathEscape(src.document.ID) + "?p=" + url.QueryEscape(src.passage.ID) + "#" + src.passage.FirstBlock, "reason": in.Reason,
+			if out.Page > 0 {
+				where = fmt.Sprintf(" at page %d", out.Page)
 			}
 			return result{
-				message: "Opened " + filename(src.document) + where, summary: shorten(in.Reason, 120), details: place,
-				output: func(numberer) any {
-					out := map[string]any{"opened": true}
-					for k, v := range place {
-						out[k] = v
-					}
-					return out
-				},
+				message: "Opened " + out.Filename + where, summary: shorten(in.Reason, 120), details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
+				output: func(numberer) any { return out },
+				effect: func(d *desk) { d.sources.open() },
 			}, nil
 		},
 	}.build()
+}
+
+// placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes from a passage, at the
+// passage, or at its beginning. why is a refusal for the model.
+func (d *desk) placeToOpen(ctx context.Context, in openDocumentInput) (out openDocumentOutput, why string, err error) {
+	if in.CitationNumber == 0 {
+		if in.DocID == "" {
+			return out, "Name what to open: citation_number, the number n of a passage, or doc_id.", nil
+		}
+		doc, why, err := d.find(ctx, in.DocID)
+		if err != nil {
+			return out, "", fmt.Errorf("find document: %w", err)
+		}
+		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: filename(doc), URL: "/d/" + url.PathEscape(doc.ID), Reason: in.Reason}, why, nil
+	}
+	src, ok := d.sources.at(in.CitationNumber)
+	if !ok {
+		return out, fmt.Sprintf("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber), nil
+	}
+	out = openDocumentOutput{
+		Opened: true, CitationNumber: src.n, DocID: src.document.ID, DocumentID: src.document.ID, Filename: filename(src.document), ChunkID: src.passage.ID,
+		BlockID: src.passage.FirstBlock, Page: src.passage.Page, Section: src.passage.Section, Start: src.passage.Start, End: src.passage.End, Reason: in.Reason,
+		URL: "/d/" + url.PathEscape(src.document.ID) + "?p=" + url.QueryEscape(src.passage.ID) + "#" + src.passage.FirstBlock,
+	}
+	if c := src.cited; c != nil {
+		out.Page, out.Section, out.BlockID, out.Start, out.End, out.URL = c.Page, c.Section, c.BlockID, c.Start, c.End, c.URL
+		return out, "", nil
+	}
+	for _, words := range src.quotes {
+		found, err := d.locate(ctx, src, words)
+		if err != nil {
+			return out, "", fmt.Errorf("find quote: %w", err)
+		}
+		if found.check == chat.CheckNotFound {
+			continue
+		}
+		boxes, err := d.boxes(ctx, src.document, found)
+		if err != nil {
+			return out, "", err
+		}
+		out.Page, out.BlockID, out.Start, out.End = pageOf(boxes, src.passage.Page), blockOf(src.passage, found.start), found.start, found.end
+		break
+	}
+	return out, "", nil
 }

@@ -52,6 +52,9 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	if w.givenText() {
 		return unchecked, "The answer comes from the given text alone.", unsupported
 	}
+	if w.ownAnswer {
+		return 1, "The answer says only what was opened, or what there is to open.", unsupported
+	}
 	if w.restsOnContext(markdown) {
 		return unchecked, "The answer rests on the text that came with the question, not on passages of documents.", unsupported
 	}
@@ -119,6 +122,9 @@ func either(first bool, a, b string) string {
 
 func (w *work) coverage() chat.Coverage {
 	opened, pages, empty, _ := w.desk.sources.readings()
+	if w.ownAnswer {
+		return chat.Coverage{EmptySearches: []string{}}
+	}
 	return chat.Coverage{Searched: w.reach, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...)}
 }
 

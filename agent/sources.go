@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"footnote/chat"
 	"footnote/corpus"
 )
 
@@ -13,7 +14,8 @@ type source struct {
 	n        int
 	passage  corpus.Passage
 	document corpus.Document
-	quotes   []string // what the model says it quotes from it
+	quotes   []string       // what the model says it quotes from it
+	cited    *chat.Citation // that an earlier answer has of it, under this number
 }
 
 // sources are the passages of a run by number, and the documents it knows of. A number is given once and never changes.
@@ -28,6 +30,7 @@ type sources struct {
 	pages     map[string]struct{} // reading pages seen
 	empty     []string            // searches that found nothing
 	searches  int
+	shows     bool               // a document was opened for the reader
 	latest    string             // the last search for passages
 	scores    map[string]float64 // the best one of each passage that searches found
 }
@@ -87,6 +90,31 @@ func (s *sources) remember(n int, p corpus.Passage, doc corpus.Document) {
 	defer s.mu.Unlock()
 	s.documents[doc.ID] = doc
 	s.byNumber[n] = &source{n: n, passage: p, document: doc}
+}
+
+// recall gives the source of a footnote of an earlier answer that footnote's number.
+func (s *sources) recall(c chat.Citation, doc corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	s.byNumber[c.Number] = &source{n: c.Number, document: doc, cited: &c, passage: corpus.Passage{
+		ID: c.ChunkID, DocumentID: doc.ID, FirstBlock: c.BlockID, LastBlock: c.BlockID, Page: c.Page, Section: c.Section, Start: c.Start, End: c.End, Text: c.Quote,
+	}}
+	s.last = max(s.last, c.Number)
+}
+
+// open notes that a document was opened for the reader.
+func (s *sources) open() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shows = true
+}
+
+// opens reports whether one was.
+func (s *sources) opens() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shows
 }
 
 // found returns the first documents of which passages were shown in this run and which were not read yet.

@@ -79,6 +79,7 @@ type work struct {
 	badTurns   int        // turns in a row with calls that could not run
 	cutTurns   int
 	undone     []undone
+	ownAnswer  bool      // the answer is the program's own: what it opened for the reader
 	saidUndone bool      // the answer is the program's own: what was not done
 	badCalls   int       // that the model's server could not read
 	promptLost bool      // it was said that the model's server dropped a part of the prompt

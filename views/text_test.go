@@ -81,3 +81,17 @@ func TestOnlyAPassageThatWasOpenedOpens(t *testing.T) {
 		}
 	}
 }
+
+func TestCoverageOfAnAnswerWithoutASearch(t *testing.T) {
+	for _, tt := range []struct {
+		coverage chat.Coverage
+		want     string
+	}{
+		{chat.Coverage{}, "Nothing was searched."},
+		{chat.Coverage{Searched: 2}, "Searched 2 documents, opened 0."},
+	} {
+		if got := coverageText(tt.coverage); got != tt.want {
+			t.Errorf("coverageText(%+v) = %q, want %q", tt.coverage, got, tt.want)
+		}
+	}
+}

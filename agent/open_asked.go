@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/llm"
+)
+
+// mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there.
+const mostNamed = 8
+
+var (
+	opensCited = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|display|go to|jump to|öffne|zeig(?:e)?(?: mir)?|ouvre|abre)(?: up)?(?: the| that| die| das)?` +
+		`(?: (?:source|document|file|page|passage|place|text|quote|original|quelle|dokument|seite|stelle)(?: (?:of|behind|for|from|at|to|von|zu|hinter))?(?: the| der)?)?\s*$`)
+	opensNamed = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|öffne|ouvre|abre)(?: up)?(?: (?:the|my|our|das|die|le|la|el))?( (?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with (?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`)
+	politeEnd  = regexp.MustCompile(`(?i)^[\s.!?]*(?:please|bitte|for me|now)?[\s.!?]*$`)
+)
+
+// citedToOpen is the number of the footnote that a question asks to be opened.
+func citedToOpen(question string) (number int, ok bool) {
+	at := text.Footnote.FindStringSubmatchIndex(question)
+	if at == nil || !opensCited.MatchString(question[:at[0]]) || !politeEnd.MatchString(question[at[1]:]) {
+		return 0, false
+	}
+	digits := at[2:4]
+	if digits[0] < 0 {
+		digits = at[4:6]
+	}
+	number, err := strconv.Atoi(question[digits[0]:digits[1]])
+	return number, err == nil
+}
+
+// documentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing but a document's name;
+// else it may be: “Open questions of the survey”.
+func documentToOpen(question string) (name string, sure bool) {
+	m := opensNamed.FindStringSubmatch(question)
+	if m == nil {
+		return "", false
+	}
+	name = strings.Trim(m[2], `"“”„«» `)
+	first, _, _ := strings.Cut(strings.ToLower(name), " ")
+	named := m[1] != "" && !text.IsStop(first, "en") // not “the document that …”
+	return name, named || name != m[2] || fileName.FindString(name) == name
+}
+
+// openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the question asks for
+// something else, or the run may not open documents.
+func (w *work) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
+	question := strings.TrimSpace(w.run.Request.Message)
+	if w.givenText() || len(question) > 400 || !w.thinks(featurePaths) || w.set.find("open_document") == nil {
+		return nil, false, nil
+	}
+	var said string
+	if number, cited := citedToOpen(question); cited {
+		said, err = w.openCited(ctx, number)
+	} else if name, sure := documentToOpen(question); name != "" {
+		said, err = w.openNamed(ctx, name, sure)
+	}
+	if err != nil || said == "" {
+		return nil, false, err
+	}
+	w.ownAnswer = true
+	if err := w.writer.write(ctx, said); err != nil {
+		return nil, false, err
+	}
+	if said, err = w.writer.finish(ctx); err != nil {
+		return nil, false, err
+	}
+	return append(w.writer.rest(), w.report(said, llm.FinishStop)...), true, nil
+}
+
+// openCited opens the source of a footnote of the conversation's last answer that has any.
+func (w *work) openCited(ctx context.Context, number int) (said string, err error) {
+	if len(w.past.citations) == 0 {
+		return "There is no footnote to open yet: ask a question about your documents first.", nil
+	}
+	for _, c := range w.past.citations {
+		if c.Number != number {
+			continue
+		}
+		doc, err := w.cfg.Library.Document(ctx, w.desk.scope, c.DocumentID)
+		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
+			return fmt.Sprintf("The document of footnote %d, %s, is not there any more.", number, literal(c.Filename)), nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("find the document of a footnote: %w", err)
+		}
+		w.desk.sources.recall(c, doc)
+		return w.opened(ctx, fmt.Sprintf("Opened footnote %d: %s.", number, citedPlace(c)), map[string]any{
+			"citation_number": number, "reason": "You asked for footnote " + strconv.Itoa(number),
+		})
+	}
+	there := make([]string, len(w.past.citations))
+	for i, c := range w.past.citations {
+		there[i] = fmt.Sprintf("%d (%s)", c.Number, citedPlace(c))
+	}
+	return fmt.Sprintf("There is no footnote %d in the last answer. It has %s.", number, enumerate(there, len(there))), nil
+}
+
+// openNamed opens a document. It says nothing when the words may be something else than a name.
+func (w *work) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
+	doc, ok, err := w.desk.entitled(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if !ok && sure {
+		var why string
+		if doc, why, err = w.desk.find(ctx, name); err != nil {
+			return "", fmt.Errorf("find document: %w", err)
+		}
+		ok = why == ""
+	}
+	switch {
+	case ok:
+		w.desk.sources.know(doc)
+		return w.opened(ctx, "Opened "+literal(filename(doc))+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
+	case !sure:
+		return "", nil
+	}
+	docs, _, err := w.cfg.Library.List(ctx, w.desk.scope, corpus.Filter{IDs: w.desk.only, Limit: mostNamed})
+	if err != nil {
+		return "", fmt.Errorf("list documents: %w", err)
+	}
+	if len(docs) == 0 {
+		return "There are no documents yet. Add some first.", nil
+	}
+	names := make([]string, len(docs))
+	for i, d := range docs {
+		names[i] = literal(filename(d))
+	}
+	return fmt.Sprintf("There is no document called “%s”. There %s %s.", literal(shorten(name, 80)), either(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
+}
+
+// opened makes the call that opens a source, and says whether it did.
+func (w *work) opened(ctx context.Context, said string, args map[string]any) (string, error) {
+	call, ok := w.call("open_document", args, 0)
+	if !ok {
+		return "", nil
+	}
+	if err := w.act(ctx, reply{finish: llm.FinishCalls, calls: []llm.Call{call}}); err != nil {
+		return "", err
+	}
+	if !w.desk.sources.opens() {
+		return "It was not opened.", nil
+	}
+	return said, nil
+}
+
+// citedPlace names a citation's document and page.
+func citedPlace(c chat.Citation) string {
+	name := c.Filename
+	if name == "" {
+		name = c.Title
+	}
+	if c.Page > 0 {
+		return fmt.Sprintf("%s, page %d", literal(name), c.Page)
+	}
+	return literal(name)
+}
+
+// enumerate joins names with commas, the first mostNamed of all there are.
+func enumerate(names []string, all int) string {
+	if len(names) > mostNamed {
+		names = names[:mostNamed]
+	}
+	if rest := all - len(names); rest > 0 {
+		return strings.Join(names, ", ") + " and " + strconv.Itoa(rest) + " more"
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// literal escapes what Markdown would read as its own in a name.
+func literal(name string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(name), " ") {
+		if r < utf8.RuneSelf && strings.ContainsRune("\\`*_[]<>#|~&", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

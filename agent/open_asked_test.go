@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/llm/offline"
+	"footnote/llm/scripted"
+)
+
+// A question that only asks for a source to be opened opens it, with any model, and without asking the model.
+func TestWhatIsAskedForIsOpened(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	for name, model := range map[string]llm.Model{"offline": offline.New(), "scripted": scripted.New()} {
+		h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
+		first := h.ask(question("How many days of paid holiday are there?"))
+		session, cited := first.SessionID, h.wait(first.ID).answer().Citations[0]
+		h.hire(model)
+		for _, tt := range []struct{ ask, said, url string }{
+			{"Open citation 1", "Opened footnote 1: Handbook.md.", cited.URL},
+			{"Open [1]", "Opened footnote 1: Handbook.md.", cited.URL},
+			{"Please open the source of footnote 1.", "Opened footnote 1: Handbook.md.", cited.URL},
+			{"Öffne Fußnote 1", "Opened footnote 1: Handbook.md.", cited.URL},
+			{"open the document Survey.md", "Opened Survey.md.", "/d/"},
+			{"Open survey.md", "Opened Survey.md.", "/d/"},
+			{"Open the Staff handbook", "Opened Handbook.md.", "/d/" + cited.DocumentID},
+			{"Open footnote 7", "There is no footnote 7 in the last answer. It has 1 (Handbook.md).", ""},
+			{"Open the document Treaty", "There is no document called “Treaty”. There are Handbook.md and Survey.md.", ""},
+			{"open treaty_of_1815.pdf", `There is no document called “treaty\_of\_1815.pdf”. There are Handbook.md and Survey.md.`, ""},
+		} {
+			req := question(tt.ask)
+			req.SessionID = session
+			got := h.answer(req)
+			a := got.answer()
+			if a.Markdown != tt.said || a.StopReason != chat.StopAnswered || a.Confidence != 1 || len(a.Unsupported) != 0 {
+				t.Errorf("%s: %q is answered %q (%s, %v), want %q", name, tt.ask, a.Markdown, a.StopReason, a.Confidence, tt.said)
+			}
+			opened := ""
+			for _, s := range got.ended() {
+				var out struct{ URL string }
+				if s.ActionType == chat.ActionOpening && json.Unmarshal(s.ToolOutput, &out) == nil {
+					opened = out.URL
+				}
+			}
+			if !strings.HasPrefix(opened, tt.url) || (opened == "") != (tt.url == "") {
+				t.Errorf("%s: %q opens %q, want %q", name, tt.ask, opened, tt.url)
+			}
+		}
+	}
+}
+
+func TestOtherQuestionsWithOpenAreAnswered(t *testing.T) {
+	for _, q := range []string{
+		"Open questions of the survey", "What does footnote 1 say?", "Open the document that mentions the roof", "Open [1] and compare it with [2]",
+		"How do I open a bank account?", "Which sources are open?", "Open the window before you light the boiler",
+	} {
+		_, cited := citedToOpen(q)
+		if _, sure := documentToOpen(q); cited || sure {
+			t.Errorf("%q is taken for an order to open a source (%v) or a document (%v)", q, cited, sure)
+		}
+	}
+}
+
+func TestNothingToOpenYet(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	h.hire(scripted.New())
+	if a := h.answer(question("Open citation 1")).answer(); a.Markdown != "There is no footnote to open yet: ask a question about your documents first." {
+		t.Errorf("answered %q", a.Markdown)
+	}
+}
