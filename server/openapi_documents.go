@@ -16,6 +16,11 @@ func documentOperations() []operation {
 		{status: http.StatusAccepted, about: "What was taken, and what was not.", body: uploaded{}},
 		{status: http.StatusSeeOther, about: "The page of documents, for a form."},
 	}
+	refused := taken
+	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage} {
+		refused = append(refused, outcome{status: status, about: "No file was taken; each is in rejected with its reason.", body: uploaded{}})
+	}
+	refused = append(refused, outcome{status: http.StatusOK, about: "For a form: the page of files that were not taken, beside others that were.", kind: echo.MIMETextHTML})
 	changed := []outcome{
 		{status: http.StatusOK, about: "The document.", body: documentInfo{}},
 		{status: http.StatusSeeOther, about: "The page of documents, for a form."},
@@ -25,13 +30,13 @@ func documentOperations() []operation {
 	return []operation{
 		{
 			method: "POST", path: "/documents", group: "Documents", summary: "Add files",
-			about: "Each file is taken or listed with the reason why not; the others go on. Ask at once: a document counts as soon as it is ready. namespace and meta come before the files they are meant for. A request that is refused leaves no new document behind. A file whose bytes are there already is that document (duplicate_of), which takes over the meta if meta is given.",
+			about: "Each file is taken or listed with the reason why not; the others go on. When none is taken, the status is that of the reason, the highest one if there are several. Ask at once: a document counts as soon as it is ready. namespace and meta come before the files they are meant for. A request that is refused leaves no new document behind. A file whose bytes are there already is that document (duplicate_of), which takes over the meta if meta is given.",
 			form: []parameter{
 				{name: "namespace", schema: patterned(`^[\w.-]{0,128}$`), about: `Where to put the files; "default" if empty.`},
 				{name: "meta", schema: textSchema(), about: "A JSON object about the files: author, date, tags and so on."},
 				{name: "files", need: true, schema: &jsonschema.Schema{Type: "array", MinItems: whole(to(1)), Items: &jsonschema.Schema{Type: "string", Format: "binary"}}, about: "The files."},
 			},
-			formKind: echo.MIMEMultipartForm, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeDiskFull}), outcomes: taken,
+			formKind: echo.MIMEMultipartForm, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeDiskFull}), outcomes: refused,
 		},
 		{
 			method: "POST", path: "/documents/samples", group: "Documents", summary: "Add the sample documents", about: "Once: what is there already stays.",

@@ -19,6 +19,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/views"
 )
 
 // maxFieldBytes bounds a text field of an upload, which is held in memory; files are streamed.
@@ -51,7 +52,7 @@ type upload struct {
 }
 
 // upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be taken is
-// listed with its reason and the others go on; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
+// listed with its reason and the others go on; when all are refused the status says why; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 func (s *Server) upload(c echo.Context) error {
 	if err := s.limitBody(c, s.limits.UploadTotal); err != nil {
 		return err
@@ -67,10 +68,53 @@ func (s *Server) upload(c echo.Context) error {
 	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
 		return invalid("There is no file in the request. Send one or more in the field \"files\".")
 	}
-	if wantsHTML(c) && !byHTMX(c) {
+	return s.uploaded(c, up.res)
+}
+
+// uploaded answers an upload. One of which nothing was taken has the status of its reason.
+func (s *Server) uploaded(c echo.Context, res uploaded) error {
+	status := http.StatusAccepted
+	if len(res.Documents) == 0 {
+		status = refusedStatus(res.Rejected)
+		c.Response().Header().Set("Cache-Control", "no-store")
+		switch status {
+		case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
+			c.Response().Header().Set("Retry-After", "5")
+		}
+	}
+	switch {
+	case !wantsHTML(c) || byHTMX(c):
+		return c.JSON(status, res)
+	case len(res.Rejected) == 0:
 		return c.Redirect(http.StatusSeeOther, "/documents")
 	}
-	return c.JSON(http.StatusAccepted, up.res)
+	page, err := s.frame(c, views.UploadTitle(len(res.Documents)))
+	if err != nil {
+		return err
+	}
+	page.Place = "documents"
+	var refused []views.RefusedFile
+	for _, r := range res.Rejected {
+		refused = append(refused, views.RefusedFile{Name: r.Filename, Reason: r.Detail})
+	}
+	if status == http.StatusAccepted {
+		status = http.StatusOK
+	}
+	return s.showPage(c, status, page, views.UploadRefused(len(res.Documents), refused), nil)
+}
+
+// refusedStatus is the status of the files' reasons, the highest one if they differ: what the server can't do counts more than
+// what is wrong with a file.
+func refusedStatus(files []rejectedFile) int {
+	status := 0
+	for _, f := range files {
+		of, ok := statuses[f.Code]
+		if !ok {
+			of = http.StatusInternalServerError
+		}
+		status = max(status, of)
+	}
+	return status
 }
 
 // takeParts streams all files of an upload into the library.

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"html"
+	"slices"
 	"strings"
 	"testing"
 
+	"footnote/chat"
 	"footnote/corpus"
 )
 
@@ -73,5 +76,68 @@ func TestTheSameFileWithOtherMetaGetsThatMeta(t *testing.T) {
 	b.send("POST", "/search", `{"query":"gutters","filters":{"meta":{"author":"Zed"}}}`).decode(t, &found)
 	if found.TotalResults == 0 {
 		t.Error("a search for the new author finds nothing")
+	}
+}
+
+func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Limits.Upload = 100 })
+	large, unsupported, fine := "@large.md="+strings.Repeat("large ", 100), "@a.exe=MZ\x90\x00\x03\x00\x00\x00", "@fine.md=Fine words."
+	for _, tt := range []struct {
+		name   string
+		parts  []string
+		status int
+		codes  []chat.Code
+	}{
+		{"too large", []string{large}, 413, []chat.Code{chat.CodeTooLarge}},
+		{"of another kind", []string{unsupported}, 415, []chat.Code{chat.CodeUnsupported}},
+		{"both", []string{unsupported, large}, 415, []chat.Code{chat.CodeUnsupported, chat.CodeTooLarge}},
+		{"one is taken", []string{large, fine}, 202, []chat.Code{chat.CodeTooLarge}},
+		{"one is there already", []string{fine, large}, 202, []chat.Code{chat.CodeTooLarge}},
+	} {
+		got, res := b.uploadFiles(tt.parts...)
+		var codes []chat.Code
+		for _, r := range res.Rejected {
+			codes = append(codes, r.Code)
+		}
+		if got.status != tt.status || !slices.Equal(codes, tt.codes) || !strings.Contains(got.body, `"documents":[`) || got.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %v %s, want %d %v", tt.name, got.status, codes, got.body, tt.status, tt.codes)
+		}
+		body, kind := form(t, tt.parts...)
+		page := b.send("POST", "/documents", body, "Content-Type", kind, "Accept", "text/html")
+		want := tt.status
+		if want == 202 {
+			want = 200
+		}
+		if page.status != want {
+			t.Errorf("%s: the page has status %d, want %d", tt.name, page.status, want)
+		}
+		for _, r := range res.Rejected {
+			if !strings.Contains(page.body, r.Filename) || !strings.Contains(page.body, html.EscapeString(r.Detail)) {
+				t.Errorf("%s: the page does not name %q and %q", tt.name, r.Filename, r.Detail)
+			}
+		}
+	}
+	body, kind := form(t, fine)
+	if got := b.send("POST", "/documents", body, "Content-Type", kind, "Accept", "text/html"); got.status != 303 || got.header.Get("Location") != "/documents" {
+		t.Errorf("a form of which all was taken: %d %q", got.status, got.header.Get("Location"))
+	}
+}
+
+func TestTheStatusOfSeveralReasonsIsTheHighest(t *testing.T) {
+	for _, tt := range []struct {
+		codes []chat.Code
+		want  int
+	}{
+		{[]chat.Code{chat.CodeTooLarge, chat.CodeDiskFull, chat.CodeInvalid}, 507},
+		{[]chat.Code{chat.CodeInvalid, chat.CodeInternal}, 500},
+		{[]chat.Code{chat.CodeUnavailable}, 503},
+	} {
+		var files []rejectedFile
+		for _, code := range tt.codes {
+			files = append(files, rejectedFile{Code: code})
+		}
+		if got := refusedStatus(files); got != tt.want {
+			t.Errorf("refusedStatus(%v) = %d, want %d", tt.codes, got, tt.want)
+		}
 	}
 }

@@ -83,6 +83,8 @@ const (
 	txtAskNext       = "Ask next"
 	txtNotCited      = "read, not cited"
 	txtTable         = "Table"
+	txtNoneAdded     = "Nothing was added"
+	txtSomeAdded     = "added, not all"
 	txtLeave         = "Leave Footnote?"
 	txtLeaveTo       = "This link leads to another site:"
 	txtLeaveWhy      = "Footnote does not know that site. The address was written by a model or stands in a document."

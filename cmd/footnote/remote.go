@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,10 +89,19 @@ func (r *remote) send(ctx context.Context, method, path string, headers map[stri
 	}
 	defer resp.Body.Close()
 	var problem struct {
-		Code   chat.Code `json:"code"`
-		Detail string    `json:"detail"`
+		Code     chat.Code       `json:"code"`
+		Detail   string          `json:"detail"`
+		Rejected json.RawMessage `json:"rejected"`
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&problem); err != nil || problem.Detail == "" {
+	told, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err == nil {
+		err = json.Unmarshal(told, &problem)
+	}
+	if err == nil && problem.Rejected != nil { // an upload of which nothing was taken: the body says why, file by file
+		resp.Body = io.NopCloser(bytes.NewReader(told))
+		return resp, nil
+	}
+	if err != nil || problem.Detail == "" {
 		switch resp.StatusCode {
 		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // of a proxy
 			return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "There is no Footnote server behind " + r.url + " now: " + resp.Status}

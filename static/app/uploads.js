@@ -58,8 +58,8 @@ function next() {
 function answer(request) {
   let body = null
   try { body = JSON.parse(request.responseText) } catch { /* said below */ }
+  if (body?.rejected?.length) return { refused: body.rejected[0].detail }
   if (request.status >= 300 || !body) return { refused: body?.detail ?? say('failed') }
-  if (body.rejected?.length) return { refused: body.rejected[0].detail }
   return { done: body.documents?.[0]?.duplicate_of ? say('already') : say('done') }
 }
 
