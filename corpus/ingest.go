@@ -14,7 +14,13 @@ import (
 	"footnote/corpus/text"
 )
 
-const progressEvery = 250 * time.Millisecond
+const (
+	progressEvery = 250 * time.Millisecond
+	maxDeaths     = 3 // of processes over one document, the server's or the one that read the file
+)
+
+var failedThrice = &Failure{Code: "internal",
+	Detail: "Reading this file failed three times: each time the process that read it was ended. Split the file and add the parts, or try again when the computer has more free memory."}
 
 // ingest makes a document's content and makes it ready.
 func (l *Library) ingest(ctx context.Context, job Job) error {
@@ -28,6 +34,9 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	}
 	if d.State == StateReady { // what comes after that may have been broken off
 		return l.wantVectors(ctx, d, false)
+	}
+	if job.Deaths >= maxDeaths {
+		return failedThrice
 	}
 	e, err := l.extract(ctx, job, d)
 	if err != nil {

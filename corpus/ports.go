@@ -187,6 +187,8 @@ type Job struct {
 	User       string // who owns the document; empty means chat.LocalUser
 	SHA256     string // of the version to work on
 	Attempt    int    // from 1; 0 when it is queued
+	// Deaths is how many attempts before this one never ended, since the process that worked on them died. Each is counted before its work begins.
+	Deaths int
 	// Fresh says that nobody ever worked on the document's vectors. One Do at most is told, whatever becomes of it; a queue may forget it.
 	Fresh bool
 }

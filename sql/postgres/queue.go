@@ -35,6 +35,8 @@ type jobArgs struct {
 	User     string `json:"user"`
 	Turn     int64  `json:"turn"`            // see queue_turns.go
 	Fresh    string `json:"fresh,omitempty"` // life, when a fresh job was added; taken off when a replica is told
+	// Begun is how many attempts have begun and not ended, this one included: takeTurns adds one, ended takes it off.
+	Begun int `json:"begun,omitempty"`
 }
 
 // Kind is River's name for the shape of these arguments; it is in the database.

@@ -16,11 +16,12 @@ const nextTurn = `1 + greatest(
 	coalesce((SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'running'),
 		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now())), 0)`
 
-// takeTurns moves jobs to work as River's own statement does, in the order of turns.
+// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins.
 const takeTurns = `
 	WITH next AS (SELECT id FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
 		ORDER BY (args->>'turn')::bigint, id LIMIT $2 FOR UPDATE SKIP LOCKED)
-	UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY[$3::text]
+	UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY[$3::text],
+		args = args || jsonb_build_object('begun', coalesce((args->>'begun')::int, 0) + 1)
 	FROM next WHERE river_job.id = next.id RETURNING river_job.id`
 
 // turnDriver is River's driver but for the order in which it takes jobs.

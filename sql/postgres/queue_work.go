@@ -91,7 +91,7 @@ type riverWorker struct {
 // Work implements river.Worker.
 func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	job := corpus.Job{
-		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256, Attempt: row.Attempt,
+		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256, Attempt: row.Attempt, Deaths: max(row.Args.Begun-1, 0),
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -109,6 +109,9 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	cause := context.Cause(work)
 	stop(nil)
 	lease.Wait()
+	if err != nil {
+		w.ended(ctx, row.ID)
+	}
 	switch {
 	case errors.Is(cause, corpus.ErrCancelled):
 		return river.JobCancel(corpus.ErrCancelled)
@@ -116,6 +119,18 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 		return river.JobSnooze(0)
 	}
 	return err
+}
+
+// ended takes an attempt off the count of those that have begun: it will come again. Where that fails the attempt counts as one whose process
+// died.
+func (w *riverWorker) ended(ctx context.Context, id int64) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
+	defer cancel()
+	_, err := w.db.exec(last, shortTime, `UPDATE river_job SET args = args || jsonb_build_object('begun', (args->>'begun')::int - 1)
+		WHERE id = $1 AND (args->>'begun')::int > 0`, id)
+	if err != nil {
+		w.db.log.WarnContext(last, "an attempt counts as one that never ended", "job", id, "error", err)
+	}
 }
 
 // first reports whether nobody was told before that a job is fresh. It tells nobody twice: a failure means no.

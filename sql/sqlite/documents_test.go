@@ -29,6 +29,20 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 	corpustest.TestQueue(t, func(t *testing.T) (one, two corpus.Queue) {
 		db := openNew(t)
-		return db.Queue(), db.Queue()
+		return mortal{db.Queue()}, db.Queue()
 	})
+}
+
+type mortal struct{ *Queue }
+
+// TakeAndDie implements corpustest.Mortal: the next process frees what this one left at work.
+func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind) {
+	t.Helper()
+	_, _, ok, err := q.take(t.Context(), kind)
+	if err == nil {
+		err = q.free(t.Context())
+	}
+	if err != nil || !ok {
+		t.Fatalf("take a job: %v, %v", ok, err)
+	}
 }

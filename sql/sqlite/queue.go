@@ -127,9 +127,9 @@ func (q *Queue) take(ctx context.Context, kind corpus.JobKind) (n int64, job cor
 	if err == nil {
 		err = q.db.write(ctx, false, func(t *tx) error {
 			now := time.Now()
-			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
-				RETURNING n, kind, document, user, sha256, attempt`,
-				[]any{now.Add(corpus.JobLease).UnixMicro(), kind, now.UnixMicro()}, &n, &job.Kind, &job.DocumentID, &job.User, &job.SHA256, &job.Attempt)
+			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, deaths = deaths + 1, ready_at = ? WHERE n = (`+next+`)
+				RETURNING n, kind, document, user, sha256, attempt, deaths - 1`,
+				[]any{now.Add(corpus.JobLease).UnixMicro(), kind, now.UnixMicro()}, &n, &job.Kind, &job.DocumentID, &job.User, &job.SHA256, &job.Attempt, &job.Deaths)
 		})
 	}
 	if errors.Is(err, sql.ErrNoRows) {

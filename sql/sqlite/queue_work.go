@@ -84,7 +84,7 @@ func (q *Queue) run(ctx context.Context, n int64, job corpus.Job, do func(contex
 
 // settle removes a job that is over and puts others back.
 func (q *Queue) settle(ctx context.Context, n int64, attempt int, err, cause error) error {
-	const back = `UPDATE jobs SET leased = 0, ready_at = ?, attempt = ? WHERE n = ? AND attempt = ?`
+	const back = `UPDATE jobs SET leased = 0, ready_at = ?, attempt = ?, deaths = deaths - 1 WHERE n = ? AND attempt = ?`
 	switch {
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):
 		_, err = q.change(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)

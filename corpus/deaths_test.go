@@ -1,0 +1,69 @@
+package corpus_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/sqlite"
+)
+
+// byHand is a queue whose jobs the test has done.
+type byHand struct {
+	corpus.Queue
+	work chan map[corpus.JobKind]corpus.Worker
+}
+
+func (q byHand) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
+	q.work <- workers
+	<-ctx.Done()
+	return nil
+}
+
+// dying is an extractor whose process is ended each time.
+type dying struct{ read *int }
+
+func (e dying) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
+	*e.read++
+	return corpus.Extracted{}, corpus.ErrReaderDied
+}
+
+func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		jobs []corpus.Job
+		read int // how often the file is opened
+	}{
+		{"the process that reads it", []corpus.Job{{Attempt: 1}, {Attempt: 2}, {Attempt: 3}}, 3},
+		{"the server", []corpus.Job{{Attempt: 4, Deaths: 3}}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			read := 0
+			q := byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}
+			sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+				q.Queue = db.Queue()
+				c.Queue, c.Extractor = q, dying{&read}
+			})
+			sh.start(t)
+			d := sh.add(t, "a.txt", "one")
+			do := (<-q.work)[corpus.JobIngest].Do
+			for i, job := range tt.jobs {
+				job.Kind, job.DocumentID, job.User, job.SHA256 = corpus.JobIngest, d.ID, d.User, d.SHA256
+				err := do(t.Context(), job)
+				if last := i == len(tt.jobs)-1; last && err != nil || !last && !errors.Is(err, corpus.ErrReaderDied) {
+					t.Errorf("attempt %d: %v", job.Attempt, err)
+				}
+			}
+			d, err := sh.Document(t.Context(), chat.Local, d.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.State != corpus.StateFailed || d.Error == nil || !strings.Contains(d.Error.Detail, "failed three times") || read != tt.read {
+				t.Errorf("the document is %s (%v) after %d readings, want it failed after %d", d.State, d.Error, read, tt.read)
+			}
+		})
+	}
+}
