@@ -29,9 +29,8 @@ type part struct {
 type mark struct{ at, number int }
 
 var (
-	marksOrCode = regexp.MustCompile("`[^`\n]*`|\\[\\d{1,3}\\]")
-	listItem    = regexp.MustCompile(`^(?:[-*+•]|\d{1,3}[.)])\s`)
-	boldLine    = regexp.MustCompile(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
+	listItem = regexp.MustCompile(`^(?:[-*+•]|\d{1,3}[.)])\s`)
+	boldLine = regexp.MustCompile(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
 )
 
 // claims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind.
@@ -127,6 +126,7 @@ func surround(all []claim) {
 }
 
 // liftMarks takes the footnotes, and the spaces before them, out of a text. Code keeps what looks like one, and links do.
+// The text is one block.
 func liftMarks(s string) (plain string, marks []mark) {
 	var b strings.Builder
 	runes, done := 0, 0
@@ -134,8 +134,12 @@ func liftMarks(s string) (plain string, marks []mark) {
 		b.WriteString(piece)
 		runes += len([]rune(piece))
 	}
-	for _, at := range marksOrCode.FindAllStringIndex(s, -1) {
-		if s[at[0]] == '`' || strings.HasPrefix(s[at[1]:], "(") {
+	spans := codeSpans(s)
+	for _, at := range footnote.FindAllStringIndex(s, -1) {
+		for len(spans) > 0 && spans[0][1] <= at[0] {
+			spans = spans[1:]
+		}
+		if len(spans) > 0 && spans[0][0] < at[0] || strings.HasPrefix(s[at[1]:], "(") {
 			continue
 		}
 		put(strings.TrimRight(s[done:at[0]], " \t\n"))
@@ -154,55 +158,42 @@ func liftMarks(s string) (plain string, marks []mark) {
 type paragraph struct {
 	text  string
 	group int
-	kind  paragraphKind
+	kind  lineKind
 }
-
-type paragraphKind int
-
-const (
-	plainText paragraphKind = iota
-	item
-	row
-)
 
 // paragraphs leaves out what makes no claims: headings, code, the heads of tables.
 func paragraphs(markdown string) []paragraph {
 	var out []paragraph
-	group, apart := 0, true // apart: the next line does not go on with the one before
-	for _, line := range strings.Split(withoutCode(markdown), "\n") {
-		line = strings.TrimSpace(line)
-		for strings.HasPrefix(line, ">") {
-			line = strings.TrimSpace(line[1:])
-		}
-		kind := plainText
-		switch {
-		case line == "":
+	group, apart := 0, true // apart: the next line does not belong to the one before
+	for _, b := range blocks(markdown) {
+		last := len(out) - 1
+		switch b.kind {
+		case codeLine:
+			continue
+		case blankLine:
 			apart = true
 			continue
-		case strings.Trim(line, "|-: *_=") == "":
-			if n := len(out) - 1; n >= 0 && out[n].kind == row && strings.Contains(line, "|") {
-				out = out[:n]
+		case ruleLine:
+			isRow := strings.Contains(b.text, "|")
+			if last >= 0 && out[last].kind == rowLine && isRow {
+				out = out[:last]
 			}
-			apart = !strings.Contains(line, "|")
+			apart = !isRow
 			continue
-		case strings.HasPrefix(line, "#"), boldLine.MatchString(line) && !strings.ContainsAny(line, ".!?"):
+		case headingLine:
 			group, apart = group+1, true
 			continue
-		case listItem.MatchString(line):
-			kind = item
-		case strings.HasPrefix(line, "|"):
-			kind = row
 		}
-		last := len(out) - 1
-		if last >= 0 && kind == plainText && !apart && out[last].kind != row {
-			out[last].text += "\n" + line
-			continue
+		var lines []string
+		for line := range strings.Lines(b.text) {
+			_, _, line = unquote(line, len(line))
+			lines = append(lines, strings.TrimSpace(line))
 		}
-		belongs := last >= 0 && out[last].group == group && kind != plainText && (!apart || out[last].kind == kind || leadsOn(out[last].text))
+		belongs := last >= 0 && out[last].group == group && b.kind != textLine && (!apart || out[last].kind == b.kind || leadsOn(out[last].text))
 		if !belongs {
 			group++
 		}
-		out = append(out, paragraph{line, group, kind})
+		out = append(out, paragraph{strings.Join(lines, "\n"), group, b.kind})
 		apart = false
 	}
 	return out
@@ -212,23 +203,4 @@ func paragraphs(markdown string) []paragraph {
 func leadsOn(s string) bool {
 	plain, _ := liftMarks(s)
 	return strings.HasSuffix(strings.TrimRight(plain, "*_ "), ":")
-}
-
-// withoutCode drops fenced code: it makes no claims.
-func withoutCode(markdown string) string {
-	if !strings.Contains(markdown, "```") {
-		return markdown
-	}
-	var out []string
-	fenced := false
-	for _, line := range strings.Split(markdown, "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
-			continue
-		}
-		if !fenced {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
 }

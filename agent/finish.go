@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -90,6 +91,10 @@ func (w *work) done(ctx context.Context, err error) chat.RunDone {
 		return chat.RunDone{Status: chat.RunCompleted}
 	case errors.Is(err, errCancelled):
 		return chat.RunDone{Status: chat.RunCancelled}
+	case errors.Is(err, errLeft):
+		return chat.RunDone{Status: chat.RunCancelled, Error: &chat.StepError{
+			Code: chat.CodeUnauthorized, Message: "Your key was revoked before the answer was done.",
+		}}
 	case errors.Is(err, errStopping):
 		return chat.RunDone{Status: chat.RunInterrupted, Error: &chat.StepError{
 			Code: chat.CodeUnavailable, Message: "The server was stopped before the answer was done. Press Continue to go on.", Retryable: true,
@@ -143,18 +148,25 @@ func (w *work) closed(done chat.RunDone) []chat.Payload {
 }
 
 // end stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run is left to whoever
-// takes it over.
+// takes it over. Events that no store can take are left out, and the run ends as failed with that as its reason.
 func (w *work) end(ctx context.Context, last []chat.Payload) {
 	limit := time.NewTimer(endTime)
 	defer limit.Stop()
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		err := w.emit(ctx, last...)
 		if err == nil {
+			w.ended(w.run.ID)
 			return
+		}
+		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
+			done := w.done(ctx, err)
+			last = append(w.storable(), done)
+			continue
 		}
 		switch chat.CodeOf(err) {
 		case chat.CodeConflict, chat.CodeNotFound:
 			w.cfg.Log.WarnContext(ctx, "run ended elsewhere", "run", w.run.ID, "error", err)
+			w.ended(w.run.ID)
 			return
 		}
 		timer := time.NewTimer(pause)
@@ -163,7 +175,43 @@ func (w *work) end(ctx context.Context, last []chat.Payload) {
 		case <-limit.C:
 			timer.Stop()
 			w.cfg.Log.ErrorContext(ctx, "run's end could not be stored", "run", w.run.ID, "error", err)
+			w.endFailed(w.run.ID, err)
 			return
 		}
 	}
+}
+
+// storable ends the steps that are open, as far as they can be stored.
+func (w *work) storable() []chat.Payload {
+	return slices.DeleteFunc(w.closed(chat.RunDone{Status: chat.RunFailed}), func(p chat.Payload) bool {
+		_, err := chat.NewEvent(w.run.ID, p)
+		return err != nil
+	})
+}
+
+// endFailed remembers why the end of a run could not be stored, for when the run is taken over here.
+func (r *Runs) endFailed(runID string, why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unended[runID] = why
+}
+
+// ended forgets what endFailed remembers.
+func (r *Runs) ended(runID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.unended, runID)
+}
+
+// givenUp returns why a run is not carried on any more after it was taken over too often: the server stopped each time, unless it is known
+// here that the run's end could not be stored.
+func (r *Runs) givenUp(runID string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	why := r.unended[runID]
+	if why == nil {
+		return errStopping
+	}
+	return &chat.Error{Code: chat.CodeOf(why), Err: why,
+		Message: fmt.Sprintf("The answer was written %d times and could not be stored. %s", maxRestarts+1, chat.MessageOf(why))}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"footnote/chat"
@@ -13,6 +14,11 @@ import (
 func (r *Runs) Run(ctx context.Context) error {
 	if err := r.takeOverAtStart(ctx); err != nil {
 		return err
+	}
+	if r.cfg.Left != nil {
+		var watching sync.WaitGroup
+		watching.Go(func() { r.watchUsers(ctx) })
+		defer watching.Wait()
 	}
 	r.heed(ctx)
 	r.sendWaiting(ctx)

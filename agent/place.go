@@ -35,41 +35,29 @@ func (w *work) placeInstead(ctx context.Context, answer string) (ok bool, err er
 // placed returns an answer with the number of a passage behind each sentence that it bears out, instead of what footnotes there were; how many
 // sentences have one, and how many state something at all. Headings and code have none.
 func (w *work) placed(answer string) (marked string, placed, stated int) {
-	var out, open []string // open: lines of one paragraph
+	var b strings.Builder
 	put := func(piece string) {
-		p, s := 0, 0
-		piece, p, s = w.placedIn(piece)
-		out = append(out, piece)
+		text := strings.TrimRight(piece, "\r\n")
+		said, p, s := w.placedIn(text)
+		b.WriteString(said + piece[len(text):])
 		placed, stated = placed+p, stated+s
 	}
-	end := func() {
-		if len(open) > 0 {
-			put(strings.Join(open, "\n"))
-			open = nil
+	all := blocks(answer)
+	for i, piece := range all {
+		text, head := piece.text, ""
+		if i+1 < len(all) && underTable.MatchString(strings.TrimRight(all[i+1].text, "\r\n")) { // its last line is the head of a table
+			cut := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\n') + 1
+			text, head = text[:cut], text[cut:]
 		}
-	}
-	fenced := false
-	lines := strings.Split(answer, "\n")
-	for i, line := range lines {
-		trimmed := strings.TrimSpace(line)
-		fence := strings.HasPrefix(trimmed, "```")
-		switch {
-		case fenced, fence, trimmed == "", trimmed[0] == '#', i+1 < len(lines) && underTable.MatchString(lines[i+1]):
-			end()
-			out = append(out, line)
-			fenced = fenced != fence
-		case trimmed[0] == '|':
-			end()
-			put(line)
-		case listItem.MatchString(trimmed):
-			end()
-			open = []string{line}
+		switch piece.kind {
+		case textLine, itemLine, rowLine:
+			put(text)
 		default:
-			open = append(open, line)
+			b.WriteString(text)
 		}
+		b.WriteString(head)
 	}
-	end()
-	return strings.Join(out, "\n"), placed, stated
+	return b.String(), placed, stated
 }
 
 // placedIn is placed for one paragraph, list item or row of a table.

@@ -132,11 +132,11 @@ func (p *plan) ready() []int {
 
 func over(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
 
-// query is what is searched for a part. One that points back borrows the words that it points to.
+// query is what is searched for a part. One that leans on others borrows their words.
 func (p *plan) query(i int) string {
 	part := p.parts[i]
 	words := []string{part.Query}
-	if pronoun.MatchString(part.Query) {
+	if leans(part.Query) {
 		own := keywords(part.Query)
 		for _, on := range part.DependsOn {
 			for _, word := range keywords(p.parts[on].Query) {

@@ -96,7 +96,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) {
 		problem := ""
 		if err != nil {
 			switch chat.CodeOf(err) {
-			case chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
+			case chat.CodeUnauthorized, chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
 				problem = chat.MessageOf(err)
 			default:
 				r.cfg.Log.WarnContext(ctx, "waiting question could not be sent yet", "session", session.ID, "error", err)

@@ -84,7 +84,7 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 		}
 		unsupported = append(unsupported, c.text)
 	}
-	if cited == 0 {
+	if cited == 0 || len(w.cite.list) == 0 {
 		return 0.1, "No sentence carries a footnote.", unsupported
 	}
 	exact := 0

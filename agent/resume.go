@@ -37,7 +37,10 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if past.answered {
 		return true, nil
 	}
-	if away := time.Since(log[len(log)-1].At); away > maxAway || past.restarts >= maxRestarts && !past.handed {
+	if past.restarts >= maxRestarts && !past.handed {
+		return false, w.givenUp(w.run.ID)
+	}
+	if time.Since(log[len(log)-1].At) > maxAway {
 		return false, errStopping
 	}
 	if err := w.prepare(ctx); err != nil {

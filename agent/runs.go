@@ -60,6 +60,9 @@ type Config struct {
 	ApproveWeb bool
 
 	Framework Framework // drives the runs; nil: the agent's own loop
+
+	// Left reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil: nobody does.
+	Left func(user string) bool
 }
 
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.
@@ -78,7 +81,8 @@ type Runs struct {
 	starting sync.RWMutex // held for writing while runs are taken over at the start, so that none of ours is among them
 	mu       sync.Mutex
 	active   map[string]*handle
-	begun    int // runs being stored, not active yet
+	unended  map[string]error // why the end of a run could not be stored; of runs that are not over
+	begun    int              // runs being stored, not active yet
 	stopping bool
 	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
@@ -125,13 +129,16 @@ func NewRuns(cfg Config) (*Runs, error) {
 	}
 	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
 		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), counts: newCache[int](maxCached),
-		active: map[string]*handle{}, look: make(chan struct{}, 1)}, nil
+		active: map[string]*handle{}, unended: map[string]error{}, look: make(chan struct{}, 1)}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
 // IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeNotFound for a
 // namespace or documents that the user does not have, CodeTooMany when too many runs are under way, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
+	if r.left(user) {
+		return chat.Run{}, false, &chat.Error{Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked."}
+	}
 	req, set, err := r.check(req)
 	if err != nil {
 		return chat.Run{}, false, err

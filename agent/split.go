@@ -30,14 +30,12 @@ var (
 		regexp.MustCompile(`(?i)\b(?:differences?|distinction|comparison)\s+between\s+(.+?)\s+and\s+(.+?)[\s?.!]*$`),
 		regexp.MustCompile(`(?i)^(?:how (?:does|do|did)\s+)?(.+?)\s+(?:versus|vs\.?|(?:compare|compares|compared|differ|differs) (?:to|with|from))\s+(.+?)[\s?.!]*$`),
 	}
-	ownQuestion  = regexp.MustCompile(`(?i)(?:[?;]+|,?\s+(?:and|but)(?:\s+also)?)\s+(what|who|whom|whose|when|where|why|how|which)\b`)
-	newSentence  = regexp.MustCompile(`[?;]+\s+`)
 	lastRelation = regexp.MustCompile(`(?i)^.*\b(?:of|for|in|from|by|at|on)\s+`)
 	tailRelation = regexp.MustCompile(`(?i)\s+(?:in|for|regarding|concerning|with regard to|with respect to|in terms of|when it comes to|according to)\s+.+$`)
 	pronoun      = regexp.MustCompile(`(?i)\b(?:it|its|they|them|their|he|him|his|she|her|that|this|those|these|there|then)\b`)
 )
 
-// split takes a question apart by rules: the sides of a comparison, or the questions it consists of. A question that they find no
+// split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that they find no
 // parts in comes back whole.
 func split(question string, a analysis) []subQuery {
 	q := strings.Join(strings.Fields(question), " ")
@@ -45,19 +43,16 @@ func split(question string, a analysis) []subQuery {
 		return undivided(question)
 	}
 	var parts []subQuery
-	if a.Type == typeComparison {
+	for i, c := range questions(q) {
+		part := subQuery{Query: c.text, Reasoning: "A question of its own", DependsOn: []int{}}
+		if i > 0 && (pronoun.MatchString(c.text) || c.joined && leans(c.text)) && !names(c.text) {
+			part.Reasoning, part.DependsOn = "Builds on the part before", []int{i - 1}
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 && a.Type == typeComparison {
 		for _, side := range sides(q) {
 			parts = append(parts, subQuery{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}})
-		}
-	}
-	if len(parts) < 2 {
-		parts = nil
-		for i, s := range questions(q) {
-			part := subQuery{Query: s, Reasoning: "A question of its own", DependsOn: []int{}}
-			if i > 0 && pronoun.MatchString(s) && len(entities(s)) == 0 {
-				part.Reasoning, part.DependsOn = "Builds on the part before", []int{i - 1}
-			}
-			parts = append(parts, part)
 		}
 	}
 	if len(parts) < 2 || len(parts) > maxParts {
@@ -96,32 +91,46 @@ func sides(q string) []string {
 				items[i] += tail
 			}
 		}
-		return slices.Compact(items)
+		if items = slices.Compact(items); comparable(items) {
+			return items
+		}
+		return nil
 	}
 	return nil
 }
 
-// questions are the questions that a text consists of.
-func questions(q string) []string {
-	var cuts []int
-	for _, m := range ownQuestion.FindAllStringSubmatchIndex(q, -1) {
-		cuts = append(cuts, m[2])
-	}
-	for _, m := range newSentence.FindAllStringIndex(q, -1) {
-		cuts = append(cuts, m[1])
-	}
-	slices.Sort(cuts)
-	var out []string
-	from := 0
-	for _, cut := range append(slices.Compact(cuts), len(q)) {
-		s := strings.TrimSpace(q[from:cut])
-		for _, joint := range []string{" also", " and", " but"} {
-			s = strings.TrimSuffix(s, joint)
+// names reports whether a part names something: a date alone does not say what it is about.
+func names(part string) bool {
+	return slices.ContainsFunc(entities(part), func(e string) bool { return !dateOrYear.MatchString(e) })
+}
+
+// leans reports whether a part borrows what it is about from another: it points back, or has a single content word.
+func leans(part string) bool { return pronoun.MatchString(part) || contentOf(part) < 2 }
+
+// contentOf counts the content words of a part, by the words that its language asks with.
+func contentOf(part string) int {
+	said := wordsAt(part)
+	a, n := languageFrom(said), 0
+	for _, w := range said {
+		if !a.isFunction(w.word) {
+			n++
 		}
-		if s = strings.Trim(s, " ,;?.!"); s != "" {
-			out = append(out, s)
-		}
-		from = cut
 	}
-	return out
+	return n
+}
+
+// comparable reports whether the sides of a comparison are whole by themselves. One that is a single word before a longer side may share
+// its last word, as in “the old and the new tariff”; a name does not.
+func comparable(items []string) bool {
+	last := contentOf(items[len(items)-1])
+	for _, item := range items {
+		said := wordsAt(item)
+		switch n := contentOf(item); {
+		case n == 0, !grammars[0].isWhole(said):
+			return false
+		case n == 1 && last > 1 && len(said) > 1 && item == strings.ToLower(item):
+			return false
+		}
+	}
+	return true
 }

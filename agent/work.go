@@ -19,6 +19,7 @@ import (
 // Why a run's context may end.
 var (
 	errCancelled = errors.New("cancelled by the user")
+	errLeft      = errors.New("the user has no valid key any more")
 	errStopping  = errors.New("the server stops")
 	errLeaving   = errors.New("the server stops, another one goes on")
 	errLost      = errors.New("another server works on this run")

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,7 +39,11 @@ type writer struct {
 	text    strings.Builder // rewritten, since the last reset
 	stored  int             // bytes of text that are stored
 	queued  []chat.Payload  // citations that come before the rest of text
-	code    codeState
+	lines   lineReader      // of the lines that are whole
+	line    int             // where the line that is not whole begins in text
+	kind    lineKind        // of that line, once it is known whether it is code
+	known   bool
+	open    bool // raw begins with backticks of which it is not known yet whether they open a code span
 	plain   bool // no footnotes: the answer comes from a given text
 	refusal bool // no footnotes either
 	last    time.Time
@@ -46,13 +51,6 @@ type writer struct {
 	timer   *time.Timer
 	err     error // of the timer's storing
 	started bool
-}
-
-// codeState says whether the text is inside code, where brackets are not markers.
-type codeState struct {
-	fence  bool
-	inline int // backticks that opened it
-	line   bool
 }
 
 func newWriter(emit emitFunc, cite *citer, plain bool) *writer {
@@ -67,7 +65,10 @@ func (w *writer) write(ctx context.Context, s string) error {
 		return w.err
 	}
 	w.said.WriteString(s)
-	w.raw += s
+	waits := w.open && !strings.HasSuffix(w.raw, "`") && !strings.ContainsAny(s, "`\n")
+	if w.raw += s; waits {
+		return nil
+	}
 	if err := w.rewrite(ctx, false); err != nil {
 		return err
 	}
@@ -162,8 +163,8 @@ func (w *writer) reset() (text string, wasStored bool) {
 	w.stopTimer()
 	text, wasStored = w.text.String()+w.raw, w.stored > 0
 	w.said.Reset()
-	w.raw, w.stored, w.queued, w.code, w.started = "", 0, nil, codeState{}, false
-	w.refusal = false
+	w.raw, w.stored, w.queued, w.started = "", 0, nil, false
+	w.lines, w.line, w.known, w.refusal = lineReader{}, 0, false, false
 	w.text.Reset()
 	w.cite.reset()
 	return text, wasStored
@@ -178,59 +179,46 @@ func (w *writer) shown() bool {
 
 // rewrite moves raw text to text, but for what may still become a marker.
 func (w *writer) rewrite(ctx context.Context, final bool) error {
+	w.open = false
 	if w.text.Len() == 0 && w.holdsRefusal(final) {
 		return nil
 	}
 	for w.raw != "" {
-		i := strings.IndexAny(w.raw, "[【`\n")
+		i := strings.IndexAny(w.raw, "[【`\\\n")
 		if i < 0 {
 			w.put(len(w.raw), final)
 			return nil
 		}
-		if i > 0 {
-			w.code.line = strings.TrimSpace(w.raw[:i]) != "" || w.code.line
-		}
-		switch w.raw[i] {
-		case '\n':
-			w.code.inline, w.code.line = 0, false
+		if w.raw[i] == '\n' {
 			w.move(i + 1)
+			continue
+		}
+		code, known := w.inCodeBlock(final)
+		if !known {
+			w.put(i, final)
+			return nil
+		}
+		var held bool
+		var err error
+		switch w.raw[i] {
 		case '`':
-			n := len(w.raw[i:]) - len(strings.TrimLeft(w.raw[i:], "`"))
-			if i+n == len(w.raw) && !final {
-				w.put(i, final)
-				return nil
-			}
-			w.code.ticks(n)
-			w.move(i + n)
+			held = w.backticks(i, code, final)
+		case '\\':
+			held = w.backslash(i, code, final)
 		default:
-			held, err := w.bracket(ctx, i, final)
-			if err != nil || held {
-				return err
-			}
+			held, err = w.bracket(ctx, i, code, final)
+		}
+		if err != nil || held {
+			return err
 		}
 	}
 	return nil
 }
 
-// ticks notes a run of backticks.
-func (c *codeState) ticks(n int) {
-	switch {
-	case n >= 3 && !c.line:
-		c.fence = !c.fence
-	case c.fence:
-	case c.inline == n:
-		c.inline = 0
-	case c.inline == 0:
-		c.inline = n
-	}
-	c.line = true
-}
-
 // bracket deals with a "[" at i. held means that more text must come first.
-func (w *writer) bracket(ctx context.Context, i int, final bool) (held bool, err error) {
+func (w *writer) bracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
-	w.code.line = true
-	if w.code.fence || w.code.inline > 0 {
+	if code {
 		w.move(i + open)
 		return false, nil
 	}
@@ -260,6 +248,13 @@ func (w *writer) quote(ctx context.Context, q llm.Quoted) error {
 		return err
 	}
 	return w.mark(ctx, []int{q.Passage}, q.Words)
+}
+
+var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
+
+// joins reports whether two texts without a marker between them would make a footnote, or another run of backticks.
+func joins(before, after string) bool {
+	return openNumber.MatchString(before) || strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
 }
 
 // mark writes the footnotes of one marker: for the words, or, without any, for the sentence before it. Numbers without a passage are
@@ -293,22 +288,36 @@ func (w *writer) mark(ctx context.Context, numbers []int, words string) error {
 			w.text.WriteByte(' ')
 		}
 	}
+	if !written {
+		w.known = false // without the marker the line may begin as a fence does
+		if before := w.text.String()[w.line:]; joins(before, w.raw) {
+			w.text.WriteByte(' ')
+		}
+	}
 	return nil
 }
 
 // move takes n bytes over as they are.
 func (w *writer) move(n int) {
-	w.text.WriteString(w.raw[:n])
+	piece := w.raw[:n]
 	w.raw = w.raw[n:]
+	for {
+		at := strings.IndexByte(piece, '\n') + 1
+		if at == 0 {
+			break
+		}
+		w.text.WriteString(piece[:at])
+		piece = piece[at:]
+		w.lines.read(w.text.String()[w.line:])
+		w.line, w.known = w.text.Len(), false
+	}
+	w.text.WriteString(piece)
 }
 
 // put takes n bytes over, but for a space at their end, which a dropped marker would take with it.
 func (w *writer) put(n int, final bool) {
 	if !final && n > 0 && w.raw[n-1] == ' ' {
 		n--
-	}
-	if strings.TrimSpace(w.raw[:n]) != "" {
-		w.code.line = true
 	}
 	w.move(n)
 }

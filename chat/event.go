@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -37,11 +38,18 @@ type Event struct {
 	Body  json.RawMessage // the payload as a JSON object, exactly as stored
 }
 
-// NewEvent encodes a payload. Seq and At are the store's to set.
+// ErrNotStorable is in the chain of an error of Store.Append when a payload has no JSON form: a number that is not finite, or raw JSON that
+// is not valid. Trying again can't help.
+var ErrNotStorable = errors.New("the payload has no JSON form")
+
+// NewEvent encodes a payload. Seq and At are the store's to set. It fails with ErrNotStorable.
 func NewEvent(runID string, p Payload) (Event, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
-		return Event{}, fmt.Errorf("encode %s: %w", p.Kind(), err)
+		return Event{}, &Error{
+			Code: CodeInternal, Message: "A part of the answer can't be stored, because of a mistake in the program. Ask again; the log has the details.",
+			Err: fmt.Errorf("encode %s: %w: %w", p.Kind(), ErrNotStorable, err),
+		}
 	}
 	return Event{RunID: runID, Type: p.Kind(), Body: body}, nil
 }

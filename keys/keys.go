@@ -41,6 +41,7 @@ type File struct {
 	read  os.FileInfo // what was read last; nil: there was no file
 	found bool        // there is, or was, a file: from then on nobody gets in without a key
 	users map[[sha256.Size]byte]holder
+	lost  map[string]bool // users who had a key since the file was opened, and have none now
 }
 
 // holder is who has a key, for as long as it is valid.
@@ -53,7 +54,7 @@ type holder struct {
 // Open reads the file. A missing file holds no keys; one that can't be understood is an error. With required, a key is needed from
 // the start: while the file is missing, nobody gets in.
 func Open(path string, required bool) (*File, error) {
-	f := &File{path: path, required: required, users: map[[sha256.Size]byte]holder{}}
+	f := &File{path: path, required: required, users: map[[sha256.Size]byte]holder{}, lost: map[string]bool{}}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f, f.refresh()
@@ -80,6 +81,22 @@ func (f *File) User(key string) (name string, valid context.Context, err error) 
 		return "", nil, errUnknown
 	}
 	return h.name, h.valid, nil
+}
+
+// Left reports whether a user may have no more work done: keys are needed, and this user has none. The local user, whose work may have
+// begun before the first key was made, has left once a key of this name was revoked. Nobody has left by a file that can't be read.
+func (f *File) Left(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refresh() != nil || !f.required && !f.found {
+		return false
+	}
+	for _, h := range f.users {
+		if h.name == name {
+			return false
+		}
+	}
+	return name != chat.LocalUser || f.lost[name]
 }
 
 // Run ends what is open under revoked keys, until ctx ends.
@@ -126,6 +143,9 @@ func (f *File) refresh() error {
 			f.users[sum] = holder{name, valid, end}
 		}
 	}
+	for _, h := range f.users {
+		delete(f.lost, h.name)
+	}
 	f.read, f.found = now, true
 	return nil
 }
@@ -136,6 +156,7 @@ func (f *File) revoke(names map[[sha256.Size]byte]string) {
 		if names[sum] != h.name {
 			h.end()
 			delete(f.users, sum)
+			f.lost[h.name] = true
 		}
 	}
 }

@@ -113,3 +113,55 @@ func TestNamesOfUsers(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+func TestAUserHasLeftWithTheLastKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	f, err := Open(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(when string, left map[string]bool) {
+		t.Helper()
+		for name, want := range left {
+			if got := f.Left(name); got != want {
+				t.Errorf("%s: Left(%s) = %v, want %v", when, name, got, want)
+			}
+		}
+	}
+	want("without keys", map[string]bool{chat.LocalUser: false, "anna": false})
+	for _, name := range []string{"anna", "anna", "bert"} {
+		if _, err := New(path, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("with keys", map[string]bool{chat.LocalUser: false, "anna": false, "bert": false, "carl": true})
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(raw), "\n")
+	if err := replace(path, []byte(lines[0]+lines[2]+lines[3])); err != nil { // anna's first key goes
+		t.Fatal(err)
+	}
+	want("with one of two keys revoked", map[string]bool{"anna": false, "bert": false})
+	if _, err := Revoke(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	want("with both revoked", map[string]bool{"anna": true, "bert": false})
+	if _, err := New(path, chat.LocalUser); err != nil {
+		t.Fatal(err)
+	}
+	want("with a key of local", map[string]bool{chat.LocalUser: false})
+	if _, err := Revoke(path, chat.LocalUser); err != nil {
+		t.Fatal(err)
+	}
+	want("with it revoked", map[string]bool{chat.LocalUser: true})
+	if _, err := New(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	want("with a new key", map[string]bool{"anna": false})
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	want("with the file gone", map[string]bool{"anna": false, "bert": false})
+}

@@ -582,7 +582,7 @@ func ending(t *Turn) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		switch t.Status {
 		case chat.RunCancelled:
-			templ_7745c5c3_Err = notice(t, "stop", "", t.stays(txtStopped), txtContinue).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = notice(t, "stop", "", t.stays(t.reason(txtStopped)), txtContinue).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -43,7 +43,7 @@ func (s *settings) limited(store chat.Store) chat.Store {
 type keyCommand struct {
 	New    keyNewCommand    `cmd:"" help:"Make a key for a user and show it once."`
 	List   keyListCommand   `cmd:"" help:"List the users who have a key."`
-	Revoke keyRevokeCommand `cmd:"" help:"Revoke all keys of a user: what is open under them ends within seconds."`
+	Revoke keyRevokeCommand `cmd:"" help:"Revoke all keys of a user: what is open under them, runs and waiting questions end within seconds."`
 }
 
 // Help is what 'footnote key --help' adds.

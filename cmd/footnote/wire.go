@@ -80,13 +80,16 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if a.tools, err = set.tools(log); err != nil {
 		return nil, err
 	}
+	if a.keys, err = set.openKeys(); err != nil {
+		return nil, err
+	}
 	a.runs, err = agent.NewRuns(agent.Config{
 		Store: set.limited(a.stores.chats), Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
 		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
 		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), SystemPrompt: set.systemPrompt(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens, ToolTimeout: set.AgentTimeoutPerTool,
-		Lease: set.RunLease,
+		Lease: set.RunLease, Left: a.keys.Left,
 	})
 	if err != nil {
 		return nil, err
@@ -98,9 +101,6 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	gather := func(ctx context.Context, user string, req chat.RunRequest, most int) ([]corpus.Result, []chat.Step, []string, error) {
 		g, err := a.runs.Gather(ctx, user, req, most)
 		return g.Results, g.Steps, g.Notes, err
-	}
-	if a.keys, err = set.openKeys(); err != nil {
-		return nil, err
 	}
 	a.server, err = server.New(server.Config{
 		Keys:   a.keys,

@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm/offline"
+	"footnote/llm/scripted"
+)
+
+// The writer once took what follows a lone backtick for code, the check of the answer did not, and the run never ended.
+func TestALoneBacktickLosesNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, says2 := range []string{
+		"There are 28` days of paid holiday a year [1]. Unused days may be carried over until 31 March of the following year [1].",
+		"``There are 28 days of paid holiday a year [1]. Unused days may be carried over until 31 March of the following year [1].",
+	} {
+		model := scripted.New(calls(search("holiday")), says(says2))
+		h := newHouse(t, model)
+		got := h.answer(question("How many days of holiday are there?"))
+		a := got.answer()
+		if len(a.Citations) != 2 || a.Confidence != 1 || len(a.Unsupported) != 0 || got.text() != a.Markdown || !strings.Contains(a.Markdown, "`") {
+			t.Errorf("answer = %+v, shown %q", a, got.text())
+		}
+		if n := len(model.Requests()); n != 2 {
+			t.Errorf("the model was asked %d times, want 2", n)
+		}
+	}
+}
+
+func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says("Hello."))
+	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}} })
+	d := h.answer(question("Hello!")).done()
+	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, "can't be stored") {
+		t.Errorf("done = %+v, error = %+v", d, d.Error)
+	}
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+}
+
+func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	h := newHouse(t, offline.New())
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, question("How many days?"), chat.Lease{Owner: "dead", Until: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := chat.Step{Step: "restart", Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Details: map[string]any{}}
+	first, second := again, again
+	first.CallID, second.CallID = "c1", "c2"
+	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{}, first, second); err != nil {
+		t.Fatal(err)
+	}
+	h.runs.endFailed(run.ID, &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again."})
+	d := h.carriedOn(run.ID).done()
+	const want = "The answer was written 3 times and could not be stored. The disk is full. Free some space and try again."
+	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want {
+		t.Errorf("done = %+v, error = %+v; want failed, %q", d, d.Error, want)
+	}
+	if len(h.runs.unended) != 0 {
+		t.Errorf("remembered still: %v", h.runs.unended)
+	}
+}

@@ -1,0 +1,187 @@
+package agent
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// grammar is how a language joins questions: its conjunctions and its question words. Both are closed classes. Question words that join
+// clauses of statements as well (French que, Spanish words without accents, Italian che) are left out.
+type grammar struct {
+	language     string
+	conjunctions []string
+	questions    []string
+}
+
+var grammars = []grammar{
+	{"en", words("and but or also"), words("what who whom whose when where why how which")},
+	{"de", words("und aber oder sowie"), words("was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche welcher welches welchen welchem")},
+	{"fr", words("et mais ou"), words("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle")},
+	{"es", words("y e pero o u"), words("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles")},
+	{"it", words("e ed ma o"), words("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual")},
+}
+
+func words(list string) []string { return strings.Fields(list) }
+
+// isFunction reports whether a word carries no subject. In a language without a list of such words the short ones do not.
+func (a grammar) isFunction(word string) bool {
+	if a.language == "it" {
+		return utf8.RuneCountInString(word) <= 3 || slices.Contains(a.questions, word)
+	}
+	return text.IsStop(word, a.language) || slices.Contains(a.questions, word)
+}
+
+// wordAt is a word of a question with its place in bytes, in lower case.
+type wordAt struct {
+	word       string
+	start, end int
+	gap        string // what stands between it and the word before
+}
+
+var wordShape = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-._][\p{L}\p{M}\p{N}]+)*`)
+
+func wordsAt(q string) []wordAt {
+	var out []wordAt
+	from := 0
+	for _, at := range wordShape.FindAllStringIndex(q, -1) {
+		out = append(out, wordAt{strings.ToLower(q[at[0]:at[1]]), at[0], at[1], q[from:at[0]]})
+		from = at[1]
+	}
+	return out
+}
+
+// joint is a place where one question may end and another begins: words[:ends] and words[begins:].
+type joint struct {
+	grammar      grammar
+	ends, begins int
+	asks         int  // the place of the question word behind it; -1: there is none
+	comma        bool // a comma alone, without a conjunction
+	sentence     bool // a question mark or a semicolon
+}
+
+// mostBetween is how many function words may stand between a conjunction and a question word: “and tell me who”, “und bis wann”.
+const mostBetween = 3
+
+// jointsOf finds the places where a text may be divided.
+func jointsOf(said []wordAt) []joint {
+	var out []joint
+	for i, w := range said {
+		if i == 0 {
+			continue
+		}
+		if strings.ContainsAny(w.gap, "?;") {
+			out = append(out, joint{grammar: languageFrom(said[i:]), ends: i, begins: i, asks: -1, sentence: true})
+			continue
+		}
+		for _, a := range grammars {
+			conjunction := slices.Contains(a.conjunctions, w.word)
+			if !conjunction && !strings.Contains(w.gap, ",") {
+				continue
+			}
+			at := i
+			for conjunction && at < len(said) && slices.Contains(a.conjunctions, said[at].word) {
+				at++
+			}
+			begins := at
+			for conjunction && at < len(said) && at < begins+mostBetween && a.isFunction(said[at].word) && !slices.Contains(a.questions, said[at].word) {
+				at++
+			}
+			if at < len(said) && slices.Contains(a.questions, said[at].word) {
+				out = append(out, joint{grammar: a, ends: i, begins: begins, asks: at, comma: !conjunction})
+				break
+			}
+		}
+	}
+	return slices.CompactFunc(out, func(a, b joint) bool { return a.begins == b.begins })
+}
+
+// languageFrom guesses how words ask by their first question word, English if there is none.
+func languageFrom(said []wordAt) grammar {
+	for _, w := range said {
+		for _, a := range grammars {
+			if slices.Contains(a.questions, w.word) {
+				return a
+			}
+		}
+	}
+	return grammars[0]
+}
+
+// clause is a question within a text.
+type clause struct {
+	text   string
+	joined bool // by a conjunction or a comma to the one before, so that it may leave out what that says
+}
+
+// questions are the questions that a text consists of, nil if it can't be divided into such: each part has content words and function words
+// of its own, and none that was cut from a sentence ends in the middle of a phrase.
+func questions(q string) []clause {
+	said := wordsAt(q)
+	joints := jointsOf(said)
+	listed := slices.ContainsFunc(joints, func(j joint) bool { return !j.comma && !j.sentence })
+	var parts []clause
+	from, joined := 0, false
+	for i, j := range joints {
+		to := len(said)
+		if i+1 < len(joints) {
+			to = joints[i+1].ends
+		}
+		if j.ends < from || j.begins >= to || j.comma && !listed || !j.divides(said[from:j.ends], said[j.begins:to], j.asks-j.begins) {
+			continue
+		}
+		parts = append(parts, clause{trimmed(q[said[from].start:said[j.ends-1].end]), joined})
+		from, joined = j.begins, !j.sentence
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return append(parts, clause{trimmed(q[said[from].start:]), joined})
+}
+
+func trimmed(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;?¿.!¡", r) })
+}
+
+// divides reports whether two runs of words are questions by themselves. asks is the place of the question word in the second.
+func (j joint) divides(left, right []wordAt, asks int) bool {
+	if len(left) == 0 || !j.grammar.isQuestion(left) || !j.grammar.isQuestion(right) {
+		return false
+	}
+	if j.sentence {
+		return true
+	}
+	first := left[0].word
+	if !j.grammar.isFunction(first) && asks == 0 || j.comma && !slices.Contains(j.grammar.questions, first) {
+		return false // “a flat with a balcony and which costs less”: a relative clause
+	}
+	if same := right[asks].word; slices.ContainsFunc(left[min(2, len(left)):], func(w wordAt) bool { return w.word == same }) {
+		return false // “the tenant who signed and who paid”: clauses of the same kind
+	}
+	return j.grammar.isWhole(left) && j.grammar.isWhole(right)
+}
+
+// isQuestion reports whether words have what a question needs: something it is about, and words that make a sentence of it.
+func (a grammar) isQuestion(said []wordAt) bool {
+	content, function := 0, 0
+	for _, w := range said {
+		switch {
+		case slices.Contains(a.questions, w.word):
+		case a.isFunction(w.word):
+			function++
+		default:
+			content++
+		}
+	}
+	return content > 0 && function > 0
+}
+
+// isWhole reports whether words do not break off in the middle of a phrase, as before “of” or “the” are followed by what they belong to.
+func (a grammar) isWhole(said []wordAt) bool {
+	last := said[len(said)-1].word
+	return !a.isFunction(last) || pronoun.MatchString(last)
+}

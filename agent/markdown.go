@@ -1,0 +1,259 @@
+package agent
+
+import (
+	"strings"
+)
+
+// lineKind says what a line of Markdown is to the block that it stands in.
+type lineKind int
+
+const (
+	textLine    lineKind = iota // continues a paragraph or a list item, or begins a paragraph
+	itemLine                    // begins a list item
+	rowLine                     // a row of a table
+	headingLine                 // a heading, or a line that is bold from end to end
+	ruleLine                    // a rule, or the line below the head of a table
+	blankLine
+	codeLine // inside a fenced code block, its fences included
+)
+
+// openFence is a fenced code block whose end has not come. The zero value means that there is none.
+type openFence struct {
+	char   byte // '`' or '~'
+	length int  // of the run that opened it: a shorter run does not close it
+	quotes int  // block quotes that it stands in
+	column int  // at which the content of the list item that it stands in begins
+}
+
+// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for fenced code. A copy reads on
+// independently, so that lines can be looked at in advance. The zero value reads from the beginning of a text.
+type lineReader struct {
+	fence  openFence
+	items  []int // columns at which the content of the open list items begins, outer ones first; never changed in place
+	quotes int   // block quotes of the line before
+	last   lineKind
+}
+
+// read returns the kind of the next line, which may end with a line break.
+func (r *lineReader) read(line string) lineKind {
+	r.last = r.kindOf(line)
+	return r.last
+}
+
+func (r *lineReader) kindOf(line string) lineKind {
+	if r.fence.length > 0 {
+		quotes, column, rest := unquote(line, r.fence.quotes)
+		left := quotes < r.fence.quotes || rest != "" && column < r.fence.column // the quote or the item that holds the block is over
+		if !left {
+			if column < r.fence.column+4 && r.fence.closedBy(rest) {
+				r.fence = openFence{}
+			}
+			return codeLine
+		}
+		r.fence = openFence{}
+	}
+	quotes, column, rest := unquote(line, len(line))
+	if quotes != r.quotes {
+		r.quotes, r.items = quotes, nil
+	}
+	if rest == "" {
+		return blankLine
+	}
+	kind := kindOfText(rest)
+	for {
+		content, inner := cutListMarker(column, rest)
+		if inner == "" {
+			break
+		}
+		r.items = append(r.within(column), content)
+		column, rest = content, inner
+	}
+	if open, ok := fenceOf(rest); ok {
+		items := r.within(column)
+		if n := len(items); n > 0 {
+			open.column = items[n-1]
+		}
+		if column < open.column+4 {
+			open.quotes = quotes
+			r.fence, r.items = open, items
+			return codeLine
+		}
+	}
+	if r.last == blankLine && kind == textLine {
+		r.items = r.within(column)
+	}
+	return kind
+}
+
+// within returns the list items that a block at a column stands in.
+func (r *lineReader) within(column int) []int {
+	n := len(r.items)
+	for n > 0 && r.items[n-1] > column {
+		n--
+	}
+	return r.items[:n:n]
+}
+
+// kindOfText returns the kind of a line outside of code, without its indentation and quote marks.
+func kindOfText(line string) lineKind {
+	line = strings.TrimSpace(line)
+	switch {
+	case strings.Trim(line, "|-: *_=") == "":
+		return ruleLine
+	case line[0] == '#', boldLine.MatchString(line) && !strings.ContainsAny(line, ".!?"):
+		return headingLine
+	case listItem.MatchString(line):
+		return itemLine
+	case line[0] == '|':
+		return rowLine
+	}
+	return textLine
+}
+
+// unquote cuts the indentation and up to most quote marks off a line. column is where rest begins behind the last quote mark; a tab
+// reaches to the next multiple of four. rest is empty for a blank line.
+func unquote(line string, most int) (quotes, column int, rest string) {
+	for i, c := range line {
+		switch {
+		case c == ' ':
+			column++
+		case c == '\t':
+			column += 4 - column%4
+		case c == '\r', c == '\n':
+		case c == '>' && quotes < most:
+			quotes, column = quotes+1, 0
+			if strings.HasPrefix(line[i+1:], " ") {
+				column = -1 // the space behind the mark belongs to it
+			}
+		default:
+			return quotes, column, line[i:]
+		}
+	}
+	return quotes, max(column, 0), ""
+}
+
+// cutListMarker cuts the marker of a list item off a line whose text begins at a column, and returns where the item's text begins. rest
+// is empty if there is no marker or nothing behind it.
+func cutListMarker(column int, line string) (content int, rest string) {
+	n := 0
+	for n < len(line) && n < 9 && '0' <= line[n] && line[n] <= '9' {
+		n++
+	}
+	switch {
+	case n == len(line), n > 0 && line[n] != '.' && line[n] != ')', n == 0 && !strings.ContainsRune("-*+", rune(line[0])):
+		return 0, ""
+	}
+	n++
+	_, spaces, rest := unquote(line[n:], 0)
+	switch {
+	case spaces == 0:
+		return 0, ""
+	case spaces > 4:
+		spaces = 1
+	}
+	return column + n + spaces, rest
+}
+
+// fenceOf reads the fence that a line without its indentation opens.
+func fenceOf(line string) (openFence, bool) {
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return openFence{}, false
+	}
+	n := runLength(line, line[0])
+	if n < 3 || line[0] == '`' && strings.Contains(line[n:], "`") {
+		return openFence{}, false
+	}
+	return openFence{char: line[0], length: n}, true
+}
+
+// closedBy reports whether a line without its indentation closes the block.
+func (f openFence) closedBy(line string) bool {
+	n := runLength(line, f.char)
+	return n >= f.length && strings.TrimSpace(line[n:]) == ""
+}
+
+// runLength returns how many times a character stands at the beginning of a text.
+func runLength(s string, char byte) int {
+	n := 0
+	for n < len(s) && s[n] == char {
+		n++
+	}
+	return n
+}
+
+// block is a piece of Markdown whose text is read by itself. Blocks put together are the whole text, line breaks included.
+type block struct {
+	kind lineKind
+	text string
+}
+
+// blocks splits a text into list items and paragraphs with all of their lines, and single lines of the other kinds.
+func blocks(markdown string) []block {
+	var out []block
+	var reader lineReader
+	begin, end := 0, 0
+	for line := range strings.Lines(markdown) {
+		kind, last := reader.read(line), len(out)-1
+		if last < 0 || !kind.continues(out[last].kind) {
+			out, begin, last = append(out, block{kind: kind}), end, last+1
+		}
+		end += len(line)
+		out[last].text = markdown[begin:end]
+	}
+	return out
+}
+
+// continues reports whether a line belongs to the block of the line before it.
+func (k lineKind) continues(before lineKind) bool {
+	return k == textLine && (before == textLine || before == itemLine)
+}
+
+// codeSpans returns where the code spans of a block are, in bytes, their backticks included. A run of backticks opens one only if a run of
+// the same length follows; else it is text, as is one behind a backslash.
+func codeSpans(text string) [][2]int {
+	var out [][2]int
+	for i := 0; i < len(text); {
+		at := strings.IndexAny(text[i:], "`\\")
+		if at < 0 {
+			break
+		}
+		if i += at; text[i] == '\\' {
+			i += escapeLength(text[i:])
+			continue
+		}
+		n := runLength(text[i:], '`')
+		end := spanEnd(text, i+n, n)
+		if end < 0 {
+			i += n
+			continue
+		}
+		out = append(out, [2]int{i, end})
+		i = end
+	}
+	return out
+}
+
+// escapeLength returns how many bytes a backslash at the beginning of a text keeps from opening a code span, its own included.
+func escapeLength(text string) int {
+	if len(text) > 1 && (text[1] == '`' || text[1] == '\\') {
+		return 2
+	}
+	return 1
+}
+
+// spanEnd returns the end of the first run of exactly n backticks at or behind a place; -1 if there is none.
+func spanEnd(text string, from, n int) int {
+	for from < len(text) {
+		at := strings.IndexByte(text[from:], '`')
+		if at < 0 {
+			break
+		}
+		from += at
+		run := runLength(text[from:], '`')
+		from += run
+		if run == n {
+			return from
+		}
+	}
+	return -1
+}

@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"context"
+	"time"
+)
+
+// usersEvery is the pause between two looks at whose keys were revoked.
+const usersEvery = time.Second
+
+// left reports whether a user may have no more work done.
+func (r *Runs) left(user string) bool { return r.cfg.Left != nil && r.cfg.Left(user) }
+
+// watchUsers ends the runs of users who have no valid key any more, until ctx ends. Each server does so for the runs it works on. A run
+// that began while its user's key was being revoked is found by the next look. Their waiting questions are refused when it is their turn.
+func (r *Runs) watchUsers(ctx context.Context) {
+	tick := time.NewTicker(usersEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			r.endLeft()
+		}
+	}
+}
+
+// endLeft ends the runs here of users who have left.
+func (r *Runs) endLeft() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := map[string]bool{}
+	for _, h := range r.active {
+		gone, known := left[h.user]
+		if !known {
+			gone = r.cfg.Left(h.user)
+			left[h.user] = gone
+		}
+		if gone {
+			h.cancel(errLeft)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package agent
+
+import "strings"
+
+// inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the line may still become
+// a fence.
+func (w *writer) inCodeBlock(final bool) (code, known bool) {
+	if w.known {
+		return w.kind == codeLine, true
+	}
+	end := strings.IndexByte(w.raw, '\n')
+	whole := end >= 0 || final
+	if end < 0 {
+		end = len(w.raw)
+	}
+	line := w.text.String()[w.line:] + w.raw[:end]
+	if !whole && mayBecomeFence(line) {
+		return false, false
+	}
+	reader := w.lines
+	w.kind, w.known = reader.read(line), true
+	return w.kind == codeLine, true
+}
+
+// mayBecomeFence reports whether the beginning of a line may be that of a line that opens or closes fenced code: nothing but indentation, quote
+// marks and list markers, and then backticks or tildes without a backtick behind them.
+func mayBecomeFence(line string) bool {
+	rest := strings.TrimLeft(line, " \t>-*+0123456789.)")
+	if rest == "" {
+		return true
+	}
+	n := runLength(rest, rest[0])
+	return (rest[0] == '`' || rest[0] == '~') && (n == len(rest) || n >= 3 && !strings.Contains(rest[n:], "`"))
+}
+
+// backticks deals with a run of backticks at i: a code span is taken over as it is, a run that opens none is text. held means that more text
+// must come first.
+func (w *writer) backticks(i int, code, final bool) (held bool) {
+	n := runLength(w.raw[i:], '`')
+	if code {
+		w.move(i + n)
+		return false
+	}
+	if i+n == len(w.raw) && !final {
+		w.put(i, final)
+		return true
+	}
+	length, whole := w.blockEnd(final)
+	end := spanEnd(w.raw[:length], i+n, n)
+	switch {
+	case end > 0 && (end < length || whole):
+		w.move(end)
+	case whole:
+		w.move(i + n)
+	default:
+		w.put(i, final)
+		w.open = true
+		return true
+	}
+	return false
+}
+
+// blockEnd returns how much of raw belongs to the block that is being written. whole means that more text can't change that.
+func (w *writer) blockEnd(final bool) (length int, whole bool) {
+	reader, begun := w.lines, w.text.String()[w.line:]
+	var before lineKind
+	for line := range strings.Lines(w.raw) {
+		if length > 0 && !final && !strings.HasSuffix(line, "\n") {
+			return length, false // its kind is not known yet
+		}
+		kind := reader.read(begun + line)
+		if length > 0 && !kind.continues(before) {
+			return length, true
+		}
+		length, before, begun = length+len(line), kind, ""
+	}
+	return length, final
+}
+
+// backslash deals with a backslash at i, which keeps a backtick behind it from opening a code span.
+func (w *writer) backslash(i int, code, final bool) (held bool) {
+	switch {
+	case code:
+		w.move(i + 1)
+	case i+1 == len(w.raw) && !final:
+		w.put(i, final)
+		return true
+	default:
+		w.move(i + escapeLength(w.raw[i:]))
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package main_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm/scripted"
+	"footnote/sql/postgres/postgrestest"
+)
+
+// silentModel takes every question and never says a word. gone returns how many of its requests were given up.
+func silentModel(t *testing.T) (m *modelServer, gone func() int) {
+	t.Helper()
+	m = newModel(t, scripted.Config{Delay: time.Hour})
+	var mu sync.Mutex
+	n := 0
+	inner := m.web.Config.Handler
+	m.web.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner.ServeHTTP(w, r)
+		mu.Lock()
+		defer mu.Unlock()
+		if strings.HasSuffix(r.URL.Path, "/chat/completions") && r.Context().Err() != nil {
+			n++
+		}
+	})
+	return m, func() int { mu.Lock(); defer mu.Unlock(); return n }
+}
+
+func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
+	t.Parallel()
+	model, gone := silentModel(t)
+	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), "FOOTNOTE_KEYS="+filepath.Join(t.TempDir(), "keys"))
+	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
+	anna, bert := newKey(t, one.dir, "anna", env...), newKey(t, one.dir, "bert", env...)
+	as := func(s *server, key string) *server { who := *s; who.key = key; return &who }
+	one.key = bert
+	one.add(books[0])
+	begin := func(s *server, session string) started {
+		r := s.send("POST", "/chat", `{"message": "How is the harbour?", "session_id": "`+session+`"}`)
+		if r.status != http.StatusAccepted {
+			t.Fatalf("POST /chat: %d %s", r.status, r.body)
+		}
+		return loose[started](t, r.body)
+	}
+	as(one, anna).add(books[0])
+	first, second, other := begin(as(one, anna), "a"), begin(as(two, anna), "b"), begin(as(two, bert), "c")
+	if r := as(two, anna).send("POST", "/sessions/a/queue", `{"message": "And the lamp?"}`); r.status != http.StatusAccepted {
+		t.Fatalf("POST queue: %d %s", r.status, r.body)
+	}
+	asked := as(one, anna)
+	ended := make(chan string, 2)
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		go func() {
+			r, err := asked.try("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"How is the mill?"}}}`, header{"Accept", accept})
+			if err != nil {
+				r.body = err.Error()
+			}
+			ended <- r.body
+		}()
+	}
+	eventually(t, "the model has all five questions", func() bool { return len(model.asked()) >= 5 })
+	if got := command(t, "", env, "key", "revoke", "anna"); got.code != 0 {
+		t.Fatalf("key revoke: %s", got.stderr)
+	}
+	for range 2 {
+		if body := <-ended; strings.Contains(body, "Sources") {
+			t.Errorf("POST /mcp answered %s", body)
+		}
+	}
+	eventually(t, "anna's four requests to the model are given up", func() bool { return gone() == 4 })
+	again := newKey(t, one.dir, "anna", env...)
+	for _, run := range []started{first, second} {
+		log := as(one, again).follow(run.RunID)
+		if log.done.Status != chat.RunCancelled || log.done.Error == nil || !strings.Contains(log.done.Error.Message, "Your key was revoked") {
+			t.Errorf("a run of anna's ended as %+v", log.done)
+		}
+	}
+	r := as(two, again).send("GET", "/sessions/a/queue", nil)
+	if !strings.Contains(r.body, "Your key was revoked before this question was asked.") {
+		t.Errorf("the waiting question: %s", r.body)
+	}
+	if r := as(two, bert).send("GET", "/agent/runs/"+other.RunID, nil); !strings.Contains(r.body, `"running"`) {
+		t.Errorf("bert's run: %.300s", r.body)
+	}
+	if n := len(model.asked()); n != 5 {
+		t.Errorf("the model was asked %d questions, want 5", n)
+	}
+}
