@@ -33,6 +33,8 @@ type analysis struct {
 	Keywords   []string     `json:"keywords"`
 	Complexity string       `json:"complexity"` // simple, moderate, complex
 	Tools      []string     `json:"suggested_tools"`
+
+	reference reference // to the last answer
 }
 
 // maxAnalysed bounds how much of a long question is looked at, in bytes.
@@ -50,7 +52,7 @@ var (
 	compares    = regexp.MustCompile(`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`)
 	aboutFiles  = regexp.MustCompile(`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`)
 	filesOf     = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`)
-	commanding  = regexp.MustCompile(`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`)
+	commanding  = regexp.MustCompile(`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`)
 	measured    = regexp.MustCompile(`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`)
 	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
 )
@@ -62,6 +64,11 @@ func analyse(question string, followsUp bool) analysis {
 		q = strings.ToValidUTF8(q[:maxAnalysed], "")
 	}
 	a := analysis{Entities: entities(q), Keywords: keywords(q)}
+	if followsUp {
+		if a.reference = referenceOf(q); transform.MatchString(q) {
+			a.reference = rework
+		}
+	}
 	return a.as(typeOf(q, a, followsUp), q)
 }
 
@@ -77,7 +84,7 @@ func typeOf(q string, a analysis, followsUp bool) questionType {
 	switch {
 	case talk.MatchString(q):
 		return typeGeneral
-	case followsUp && transform.MatchString(q), ofText.MatchString(q):
+	case a.reference == rework, ofText.MatchString(q):
 		return typeGeneral
 	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
 		return typeCalculation
@@ -87,7 +94,7 @@ func typeOf(q string, a analysis, followsUp bool) questionType {
 		return typeComparison
 	case aboutFiles.MatchString(q), filesOf.MatchString(q):
 		return typeMetadata
-	case followsUp && (refersBack.MatchString(q) || len(a.Keywords) <= 1):
+	case followsUp && (a.reference != byItself || refersBack.MatchString(q) || len(a.Keywords) <= 1 && !isWholeQuestion(q)):
 		return typeFollowUp
 	case exploratory.MatchString(q) && !measured.MatchString(q):
 		return typeExploratory
@@ -194,7 +201,7 @@ func (a analysis) needsDocuments() bool { return a.Type != typeGeneral && a.Type
 // plain is what is left of an analysis that is switched off: whether the documents are needed, which the check of an answer rests on, and
 // the question's words.
 func (a analysis) plain() analysis {
-	out := analysis{Type: typeFactual, Entities: a.Entities, Keywords: a.Keywords}
+	out := analysis{Type: typeFactual, Entities: a.Entities, Keywords: a.Keywords, reference: a.reference}
 	if !a.needsDocuments() {
 		out.Type = a.Type
 	}

@@ -10,20 +10,42 @@ import (
 	"footnote/corpus/text"
 )
 
-// grammar is how a language joins questions: its conjunctions and its question words. Both are closed classes. Question words that join
-// clauses of statements as well (French que, Spanish words without accents, Italian che) are left out.
+// grammar is how a language joins questions and refers to what was said: closed classes of words, in lower case.
 type grammar struct {
 	language     string
 	conjunctions []string
-	questions    []string
+	questions    []string // without those that join clauses of statements as well (French que, Spanish words without accents, Italian che)
+	reasons      []string // of these, the ones that ask about what was said when they stand alone
+	back         []string // that stand for what was said
+	determiners  []string // of these, the ones that may stand before a noun
+	articles     []string // definite
+	manner       []string // that begin how something is to be said
+	you          []string
+	polite       []string
 }
 
 var grammars = []grammar{
-	{"en", words("and but or also"), words("what who whom whose when where why how which")},
-	{"de", words("und aber oder sowie"), words("was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche welcher welches welchen welchem")},
-	{"fr", words("et mais ou"), words("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle")},
-	{"es", words("y e pero o u"), words("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles")},
-	{"it", words("e ed ma o"), words("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual")},
+	{
+		language: "en", conjunctions: words("and but or also"), questions: words("what who whom whose when where why how which"), reasons: words("what why so"),
+		back: words("that this it them those these"), determiners: words("that this those these"), articles: words("the"), manner: words("as in into to"), you: words("you your"), polite: words("please"),
+	},
+	{
+		language: "de", conjunctions: words("und aber oder sowie"),
+		questions: words("was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche welcher welches welchen welchem"), reasons: words("was warum wieso weshalb"),
+		back: words("das dies es sie ihn davon dazu damit darüber daraus"), articles: words("der die das den dem des"), manner: words("als in auf"), you: words("du dein deine"), polite: words("bitte"),
+	},
+	{
+		language: "fr", conjunctions: words("et mais ou"), questions: words("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle qu"), reasons: words("quoi pourquoi comment qu"),
+		back: words("cela ça ceci là"), articles: words("le la les l du au aux"), manner: words("en comme sous"), you: words("tu te toi vous"), polite: words("plaît plait"),
+	},
+	{
+		language: "es", conjunctions: words("y e pero o u"), questions: words("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles por"), reasons: words("qué cómo"),
+		back: words("eso esto ello lo"), articles: words("el la los las del al"), manner: words("en como"), you: words("tú te usted quieres"), polite: words("favor"),
+	},
+	{
+		language: "it", conjunctions: words("e ed ma o"), questions: words("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual"), reasons: words("cosa perché come"),
+		back: words("questo quello ciò"), articles: words("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"), manner: words("in come"), you: words("tu ti vuoi"), polite: words("favore"),
+	},
 }
 
 func words(list string) []string { return strings.Fields(list) }

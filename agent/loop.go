@@ -27,6 +27,9 @@ func (w *work) loop(ctx context.Context) ([]chat.Payload, error) {
 // ends the run's log.
 func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
+		if ok, err := w.quoteAgain(ctx); ok || err != nil {
+			return w.lastReply(ctx, err)
+		}
 		w.press()
 		if w.badTurns > maxRepairs || w.cutTurns >= maxCuts {
 			if _, err := w.rescue(ctx); err != nil {
@@ -97,6 +100,19 @@ func (w *work) observe(ctx context.Context, r reply) error {
 	return err
 }
 
+// lastReply returns the answer that was written, as the last reply of the run, unless writing it failed.
+func (w *work) lastReply(ctx context.Context, err error) (reply, []chat.Payload, error) {
+	if err != nil {
+		return reply{}, nil, err
+	}
+	text, err := w.writer.finish(ctx)
+	if err != nil {
+		return reply{}, nil, err
+	}
+	last, err := w.conclusion(text, llm.FinishStop)
+	return reply{text: text, finish: llm.FinishStop}, last, err
+}
+
 // conclusion is what ends an answered run's log, but for run_done.
 func (w *work) conclusion(text string, finish llm.Finish) ([]chat.Payload, error) {
 	last := w.writer.rest()
@@ -147,7 +163,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	if w.givenText() || refused(text) || w.fell || w.restsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
-	if len(w.cite.list) > 0 {
+	if len(w.cite.list) > 0 && w.asked.reference != rework { // another language has other words than the passages
 		return w.validate(ctx, r, text)
 	}
 	if !w.needsFootnotes() {

@@ -20,6 +20,9 @@ func (w *work) shortPath(ctx context.Context) (choice, bool, error) {
 	case w.asked.Type == typeGeneral && talk.MatchString(w.run.Request.Message):
 		c.path, c.message, c.why = "talk", "General talk: nothing to search for", "No document can answer this."
 		return c, true, nil
+	case w.asked.reference == rework:
+		c.path, c.message, c.why = "transform", "Working on the last answer: nothing to search for", "The question wants the last answer in another form."
+		return c, true, nil
 	case w.asked.Type == typeGeneral:
 		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for", "The text to work on is given."
 		return c, true, nil

@@ -81,13 +81,5 @@ func (w *work) orEarlier(ctx context.Context, err error) (reply, []chat.Payload,
 	if code := chat.CodeOf(err); w.earlier == nil || code != chat.CodeModelFailed && code != chat.CodeGuardrail {
 		return reply{}, nil, err
 	}
-	if err := w.restoreEarlier(ctx); err != nil {
-		return reply{}, nil, err
-	}
-	text, err := w.writer.finish(ctx)
-	if err != nil {
-		return reply{}, nil, err
-	}
-	last, err := w.conclusion(text, llm.FinishStop)
-	return reply{text: text, finish: llm.FinishStop}, last, err
+	return w.lastReply(ctx, w.restoreEarlier(ctx))
 }

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// reference is how a question leans on the answer before it.
+type reference int
+
+const (
+	byItself reference = iota
+	pointing           // it points to something said before: “When was it built?”
+	asksWhy            // it asks what or why about the answer alone: “Why?”, “What do you mean by that?”
+	rework             // it wants the answer in another form: “Explain that in simple terms”, “as a list”
+)
+
+// mostReferring is how many words a question may have that is about nothing but the last answer.
+const mostReferring = 12
+
+// enclitic is a Spanish or Italian imperative with its object: explícalo, dilo, spiegalo.
+var enclitic = regexp.MustCompile(`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di|haz|pon)l[oa]s?|\p{L}{3,}[ai]lo|(?:dil|fal)lo)$`)
+
+// referenceOf says how a question leans on the answer before it. A language is told by its function words; where several fit, any may see
+// a reference.
+func referenceOf(q string) reference {
+	said := wordsAt(q)
+	most, fits := 0, []grammar{}
+	for _, g := range grammars {
+		n := 0
+		for _, w := range said {
+			if g.isFunction(w.word) && (g.language != "it" || len(w.word) <= 2) { // short words of three letters are of any language
+				n++
+			}
+		}
+		switch {
+		case n > most:
+			most, fits = n, []grammar{g}
+		case n == most:
+			fits = append(fits, g)
+		}
+	}
+	best := byItself
+	for _, g := range fits {
+		best = max(best, g.referenceOf(q, said))
+	}
+	return best
+}
+
+func (g grammar) referenceOf(q string, said []wordAt) reference {
+	if len(said) == 0 || len(said) > mostReferring || strings.ContainsAny(q, "0123456789") || g.namesThing(q, said) {
+		return byItself
+	}
+	for len(said) > 1 && slices.Contains(g.conjunctions, said[0].word) {
+		said = said[1:]
+	}
+	back := slices.IndexFunc(said, func(w wordAt) bool { return slices.Contains(g.back, w.word) })
+	asks, content := slices.Contains(g.questions, said[0].word), 0
+	for _, w := range said {
+		if !g.isFunction(w.word) && !slices.Contains(slices.Concat(g.back, g.polite, g.manner), w.word) {
+			content++
+		}
+	}
+	switch {
+	case content == 0 && slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.reasons, w.word) }):
+		return asksWhy
+	case asks && back >= 0 && content <= 2 && back == len(said)-1 && slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.you, w.word) }):
+		return asksWhy
+	case !asks && g.orders(q, said, back, content), !asks && back < 0 && g.isManner(q, said, content):
+		return rework
+	case back >= 0:
+		return pointing
+	}
+	return byItself
+}
+
+// orders reports whether words tell to do something with what was said: a verb, the word that stands for the answer, and how.
+func (g grammar) orders(q string, said []wordAt, back, content int) bool {
+	if hyphen := slices.Contains(words("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:]); enclitic.MatchString(said[0].word) || g.language == "fr" && hyphen && strings.Contains(said[0].word, "-") {
+		return content <= 3 && (len(said) == 1 || g.isFunction(said[1].word) && !slices.Contains(g.conjunctions, said[1].word))
+	}
+	if back < 1 || content > 4 {
+		return false
+	}
+	verb := -1
+	for i, w := range said[:back] {
+		isVerb := !g.isFunction(w.word) || commanding.MatchString(w.word) || exploratory.MatchString(w.word)
+		switch {
+		case slices.Contains(g.polite, w.word), !isVerb && (i == 0 || !slices.Contains(g.questions, w.word)):
+		case !isVerb || verb >= 0:
+			return false
+		default:
+			verb = i
+		}
+	}
+	tail := said[back+1:]
+	switch {
+	case verb < 0, verb != back-1 && !(verb == back-2 && slices.Contains(words("me us mir uns"), said[back-1].word)):
+		return false // “Tell me more about that”, “Search for it”
+	case len(tail) > 0 && slices.Contains(g.determiners, said[back].word) && !g.isFunction(tail[0].word):
+		return false // “Explain that boiler”
+	}
+	return verb == 0 || len(tail) > 0 || !strings.Contains(q, "?") // “Do you recommend it?”
+}
+
+// isManner reports whether words say nothing but how: “as a list”, “in bullet points”, “shorter, please”.
+func (g grammar) isManner(q string, said []wordAt, content int) bool {
+	if strings.Contains(q, "?") || content == 0 || content > 2 {
+		return false
+	}
+	politely := slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.polite, w.word) })
+	return politely && content == 1 || len(said) <= 5 && slices.Contains(g.manner, said[0].word)
+}
+
+// namesThing reports whether words name a thing: with a definite article, or with a capital where the language does not write all nouns so.
+// A name behind a preposition of manner may be a language: “in German”.
+func (g grammar) namesThing(q string, said []wordAt) bool {
+	capital := func(w wordAt) bool { return unicode.IsUpper([]rune(q[w.start:])[0]) }
+	for i, w := range said {
+		if i+1 < len(said) && slices.Contains(g.articles, w.word) && !g.isFunction(said[i+1].word) && (!slices.Contains(g.back, w.word) || slices.ContainsFunc(said[i+1:], capital)) {
+			return true
+		}
+		if i > 0 && g.language != "de" && capital(w) && !slices.Contains(g.manner, said[i-1].word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWholeQuestion reports whether a short question says what it is about: it has a question word and names a thing.
+func isWholeQuestion(q string) bool {
+	said := wordsAt(q)
+	return slices.ContainsFunc(grammars, func(g grammar) bool {
+		return len(said) > 0 && slices.Contains(g.questions, said[0].word) && g.namesThing(q, said)
+	})
+}
+
+// mostQuoted is how many quotes of the last answer are said again.
+const mostQuoted = 5
+
+// onlyQuotes leads to the quotes that are all the rules have to say about an answer.
+const onlyQuotes = "Without a language model I can't put it in other words, only quote again what the last answer rests on:"
+
+// quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer quoted. It searches
+// nothing. ok is false when that is not so, or when nothing is left of what was quoted.
+func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
+	about := w.asked.reference == rework || w.asked.reference == asksWhy
+	if !about || !w.fell || w.givenText() || !w.thinks(featurePaths) || len(w.past.citations) == 0 {
+		return false, nil
+	}
+	var ids []string
+	for _, c := range w.past.citations {
+		ids = appendNew(ids, c.ChunkID)
+	}
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), ids)
+	if err != nil {
+		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
+	}
+	var lines []string
+	for _, c := range w.past.citations {
+		i := slices.IndexFunc(passages, func(p corpus.Passage) bool { return p.ID == c.ChunkID })
+		if i < 0 || c.Quote == "" || len(lines) == mostQuoted {
+			continue
+		}
+		doc, err := w.cfg.Library.Document(ctx, w.desk.reads(), c.DocumentID)
+		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return false, fmt.Errorf("find a document of the last answer: %w", err)
+		}
+		if doc.ID == "" || !w.desk.inReach(doc) {
+			continue
+		}
+		n := firstRecalled + slices.Index(ids, c.ChunkID)
+		w.desk.sources.remember(n, passages[i], doc)
+		if line := fmt.Sprintf("- %s [%d]", strings.Join(strings.Fields(c.Quote), " "), n); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return false, nil
+	}
+	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "Quoting the sources of the last answer again: nothing to search for")
+	step.Summary = "The question is about the last answer alone."
+	step.Details = map[string]any{"selection": w.selection(), "by": "rules", "path": "follow_up", "tools": []string{}}
+	if err := w.emit(ctx, step); err != nil {
+		return false, err
+	}
+	return true, w.writer.write(ctx, onlyQuotes+"\n\n"+strings.Join(lines, "\n"))
+}
