@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -88,7 +87,7 @@ func (w *work) openCited(ctx context.Context, number int) (said string, err erro
 		}
 		doc, err := w.cfg.Library.Document(ctx, w.desk.scope, c.DocumentID)
 		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
-			return fmt.Sprintf("The document of footnote %d, %s, is not there any more.", number, literal(c.Filename)), nil
+			return fmt.Sprintf("The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename)), nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("find the document of a footnote: %w", err)
@@ -121,7 +120,7 @@ func (w *work) openNamed(ctx context.Context, name string, sure bool) (said stri
 	switch {
 	case ok:
 		w.desk.sources.know(doc)
-		return w.opened(ctx, "Opened "+literal(filename(doc))+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
+		return w.opened(ctx, "Opened "+text.EscapeMarkdown(filename(doc))+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
 	case !sure:
 		return "", nil
 	}
@@ -134,9 +133,9 @@ func (w *work) openNamed(ctx context.Context, name string, sure bool) (said stri
 	}
 	names := make([]string, len(docs))
 	for i, d := range docs {
-		names[i] = literal(filename(d))
+		names[i] = text.EscapeMarkdown(filename(d))
 	}
-	return fmt.Sprintf("There is no document called “%s”. There %s %s.", literal(shorten(name, 80)), either(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
+	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(shorten(name, 80)), either(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
 }
 
 // opened makes the call that opens a source, and says whether it did.
@@ -161,9 +160,9 @@ func citedPlace(c chat.Citation) string {
 		name = c.Title
 	}
 	if c.Page > 0 {
-		return fmt.Sprintf("%s, page %d", literal(name), c.Page)
+		return fmt.Sprintf("%s, page %d", text.EscapeMarkdown(name), c.Page)
 	}
-	return literal(name)
+	return text.EscapeMarkdown(name)
 }
 
 // enumerate joins names with commas, the first mostNamed of all there are.
@@ -178,16 +177,4 @@ func enumerate(names []string, all int) string {
 		return names[0]
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
-// literal escapes what Markdown would read as its own in a name.
-func literal(name string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(name), " ") {
-		if r < utf8.RuneSelf && strings.ContainsRune("\\`*_[]<>#|~&", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

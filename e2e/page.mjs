@@ -39,7 +39,7 @@ export const ended = (server, run) => until(async () => {
 
 /** The words of a Markdown answer as the page shows them. */
 // Between a word and its footnote stands a word joiner, which nobody sees.
-export const words = markdown => markdown.replaceAll('\u2060', '').replace(/^\s*(?:[-*>]|\d+\.|#+) /gm, '').replace(/[*_`]/g, '').replace(/\s+/g, ' ').replace(/ (\[\d+\])/g, '$1').trim()
+export const words = markdown => markdown.replaceAll('\u2060', '').replace(/\\(?=[!-/:-@[-`{-~])/g, '').replace(/^\s*(?:[-*>]|\d+\.|#+) /gm, '').replace(/[*_`]/g, '').replace(/\s+/g, ' ').replace(/ (\[\d+\])/g, '$1').trim()
 
 /** The answer that the page shows. */
 export async function shown(turn) {

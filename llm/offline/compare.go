@@ -157,5 +157,5 @@ func alone(missing string) string {
 	for _, lead := range []string{"of ", "for ", "the ", "a ", "an "} {
 		missing = strings.TrimPrefix(missing, lead)
 	}
-	return " Nothing that I found is about “" + clip(missing, 120) + "”, so there is nothing to compare with."
+	return " Nothing that I found is about “" + escape(clip(missing, 120)) + "”, so there is nothing to compare with."
 }

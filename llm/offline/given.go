@@ -36,7 +36,7 @@ func retell(t turn) (string, bool) {
 	for _, p := range parts {
 		for _, s := range sentencesOf(p.Text) {
 			if len(said) < mostFurther && !s.heading && sayable(s.text) {
-				said = append(said, s.text)
+				said = append(said, shownAs(s.words))
 			}
 		}
 	}

@@ -179,7 +179,5 @@ func (d document) label() string {
 	return d.Title + " (" + d.Filename + ")"
 }
 
-var markdown = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "\n", " ")
-
 // escape keeps a name from being read as Markdown.
-func escape(s string) string { return markdown.Replace(s) }
+func escape(s string) string { return text.EscapeMarkdown(s) }

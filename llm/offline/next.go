@@ -60,9 +60,9 @@ func calculate(t turn, expression string) ([]step, string) {
 	}
 	out := done[len(done)-1].out
 	if out.Error != nil {
-		return nil, "This can't be calculated: " + fmt.Sprint(out.Error)
+		return nil, "This can't be calculated: " + escape(fmt.Sprint(out.Error))
 	}
-	return nil, fmt.Sprintf("%s = %v", expression, out.Result)
+	return nil, escape(expression) + " = " + escape(fmt.Sprint(out.Result))
 }
 
 // documents answers a question from what documents say: search, search again if need be, read, answer; in two steps if no sentence answers it.
@@ -204,16 +204,16 @@ func refuse(t turn, q query) string {
 	var queries, names []string
 	for _, r := range t.searches() {
 		if s, ok := r.input["query"].(string); ok && s != "" {
-			queries = append(queries, "“"+clip(s, 120)+"”")
+			queries = append(queries, "“"+escape(clip(s, 120))+"”")
 		}
 	}
 	for _, d := range t.read() {
-		if d.name() != "" && !slices.Contains(names, d.name()) {
-			names = append(names, d.name())
+		if d.name() != "" && !slices.Contains(names, escape(d.name())) {
+			names = append(names, escape(d.name()))
 		}
 	}
 	if len(queries) == 0 {
-		queries = []string{"“" + clip(q.text, 120) + "”"}
+		queries = []string{"“" + escape(clip(q.text, 120)) + "”"}
 	}
 	if t.searchesFailed() {
 		return Refusal + " The search for " + strings.Join(queries, " and for ") + " failed, so they may still hold it. Try again in a moment."

@@ -27,11 +27,10 @@ const (
 )
 
 var (
-	itemLine    = lazily(`^(?:[-*•–‣]|\d{1,3}[.)]|[a-z][.)])\s`)
-	rowLine     = lazily(`\t|\S \| \S|^\|`)
-	ruleLine    = lazily(`^[\s|:+=_-]+$`)
-	commands    = lazily(`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`) // meant for models, not for readers
-	footnoteRef = lazily(`\[(\^?\d{1,4})\]`)
+	itemLine = lazily(`^(?:[-*•–‣]|\d{1,3}[.)]|[a-z][.)])\s`)
+	rowLine  = lazily(`\t|\S \| \S|^\|`)
+	ruleLine = lazily(`^[\s|:+=_-]+$`)
+	commands = lazily(`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`) // meant for models, not for readers
 )
 
 // sentencesOf cuts a passage.
@@ -97,11 +96,9 @@ func cited(words string, n int) string {
 	return shownAs(words) + " " + quoteMark + strconv.Itoa(n) + ":" + words + quoteMark
 }
 
-// shownAs is how words of a document stand in an answer. Numbers in brackets that the document itself has are escaped: they would be taken
-// for footnotes of ours.
-func shownAs(words string) string {
-	return footnoteRef().ReplaceAllString(strings.Join(strings.Fields(words), " "), `\[$1\]`)
-}
+// shownAs is how words of a document stand in an answer: escaped, so that they are shown as they are, and numbers in brackets that the
+// document itself has are not taken for footnotes of ours.
+func shownAs(words string) string { return text.EscapeMarkdown(words) }
 
 // quotedBy reads what cited wrote between two marks.
 func quotedBy(s string) llm.Quoted {

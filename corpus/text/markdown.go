@@ -1,0 +1,81 @@
+package text
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	entity    = regexp.MustCompile(`^&(?:#[xX][0-9a-fA-F]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]*);`)
+	lineStart = regexp.MustCompile(`^(?:#{1,6}(?:\s|$)|[-+>=]|\d{1,9}[.)](?:\s|$))`)
+	tagStart  = regexp.MustCompile(`^<[A-Za-z/!?]`)
+	webWord   = regexp.MustCompile(`(?i)^([("']*)(https?|ftp|www)([:.])`)
+)
+
+// EscapeMarkdown returns Markdown that shows s as it is, its white space collapsed: as words of a paragraph, a list item or a
+// heading. It escapes only what would mean something, so that most sentences stay as they are. It is not for a cell of a table, where
+// a bar would end the cell, nor for code.
+func EscapeMarkdown(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if !strings.ContainsAny(s, "\\`*_[]<&~#-+>=:.)") {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	if mark := lineStart.FindString(s); mark != "" {
+		at := len(strings.TrimRight(mark, " ")) - 1 // "1." is escaped before its point
+		if s[0] == '#' {
+			at = 0
+		}
+		b.WriteString(s[:at] + `\` + s[at:at+1])
+		escapeFrom(&b, s, at+1)
+	} else {
+		escapeFrom(&b, s, 0)
+	}
+	return unlinked(b.String())
+}
+
+func escapeFrom(b *strings.Builder, s string, from int) {
+	for i := from; i < len(s); i++ {
+		c := s[i]
+		switch c {
+		case '\\', '`', '[', ']':
+			b.WriteByte('\\')
+		case '*', '~', '_':
+			before, _ := utf8.DecodeLastRuneInString(s[:i])
+			after, _ := utf8.DecodeRuneInString(s[i+1:])
+			alone := i > 0 && i+1 < len(s) && before == ' ' && after == ' '
+			within := c == '_' && isWord(before) && isWord(after)
+			if !alone && !within {
+				b.WriteByte('\\')
+			}
+		case '<':
+			if tagStart.MatchString(s[i:]) {
+				b.WriteByte('\\')
+			}
+		case '&':
+			if entity.MatchString(s[i:]) {
+				b.WriteByte('\\')
+			}
+		}
+		b.WriteByte(c)
+	}
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// unlinked keeps an address that holds an escape from becoming a link, which would end at the escape.
+func unlinked(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	words := strings.Split(s, " ")
+	for i, word := range words {
+		if strings.Contains(word, `\`) {
+			words[i] = webWord.ReplaceAllString(word, `$1$2\$3`)
+		}
+	}
+	return strings.Join(words, " ")
+}
