@@ -22,9 +22,31 @@ const (
 	answerReserve = 6 // a sixth of the run's time is for the answer
 )
 
-// rateWaits is how long the run waits when the model's server asks to, unless that says how long.
-func rateWaits() []time.Duration {
-	return []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
+// rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the only place that tries a
+// rate-limited turn again. The zero value is ready to use.
+type rateLimit struct {
+	refusals int
+	told     bool // the server named a wait before, and it was too short
+}
+
+// wait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first wait that the server names
+// replaces its step; those after it are lower bounds, since the first did not suffice.
+func (l *rateLimit) wait(named time.Duration) (time.Duration, bool) {
+	steps := [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
+	if l.refusals == len(steps) {
+		return 0, false
+	}
+	wait := steps[l.refusals]
+	l.refusals++
+	if named > 0 {
+		least := max(named, leastWait)
+		least += rand.N(least / 16) // a little apart from others who were told the same
+		if !l.told {
+			wait = 0
+		}
+		l.told, wait = true, max(wait, least)
+	}
+	return wait, true
 }
 
 // reply is what one turn of a model came to.
@@ -47,7 +69,7 @@ func (w *work) searchTime() time.Duration { return w.allTime() - w.allTime()/ans
 
 // turn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
 func (w *work) turn(ctx context.Context) (reply, error) {
-	waits := rateWaits()
+	var limit rateLimit
 	for {
 		if err := w.left(ctx); err != nil {
 			return reply{}, err
@@ -75,14 +97,9 @@ func (w *work) turn(ctx context.Context) (reply, error) {
 			w.writer.reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
-		case e.Kind == llm.KindRateLimited && !w.writer.shown() && len(waits) > 0 && !w.fell:
-			wait := waits[0]
-			waits = waits[1:]
-			if e.RetryAfter > 0 {
-				wait = max(e.RetryAfter, leastWait)
-				wait += rand.N(wait / 16) // a little apart from others who were told the same
-			}
-			if time.Since(w.begun)+wait > w.searchTime() {
+		case e.Kind == llm.KindRateLimited && !w.writer.shown() && !w.fell:
+			wait, again := limit.wait(e.RetryAfter)
+			if !again || time.Since(w.begun)+wait > w.searchTime() {
 				err = w.fallBack(ctx, e)
 			} else {
 				err = w.wait(ctx, wait)

@@ -15,9 +15,6 @@ import (
 const (
 	maxTries = 3
 
-	// briefly is how long a server may ask to wait without anybody being told.
-	briefly = time.Second
-
 	// A server that failed so often in a row is left alone for so long. Then one request tries it.
 	openAfter = 5
 	openFor   = 15 * time.Second
@@ -48,8 +45,8 @@ func (p *pace) NextBackOff() time.Duration {
 }
 
 // Retry calls try until it succeeds, fails for good, or three tries or the time are spent. try reports whether it yielded anything: after
-// that nothing is tried again. A server's wish to wait longer than a moment goes to the caller at once, who can say so, unless
-// patient is set. A server that failed five times in a row is not asked for a while.
+// that nothing is tried again. A rate limit goes to the caller at once, who waits and says so, unless patient is set: nothing is
+// tried again in two places. A server that failed five times in a row is not asked for a while.
 func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bool, err *llm.Error)) *llm.Error {
 	pace := newPace()
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
@@ -58,7 +55,7 @@ func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bo
 		case err == nil:
 			return struct{}{}, nil
 		case yielded || !err.Retryable() || err.Kind == llm.KindEmpty || err.Code == CodeLeftAlone,
-			err.Kind == llm.KindRateLimited && !patient && (err.RetryAfter == 0 || err.RetryAfter > briefly):
+			err.Kind == llm.KindRateLimited && !patient:
 			return struct{}{}, backoff.Permanent(err)
 		}
 		pace.last = err

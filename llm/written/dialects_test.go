@@ -102,7 +102,7 @@ func TestEveryDialectIsTheSameCall(t *testing.T) {
 	for _, tt := range dialects {
 		for way, chunks := range map[string][]string{"whole": {tt.text}, "a byte at a time": strings.Split(tt.text, "")} {
 			m := New(scripted.New(scripted.Reply{Chunks: chunks}), Auto)
-			m.proven.Store(true)
+			m.verdict.inFavour()
 			got := hear(t, m, askLibrary)
 			if len(got.Calls) != 1 || !strings.HasPrefix(got.Calls[0], `search_documents{`) || !strings.Contains(got.Calls[0], `"query":"holiday"`) || got.Finish != llm.FinishCalls || got.Err != "" {
 				t.Errorf("%s, %s: %+v", tt.name, way, got)
@@ -137,7 +137,7 @@ func TestHonestTextIsNoCall(t *testing.T) {
 	} {
 		for way, chunks := range map[string][]string{"whole": {text}, "a byte at a time": strings.Split(text, "")} {
 			m := New(scripted.New(scripted.Reply{Chunks: chunks}), Auto)
-			m.proven.Store(true)
+			m.verdict.inFavour()
 			if diff := cmp.Diff(heard{Text: text, Finish: llm.FinishStop}, hear(t, m, askLibrary)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", way, diff)
 			}
@@ -160,7 +160,7 @@ func TestAWrappedAnswerIsTheAnswer(t *testing.T) {
 		"steps":                   "Thought: I know.\nFinal Answer: There are 28 days [1].",
 	} {
 		m := New(scripted.New(scripted.Reply{Chunks: strings.Split(text, "")}), Auto)
-		m.proven.Store(true)
+		m.verdict.inFavour()
 		got := hear(t, m, askLibrary)
 		if said := strings.TrimSpace(got.Text); said != answer && said != "There are 28 days [1]" || got.Finish != llm.FinishStop {
 			t.Errorf("%s: %+v", name, got)
@@ -168,7 +168,7 @@ func TestAWrappedAnswerIsTheAnswer(t *testing.T) {
 	}
 	for _, honest := range []string{`{"name": "mill", "answer": "x"}`, "It holds:\n{\"answer\": \"x\"}"} {
 		m := New(scripted.New(scripted.Reply{Text: honest}), Auto)
-		m.proven.Store(true)
+		m.verdict.inFavour()
 		if got := hear(t, m, askLibrary); got.Text != honest {
 			t.Errorf("%s: %+v", honest, got)
 		}

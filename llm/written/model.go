@@ -26,23 +26,20 @@ const (
 // Model is a model that can call tools whatever it is. It is safe for concurrent use, and remembers what it learnt.
 type Model struct {
 	llm.Model
-	way    Way
-	json   atomic.Bool // tools are described in the prompt
-	proven atomic.Bool // the model has called a tool by itself
+	way     Way
+	verdict verdict
 
 	unopened atomic.Bool // its last reply began with a thought without the tag that opens one
 }
 
 // New wraps a model.
 func New(inner llm.Model, way Way) *Model {
-	m := &Model{Model: inner, way: way}
-	m.json.Store(way == JSON)
-	return m
+	return &Model{Model: inner, way: way}
 }
 
 // Way is how the model gets its tools at present: Native or JSON.
 func (m *Model) Way() Way {
-	if m.json.Load() {
+	if m.way == JSON || m.verdict.isAgainst() {
 		return JSON
 	}
 	return Native
@@ -65,13 +62,13 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 			r.fail(r.take(m.Model.Stream(ctx, req), nil))
 			return
 		}
-		if !m.json.Load() {
+		if !m.describes(ctx, req) {
 			err := r.take(m.Model.Stream(ctx, req), m.after(ctx, r))
 			if !RefusesTools(err) || r.yielded || m.way != Auto || len(req.Tools) == 0 {
 				r.fail(err)
 				return
 			}
-			m.json.Store(true)
+			m.verdict.refused()
 			r = &reply{req: req, yield: yield, unopened: &m.unopened, voice: voice{unopened: m.unopened.Load()}, sieve: newSieve(req.Tools)}
 			if !yield(llm.Notice(m.Name()+" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply"), nil) {
 				return
@@ -86,30 +83,33 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 // does not, its next turns are given tools in the prompt.
 func (m *Model) after(ctx context.Context, r *reply) func(called bool) {
 	return func(called bool) {
-		switch {
-		case called:
-			m.proven.Store(true)
-		case m.way != Auto || m.proven.Load() || r.req.NoTools || len(r.req.Tools) == 0 || r.stopped:
-		case m.calls(ctx):
-			m.proven.Store(true)
-		case ctx.Err() == nil:
-			m.json.Store(true)
+		if called {
+			m.verdict.inFavour()
+			return
+		}
+		if m.way != Auto || m.verdict.isProven() || r.req.NoTools || len(r.req.Tools) == 0 || r.stopped {
+			return
+		}
+		if called, known := m.calls(ctx); known && called {
+			m.verdict.inFavour()
+		} else if known {
+			m.verdict.against()
 			r.send(llm.Notice(m.Name() + " ignores tools: from now on they are described in the prompt and called by JSON in the reply"))
 		}
 	}
 }
 
-// calls reports whether the model calls a tool that it is told to call. A request that fails counts as yes: it says nothing.
-func (m *Model) calls(ctx context.Context) bool {
+// calls reports whether the model calls a tool that it is told to call. A request that fails for another reason tells nothing: known is false.
+func (m *Model) calls(ctx context.Context) (called, known bool) {
 	for part, err := range m.Model.Stream(ctx, probe()) {
 		if err != nil {
-			return !RefusesTools(err)
+			return false, RefusesTools(err)
 		}
 		if _, ok := part.(llm.Call); ok {
-			return true
+			return true, true
 		}
 	}
-	return false
+	return false, ctx.Err() == nil
 }
 
 // CallsTools reports whether the model, the way it is used now, calls a tool that it is told to call.
@@ -290,6 +290,9 @@ func (r *reply) end(done *llm.Done) error {
 		r.show(rest)
 		for i, call := range calls {
 			call.ID = fmt.Sprintf("written_%d_%d", len(r.req.Messages), i)
+			if r.json {
+				call.ID = agreed + call.ID
+			}
 			if done.Finish == llm.FinishLength {
 				call.Malformed = "the reply was cut off at its token limit before the call was complete"
 			}

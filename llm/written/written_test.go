@@ -95,7 +95,7 @@ func TestCallsWrittenAsTextAreCalls(t *testing.T) {
 	} {
 		for way, chunks := range map[string][]string{"whole": {tt.text}, "a byte at a time": strings.Split(tt.text, "")} {
 			m := New(scripted.New(scripted.Reply{Chunks: chunks}), Auto)
-			m.proven.Store(true)
+			m.verdict.inFavour()
 			if diff := cmp.Diff(tt.want, hear(t, m, ask)); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", tt.name, way, diff)
 			}

@@ -1,0 +1,101 @@
+package written
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"footnote/llm"
+)
+
+// How long a model that seemed to have no tool calls of its own is believed to have none. Each time it is found so again the time doubles.
+const (
+	firstBelief   = 5 * time.Minute
+	longestBelief = 2 * time.Hour
+)
+
+// agreed begins the ids of calls that a model made by JSON because its tools were described to it.
+const agreed = "json_"
+
+// verdict is what is known of a model's own tool calls. The zero value is nothing. It is safe for concurrent use.
+type verdict struct {
+	mu     sync.Mutex
+	proven bool          // the model has called a tool by itself
+	none   bool          // it seemed to have no tool calls
+	until  time.Time     // when to ask again whether that is so
+	belief time.Duration // from the last time it seemed so until then
+}
+
+func (v *verdict) inFavour() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.proven, v.none, v.belief = true, false, 0
+}
+
+func (v *verdict) against() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.belief = min(max(2*v.belief, firstBelief), longestBelief)
+	v.proven, v.none, v.until = false, true, time.Now().Add(v.belief)
+}
+
+// refused notes that a server refused tools. Of a model that has called tools one refusal is not believed: the next one is, unless the model
+// calls a tool in between.
+func (v *verdict) refused() {
+	v.mu.Lock()
+	proven := v.proven
+	v.proven = false
+	v.mu.Unlock()
+	if !proven {
+		v.against()
+	}
+}
+
+func (v *verdict) isProven() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.proven
+}
+
+func (v *verdict) isAgainst() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.none
+}
+
+// isDue reports whether a verdict against the model is to be tried again. It says so to one caller only, who asks the model.
+func (v *verdict) isDue() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.none || time.Now().Before(v.until) {
+		return false
+	}
+	v.until = time.Now().Add(v.belief)
+	return true
+}
+
+// describes reports whether a request's tools are described in the prompt. A run whose model made calls by JSON goes on so. Before that, a model
+// that seemed to have no tool calls is asked for one again, once that was long enough ago.
+func (m *Model) describes(ctx context.Context, req llm.Request) bool {
+	if m.way == JSON {
+		return true
+	}
+	for _, msg := range slices.Backward(req.Messages) {
+		if msg.Role == llm.RoleUser && !msg.Aside {
+			break
+		}
+		if slices.ContainsFunc(msg.Calls, func(c llm.Call) bool { return strings.HasPrefix(c.ID, agreed) }) {
+			return true
+		}
+	}
+	if len(req.Tools) > 0 && !req.NoTools && m.verdict.isDue() {
+		if called, known := m.calls(ctx); known && called {
+			m.verdict.inFavour()
+		} else if known {
+			m.verdict.against()
+		}
+	}
+	return m.verdict.isAgainst()
+}
