@@ -62,42 +62,21 @@ func (c *citer) cite(ctx context.Context, n int, claim, words string) (number in
 	if number, ok := c.numbers[key]; ok {
 		return number, nil, nil
 	}
-	boxes, err := c.desk.boxes(ctx, src.document, found)
+	at, err := c.desk.place(ctx, src, found)
 	if err != nil {
 		return 0, nil, err
 	}
 	number = len(c.list) + 1
 	c.list = append(c.list, chat.Citation{
-		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: blockOf(src.passage, found.start),
-		Title: title(src.document), Filename: src.document.Filename, SourceURL: sourceURL(src.document), Section: src.passage.Section, Page: pageOf(boxes, src.passage.Page), Quote: found.quote, Claimed: claimed,
-		Start: found.start, End: found.end, Boxes: boxes,
+		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: at.Block,
+		Title: title(src.document), Filename: src.document.Filename, SourceURL: sourceURL(src.document), Section: at.Section, Page: at.Page, Quote: found.quote, Claimed: claimed,
+		Start: found.start, End: found.end, Boxes: at.Boxes,
 		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.desk.runID + "." + strconv.Itoa(number),
 		Check: found.check, Score: found.score, SHA256: src.document.SHA256,
 	})
 	c.from = append(c.from, n)
 	c.numbers[key] = number
 	return number, &c.list[number-1], nil
-}
-
-// blockOf is the block of a passage that holds a place of its document's text. Blocks are numbered in order and stand apart by a blank
-// line; where a block holds blank lines itself, the passage's first one has to do.
-func blockOf(p corpus.Passage, start int) string {
-	first, err1 := strconv.Atoi(strings.TrimPrefix(p.FirstBlock, "b"))
-	last, err2 := strconv.Atoi(strings.TrimPrefix(p.LastBlock, "b"))
-	runes := []rune(p.Text)
-	at := start - p.Start
-	if err1 != nil || err2 != nil || at < 0 || at > len(runes) || strings.Count(p.Text, "\n\n") != last-first {
-		return p.FirstBlock
-	}
-	return "b" + strconv.Itoa(first+strings.Count(string(runes[:at]), "\n\n"))
-}
-
-// pageOf is the page that the words stand on; a passage may begin on the one before.
-func pageOf(boxes []chat.Box, passage int) int {
-	if len(boxes) > 0 {
-		return int(boxes[0][0])
-	}
-	return passage
 }
 
 // wordsOf finds words of a source that are named exactly.
@@ -162,16 +141,40 @@ func (d *desk) locate(ctx context.Context, src source, quote string) (place, err
 	return place{start: offset + start, end: offset + end, quote: string(runes[start:end]), check: check, score: score}, nil
 }
 
-// boxes returns where words stand on the pages of a document that has pages.
-func (d *desk) boxes(ctx context.Context, doc corpus.Document, found place) ([]chat.Box, error) {
-	if doc.Pages == 0 {
-		return []chat.Box{}, nil
-	}
-	boxes, err := d.library.Boxes(ctx, d.reads(), doc.ID, found.start, found.end)
+// place returns where words of a source stand, by the words and not by the passage that they were found in.
+func (d *desk) place(ctx context.Context, src source, found place) (corpus.Place, error) {
+	blocks, err := d.blocksOf(ctx, src.document.ID)
 	if err != nil {
-		return nil, fmt.Errorf("boxes of quote: %w", err)
+		return corpus.Place{}, fmt.Errorf("blocks of a document: %w", err)
 	}
-	return append([]chat.Box{}, boxes...), nil
+	at, err := d.library.Place(ctx, d.reads(), src.document.ID, blocks, found.start, found.end)
+	if err != nil {
+		return corpus.Place{}, fmt.Errorf("place of a quote: %w", err)
+	}
+	if at.Block == "" {
+		at.Block, at.Page = src.passage.BlockAt(found.start), src.passage.Page
+	}
+	at.Section = src.passage.SectionAt(at)
+	at.Boxes = append([]chat.Box{}, at.Boxes...)
+	return at, nil
+}
+
+// blocksOf reads a document's blocks once a run.
+func (d *desk) blocksOf(ctx context.Context, id string) ([]corpus.Block, error) {
+	d.reading.Lock()
+	defer d.reading.Unlock()
+	if known, ok := d.blocks[id]; ok {
+		return known, nil
+	}
+	blocks, err := d.library.Blocks(ctx, d.reads(), id)
+	if err != nil {
+		return nil, err
+	}
+	if d.blocks == nil {
+		d.blocks = map[string][]corpus.Block{}
+	}
+	d.blocks[id] = blocks
+	return blocks, nil
 }
 
 // claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended. Of one with

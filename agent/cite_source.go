@@ -32,6 +32,7 @@ type citeSourceOutput struct {
 	Filename       string     `json:"filename"`
 	BlockID        string     `json:"block_id"`
 	Page           int        `json:"page,omitempty"`
+	Section        string     `json:"section,omitempty"`
 	Quote          string     `json:"quote"`
 	Check          chat.Check `json:"check"`
 	Start          int        `json:"start"`
@@ -66,7 +67,7 @@ func citeSource() (*tool, error) {
 			if found.check == chat.CheckNotFound {
 				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, filename(src.document))
 			}
-			boxes, err := d.boxes(ctx, src.document, found)
+			at, err := d.place(ctx, src, found)
 			if err != nil {
 				return result{}, err
 			}
@@ -78,9 +79,9 @@ func citeSource() (*tool, error) {
 				message: message, summary: string(found.check),
 				output: func(numberer) any {
 					return citeSourceOutput{
-						CitationNumber: src.n, DocID: src.document.ID, Filename: filename(src.document), BlockID: blockOf(src.passage, found.start),
-						Page: src.passage.Page, Quote: found.quote, Check: found.check, Start: found.start, End: found.end,
-						Boxes: boxes, ChunkID: src.passage.ID,
+						CitationNumber: src.n, DocID: src.document.ID, Filename: filename(src.document), BlockID: at.Block,
+						Page: at.Page, Section: at.Section, Quote: found.quote, Check: found.check, Start: found.start, End: found.end,
+						Boxes: at.Boxes, ChunkID: src.passage.ID,
 					}
 				},
 				effect: func(d *desk) { d.sources.quote(src.n, in.CitedText) },

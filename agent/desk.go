@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -26,7 +27,8 @@ type Library interface {
 	Capture(ctx context.Context, u corpus.Upload) (corpus.Document, error)
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)
-	Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error)
+	Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error)
+	Place(ctx context.Context, s chat.Scope, id string, blocks []corpus.Block, start, end int) (corpus.Place, error)
 }
 
 // desk is what the tools of one run work on: the documents in reach and what was found in them so far. Tools may use it
@@ -39,6 +41,9 @@ type desk struct {
 	top     int  // how many passages a search shows whole
 	rerank  bool // what a search finds is put in order once more
 	sources *sources
+
+	reading sync.Mutex                // guards blocks
+	blocks  map[string][]corpus.Block // of the documents that are cited, by id
 }
 
 // find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.

@@ -58,7 +58,7 @@ func passagesFound(query string, found corpus.Results) result {
 				doc, p := hit.Document, hit.Passage
 				out.Results = append(out.Results, foundPassage{
 					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: filename(doc), Title: title(doc), Section: p.Section,
-					Page: p.Page, BlockID: p.FirstBlock, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
+					Page: hit.Page, BlockID: hit.Block, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
 				})
 			}
 			return out
@@ -73,6 +73,7 @@ func (d *desk) remember(query string, hits []corpus.Result) {
 	for _, hit := range hits {
 		d.sources.know(hit.Document)
 		d.sources.score(hit.Passage.ID, hit.Score)
+		d.sources.hit(hit)
 	}
 	d.sources.searched(query, len(hits))
 	d.sources.searchedLast(query)

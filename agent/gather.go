@@ -102,7 +102,9 @@ func (w *work) gather(ctx context.Context) error {
 func (w *work) gathered(most int) []corpus.Result {
 	var hits []corpus.Result
 	for _, s := range w.desk.sources.all() {
-		hits = append(hits, corpus.Result{Passage: s.passage, Document: s.document, Score: w.desk.sources.scoreOf(s.passage.ID)})
+		hit := w.desk.sources.hitOf(s)
+		hit.Score, hit.Cosine = w.desk.sources.scoreOf(s.passage.ID), nil
+		hits = append(hits, hit)
 	}
 	hits = corpus.Rerank(w.run.Request.Message, hits)
 	hits = slices.DeleteFunc(hits, func(h corpus.Result) bool { return h.Score < leastGathered })

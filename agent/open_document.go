@@ -111,11 +111,14 @@ func (d *desk) placeToOpen(ctx context.Context, in openDocumentInput) (out openD
 		if found.check == chat.CheckNotFound {
 			continue
 		}
-		boxes, err := d.boxes(ctx, src.document, found)
+		at, err := d.place(ctx, src, found)
 		if err != nil {
 			return out, "", err
 		}
-		out.Page, out.BlockID, out.Start, out.End = pageOf(boxes, src.passage.Page), blockOf(src.passage, found.start), found.start, found.end
+		out.Page, out.BlockID, out.Section, out.Start, out.End = at.Page, at.Block, at.Section, found.start, found.end
+		if out.Page > src.passage.Page {
+			out.URL = fmt.Sprintf("/d/%s?p=%s&page=%d#%s", url.PathEscape(src.document.ID), url.QueryEscape(src.passage.ID), out.Page, at.Block)
+		}
 		break
 	}
 	return out, "", nil

@@ -36,7 +36,9 @@ type foundDocument struct {
 	// Similarity is the cosine of the best passage, 0–1, where it is known. It is for programs: models go by Score.
 	Similarity *float64 `json:"similarity_score,omitempty"`
 	Snippet    string   `json:"snippet"`
-	Matches    [][2]int `json:"matches,omitempty"` // rune ranges in the snippet, for the page
+	BlockID    string   `json:"block_id,omitempty"` // that the snippet stands in
+	Page       int      `json:"page,omitempty"`     // likewise
+	Matches    [][2]int `json:"matches,omitempty"`  // rune ranges in the snippet, for the page
 	Passages   []shown  `json:"passages"`
 }
 
@@ -51,7 +53,7 @@ func (o searchDocumentsOutput) forModel() any {
 	docs := make([]foundDocument, len(o.Documents))
 	for i, doc := range o.Documents {
 		if len(doc.Passages) > 0 {
-			doc.Snippet = ""
+			doc.Snippet, doc.BlockID, doc.Page = "", "", 0
 		}
 		doc.Matches, doc.Similarity, doc.Passages = nil, nil, withoutChunks(doc.Passages)
 		docs[i] = doc
@@ -93,6 +95,9 @@ func searchDocuments() (*tool, error) {
 				effect: func(d *desk) {
 					for _, g := range groups {
 						d.sources.know(g[0].Document)
+						for _, hit := range g {
+							d.sources.hit(hit)
+						}
 					}
 					d.sources.searched(in.Query, len(groups))
 				},
@@ -106,7 +111,7 @@ func foundIn(number numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{
 		DocID: doc.ID, Filename: filename(doc), Title: title(doc), Score: hits[0].Score, Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
-		Matches: hits[0].Snippet.Matches, Passages: []shown{},
+		BlockID: hits[0].Block, Page: hits[0].Page, Matches: hits[0].Snippet.Matches, Passages: []shown{},
 	}
 	for _, hit := range hits {
 		if *left > 0 {

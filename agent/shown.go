@@ -11,16 +11,40 @@ import (
 
 // shown is a passage in a tool's output. ChunkID is for the page and for programs; models do without it.
 type shown struct {
-	N       int    `json:"n"`
-	BlockID string `json:"block_id"`
-	Page    int    `json:"page,omitempty"`
-	Section string `json:"section,omitempty"`
-	Text    string `json:"text"`
-	ChunkID string `json:"chunk_id,omitempty"`
+	N         int    `json:"n"`
+	BlockID   string `json:"block_id"`                // that its text begins in
+	LastBlock string `json:"last_block_id,omitempty"` // that it ends in, if that is another one
+	Page      int    `json:"page,omitempty"`
+	LastPage  int    `json:"last_page,omitempty"` // likewise
+	Section   string `json:"section,omitempty"`
+	Text      string `json:"text"`
+	ChunkID   string `json:"chunk_id,omitempty"`
 }
 
 func show(number numberer, p corpus.Passage, doc corpus.Document) shown {
-	return shown{N: number(p, doc), BlockID: p.FirstBlock, Page: p.Page, Section: p.Section, Text: p.Text, ChunkID: p.ID}
+	s := shown{N: number(p, doc), BlockID: p.FirstBlock, Page: p.Page, Section: p.Section, Text: p.Text, ChunkID: p.ID}
+	if p.LastBlock != p.FirstBlock {
+		s.LastBlock = p.LastBlock
+	}
+	if p.LastPage > p.Page {
+		s.LastPage = p.LastPage
+	}
+	return s
+}
+
+// place names the blocks and pages of a passage: "b3–b5, p. 2–3".
+func (s shown) place() string {
+	at := s.BlockID
+	if s.LastBlock != "" {
+		at += "–" + s.LastBlock
+	}
+	if s.Page > 0 {
+		at += ", p. " + strconv.Itoa(s.Page)
+	}
+	if s.LastPage > 0 {
+		at += "–" + strconv.Itoa(s.LastPage)
+	}
+	return at
 }
 
 func withoutChunks(ps []shown) []shown {
@@ -39,10 +63,7 @@ func content(ps []shown) string {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		b.WriteString("[" + strconv.Itoa(p.N) + "] (" + p.BlockID)
-		if p.Page > 0 {
-			b.WriteString(", p. " + strconv.Itoa(p.Page))
-		}
+		b.WriteString("[" + strconv.Itoa(p.N) + "] (" + p.place())
 		if p.Section != "" {
 			b.WriteString(", " + p.Section)
 		}

@@ -30,15 +30,16 @@ type sources struct {
 	pages     map[string]struct{} // reading pages seen
 	empty     []string            // searches that found nothing
 	searches  int
-	shows     bool               // a document was opened for the reader
-	latest    string             // the last search for passages
-	scores    map[string]float64 // the best one of each passage that searches found
+	shows     bool                     // a document was opened for the reader
+	latest    string                   // the last search for passages
+	scores    map[string]float64       // the best one of each passage that searches found
+	hits      map[string]corpus.Result // the last hit of each
 }
 
 func newSources() *sources {
 	return &sources{
 		byNumber: map[int]*source{}, byPassage: map[string]*source{},
-		documents: map[string]corpus.Document{}, pages: map[string]struct{}{}, scores: map[string]float64{},
+		documents: map[string]corpus.Document{}, pages: map[string]struct{}{}, scores: map[string]float64{}, hits: map[string]corpus.Result{},
 	}
 }
 
@@ -223,6 +224,23 @@ func (s *sources) score(passageID string, score float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scores[passageID] = max(s.scores[passageID], score)
+}
+
+// hit notes where a search found the best words of a passage.
+func (s *sources) hit(r corpus.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hits[r.Passage.ID] = r
+}
+
+// hitOf is the last hit of a passage; of one that was only read, the passage as it is.
+func (s *sources) hitOf(src source) corpus.Result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.hits[src.passage.ID]; ok {
+		return r
+	}
+	return corpus.Result{Passage: src.passage, Document: src.document, Page: src.passage.Page, Block: src.passage.FirstBlock}
 }
 
 // scoreOf is the best score of a passage; 0 for one that was only read.

@@ -50,16 +50,18 @@ func TestReadMarker(t *testing.T) {
 	}
 }
 
-// noBoxes is a library of documents without pages.
-type noBoxes struct{ Library }
+// noPages is a library of documents without pages, whose passages are all there is to know.
+type noPages struct{ Library }
 
-func (noBoxes) Boxes(context.Context, chat.Scope, string, int, int) ([]chat.Box, error) {
-	return nil, nil
+func (noPages) Blocks(context.Context, chat.Scope, string) ([]corpus.Block, error) { return nil, nil }
+
+func (noPages) Place(context.Context, chat.Scope, string, []corpus.Block, int, int) (corpus.Place, error) {
+	return corpus.Place{}, nil
 }
 
 // roofs are sources 1 to 3.
 func roofs() *citer {
-	d := &desk{library: noBoxes{}, runID: "r", sources: newSources()}
+	d := &desk{library: noPages{}, runID: "r", sources: newSources()}
 	doc := corpus.Document{ID: "d", Title: "Survey"}
 	for i, text := range []string{"The roof leaks. It is old.", "The wall is damp.", "The boiler was made in 2016."} {
 		d.sources.number(corpus.Passage{ID: string(rune('p' + i)), DocumentID: "d", Start: 100 * i, Text: text}, doc)

@@ -155,7 +155,8 @@ type Passage struct {
 	Start, End int // rune offsets in the document's text
 	FirstBlock string
 	LastBlock  string
-	Page       int
+	Page       int    // that it begins on
+	LastPage   int    // that it ends on; not stored: Library.Search and Library.Read find it out
 	Section    string // heading path joined by " › "
 	Text       string
 	Tokens     int

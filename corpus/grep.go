@@ -148,7 +148,10 @@ func (l *Library) place(ctx context.Context, s chat.Scope, d Document, matches [
 			b++
 		}
 		if b < len(blocks) {
-			m.BlockID, m.Page = blocks[b].ID, blocks[b].Page
+			m.BlockID = blocks[b].ID
+			if m.Page, err = l.pageOf(ctx, s, d.ID, blocks, b, m.Start, m.End); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

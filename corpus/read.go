@@ -56,6 +56,9 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Page, reading.Pages)}
 	}
 	reading.Passages = slices.Clone(pages[reading.Page-1])
+	if err := l.endPages(ctx, s, d.ID, blocks, reading.Passages); err != nil {
+		return Reading{}, err
+	}
 	slices.SortFunc(reading.Passages, func(a, b Passage) int { return a.Ordinal - b.Ordinal })
 	return reading, nil
 }

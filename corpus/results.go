@@ -50,7 +50,12 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 		}
 		from = to
 	}
-	return out, nil
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(4)
+	for i := range out {
+		g.Go(func() error { return se.library.placeHit(ctx, se.scope, &out[i]) })
+	}
+	return out, g.Wait()
 }
 
 // lookUp reads passages and their documents, with a statement for each, side by side.

@@ -28,17 +28,19 @@ func snippet(a *text.Analyser, passage string, words []text.Word, seen map[strin
 	}
 	// The window that starts at a match and holds most different words, the first of equals.
 	runes := []rune(passage)
-	from, most := 0, 0
+	from, most, best := 0, 0, [2]int{}
 	for i, m := range found {
 		var held uint64 // a bit for each word
+		last := m.end
 		for _, n := range found[i:] {
 			if n.end > m.start+snippetRunes*3/4 {
 				break
 			}
 			held |= 1 << (n.word % 64)
+			last = n.end
 		}
 		if n := bits.OnesCount64(held); n > most {
-			from, most = m.start, n
+			from, most, best = m.start, n, [2]int{m.start, last}
 		}
 	}
 	from = begin(runes, from)
@@ -69,7 +71,7 @@ func snippet(a *text.Analyser, passage string, words []text.Word, seen map[strin
 	if to < len(runes) {
 		b.WriteString(" …")
 	}
-	s := Snippet{Text: b.String()}
+	s := Snippet{Text: b.String(), Start: best[0], End: max(best[1], min(1, len(runes)))}
 	for _, m := range found {
 		if m.start < from || m.end > to {
 			continue

@@ -2,7 +2,8 @@ package server
 
 import (
 	"context"
-	"fmt"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -55,14 +56,23 @@ func (f searchFilters) onlyDocuments() bool {
 	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" && f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
 }
 
+// hitURL opens the viewer at a passage, on the page of its best words.
+func hitURL(r corpus.Result) string {
+	address := "/d/" + url.PathEscape(r.Document.ID) + "?p=" + url.QueryEscape(r.Passage.ID)
+	if r.Page > r.Passage.Page {
+		address += "&page=" + strconv.Itoa(r.Page)
+	}
+	return address
+}
+
 // passagesOf describes what was found, in its order.
 func passagesOf(found []corpus.Result) []searchResult {
 	out := make([]searchResult, 0, len(found))
 	for i, r := range found {
 		p, d := r.Passage, r.Document
 		out = append(out, searchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
-			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: p.Page,
-			Start: p.Start, End: p.End, URL: fmt.Sprintf("/d/%s?start=%d&end=%d", d.ID, p.Start, p.End),
+			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: r.Page,
+			Start: p.Start, End: p.End, URL: hitURL(r),
 		}})
 	}
 	return out

@@ -152,10 +152,19 @@ func (p *viewing) place(c echo.Context) (at place, err error) {
 	}
 	if name := c.QueryParam("at"); name != "" {
 		at.block = max(p.blockNamed(name), 0)
-	} else if anchor := p.anchor(); anchor >= 0 {
-		at.block = p.blockAt(anchor)
+	} else if marked := p.anchor(); marked.End > 0 {
+		at.block = p.blockAt(marked.Start)
+		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
+			boxes, err := p.library.Boxes(p.ctx, p.scope, p.v.Document.ID, marked.Start, marked.End)
+			if err != nil {
+				return at, err
+			}
+			if len(boxes) > 0 {
+				at.page = int(boxes[0][0])
+			}
+		}
 	}
-	if at.block < len(p.blocks) {
+	if at.page == 0 && at.block < len(p.blocks) {
 		at.page = p.blocks[at.block].Page
 	}
 	if page > 0 {
@@ -165,15 +174,12 @@ func (p *viewing) place(c echo.Context) (at place, err error) {
 	return at, nil
 }
 
-// anchor is where the marked words begin, -1 without any.
-func (p *viewing) anchor() int {
-	if q := p.v.Quote; q.End > q.Start {
-		return q.Start
+// anchor is the marked quote, else the marked passage; empty without any.
+func (p *viewing) anchor() views.Span {
+	if p.v.Quote.End > p.v.Quote.Start {
+		return p.v.Quote
 	}
-	if q := p.v.Passage; q.End > q.Start {
-		return q.Start
-	}
-	return -1
+	return p.v.Passage
 }
 
 func (p *viewing) blockNamed(id string) int {

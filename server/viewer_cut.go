@@ -161,7 +161,7 @@ func (p *viewing) outline(at place) {
 		}
 		title := string(runes(p.text, b.Start, b.End))
 		p.v.Outline = append(p.v.Outline, views.OutlineEntry{ID: b.ID, Title: title, Level: b.Level, URL: p.headingURL(b, shown[b.ID])})
-		if mark >= 0 && b.Start <= mark {
+		if mark.End > 0 && b.Start <= mark.Start {
 			p.v.Current = b.ID
 		}
 	}

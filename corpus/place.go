@@ -1,0 +1,126 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+)
+
+// Place is where words of a document stand.
+type Place struct {
+	Block   string     // the block that they begin in
+	Page    int        // that they begin on, from 1; 0 in a document without pages
+	Section string     // heading path joined by " › "
+	Boxes   []chat.Box // on the pages of a PDF, one for each line
+}
+
+// Place returns where [start, end), rune offsets in a document's text, stands. blocks are all of the document's.
+func (l *Library) Place(ctx context.Context, s chat.Scope, id string, blocks []Block, start, end int) (Place, error) {
+	i := blockAt(blocks, start)
+	if i < 0 {
+		return Place{}, nil
+	}
+	b := blocks[i]
+	p := Place{Block: b.ID, Page: b.Page, Section: strings.Join(b.Headings, sectionJoint)}
+	if b.Page == 0 {
+		return p, nil
+	}
+	boxes, err := l.Boxes(ctx, s, id, start, end)
+	if err != nil {
+		return Place{}, fmt.Errorf("boxes of words: %w", err)
+	}
+	if p.Boxes = boxes; len(boxes) > 0 {
+		p.Page = int(boxes[0][0])
+	}
+	return p, nil
+}
+
+// SectionAt is the section of words that stand in a passage: the block's own, unless the passage's name says more.
+func (p Passage) SectionAt(place Place) string {
+	if strings.HasPrefix(p.Section, place.Section) {
+		return p.Section
+	}
+	return place.Section
+}
+
+// BlockAt is the block of a passage that holds an offset of its document's text. Blocks are numbered in order and stand apart by a blank
+// line; where a block holds blank lines itself, the passage's first one has to do.
+func (p Passage) BlockAt(at int) string {
+	first, err1 := strconv.Atoi(strings.TrimPrefix(p.FirstBlock, "b"))
+	last, err2 := strconv.Atoi(strings.TrimPrefix(p.LastBlock, "b"))
+	runes := []rune(p.Text)
+	at -= p.Start
+	if err1 != nil || err2 != nil || at < 0 || at > len(runes) || strings.Count(p.Text, "\n\n") != last-first {
+		return p.FirstBlock
+	}
+	return "b" + strconv.Itoa(first+strings.Count(string(runes[:at]), "\n\n"))
+}
+
+// blockAt returns the index of the block that holds an offset, or of the next one; -1 behind the last.
+func blockAt(blocks []Block, at int) int {
+	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].End > at })
+	if i == len(blocks) {
+		return -1
+	}
+	return i
+}
+
+// pageOf returns the page of words in block i: their own where the block may go on to the next page, else the block's.
+func (l *Library) pageOf(ctx context.Context, s chat.Scope, id string, blocks []Block, i, start, end int) (int, error) {
+	page := blocks[i].Page
+	if page == 0 || start <= blocks[i].Start || i+1 < len(blocks) && blocks[i+1].Page == page {
+		return page, nil
+	}
+	return l.pageAt(ctx, s, id, page, start, end)
+}
+
+// pageAt returns the page that words stand on by their boxes, and page if they have none.
+func (l *Library) pageAt(ctx context.Context, s chat.Scope, id string, page, start, end int) (int, error) {
+	boxes, err := l.Boxes(ctx, s, id, start, end)
+	if err != nil {
+		return 0, fmt.Errorf("page of words: %w", err)
+	}
+	if len(boxes) > 0 {
+		page = int(boxes[0][0])
+	}
+	return page, nil
+}
+
+// endPages notes the last page of each passage of a document.
+func (l *Library) endPages(ctx context.Context, s chat.Scope, id string, blocks []Block, passages []Passage) error {
+	for k := range passages {
+		p := &passages[k]
+		i := blockAt(blocks, p.End-1)
+		if i < 0 || p.Page == 0 {
+			continue
+		}
+		page, err := l.pageOf(ctx, s, id, blocks, i, p.End-1, p.End)
+		if err != nil {
+			return err
+		}
+		p.LastPage = max(page, p.Page)
+	}
+	return nil
+}
+
+// placeHit notes where the best words of a hit stand, and its passage's last page.
+func (l *Library) placeHit(ctx context.Context, s chat.Scope, r *Result) (err error) {
+	p := &r.Passage
+	start := p.Start + r.Snippet.Start
+	r.Block, r.Page = p.BlockAt(start), p.Page
+	if p.Page == 0 || p.Page == r.Document.Pages { // it has no pages, or begins on the last one
+		p.LastPage = p.Page
+		return nil
+	}
+	if p.LastPage, err = l.pageAt(ctx, s, p.DocumentID, p.Page, p.End-1, p.End); err != nil {
+		return err
+	}
+	if p.LastPage > p.Page {
+		r.Page, err = l.pageAt(ctx, s, p.DocumentID, p.Page, start, p.Start+r.Snippet.End)
+	}
+	return err
+}
