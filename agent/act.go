@@ -263,7 +263,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	case o.err != nil:
 		w.cfg.Log.Warn("tool failed", "run", w.run.ID, "tool", step.ToolName, "error", o.err)
 		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
-		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageOf(o.err), Retryable: true}
+		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageFor(w.run.User, o.err), Retryable: true}
 	case o.result.refused != "":
 		step.Status, output = chat.StatusError, a.failure(o.result.refused)
 		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: shorten(o.result.refused, 300), Retryable: true}

@@ -113,7 +113,7 @@ func (w *work) done(ctx context.Context, err error) chat.RunDone {
 	case code == chat.CodeGuardrail:
 		status = chat.RunGuardrailTriggered
 	}
-	return chat.RunDone{Status: status, Error: &chat.StepError{Code: code, Message: chat.MessageOf(err), Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail}}
+	return chat.RunDone{Status: status, Error: &chat.StepError{Code: code, Message: chat.MessageFor(w.run.User, err), Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail}}
 }
 
 // closed ends the steps that were running, in the order they began.

@@ -18,7 +18,7 @@ func (w *work) failureOf(e *llm.Error) string {
 }
 
 // told says why a model failed and what to do, both to be set into a sentence, for those who ask. The model's own words, which name settings,
-// are for those who run the server: they are in the log, in /health and in footnote doctor.
+// are for those who run the server: they are in the log, in footnote doctor and, as long as no key is needed, in /health.
 func told(e *llm.Error) (reason, advice string) {
 	const soon, tell = "ask again in a moment", "tell whoever runs this server"
 	switch e.Kind {

@@ -30,19 +30,29 @@ const (
 )
 
 // Error is a failure whose Message may be shown to the user: one sentence that says what to do next.
-// Err, if set, is the cause: logged, never shown.
+// Hint, if set, is a further sentence for whoever runs the server. It alone may name settings and paths: the local user, the log and the
+// terminal have it, users with keys never do. Err, if set, is the cause: logged, never shown.
 type Error struct {
 	Code    Code
 	Message string
+	Hint    string
 	Err     error
 }
 
-// Error returns the message and, for the log, the cause.
+// Error returns the message, the hint and, for the log, the cause.
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return strings.TrimSuffix(e.Message, ".") + ": " + e.Err.Error()
+		return strings.TrimSuffix(e.Advice(), ".") + ": " + e.Err.Error()
 	}
-	return e.Message
+	return e.Advice()
+}
+
+// Advice returns the message and the hint, for whoever runs the server.
+func (e *Error) Advice() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + " " + e.Hint
 }
 
 // Unwrap returns the cause.
@@ -62,4 +72,12 @@ func MessageOf(err error) string {
 		return e.Message
 	}
 	return "Something went wrong on the server. Try again; the log has the details."
+}
+
+// MessageFor is MessageOf for a user: the local user runs the server and is given the hint too.
+func MessageFor(user string, err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && user == LocalUser {
+		return e.Advice()
+	}
+	return MessageOf(err)
 }

@@ -131,7 +131,7 @@ func (s *Server) fail(err error, c echo.Context) {
 		return
 	}
 	p := problem{
-		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: e.Message,
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: chat.MessageFor(s.scope(c).User, e),
 		RequestID: res.Header().Get(echo.HeaderXRequestID),
 	}
 	if failed, ok := errors.AsType[runError](err); ok {

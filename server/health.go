@@ -65,7 +65,7 @@ func (s *Server) health(c echo.Context) error {
 			continue
 		}
 		s.log.WarnContext(ctx, "health check failed", "check", check.Name, "err", errs[i])
-		body.Checks[check.Name] = checkResult{Status: "failed", Detail: probeDetail(errs[i])}
+		body.Checks[check.Name] = checkResult{Status: "failed", Detail: s.probeDetail(errs[i])}
 		if check.Critical {
 			body.Status, status = "down", http.StatusServiceUnavailable
 		} else if body.Status == "ok" {
@@ -76,12 +76,16 @@ func (s *Server) health(c echo.Context) error {
 	return c.JSON(status, body)
 }
 
-func probeDetail(err error) string {
+// probeDetail says what is wrong. Everybody may read it, so what names settings is left out where keys tell users from operators.
+func (s *Server) probeDetail(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "It did not answer within 2 seconds."
 	}
 	if e, ok := errors.AsType[*chat.Error](err); ok {
-		return e.Message
+		if s.keyNeeded() {
+			return e.Message
+		}
+		return e.Advice()
 	}
 	return "It can't be used now; the log has the details."
 }

@@ -97,6 +97,17 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	if got := s.search("slates"); got.TotalResults == 0 {
 		t.Error("search does not work")
 	}
+	alone := serve(t, newDir(t), append(model.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
+	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) || !strings.Contains(got.body, "OPENAI_BASE_URL") {
+		t.Errorf("/health with nothing in the model's place = %d %s, want 503 and down", got.status, got.body)
+	}
+	if got := alone.send("GET", "/readyz", nil); got.status != http.StatusOK {
+		t.Errorf("/readyz with nothing in the model's place = %d, want 200", got.status)
+	}
+	newKey(t, alone.dir, "anna")
+	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "The model can't be used now.") || strings.Contains(got.body, "OPENAI_") {
+		t.Errorf("/health with keys = %d %s, want 503 without settings", got.status, got.body)
+	}
 	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
 		t.Errorf("history: %d %s", got.status, got.body)
 	}

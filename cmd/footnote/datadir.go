@@ -39,6 +39,9 @@ func claim(path string) (*directory, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The data directory %s can't be made; choose another with --data", path), Err: err}
 	}
+	if err := tighten(path); err != nil {
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The rights of the data directory %s can't be narrowed to this user; mend them or choose another with --data", path), Err: err}
+	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The data directory %s can't be written; mend its rights or choose another with --data", path), Err: err}
@@ -87,4 +90,50 @@ func readOccupant(path string) (occupant, error) {
 		return who, err
 	}
 	return who, json.Unmarshal(raw, &who)
+}
+
+// tighten takes from a data directory, and from what is in it, the rights of everybody but its owner. In a directory that was private
+// already nobody could reach what lies deeper, so only its own files are looked at. What belongs to another user stays as it is.
+func tighten(path string) error {
+	before, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := narrow(path, before); err != nil {
+		return err
+	}
+	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return nil // gone meanwhile, or another user's
+		}
+		if err != nil || name == path {
+			return err
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := narrow(name, info); err != nil {
+			return err
+		}
+		if entry.IsDir() && before.Mode().Perm()&0o077 == 0 {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// narrow takes the rights of a file or directory from everybody but its owner. Links and what belongs to another user stay as they are.
+func narrow(name string, info fs.FileInfo) error {
+	if kind := info.Mode().Type(); kind != 0 && kind != fs.ModeDir || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	err := os.Chmod(name, info.Mode().Perm()&0o700)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

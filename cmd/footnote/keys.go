@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"footnote/chat"
 	"footnote/keys"
@@ -30,7 +31,14 @@ func (s *keySettings) checkKeys() error {
 func (s *settings) keysFile() string { return cmp.Or(s.Keys, filepath.Join(s.Data, "keys")) }
 
 // openKeys reads the keys file. Whoever names the file wants keys to be needed, so a missing one then lets nobody in.
-func (s *settings) openKeys() (*keys.File, error) { return keys.Open(s.keysFile(), s.Keys != "") }
+func (s *settings) openKeys() (*keys.File, error) {
+	if info, err := os.Stat(s.keysFile()); err == nil {
+		if err := narrow(s.keysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {
+			return nil, fmt.Errorf("narrow the rights of the keys: %w", err)
+		}
+	}
+	return keys.Open(s.keysFile(), s.Keys != "")
+}
 
 // limited lets each user start so many runs a day.
 func (s *settings) limited(store chat.Store) chat.Store {

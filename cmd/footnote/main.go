@@ -19,6 +19,7 @@ import (
 var version = "dev"
 
 func main() {
+	keepPrivate()
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -83,7 +84,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 // message is what a person at a terminal is told: the sentence, then the cause.
 func message(err error) string {
 	if e, ok := errors.AsType[*chat.Error](err); ok && e.Err == nil {
-		return e.Message
+		return e.Advice()
 	}
 	return err.Error()
 }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 
 	"footnote/agent"
 	"footnote/chat"
@@ -26,6 +29,8 @@ type stores struct {
 	// ends. It is nil when there can't be others.
 	listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs)
 	close  func() error
+	// checkFile fails when the database file was removed, replaced or emptied. It is nil for PostgreSQL.
+	checkFile func() error
 }
 
 func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (s *stores, err error) {
@@ -47,14 +52,31 @@ func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Lo
 }
 
 func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*stores, error) {
-	db, err := sqlite.Open(ctx, dir.file("footnote.db"), log)
+	if err := checkLost(ctx, dir); err != nil {
+		return nil, err
+	}
+	db, err := sqlite.Open(ctx, dir.file(databaseFile), log)
 	if err != nil {
 		return nil, err
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), vectors: db.Vectors(), queue: db.Queue(),
-		exclusive: true, close: db.Close,
+		exclusive: true, close: db.Close, checkFile: db.CheckFile,
 	}, nil
+}
+
+// checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a new one would hide that.
+func checkLost(ctx context.Context, dir *directory) error {
+	blank, err := sqlite.Blank(ctx, dir.file(databaseFile))
+	if err != nil || !blank {
+		return err
+	}
+	kept, err := fs.Glob(os.DirFS(dir.file("blobs")), "??/*")
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	return &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
+		"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away", dir.file(databaseFile), len(kept), dir.file("blobs"))}
 }
 
 func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, error) {

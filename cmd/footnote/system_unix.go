@@ -24,3 +24,6 @@ func freeSpace(path string) (int64, error) {
 
 // notSynced are the errors of file systems that can't sync directories.
 var notSynced = []error{errors.ErrUnsupported, syscall.EINVAL}
+
+// keepPrivate has this process, and those that it starts, make files and directories that only their user can read.
+func keepPrivate() { syscall.Umask(0o077) }

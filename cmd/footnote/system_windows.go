@@ -25,3 +25,6 @@ func freeSpace(path string) (int64, error) {
 
 // notSynced are the errors of file systems that can't sync directories.
 var notSynced = []error{errors.ErrUnsupported, windows.ERROR_ACCESS_DENIED, windows.ERROR_INVALID_HANDLE}
+
+// keepPrivate does nothing: who can read a file follows from its directory here.
+func keepPrivate() {}

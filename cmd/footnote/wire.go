@@ -148,8 +148,11 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 	return err
 }
 
-// checks are the dependencies whose failure leaves the rest working.
+// checks are the dependencies that GET /health asks beside the database and the index.
 func (a *app) checks(set *settings) (checks []server.Check) {
+	if a.stores.checkFile != nil {
+		checks = append(checks, server.Check{Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() }})
+	}
 	if set.Blobs != "" {
 		checks = append(checks, originalsCheck(a.stores.blobs))
 	}
@@ -157,11 +160,15 @@ func (a *app) checks(set *settings) (checks []server.Check) {
 		checks = append(checks, milvusCheck(a.stores.milvus, a.library))
 	}
 	main, direct := a.crew.main.(*anthropic.Model)
+	var answers *server.Check // what asks the model that answers
 	if direct {
-		checks = append(checks, modelCheck("model", main.Reach))
+		answers = new(modelCheck("model", main.Reach))
+	} else if a.remote != nil {
+		answers = new(modelCheck("model", a.remote.Reach))
 	}
-	if a.remote != nil && !direct {
-		checks = append(checks, modelCheck("model", a.remote.Reach))
+	if answers != nil {
+		answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
+		checks = append(checks, *answers)
 	}
 	if a.remote != nil && a.library.Semantic() {
 		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
@@ -174,7 +181,7 @@ func modelCheck(name string, reach func(context.Context) error) server.Check {
 	return server.Check{Name: name, Probe: func(ctx context.Context) error {
 		err := reach(ctx)
 		if e, ok := errors.AsType[*llm.Error](err); ok {
-			return &chat.Error{Code: chat.CodeModelFailed, Message: e.Message, Err: e.Err}
+			return &chat.Error{Code: chat.CodeModelFailed, Message: "The model can't be used now.", Hint: e.Message, Err: e.Err}
 		}
 		return err
 	}}

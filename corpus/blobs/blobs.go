@@ -62,7 +62,7 @@ func (d Directory) Reach(context.Context) error {
 			return nil
 		}
 	}
-	return &chat.Error{Code: chat.CodeUnavailable, Message: "The directory of the originals is not there. Bring it back and start Footnote again.", Err: err}
+	return &chat.Error{Code: chat.CodeUnavailable, Message: "The directory of the originals is not there.", Hint: "Bring it back and start Footnote again.", Err: err}
 }
 
 // clear removes files that were begun before a time and never finished.

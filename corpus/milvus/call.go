@@ -86,7 +86,7 @@ func (s *Store) failed(err error) error {
 	code := status.Code(errors.Unwrap(err))
 	switch {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
-		return unavailable("Milvus refuses the user or the password; check MILVUS_USER and MILVUS_PASSWORD.", err)
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "Milvus refuses the user or the password.", Hint: "Check MILVUS_USER and MILVUS_PASSWORD.", Err: err}
 	case code != codes.Unavailable && code != codes.DeadlineExceeded && !errors.Is(err, errSlow) && !errors.Is(err, context.DeadlineExceeded):
 		s.forget()
 		return unavailable(saysNo, err)

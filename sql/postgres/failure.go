@@ -24,7 +24,7 @@ func (db *DB) failure(ctx context.Context, err error) error {
 		return err
 	}
 	if db.closed.Load() {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed. Start Footnote again.", Err: err}
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again.", Err: err}
 	}
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("%w: %w", cause, err)
@@ -48,24 +48,24 @@ func isConnectionFailure(err error) bool {
 
 // serverFailure sorts out what the server itself reports, by the classes of its SQLSTATE.
 func serverFailure(e *pgconn.PgError, err error) error {
-	unavailable := func(message string) error {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: message, Err: err}
+	unavailable := func(message, hint string) error {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: message, Hint: hint, Err: err}
 	}
 	switch class := e.Code[:min(2, len(e.Code))]; {
 	case e.Code == "53100":
 		return &chat.Error{Code: chat.CodeDiskFull, Message: "The database's disk is full. Free some space and try again.", Err: err}
 	case e.Code == "53300":
-		return unavailable("The database takes no more connections. Raise its max_connections, or lower pool_max_conns in DATABASE_URL.")
+		return unavailable("The database takes no more connections.", "Raise its max_connections, or lower pool_max_conns in DATABASE_URL.")
 	case e.Code == "25006":
-		return unavailable("The database is read-only just now. Try again in a moment, or point DATABASE_URL at the primary server.")
+		return unavailable("The database is read-only just now. Try again in a moment.", "Or point DATABASE_URL at the primary server.")
 	case class == "28":
-		return unavailable("The database refuses the user or the password in DATABASE_URL. Correct it and start Footnote again.")
+		return unavailable("The database refuses this server.", "Correct the user or the password in DATABASE_URL and start Footnote again.")
 	case e.Code == "3D000":
-		return unavailable("The database that DATABASE_URL names does not exist. Create it and start Footnote again.")
+		return unavailable("The database is not there.", "Create the one that DATABASE_URL names and start Footnote again.")
 	case e.Code == "42501":
-		return unavailable("The database's user lacks a right. Grant it CREATE and USAGE on the schema.")
+		return unavailable("The database does not let this server do its work.", "Grant its user CREATE and USAGE on the schema.")
 	case class == "08", class == "53", class == "57", class == "58", e.Code == "55P03":
-		return unavailable("The database is busy or restarting. Try again in a moment.")
+		return unavailable("The database is busy or restarting. Try again in a moment.", "")
 	}
 	return err
 }

@@ -25,7 +25,7 @@ func failure(err error) error {
 		return diskFull(err)
 	}
 	if errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn) || isClosed(err) {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed. Start Footnote again.", Err: err}
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again.", Err: err}
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -39,11 +39,10 @@ func failure(err error) error {
 	case sqlite3.SQLITE_IOERR:
 		return ioFailure(e)
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
-		return &chat.Error{Code: chat.CodeUnavailable,
-			Message: "The database file can't be opened for writing. Check that the data directory exists and is yours.", Err: err}
+		return openFailure(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return &chat.Error{Code: chat.CodeUnavailable,
-			Message: "The database file is damaged or is no database. Restore it from a backup or use another data directory.", Err: err}
+			Message: "The database file is damaged or is no database.", Hint: "Restore it from a backup or use another data directory.", Err: err}
 	}
 	return err
 }

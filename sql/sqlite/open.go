@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,6 +22,8 @@ const readerCount = 4
 
 // DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on.
 type DB struct {
+	path    string
+	opened  os.FileInfo // of the database file
 	log     *slog.Logger
 	writing *sql.DB // one connection, lent to writer for the DB's life
 	readers *sql.DB // read-only
@@ -35,12 +38,15 @@ type DB struct {
 // version's schema. ctx bounds the opening only. A file of a newer version, one that is locked for more than five
 // seconds and one that is no database each fail with a *chat.Error that says so.
 func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
-	db := &DB{log: log, stmts: make(map[string]*sql.Stmt)}
+	db := &DB{path: path, log: log, stmts: make(map[string]*sql.Stmt)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(failure(err), db.closePools())
 		}
 	}()
+	if err := private(path); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
 	if db.writing, err = openPool(path, 1,
 		"journal_mode(WAL)", "busy_timeout(5000)", "synchronous(NORMAL)", "foreign_keys(1)",
 		"cache_size(-8000)", "journal_size_limit(67108864)"); err != nil {
@@ -58,6 +64,9 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	}
 	if db.writer, err = startWriter(ctx, conn, log); err != nil {
 		return nil, errors.Join(err, conn.Close())
+	}
+	if db.opened, err = os.Stat(path); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return db, nil
 }

@@ -92,7 +92,7 @@ func (w *writer) submit(ctx context.Context, j *job, bulk bool) error {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed. Start Footnote again."}
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again."}
 	}
 	if bulk {
 		w.bulk = append(w.bulk, j)

@@ -217,9 +217,9 @@ func failure(ctx context.Context, err error) error {
 		case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage":
 			return &chat.Error{Code: chat.CodeDiskFull, Message: "The storage of the originals is full. Free some space and try again.", Err: err}
 		case "NoSuchBucket":
-			return &chat.Error{Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there. Make it, or correct FOOTNOTE_BLOBS.", Err: err}
+			return &chat.Error{Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there.", Hint: "Make it, or correct FOOTNOTE_BLOBS.", Err: err}
 		case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden":
-			return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys. Correct them and start Footnote again.", Err: err}
+			return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys.", Hint: "Correct them and start Footnote again.", Err: err}
 		}
 	}
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals does not answer. Try again in a moment.", Err: err}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/keys"
+)
+
+// What names settings and paths is for whoever runs the server: a user with a key reads none of it, in no form of an answer.
+func TestOnlyTheLocalUserReadsHints(t *testing.T) {
+	b, path, _ := keyed(t)
+	down := &chat.Error{Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.", Err: errors.New("secret cause")}
+	b.cfg.Checks = []Check{{Name: "originals", Probe: func(context.Context) error { return down }}}
+	detail := func(user, accept string, err error) string {
+		t.Helper()
+		rec := httptest.NewRecorder()
+		req := httptest.NewRequest("GET", "http://localhost/sessions", nil)
+		req.Header.Set("Accept", accept)
+		c := b.echo.NewContext(req, rec)
+		c.Set(userField, user)
+		b.fail(err, c)
+		return rec.Body.String()
+	}
+	for _, accept := range []string{echo.MIMEApplicationJSON, echo.MIMETextHTML} {
+		if got := detail(chat.LocalUser, accept, down); !strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "secret cause") {
+			t.Errorf("the local user reads %s", got)
+		}
+		for _, user := range []string{"anna", ""} {
+			if got := detail(user, accept, down); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "/srv") {
+				t.Errorf("user %q reads %s", user, got)
+			}
+		}
+		if got := detail("anna", accept, errors.New("open /srv/data/x: FOOTNOTE_DATA")); strings.Contains(got, "/srv") || strings.Contains(got, "FOOTNOTE_") {
+			t.Errorf("an error of ours reads %s", got)
+		}
+	}
+	health := func() string { return b.send("GET", "/health", "").body }
+	if got := health(); !strings.Contains(got, "DATABASE_URL") {
+		t.Errorf("/health without keys: %s", got)
+	}
+	if _, err := keys.New(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if got := health(); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || !json.Valid([]byte(got)) {
+		t.Errorf("/health with keys: %s", got)
+	}
+}
