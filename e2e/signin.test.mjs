@@ -41,6 +41,37 @@ describe('with keys', () => {
   }
 
   for (const javaScriptEnabled of [true, false]) {
+    it(`keeps a question that is asked when one is signed out ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, tab(async (page, { context, expect }) => {
+      expect(/status of 401|htmx/)
+      await page.goto('/')
+      await signIn(page, keys.anna)
+      await page.locator('#q').fill(question)
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.waitForURL('**/c/*')
+      await page.getByTestId('answer').getByText('30 years').first().waitFor()
+      if (javaScriptEnabled) await page.getByRole('button', { name: 'Send' }).waitFor()
+      else await page.goto(page.url().split('?')[0])
+      await context.clearCookies()
+      const next = 'And who gives it?\nPlease name the page.'
+      await page.locator('#q').fill(next)
+      await page.getByRole('button', { name: 'Send' }).click()
+      if (javaScriptEnabled) {
+        await page.locator('#composer-error').getByText('You are signed out').waitFor()
+        assert.equal(await page.locator('#q').inputValue(), next)
+        await audit(page, 'signed-out')
+        await page.locator('#composer-error').getByRole('link', { name: 'Sign in' }).click()
+      }
+      await key(page).waitFor()
+      if (!javaScriptEnabled) await shot(page, 'question-kept')
+      await signIn(page, keys.anna)
+      await page.getByTestId('answer').getByText('30 years').first().waitFor()
+      assert.equal(await page.locator('#q').inputValue(), next)
+      assert.equal(await page.getByTestId('turn').count(), 1, 'it was not asked yet')
+      await shot(page, 'signed-in-again')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByTestId('question').getByText('And who gives it?').waitFor()
+    }, { javaScriptEnabled }))
+
     it(`asks for a key, signs in and out ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, tab(async (page, { expect }) => {
       expect(/status of 40[14]/)
       await page.goto('/documents?q=slate')

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -143,7 +144,11 @@ func (s *Server) show(c echo.Context, status int, component templ.Component) err
 
 // errorFragment answers an htmx request that failed.
 func (s *Server) errorFragment(c echo.Context, p problem) error {
-	return s.show(c, p.Status, views.Sentence(views.Refusal{Detail: p.Detail, Code: p.Code}))
+	no := views.Refusal{Detail: p.Detail, Code: p.Code}
+	if p.Status == http.StatusUnauthorized && s.signedOut(c) {
+		no.SignIn = "/signin?to=" + url.QueryEscape(pageOf(c))
+	}
+	return s.show(c, p.Status, views.Sentence(no))
 }
 
 // errorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.

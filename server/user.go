@@ -93,9 +93,9 @@ func (s *Server) signInRoutes(e *echo.Echo) {
 	e.POST("/signout", s.signOut)
 }
 
-// signInPage asks for a key, on the way to an address.
+// signInPage asks for a key, on the way to an address or to a question that was sent without one.
 func (s *Server) signInPage(c echo.Context, status int, to, detail string) error {
-	return s.show(c, status, views.SignIn(s.pages.assets, localTarget(to), detail))
+	return s.show(c, status, views.SignIn(s.pages.assets, localTarget(to), detail, keptFields(c)))
 }
 
 // signIn keeps a valid key in a cookie that no script can read.
@@ -107,13 +107,22 @@ func (s *Server) signIn(c echo.Context) error {
 		return err
 	}
 	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
-	if _, _, err := s.cfg.Keys.User(key); err != nil {
+	user, _, err := s.cfg.Keys.User(key)
+	if err != nil {
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
 		return s.signInPage(c, http.StatusUnauthorized, c.Request().PostForm.Get("to"), "This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
 	}
-	c.SetCookie(keptKey(c, key, int(keyKept.Seconds())))
+	cookie := keptKey(c, key, int(keyKept.Seconds()))
+	c.SetCookie(cookie)
+	if len(keptFields(c)) > 0 {
+		c.Request().AddCookie(cookie)
+		c.Set(userField, user)
+		if s.showKept(c) {
+			return nil
+		}
+	}
 	return c.Redirect(http.StatusSeeOther, localTarget(c.Request().PostForm.Get("to")))
 }
 
@@ -137,14 +146,20 @@ func localTarget(to string) string {
 	return to
 }
 
-// signInFirst answers a browser without a valid key: it may sign in and then comes back to where it was.
+// signInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its question.
 func (s *Server) signInFirst(c echo.Context, p problem) error {
 	if p.Status != http.StatusUnauthorized {
-		return s.show(c, p.Status, views.SignIn(s.pages.assets, "/", p.Detail))
+		return s.show(c, p.Status, views.SignIn(s.pages.assets, "/", p.Detail, nil))
 	}
 	to := "/"
-	if c.Request().Method == http.MethodGet {
-		to = localTarget(c.Request().URL.RequestURI())
+	switch c.Request().Method {
+	case http.MethodGet:
+		to = c.Request().URL.RequestURI()
+	case http.MethodPost:
+		if err := s.readForm(c); err != nil { // what is no form of the page has no question
+			c.Request().PostForm = nil
+		}
+		to = pageOf(c)
 	}
-	return s.show(c, p.Status, views.SignIn(s.pages.assets, to, ""))
+	return s.signInPage(c, p.Status, to, "")
 }

@@ -70,6 +70,7 @@ type Composer struct {
 type Refusal struct {
 	Detail string
 	Code   chat.Code
+	SignIn string // where to sign in; empty: that would not help
 }
 
 // SessionPage is one conversation.

@@ -1,0 +1,99 @@
+package server
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"footnote/chat"
+)
+
+// fieldsOf are the fields of a page's form to an address, as a browser sends them.
+func fieldsOf(t *testing.T, page, action string) url.Values {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := url.Values{}
+	for form := range root.Descendants() {
+		if form.Data != "form" || attr(form, "action") != action {
+			continue
+		}
+		for n := range form.Descendants() {
+			switch {
+			case n.Data == "input" && attr(n, "name") != "":
+				fields.Add(attr(n, "name"), attr(n, "value"))
+			case n.Data == "textarea":
+				text := ""
+				if n.FirstChild != nil {
+					text = n.FirstChild.Data
+				}
+				fields.Add(attr(n, "name"), text)
+			}
+		}
+	}
+	return fields
+}
+
+func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
+	b, _, given := keyed(t, "anna")
+	body, kind := form(t, "@survey.md="+survey)
+	b.send("POST", "/documents", body, "Content-Type", kind, "X-API-Key", given["anna"])
+	run, _, err := b.stage.Start(t.Context(), "anna", chat.RunRequest{Message: "Before?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const words = "Is the roof \"sound\" & dry?\r\n<b>Really</b>?"
+	asHTML := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
+	for _, tt := range []struct {
+		name, path, session string
+		cookie              string
+		message             string
+	}{
+		{"without a key", "/chat", "", "", words},
+		{"with a key that was revoked", "/chat", run.SessionID, keyCookie + "=fn_gone", words},
+		{"one that would wait", "/c/" + run.SessionID + "/queue", run.SessionID, "", words},
+		{"a long one", "/chat", run.SessionID, "", strings.Repeat("Is the roof sound? ", 1500)},
+		{"of a conversation that is not there", "/chat", "gone", "", words},
+	} {
+		sent := url.Values{"message": {tt.message}, "session_id": {tt.session}}
+		got := b.send("POST", tt.path, sent.Encode(), append(asHTML, "Cookie", tt.cookie, "Referer", b.url+"/c/"+tt.session)...)
+		if got.status != 401 || !strings.Contains(got.body, "Your question was not sent") {
+			t.Fatalf("%s: %d %.300s", tt.name, got.status, got.body)
+		}
+		fields := fieldsOf(t, got.body, "/signin")
+		fields.Set("key", "wrong")
+		if got = b.send("POST", "/signin", fields.Encode(), asHTML...); got.status != 401 {
+			t.Fatalf("%s: a wrong key: %d", tt.name, got.status)
+		}
+		fields = fieldsOf(t, got.body, "/signin")
+		fields.Set("key", given["anna"])
+		got = b.send("POST", "/signin", fields.Encode(), asHTML...)
+		box := fieldsOf(t, got.body, "/chat")
+		if want := strings.ReplaceAll(tt.message, "\r\n", "\n"); got.status != 200 || box.Get("message") != want {
+			t.Errorf("%s: %d, the box holds %.200q, want %.200q", tt.name, got.status, box.Get("message"), want)
+		}
+		if !strings.HasPrefix(got.header.Get("Set-Cookie"), keyCookie+"=") || got.header.Get("Location") != "" {
+			t.Errorf("%s: cookie %q, Location %q", tt.name, got.header.Get("Set-Cookie"), got.header.Get("Location"))
+		}
+	}
+	runs, err := b.stage.store.Runs(t.Context(), chat.Scope{User: "anna"}, run.SessionID)
+	if err != nil || len(runs) != 1 {
+		t.Errorf("%d runs, %v: a question of somebody signed out was asked", len(runs), err)
+	}
+}
+
+func TestAScriptThatIsSignedOutIsToldWhereToSignIn(t *testing.T) {
+	b, _, _ := keyed(t, "anna")
+	got := b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true", "Referer", b.url+"/c/abc?x=1")
+	if got.status != 401 || !strings.Contains(got.body, `href="/signin?to=%2Fc%2Fabc%3Fx%3D1"`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	got = b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true", "Referer", "https://evil.example/c/abc")
+	if !strings.Contains(got.body, `href="/signin?to=%2F"`) {
+		t.Errorf("from elsewhere: %s", got.body)
+	}
+}
