@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -264,11 +265,13 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		w.cfg.Log.Warn("tool failed", "run", w.run.ID, "tool", step.ToolName, "error", o.err)
 		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
 		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageFor(w.run.User, o.err), Retryable: true}
+		w.noteFailed(a.tool, step)
 	case o.result.refused != "":
 		step.Status, output = chat.StatusError, a.failure(o.result.refused)
 		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: shorten(o.result.refused, 300), Retryable: true}
 	default:
 		step.Status, output = chat.StatusComplete, o.result.output(w.desk.sources.number)
+		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again
 		step.Message, step.Summary = o.result.message, o.result.summary
 		if o.result.details != nil {
 			step.Details = o.result.details
@@ -276,7 +279,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		if o.result.effect != nil {
 			o.result.effect(w.desk)
 		}
-		w.bare, w.enough = w.bare || a.tool.bare, w.enough || a.tool.enough
+		w.enough = w.enough || a.tool.enough
 	}
 	step.ToolStatus = step.Status
 	whole, err := encode(output)
@@ -284,8 +287,9 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
-	if step.Status == chat.StatusComplete && a.tool.bare {
-		w.keepReturned(whole)
+	if a.returns(step.Status) {
+		w.bare = true
+		w.keepReturned(a.tool, a.args, whole, step.Message)
 	}
 	if utf8.RuneCount(whole) > maxOutput {
 		step.Truncated, step.Full = true, whole
@@ -295,6 +299,14 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	}
 	message, err := toolMessage(w.nonce, a.call.ID, a.withNote(output))
 	return step, message, err
+}
+
+// returns reports whether the output of a call that ended is something to speak of without a passage: a result, or what another server says
+// of its failure.
+func (a *attempt) returns(status chat.Status) bool { return a.tool != nil && a.tool.returns(status) }
+
+func (t *tool) returns(status chat.Status) bool {
+	return t.bare && status == chat.StatusComplete || t.verbatim && status == chat.StatusError
 }
 
 // failure is what a call without a result comes to, in the form its tool has agreed.

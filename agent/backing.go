@@ -22,13 +22,6 @@ const talkAbout = " source text page section chapter document according state me
 
 var numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// keepReturned keeps what a tool returned that shows no passages: sums and lists that the answer may repeat.
-func (w *work) keepReturned(output []byte) {
-	if room := maxReturned - len(w.returned); room > 0 {
-		w.returned += strings.ToValidUTF8(string(output[:min(room, len(output))]), "") + "\n\n"
-	}
-}
-
 // claimsOf is claims, remembered: an answer is looked at more than once.
 func (w *work) claimsOf(markdown string) []claim {
 	if w.claimed == nil || w.claimedOf != markdown {
@@ -53,7 +46,7 @@ func (w *work) partlyBacked(c claim) bool {
 // covered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool returned, or
 // by the text that came with the question.
 func (w *work) covered(c claim) bool {
-	return len(c.around) > 0 && w.holds(c.text, c.around) || w.returned != "" && w.cite.judge.Backed(c.text, "", w.returned) || w.inAddedContext(c.text)
+	return len(c.around) > 0 && w.holds(c.text, c.around) || w.stated(c.text) || w.inAddedContext(c.text)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
@@ -88,7 +81,7 @@ func (p part) with(next part) part {
 
 // aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how the passage's place is called.
 func (w *work) aboutTools() string {
-	return talkAbout + strings.Join(numeral.FindAllString(w.returned, -1), " ")
+	return talkAbout + strings.Join(numeral.FindAllString(w.returned.text(), -1), " ")
 }
 
 func aboutSource(src source) string {

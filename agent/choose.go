@@ -62,7 +62,7 @@ func (w *work) carryOut(ctx context.Context, c choice) error {
 		w.desk.only = []string{c.only}
 		defer func() { w.desk.only = all }()
 	}
-	if w.retrievals == 0 { // else the plan has searched
+	if _, _, _, searches := w.desk.sources.readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
 		if err := w.make(ctx, c.opening, c.why); err != nil {
 			return err
 		}

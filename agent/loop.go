@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"footnote/chat"
@@ -143,6 +142,7 @@ func (w *work) press() {
 const (
 	nudgeEmpty  = "Your reply was empty. Answer the question now, or call a tool."
 	nudgeSearch = "You have not searched the documents. Search them before you answer; if they do not hold the answer, say so with the agreed sentence."
+	nudgeTools  = "Nothing that your tools returned bears your answer out, and none of your tools searches documents. Say only what they returned, or begin with the agreed sentence."
 	nudgeCite   = "Your answer has no footnotes. Write the same answer again and put the number n of the passage behind each claim, like [3]. Leave out what no passage supports."
 )
 
@@ -154,11 +154,14 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes() && !w.restsOnContext(text)) {
+	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes() && !w.restsOnContext(text) && !w.restsOnTools(text)) {
 		w.direct, w.enough = false, false
 		step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
 		return true, w.takeBack(ctx, step)
+	}
+	if refused(text) && !w.givenText() && w.asked.needsDocuments() && !w.looked() {
+		return false, w.reviewUnsearched(ctx)
 	}
 	if w.givenText() || refused(text) || w.fell || w.restsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
@@ -166,10 +169,10 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	if len(w.cite.list) > 0 && w.asked.reference != rework { // another language has other words than the passages
 		return w.validate(ctx, r, text)
 	}
-	if !w.needsFootnotes() {
+	if !w.needsFootnotes() || w.restsOnTools(text) {
 		return false, nil
 	}
-	_, _, empty, searches := w.desk.sources.readings()
+	_, _, _, searches := w.desk.sources.readings()
 	switch {
 	case w.onlyUndone():
 		return false, w.sayUndone(ctx)
@@ -178,7 +181,9 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 			return false, w.settle(ctx, text)
 		}
 		return true, w.nudge(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
-	case searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:
+	case w.set.searcher() == nil && w.stop == "" && !w.nudged[nudgeTools]:
+		return true, w.nudge(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
+	case w.set.searcher() != nil && searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:
 		return true, w.nudge(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
 	case searches == 0 && w.saidBefore(text):
 		return false, nil // it answered from the conversation
@@ -188,8 +193,11 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 				w.aside = nil
 				return rescued, err
 			}
+			if w.set.searcher() == nil && len(w.statements(text)) > 0 {
+				return false, w.holdBack(ctx)
+			}
 		}
-		return false, w.refuseInstead(ctx, empty)
+		return false, w.refuseInstead(ctx, "The answer rested on no document: taken back")
 	}
 }
 
@@ -202,18 +210,17 @@ func (w *work) saidBefore(answer string) bool {
 	if said.Len() == 0 {
 		return false
 	}
-	for _, c := range claims(answer) {
+	stated := w.statements(answer)
+	for _, c := range stated {
 		if !w.cite.judge.Supports(c.text, said.String()) {
 			return false
 		}
 	}
-	return true
+	return len(stated) > 0
 }
 
-// needsFootnotes reports whether the answer must rest on passages: not so for talk, sums and lists of documents.
-func (w *work) needsFootnotes() bool {
-	return w.mustCite() && w.asked.needsDocuments() && !(w.bare && (w.desk.sources.isEmpty() || w.asked.Type == typeMetadata))
-}
+// needsFootnotes reports whether the answer must rest on passages, or say what tools returned: not so for talk and sums.
+func (w *work) needsFootnotes() bool { return w.mustCite() && w.asked.needsDocuments() }
 
 // mustCite reports whether the answer needs footnotes.
 func (w *work) mustCite() bool {
@@ -241,17 +248,4 @@ func (w *work) takeBack(ctx context.Context, step chat.Step) error {
 		return w.emit(ctx, chat.AnswerReset{CallID: step.CallID}, step)
 	}
 	return w.emit(ctx, step)
-}
-
-// refuseInstead replaces an answer that rests on no document: the documents do not hold one.
-func (w *work) refuseInstead(ctx context.Context, searched []string) error {
-	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete, "The answer rested on no document: taken back")
-	if err := w.takeBack(ctx, step); err != nil {
-		return err
-	}
-	text := Refusal
-	if len(searched) > 0 {
-		text += fmt.Sprintf(" I searched for: %s.", strings.Join(searched, "; "))
-	}
-	return w.writer.write(ctx, text)
 }

@@ -61,7 +61,7 @@ func metadataSearch() (*tool, error) {
 				},
 				effect: func(d *desk) {
 					d.sources.know(docs...)
-					d.sources.searched(describe(in.Filters), len(docs))
+					d.sources.foundNone(describe(in.Filters), len(docs))
 				},
 			}, nil
 		},

@@ -95,7 +95,7 @@ func (w *work) rescue(ctx context.Context) (bool, error) {
 	w.rescued, w.direct = true, true
 	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "The model did not use its tools: searching by the fixed pipeline")
 	step.Details = map[string]any{"selection": w.selection(), "by": "pipeline", "tools": []string{tool.name}}
-	if err := w.emit(ctx, step); err != nil {
+	if err := w.takeBack(ctx, step); err != nil {
 		return false, err
 	}
 	stop := w.stop

@@ -50,7 +50,7 @@ const unchecked = 0.8
 func (w *work) evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	if w.givenText() {
-		return unchecked, "The answer comes from the given text alone.", unsupported
+		return w.evaluateGiven(markdown)
 	}
 	if w.ownAnswer {
 		return 1, "The answer says only what was opened, or what there is to open.", unsupported
@@ -61,8 +61,8 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	if w.saidUndone {
 		return 1, "The answer says only what was not done.", unsupported
 	}
-	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.fell && w.desk.sources.isEmpty()) {
-		return unchecked, w.unfounded(), unsupported
+	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.bare && w.restsOnTools(markdown) || w.fell && w.desk.sources.isEmpty()) {
+		return w.evaluateWithout(markdown)
 	}
 	cited, backed, without, covered := 0, 0, 0, 0
 	said := map[string]bool{} // what is backed once may be said again
@@ -99,19 +99,11 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 		explained += fmt.Sprintf("%s without a source %s in no passage; ", count(bare, "sentence"), either(bare == 1, "stands", "stand"))
 	}
 	explained += fmt.Sprintf("%d of %s %s word for word in the documents.", exact, count(len(w.cite.list), "quote"), either(len(w.cite.list) == 1, "stands", "stand"))
-	return math.Round(confidence*100) / 100, explained, unsupported
+	return rounded(confidence), explained, unsupported
 }
 
-// unfounded says why an answer without footnotes is one nevertheless.
-func (w *work) unfounded() string {
-	switch {
-	case !w.mustCite():
-		return "No footnotes were asked for, so nothing was checked against the documents."
-	case w.bare && w.asked.needsDocuments():
-		return "The answer rests on what tools returned, not on passages of documents."
-	}
-	return "The answer needs no documents."
-}
+// rounded is a confidence in hundredths.
+func rounded(confidence float64) float64 { return math.Round(confidence*100) / 100 }
 
 func either(first bool, a, b string) string {
 	if first {
@@ -121,11 +113,15 @@ func either(first bool, a, b string) string {
 }
 
 func (w *work) coverage() chat.Coverage {
-	opened, pages, empty, _ := w.desk.sources.readings()
+	opened, pages, empty, searches := w.desk.sources.readings()
 	if w.ownAnswer {
 		return chat.Coverage{EmptySearches: []string{}}
 	}
-	return chat.Coverage{Searched: w.reach, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...)}
+	searched := 0
+	if searches > 0 {
+		searched = w.reach
+	}
+	return chat.Coverage{Searched: searched, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...)}
 }
 
 // sourcesOf lists the documents behind an answer: the cited ones in order of their first footnote, then those only read.

@@ -207,9 +207,12 @@ func (w *work) recount(s chat.Step) {
 	if s.Status != chat.StatusRunning && s.Status != chat.StatusPending { // a call that was cut off may be made again
 		w.calls[t.name+string(s.ToolInput)]++
 	}
-	if t.bare && s.Status == chat.StatusComplete {
+	if s.Status == chat.StatusError && s.Error != nil && s.Error.Code != chat.CodeInvalid {
+		w.noteFailed(t, s)
+	}
+	if t.returns(s.Status) {
 		w.bare = true
-		w.keepReturned(s.ToolOutput)
+		w.keepReturned(t, s.ToolInput, s.ToolOutput, s.Message)
 	}
 }
 

@@ -200,6 +200,17 @@ func (s *sources) searched(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.searches++
+	s.addEmpty(query, found)
+}
+
+// foundNone notes the words of a search of the library's list if nothing was found: no search of what stands in documents.
+func (s *sources) foundNone(query string, found int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addEmpty(query, found)
+}
+
+func (s *sources) addEmpty(query string, found int) {
 	if found == 0 && !slices.Contains(s.empty, query) {
 		s.empty = append(s.empty, query)
 	}

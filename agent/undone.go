@@ -61,7 +61,7 @@ func (w *work) objected(s chat.Step) {
 // documents would lead nowhere. A question that the documents may answer as well is searched for once.
 func (w *work) onlyUndone() bool {
 	for _, u := range w.undone {
-		if u.acts && w.desk.sources.isEmpty() || w.nudged[nudgeSearch] || w.stop != "" {
+		if u.acts && w.desk.sources.isEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
 			return true
 		}
 	}

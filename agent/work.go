@@ -66,9 +66,10 @@ type work struct {
 	ids        int
 	turns      int // model turns that may call tools
 	retrievals int
-	bare       bool    // a tool answered that shows no passages
-	returned   string  // what such tools returned
-	claimed    []claim // of the answer looked at last
+	bare       bool     // a tool answered that shows no passages
+	returned   returned // what such tools returned
+	failed     []string // messages of searches that failed
+	claimed    []claim  // of the answer looked at last
 	claimedOf  string
 	enough     bool       // the model said that it can answer
 	led        bool       // the program chose the first tools

@@ -171,7 +171,7 @@ type Source struct {
 
 // Coverage says what a run looked at.
 type Coverage struct {
-	Searched      int      `json:"searched"` // documents in scope
+	Searched      int      `json:"searched"` // documents in scope of the searches; 0 when none was completed
 	Opened        int      `json:"opened"`
 	PagesRead     int      `json:"pages_read"`
 	EmptySearches []string `json:"empty_searches"`
@@ -196,7 +196,7 @@ type Answer struct {
 	Citations      []Citation `json:"citations"`
 	Sources        []Source   `json:"sources"`
 	Unsupported    []string   `json:"unsupported"` // sentences that no passage behind their citations bears out, and those that state something without one; without their [N]
-	Confidence     float64    `json:"confidence"`  // 0–1: the share of sentences borne out among those that state something, less up to a fifth for quotes that are not word for word
+	Confidence     float64    `json:"confidence"`  // 0–1: the share of sentences borne out among those that state something, less up to a fifth for quotes that are not word for word; without quotes, for which the whole fifth is taken, what is compared with is the given text, the conversation, what tools returned or the passages, and a sentence in another language counts half
 	SelfEvaluation string     `json:"self_evaluation,omitempty"`
 	Coverage       Coverage   `json:"coverage"`
 	StepsUsed      int        `json:"steps_used"`

@@ -277,10 +277,13 @@ func citeLabel(c chat.Citation) string {
 
 // coverageText says what a run looked at.
 func coverageText(c chat.Coverage) string {
-	if c.Searched+c.Opened+len(c.EmptySearches) == 0 {
+	if c.Searched+c.Opened+c.PagesRead+len(c.EmptySearches) == 0 {
 		return "Nothing was searched."
 	}
 	s := "Searched " + plural(c.Searched, "document") + ", opened " + thousands(c.Opened)
+	if c.Searched == 0 {
+		s = "Opened " + plural(c.Opened, "document")
+	}
 	if c.PagesRead > 0 {
 		s += ", read " + plural(c.PagesRead, "page")
 	}

@@ -139,6 +139,9 @@ func (t *Turn) now() *Step {
 	return nil
 }
 
+// sure reports whether the answer's confidence says something: that of a refusal is no judgement.
+func (t *Turn) sure() bool { return t.Final.Confidence > 0 || len(t.Final.Unsupported) > 0 }
+
 // documentsRead counts the different documents that steps opened.
 func (t *Turn) documentsRead() int {
 	if t.Final != nil {

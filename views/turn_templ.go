@@ -1467,7 +1467,7 @@ func sources(t *Turn) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if t.Final.Confidence > 0 && t.Final.SelfEvaluation != "" {
+		if t.sure() && t.Final.SelfEvaluation != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "<details class=\"confidence\"><summary>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1515,7 +1515,7 @@ func sources(t *Turn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if t.Final.Confidence > 0 {
+		} else if t.sure() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 107, "<span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -201,10 +201,14 @@ func widen(q query, done []result) string {
 
 // refuse says that nothing was found, and what was searched and read.
 func refuse(t turn, q query) string {
-	var queries, names []string
+	var queries, failed, names []string
 	for _, r := range t.searches() {
 		if s, ok := r.input["query"].(string); ok && s != "" {
-			queries = append(queries, "“"+escape(clip(s, 120))+"”")
+			if quoted := "“" + escape(clip(s, 120)) + "”"; r.out.Error != nil {
+				failed = append(failed, quoted)
+			} else {
+				queries = append(queries, quoted)
+			}
 		}
 	}
 	for _, d := range t.read() {
@@ -212,17 +216,21 @@ func refuse(t turn, q query) string {
 			names = append(names, escape(d.name()))
 		}
 	}
-	if len(queries) == 0 {
-		queries = []string{"“" + escape(clip(q.text, 120)) + "”"}
+	said := Refusal
+	switch {
+	case len(queries) > 0 && len(names) > 0:
+		said += " I searched for " + strings.Join(queries, " and for ") + " and read " + joinNames(names) + "."
+	case len(queries) > 0:
+		said += " I searched for " + strings.Join(queries, " and for ") + " and found nothing that fits."
+	case len(names) > 0:
+		said += " I read " + joinNames(names) + "."
+	case len(failed) == 0:
+		said += " Nothing was searched."
 	}
-	if t.searchesFailed() {
-		return Refusal + " The search for " + strings.Join(queries, " and for ") + " failed, so they may still hold it. Try again in a moment."
+	if len(failed) > 0 {
+		said += " The search for " + strings.Join(failed, " and for ") + " failed, so they may still hold it. Try again in a moment."
 	}
-	said := Refusal + " I searched for " + strings.Join(queries, " and for ")
-	if len(names) > 0 {
-		return said + " and read " + joinNames(names) + "."
-	}
-	return said + " and found nothing that fits."
+	return said
 }
 
 func joinNames(names []string) string {

@@ -32,12 +32,6 @@ func (t turn) searches() []result {
 	return slices.DeleteFunc(slices.Clone(t.results), func(r result) bool { return !isSearch(r.tool) })
 }
 
-// searchesFailed reports whether there were searches, and none of them was made.
-func (t turn) searchesFailed() bool {
-	searches := t.searches()
-	return len(searches) > 0 && !slices.ContainsFunc(searches, func(r result) bool { return r.out.Error == nil })
-}
-
 // rounds is how often was searched: searches that were made together are one attempt.
 func (t turn) rounds() int {
 	seen := map[int]bool{}

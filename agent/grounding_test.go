@@ -1,0 +1,201 @@
+package agent
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/llm"
+	"footnote/llm/offline"
+	"footnote/llm/scripted"
+)
+
+// searchless is a library whose search fails.
+type searchless struct{ Library }
+
+func (searchless) Search(context.Context, chat.Scope, corpus.Query) (corpus.Results, error) {
+	return corpus.Results{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The index does not answer."}
+}
+
+// stubborn makes one call, then says the same whatever it is asked.
+func stubborn(first scripted.Reply, said string) *scripted.Model {
+	return scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		if r.N == 0 {
+			return first
+		}
+		return says(said)
+	})
+}
+
+const invented = "The king keeps seven dragons in the cellar of the old mill."
+
+func TestNoToolVouchesForWhatItDidNotReturn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, true)
+	for _, tt := range []struct {
+		name  string
+		asks  string
+		first scripted.Reply
+		said  string
+		tools []string
+	}{
+		{"a sum", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), invented, nil},
+		{"the library's list", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("list_documents", `{}`)), invented, nil},
+		{"the list, by the name of a document", "Does the cellar of 12 Mill Lane flood?", calls(call("list_documents", `{}`)), "According to the Building survey of 12 Mill Lane, the cellar floods every winter.", nil},
+		{"a search of the list", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("metadata_search", `{"filters":{"filename":"Survey.md"}}`)), invented, nil},
+		{"nothing but a sum is allowed", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), invented, []string{"calculate"}},
+		{"in code", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), "```\n" + invented + "\n```", []string{"calculate"}},
+		{"in a heading", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), "# " + invented, []string{"calculate"}},
+		{"another server's tool", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("shop__order", `{"what":"slates"}`)), invented, []string{"shop__order"}},
+		{"a summary", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("get_document_summary", `{"doc_id":"Staff handbook"}`)), invented, nil},
+		{"a search for a pattern", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("grep_documents", `{"pattern":"holiday"}`)), invented, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, stubborn(tt.first, tt.said), s.with)
+			got := h.wait(h.ask(chat.RunRequest{Message: tt.asks, Config: chat.RunConfig{EnabledTools: tt.tools}}).ID)
+			if d := got.done(); d.Status != chat.RunCitationValidationFailed || d.Error == nil || d.Error.Code != chat.CodeGuardrail || got.text() != "" {
+				t.Errorf("it ended %+v and shows %q:%s", d, got.text(), dump(got.log))
+			}
+		})
+	}
+}
+
+func TestWhatToolsReturnedMayBeSaidWithoutFootnotes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, asks  string
+		first       scripted.Reply
+		said        string
+		unsupported []string
+		confidence  float64
+	}{
+		{"a sum", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408.", nil, 0.8},
+		{"a sum in other words", "I pay 3400 pounds twice. How much is it?", calls(call("calculate", `{"expression":"3400*2"}`)), "You pay 6800 pounds in all.", nil, 0.8},
+		{"the list", "Which documents do I have?", calls(call("list_documents", `{}`)), "You have two documents:\n\n- Staff handbook\n- Building survey of 12 Mill Lane", nil, 0.8},
+		{"the list, for another kind of question", "Is there a handbook?", calls(call("list_documents", `{}`)), "There is a document with the title Staff handbook.", nil, 0.8},
+		{"a sum and an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408. " + invented, []string{invented}, 0.4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			model := stubborn(tt.first, tt.said)
+			h := newHouse(t, model)
+			a := h.answer(question(tt.asks)).answer()
+			if a.Markdown != tt.said || !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence || a.Coverage.Searched != 0 {
+				t.Errorf("answer = %+v, want unsupported %q, confidence %v, 0 searched", a, tt.unsupported, tt.confidence)
+			}
+			if n := len(model.Requests()); n != 2 {
+				t.Errorf("the model was asked %d times, want 2", n)
+			}
+		})
+	}
+}
+
+func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
+	t.Parallel()
+	no := false
+	for _, tt := range []struct {
+		name        string
+		req         chat.RunRequest
+		replies     []scripted.Reply
+		unsupported []string
+		confidence  float64
+		explained   string
+	}{
+		{"a given text holds it", chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."}, []scripted.Reply{says("The sky is green.")}, nil, 0.8,
+			"1 of 1 sentence is held by the given text."},
+		{"a given text does not", chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."}, []scripted.Reply{says("The ocean is blue on Venus.")},
+			[]string{"The ocean is blue on Venus."}, 0, "0 of 1 sentence is held by the given text."},
+		{"half of it", chat.RunRequest{Message: "What colour is the sky?", ContextText: "The sky is green on Mars."}, []scripted.Reply{says("The sky is green on Mars. " + invented)},
+			[]string{invented}, 0.4, "1 of 2 sentences are held by the given text."},
+		{"in another language", chat.RunRequest{Message: "Was steht da?", ContextText: "The sky is green on Mars and the clouds are yellow in the evening."},
+			[]scripted.Reply{says("Der Himmel ist grün auf dem Mars, und die Wolken sind am Abend gelb.")}, nil, 0.4,
+			"0 of 1 sentence is held by the given text. 1 sentence is in another language, so it could not be compared."},
+		{"a text to work on", chat.RunRequest{Message: "Shorten this text: The roof covering is in poor condition, and several slates are missing."}, []scripted.Reply{says(invented)},
+			[]string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
+		{"talk", question("Hello!"), []scripted.Reply{says("Hello! How can I help?")}, nil, 0.8, "The answer needs no documents. No sentence states anything to compare with the conversation."},
+		{"talk that goes on", question("Hello!"), []scripted.Reply{says("Hello! " + invented)}, []string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
+		{"a sum in the head", question("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8, "The answer needs no documents. 1 of 1 sentence is held by the conversation."},
+		{"a wrong sum", question("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 9")}, []string{"3 + 4 = 9"}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
+		{"no footnotes wanted", chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{RequireCitations: &no}},
+			[]scripted.Reply{calls(search("holiday")), says("There are 28 days of paid holiday a year. " + invented)}, []string{invented}, 0.4,
+			"No footnotes were asked for. 1 of 2 sentences are held by the passages."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, scripted.New(tt.replies...))
+			a := h.answer(tt.req).answer()
+			if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence || a.SelfEvaluation != tt.explained {
+				t.Errorf("%q: unsupported %q, confidence %v, %q; want %q, %v, %q", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation, tt.unsupported, tt.confidence, tt.explained)
+			}
+		})
+	}
+}
+
+func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
+	t.Parallel()
+	const lie = Refusal + " I searched for dragons and found nothing that fits."
+	calculates := chat.RunConfig{EnabledTools: []string{"calculate"}}
+	for _, tt := range []struct {
+		name   string
+		req    chat.RunRequest
+		model  *scripted.Model
+		change []func(*Config)
+		want   string
+	}{
+		{"nothing was searched, as nothing could be", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(says(lie)), nil,
+			Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
+		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(calls(call("calculate", `{"expression":"1+1"}`)), says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")), nil,
+			Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
+		{"the model did not", question("What lives in the cellar?"), scripted.New(says(lie)), nil, Refusal + " Nothing was searched."},
+		{"it did", question("What lives in the cellar?"), scripted.New(calls(search("zzyzx")), says(lie)), nil, lie},
+		{"the search failed", question("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), []func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
+			Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, tt.model, tt.change...)
+			got := h.answer(tt.req)
+			if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want || a.StopReason != chat.StopRefused || (a.Coverage.Searched > 0) != strings.Contains(tt.name, "it did") {
+				t.Errorf("answer = %q, stopped %s, coverage %+v; want %q", a.Markdown, a.StopReason, a.Coverage, tt.want)
+			}
+		})
+	}
+}
+
+func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, offline.New())
+	a := h.answer(chat.RunRequest{Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}}}).answer()
+	if want := Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want || a.Coverage.Searched != 0 {
+		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
+	}
+	h.hire(offline.New(), func(c *Config) { c.Library = searchless{c.Library} })
+	a = h.answer(question("What lives in the cellar?")).answer()
+	if !strings.Contains(a.Markdown, "failed, so they may still hold it") || strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {
+		t.Errorf("after a search that failed: %q, coverage %+v", a.Markdown, a.Coverage)
+	}
+}
+
+// mute is a model that says nothing until it is not waited for any more.
+type mute struct{ *scripted.Model }
+
+func (mute) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		<-ctx.Done()
+		yield(nil, ctx.Err())
+	}
+}
+
+func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
+	a := h.answer(question("What lives in the cellar?")).answer()
+	if want := Refusal + " Nothing was searched. The time for this question was used up."; a.Markdown != want || a.Coverage.Searched != 0 {
+		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
+	}
+}

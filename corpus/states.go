@@ -1,0 +1,30 @@
+package corpus
+
+// statedShare is the share of a claim's weight that facts must hold. It is more than passages need: facts are values without sentences around
+// them, so that most of what a sentence says beside them is the speaker's own.
+const statedShare = 0.7
+
+// States reports whether a claim says what facts hold, such as a list of documents or the result of a calculation: all of its numbers and most
+// of its other words. Words of about and of names, what the facts are called, count neither way. A claim of which nothing else is left is
+// stated if it has a word of names.
+func (j *Judge) States(claim, about, names, facts string) bool {
+	held, known, named := j.passage(facts), termsOf(about, "en"), j.passage(names)
+	total, stated, mentioned := 0.0, 0.0, false
+	for _, w := range j.wordsOf(claim, held.lang) {
+		switch {
+		case held.has(w):
+			total, stated = total+w.weight, stated+w.weight
+		case named.has(w):
+			mentioned = true
+		case known.has(w):
+		case w.weight == numberWeight:
+			return false
+		default:
+			total += w.weight
+		}
+	}
+	if total == 0 {
+		return mentioned
+	}
+	return stated >= statedShare*total
+}
