@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -28,9 +29,9 @@ func newNonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// fence marks text as data.
+// fence marks text as data. Signs that no reader could see are left out: they can spell orders.
 func fence(nonce, body string) string {
-	return "===== data " + nonce + " =====\n" + body + "\n===== end of data " + nonce + " ====="
+	return "===== data " + nonce + " =====\n" + text.Visible(body) + "\n===== end of data " + nonce + " ====="
 }
 
 // prompt is the history that a run begins with: the rules, the conversation so far, and the question.

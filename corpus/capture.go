@@ -54,17 +54,18 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 
 // readIn makes the content of a document here and now.
 func (l *Library) readIn(ctx context.Context, d Document) error {
-	e, err := l.extract(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}, d)
+	e, release, err := l.extract(ctx, Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}, d)
 	if err != nil {
 		return err
 	}
+	defer release()
 	e.Language = languageOf(e)
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{Code: "no_text", Detail: "There is no text on this page."}
 	}
 	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
-		SHA256: d.SHA256, Extracted: e, Passages: passages, Terms: AnalysePassages(cmp.Or(e.Title, d.Title, d.Filename), e.Language, passages),
+		SHA256: d.SHA256, Extracted: e, Passages: passages, Title: cmp.Or(e.Title, d.Title, d.Filename),
 	})
 	if err != nil {
 		return fmt.Errorf("store content: %w", err)

@@ -3,6 +3,8 @@ package corpus
 
 import (
 	"cmp"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,8 +169,20 @@ type Content struct {
 	SHA256    string
 	Extracted Extracted
 	Passages  []Passage
-	Terms     []Terms // one for each passage, same order
+	Title     string  // of the document, whose words count for each passage
+	Terms     []Terms // one for each passage, same order; nil: EachTerms makes them of the rest
 }
+
+// EachTerms yields the terms of each passage, in order. A large document's are never in memory together; they may be asked for again.
+func (c *Content) EachTerms() iter.Seq[Terms] {
+	if c.Terms != nil {
+		return slices.Values(c.Terms)
+	}
+	return analysed(c.Title, c.Extracted.Language, c.Passages)
+}
+
+// LearnedTerms is how many new words a document may teach those who mend typing errors: more than any text of that length in a language has.
+func (c *Content) LearnedTerms() int { return min(2000+len(c.Extracted.Text)/64, 100_000) }
 
 // Terms are a passage's words as text.Analyse made them: what a lexical index stores. Stores never tokenise.
 type Terms struct {

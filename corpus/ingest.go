@@ -16,7 +16,9 @@ import (
 
 const (
 	progressEvery = 250 * time.Millisecond
-	maxDeaths     = 3 // of processes over one document, the server's or the one that read the file
+	textRoom      = 128 << 20 // bytes of texts and blocks that may be in memory on their way into the store
+	smallText     = 1 << 20   // bytes of one that does not count
+	maxDeaths     = 3         // of processes over one document, the server's or the one that read the file
 )
 
 var failedThrice = &Failure{Code: "internal",
@@ -38,10 +40,11 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if job.Deaths >= maxDeaths {
 		return failedThrice
 	}
-	e, err := l.extract(ctx, job, d)
+	e, release, err := l.extract(ctx, job, d)
 	if err != nil {
 		return err
 	}
+	defer release()
 	e.Language = languageOf(e)
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
@@ -55,7 +58,7 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 		return fmt.Errorf("look for an older version: %w", err)
 	}
 	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
-		SHA256: d.SHA256, Extracted: e, Passages: passages, Terms: AnalysePassages(cmp.Or(e.Title, d.Title, d.Filename), e.Language, passages),
+		SHA256: d.SHA256, Extracted: e, Passages: passages, Title: cmp.Or(e.Title, d.Title, d.Filename),
 	})
 	if err != nil {
 		return fmt.Errorf("store content: %w", err)
@@ -96,16 +99,38 @@ func languageOf(e Extracted) string {
 	return text.Detect(e.Text)
 }
 
-// extract reads the original with progress about four times a second.
-func (l *Library) extract(ctx context.Context, job Job, d Document) (Extracted, error) {
+// extract reads the original with progress about four times a second. release is called when what was read is no longer needed, unless it fails.
+func (l *Library) extract(ctx context.Context, job Job, d Document) (_ Extracted, release func(), err error) {
 	if err := l.progress(ctx, job, StateParsing, Progress{Stage: "parsing", Total: d.Pages}); err != nil {
-		return Extracted{}, err
+		return Extracted{}, nil, err
 	}
-	file, release, err := l.onDisk(ctx, d)
+	file, remove, err := l.onDisk(ctx, d)
 	if err != nil {
-		return Extracted{}, err
+		return Extracted{}, nil, err
 	}
-	defer release()
+	defer remove()
+	var held int64
+	file.Room = func(ctx context.Context, bytes int64) error {
+		if bytes < smallText { // those need not wait behind a large one
+			return nil
+		}
+		bytes = min(bytes, textRoom)
+		if err := l.room.Acquire(ctx, bytes); err != nil {
+			return err
+		}
+		held += bytes
+		return nil
+	}
+	release = func() { l.room.Release(held) }
+	e, err := l.read(ctx, job, file)
+	if err != nil {
+		release()
+	}
+	return e, release, err
+}
+
+// read has a file read.
+func (l *Library) read(ctx context.Context, job Job, file File) (Extracted, error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	last := time.Now()

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/semaphore"
+
 	"footnote/chat"
 )
 
@@ -42,8 +44,9 @@ type Library struct {
 	images    images
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers analysers
-	purgeNow  chan struct{} // something was deleted
-	whole     atomic.Bool   // the last sweep found every vector
+	purgeNow  chan struct{}       // something was deleted
+	whole     atomic.Bool         // the last sweep found every vector
+	room      *semaphore.Weighted // textRoom
 }
 
 // NewLibrary checks the wiring. Run does the background work.
@@ -73,7 +76,7 @@ func NewLibrary(cfg Config) (*Library, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Library{cfg: cfg, purgeNow: make(chan struct{}, 1)}, nil
+	return &Library{cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom)}, nil
 }
 
 // Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped.

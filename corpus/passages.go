@@ -3,6 +3,8 @@ package corpus
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -243,12 +245,18 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// AnalysePassages returns the terms of a document's passages: what Content.Terms holds.
+// AnalysePassages returns the terms of a document's passages.
 func AnalysePassages(title, lang string, passages []Passage) []Terms {
-	a := text.NewAnalyser(lang)
-	out := make([]Terms, len(passages))
-	for i, p := range passages {
-		out[i] = Terms{Title: a.Line(join(title, p.Section)), Body: a.Line(p.Text)}
+	return slices.AppendSeq(make([]Terms, 0, len(passages)), analysed(title, lang, passages))
+}
+
+func analysed(title, lang string, passages []Passage) iter.Seq[Terms] {
+	return func(yield func(Terms) bool) {
+		a := text.NewAnalyser(lang)
+		for _, p := range passages {
+			if !yield(Terms{Title: a.Line(join(title, p.Section)), Body: a.Line(p.Text)}) {
+				return
+			}
+		}
 	}
-	return out
 }

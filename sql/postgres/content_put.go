@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ type contentWrite struct {
 // PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old. The document
 // is locked at its end only, so that it can be cancelled meanwhile.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
-	if len(c.Terms) != len(c.Passages) {
+	if c.Terms != nil && len(c.Terms) != len(c.Passages) {
 		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
 			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
 	}
@@ -44,7 +45,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 		err = ds.db.inTx(ctx, longTime, w.check) // no use going on if it is no longer wanted
 	}
 	if err == nil {
-		err = ds.learn(ctx, c.Terms)
+		err = ds.learn(ctx, &c)
 	}
 	if err == nil {
 		err = ds.db.queryRow(ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`, []any{len(c.Passages)}, &w.firstRow)
@@ -74,8 +75,8 @@ func (w *contentWrite) plan() (err error) {
 	if w.blocks, err = toJSON(w.c.Extracted.Blocks); err != nil {
 		return err
 	}
-	w.lengths = make([]byte, 0, 2*len(w.c.Terms))
-	for _, terms := range w.c.Terms {
+	w.lengths = make([]byte, 0, 2*len(w.c.Passages))
+	for terms := range w.c.EachTerms() {
 		n := len(strings.Fields(terms.Title)) + len(strings.Fields(terms.Body))
 		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(n, 1<<16-1)))
 	}
@@ -116,9 +117,11 @@ func (w *contentWrite) write(t *tx) error {
 	}); err != nil {
 		return err
 	}
-	if err := t.copyFrom("lexical", []string{"row", "marks", "words"}, len(w.c.Terms), func(i int) []any {
-		terms := &w.c.Terms[i]
-		return []any{w.firstRow + int64(i), marksOf(*terms), indexedWords(*terms)}
+	next, stop := iter.Pull(w.c.EachTerms())
+	defer stop()
+	if err := t.copyFrom("lexical", []string{"row", "marks", "words"}, len(w.c.Passages), func(i int) []any {
+		terms, _ := next() // rows are asked for in order, each once
+		return []any{w.firstRow + int64(i), marksOf(terms), indexedWords(terms)}
 	}); err != nil {
 		return err
 	}

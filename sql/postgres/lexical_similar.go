@@ -25,22 +25,27 @@ type knownTerms struct {
 	hashes map[uint64]struct{}
 }
 
-// unknown returns the terms of passages that the lexicon may lack, sorted, with their hashes.
-func (k *knownTerms) unknown(terms []corpus.Terms) (list []string, hashes []uint64) {
+// fresh adds the terms of a passage that the lexicon may lack to list, as long as that has less than most.
+func (k *knownTerms) fresh(terms corpus.Terms, list map[string]uint64, most int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.hashes == nil {
 		k.seed, k.hashes = maphash.MakeSeed(), make(map[uint64]struct{})
 	}
-	fresh := make(map[string]uint64)
-	for i := range terms {
-		for term := range strings.FieldsSeq(terms[i].Body) {
-			term = foldTerm(term)
-			hash := maphash.String(k.seed, term)
-			if _, known := k.hashes[hash]; !known && correctable(term) {
-				fresh[legible(term)] = hash
-			}
+	for term := range strings.FieldsSeq(terms.Body) {
+		term = foldTerm(term)
+		hash := maphash.String(k.seed, term)
+		if _, known := k.hashes[hash]; !known && len(list) < most && correctable(term) {
+			list[legible(term)] = hash
 		}
+	}
+}
+
+// unknown returns the terms of passages that the lexicon may lack, sorted, with their hashes.
+func (k *knownTerms) unknown(c *corpus.Content) (list []string, hashes []uint64) {
+	fresh := make(map[string]uint64)
+	for terms := range c.EachTerms() {
+		k.fresh(terms, fresh, c.LearnedTerms())
 	}
 	for term, hash := range fresh {
 		list, hashes = append(list, term), append(hashes, hash)
@@ -68,8 +73,8 @@ func correctable(term string) bool {
 
 // learn adds body terms to the lexicon, before the content that holds them and apart from it: terms that nothing holds do no
 // harm, and replicas that learn the same ones don't wait for each other's documents. Sorted, so that they can't deadlock.
-func (ds *Documents) learn(ctx context.Context, terms []corpus.Terms) error {
-	list, hashes := ds.known.unknown(terms)
+func (ds *Documents) learn(ctx context.Context, c *corpus.Content) error {
+	list, hashes := ds.known.unknown(c)
 	if len(list) == 0 {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"strings"
 	"time"
@@ -32,18 +33,24 @@ type contentWrite struct {
 	document int64
 	content  int64
 	firstRow int64
-	steps    []func(*tx) error // what is to write, in order
-	costs    []int             // of each step, in bytes
+	steps    []step            // what is to write, in order
 	learned  map[string]uint64 // new body terms
+
+	nextTerms func() (corpus.Terms, bool) // of the next passage
+	terms     map[int]corpus.Terms        // of the passages that the next transaction writes
+	lengths   []byte                      // of the passages so far
 }
 
 // PutContent replaces a document's content; see corpus.Documents. When it fails, the old content serves as before.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
-	if len(c.Terms) != len(c.Passages) {
+	if c.Terms != nil && len(c.Terms) != len(c.Passages) {
 		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
 			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
 	}
-	w := &contentWrite{ds: ds, id: id, c: c, learned: make(map[string]uint64)}
+	w := &contentWrite{ds: ds, id: id, c: c, learned: make(map[string]uint64), lengths: []byte{}}
+	var stop func()
+	w.nextTerms, stop = iter.Pull(c.EachTerms())
+	defer stop()
 	if err := w.plan(); err != nil {
 		return err
 	}
@@ -66,11 +73,19 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 // plan cuts the content into steps. Nothing is written yet.
 func (w *contentWrite) plan() error {
 	text := w.c.Extracted.Text
+	large := len(text) >= packTextFrom
 	for piece := 0; len(text) > 0; piece++ {
 		part := text[:textCut(text)]
 		text = text[len(part):]
 		w.step(len(part), func(t *tx) error {
-			_, err := t.exec(`INSERT INTO content_texts VALUES (?, ?, ?)`, w.content, piece, part)
+			if !large {
+				_, err := t.exec(`INSERT INTO content_texts VALUES (?, ?, ?, NULL)`, w.content, piece, part)
+				return err
+			}
+			packed, err := pack(part)
+			if err == nil {
+				_, err = t.exec(`INSERT INTO content_texts VALUES (?, ?, '', ?)`, w.content, piece, packed)
+			}
 			return err
 		})
 	}
@@ -82,8 +97,15 @@ func (w *contentWrite) plan() error {
 			return err
 		}
 		blocks = blocks[n:]
-		w.step(len(body), func(t *tx) error {
-			_, err := t.exec(`INSERT INTO content_blocks VALUES (?, ?, ?)`, w.content, piece, body)
+		var packed []byte
+		if len(body) >= packBlocksFrom {
+			if packed, err = pack(body); err != nil {
+				return err
+			}
+			body = ""
+		}
+		w.step(len(body)+len(packed), func(t *tx) error {
+			_, err := t.exec(`INSERT INTO content_blocks VALUES (?, ?, ?, ?)`, w.content, piece, body, packed)
 			return err
 		})
 	}
@@ -92,14 +114,40 @@ func (w *contentWrite) plan() error {
 	}
 	const passageCost = bytesPerWrite / passagesPerWrite // indexing is the work, not the bytes
 	for i := range w.c.Passages {
-		w.step(max(passageCost, len(w.c.Passages[i].Text)), func(t *tx) error { return w.putPassage(t, i) })
+		w.steps = append(w.steps, step{cost: max(passageCost, len(w.c.Passages[i].Text)), passage: i + 1})
 	}
 	return nil
 }
 
+// step is one thing to write.
+type step struct {
+	cost    int             // in bytes
+	fn      func(*tx) error // nil: a passage
+	passage int             // from 1
+}
+
 func (w *contentWrite) step(cost int, fn func(*tx) error) {
-	w.steps = append(w.steps, fn)
-	w.costs = append(w.costs, cost)
+	w.steps = append(w.steps, step{cost: cost, fn: fn})
+}
+
+// analyse makes the terms that some steps write, before their transaction begins.
+func (w *contentWrite) analyse(steps []step) {
+	w.terms = make(map[int]corpus.Terms)
+	for _, s := range steps {
+		if s.passage == 0 {
+			continue
+		}
+		terms, _ := w.nextTerms() // PutContent has seen to it that there are enough
+		w.terms[s.passage-1] = terms
+		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(countTerms(terms.Title)+countTerms(terms.Body), 1<<16-1)))
+	}
+}
+
+func (w *contentWrite) write(t *tx, s step) error {
+	if s.passage > 0 {
+		return w.putPassage(t, s.passage-1)
+	}
+	return s.fn(t)
 }
 
 // textCut returns where the first piece of text ends, between two runes.
@@ -134,12 +182,13 @@ func (w *contentWrite) planWords() error {
 func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
 	for from, first := 0, true; ; first = false {
 		to, cost := from, 0
-		for to < len(w.steps) && (to == from || cost+w.costs[to] <= bytesPerWrite) {
-			cost += w.costs[to]
+		for to < len(w.steps) && (to == from || cost+w.steps[to].cost <= bytesPerWrite) {
+			cost += w.steps[to].cost
 			to++
 		}
 		last := to == len(w.steps)
 		began := w.content
+		w.analyse(w.steps[from:to])
 		err = w.ds.db.writeBulk(ctx, last, func(t *tx) error {
 			if err := w.check(t); err != nil {
 				return err // no use going on
@@ -149,8 +198,8 @@ func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
 					return err
 				}
 			}
-			for _, step := range w.steps[from:to] {
-				if err := step(t); err != nil {
+			for _, s := range w.steps[from:to] {
+				if err := w.write(t, s); err != nil {
 					return err
 				}
 			}
@@ -193,24 +242,19 @@ func (w *contentWrite) begin(t *tx) error {
 	if err != nil {
 		return err
 	}
-	lengths := make([]byte, 0, 2*len(w.c.Terms))
-	for _, terms := range w.c.Terms {
-		n := countTerms(terms.Title) + countTerms(terms.Body)
-		lengths = binary.LittleEndian.AppendUint16(lengths, uint16(min(n, 1<<16-1)))
-	}
 	if err := t.queryRow(`UPDATE corpus_state SET next_row = next_row + ? RETURNING next_row - ?`,
 		[]any{len(w.c.Passages), len(w.c.Passages)}, &w.firstRow); err != nil {
 		return err
 	}
 	return t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime, bytes, started_at)
 		SELECT n, ?, ?, ?, ?, sha256, filename, mime, bytes, ? FROM documents WHERE id = ? RETURNING n, document`,
-		[]any{w.firstRow, len(w.c.Passages), lengths, sizes, time.Now().UnixMicro(), w.id}, &w.content, &w.document)
+		[]any{w.firstRow, len(w.c.Passages), []byte{}, sizes, time.Now().UnixMicro(), w.id}, &w.content, &w.document)
 }
 
 func countTerms(s string) int { return len(strings.Fields(s)) }
 
 func (w *contentWrite) putPassage(t *tx, i int) error {
-	p, terms := &w.c.Passages[i], &w.c.Terms[i]
+	p, terms := &w.c.Passages[i], w.terms[i]
 	row := w.firstRow + int64(i)
 	if _, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i, p.Start, p.End,
 		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, p.Text); err != nil {
@@ -221,7 +265,7 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 	}
 	for term := range strings.FieldsSeq(terms.Body) {
 		hash, known := w.ds.known.has(term)
-		if _, seen := w.learned[term]; known || seen || !correctable(term) {
+		if _, seen := w.learned[term]; known || seen || !correctable(term) || len(w.learned) >= w.c.LearnedTerms() {
 			continue
 		}
 		if _, err := t.exec(`INSERT OR IGNORE INTO lexicon (term) VALUES (?)`, term); err != nil {
@@ -248,6 +292,9 @@ func (w *contentWrite) publish(t *tx) (old int64, err error) {
 		return 0, err
 	}
 	if _, err := t.exec(`UPDATE contents SET live = n = ?, changed = ? WHERE n IN (?, ?)`, w.content, change, w.content, old); err != nil {
+		return 0, err
+	}
+	if _, err := t.exec(`UPDATE contents SET lengths = ? WHERE n = ?`, w.lengths, w.content); err != nil {
 		return 0, err
 	}
 	title := w.c.Extracted.Title

@@ -46,21 +46,26 @@ func (ds *Documents) readPieces(ctx context.Context, query string, args []any, e
 // Text returns the canonical text; see corpus.Documents.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
-	err := ds.pieces(ctx, s, id, `x.body`, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
-		var body string
-		err := row.Scan(&body)
-		text.WriteString(body)
+	err := ds.pieces(ctx, s, id, `x.body, x.packed`, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+		var body, packed []byte
+		err := row.Scan(&body, &packed)
+		if err == nil {
+			body, err = unpacked(body, packed)
+		}
+		text.Write(body)
 		return err
 	})
 	return text.String(), err
 }
 
 // Blocks returns the blocks without their words; see corpus.Documents.
-func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error) {
-	var blocks []corpus.Block
-	err := ds.pieces(ctx, s, id, `x.body`, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
-		var body []byte
-		if err := row.Scan(&body); err != nil {
+func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
+	err = ds.pieces(ctx, s, id, `x.body, x.packed`, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+		var body, packed []byte
+		if err := row.Scan(&body, &packed); err != nil {
+			return err
+		}
+		if body, err = unpacked(body, packed); err != nil {
 			return err
 		}
 		var piece []corpus.Block

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"bytes"
+	"compress/flate"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"modernc.org/sqlite"
+)
+
+const (
+	// packBlocksFrom is from what length on, in bytes, the JSON of a piece of blocks is packed: nine tenths of it are the same again and again.
+	// Small documents are read in faster without.
+	packBlocksFrom = 16 << 10
+	// packTextFrom is from what length on, in bytes, a document's text is packed: passages hold it too, and with the original and the index that
+	// would be more than four times the file.
+	packTextFrom = 4 << 20
+	// maxPacked bounds what is unpacked of one piece.
+	maxPacked = 64 << 20
+)
+
+// pack compresses a piece of text or blocks.
+func pack(body string) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err == nil {
+		_, err = io.WriteString(w, body)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pack content: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// unpacked returns what a piece holds: body, unless it is packed.
+func unpacked(body, packed []byte) ([]byte, error) {
+	if len(packed) == 0 {
+		return body, nil
+	}
+	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxPacked+1))
+	if err == nil && len(out) > maxPacked {
+		err = errors.New("too long")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("unpack content: %w", err)
+	}
+	return out, nil
+}
+
+// Statements that read content without Go in between say unpacked(body, packed).
+func init() {
+	sqlite.MustRegisterDeterministicScalarFunction("unpacked", 2, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+		body, _ := args[0].(string)
+		packed, _ := args[1].([]byte)
+		out, err := unpacked([]byte(body), packed)
+		return string(out), err
+	})
+}

@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	for _, n := range []int{20, 2*blocksPerPiece + 1} {
+		name := fmt.Sprint(n)
+		s.version(t, name)
+		c := corpus.Content{SHA256: name}
+		for i := range n {
+			c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8})
+		}
+		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.ds.Blocks(t.Context(), chat.Local, s.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.Extracted.Blocks, got); diff != "" {
+			t.Errorf("%d blocks (-want +got):\n%s", n, diff)
+		}
+		var plain, kept int // bytes, as JSON and in the file
+		err = s.db.queryRow(t.Context(), `SELECT sum(length(unpacked(x.body, x.packed))), sum(length(x.body) + coalesce(length(x.packed), 0))
+			FROM content_blocks x JOIN documents d ON d.content = x.content WHERE d.id = ?`, []any{s.id}, &plain, &kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := toJSON(got); err != nil || plain < len(want)-2 || plain > len(want)+2 { // pieces have brackets of their own
+			t.Errorf("%d blocks are %d bytes of JSON, want %d; %v", n, plain, len(want), err)
+		}
+		if small := kept == plain; small != (n == 20) || !small && kept*4 > plain {
+			t.Errorf("%d blocks take %d of %d bytes", n, kept, plain)
+		}
+	}
+}
+
+func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	for _, n := range []int{1000, packTextFrom/len("Words of a text – ") + 1} {
+		name := fmt.Sprint(n)
+		s.version(t, name)
+		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: strings.Repeat("Words of a text – ", n)}}
+		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.ds.Text(t.Context(), chat.Local, s.id)
+		if err != nil || got != c.Extracted.Text {
+			t.Errorf("%d bytes come back as %d, %v", len(c.Extracted.Text), len(got), err)
+		}
+		var same bool
+		var kept int
+		err = s.db.queryRow(t.Context(), `SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) = ?, sum(length(x.body) + coalesce(length(x.packed), 0))
+			FROM content_texts x JOIN documents d ON d.content = x.content WHERE d.id = ?`, []any{c.Extracted.Text, s.id}, &same, &kept)
+		if err != nil || !same {
+			t.Errorf("the text that is carried is the same: %v, %v", same, err)
+		}
+		if packed := kept < len(got)/4; packed != (n > 1000) {
+			t.Errorf("%d bytes take %d", len(got), kept)
+		}
+	}
+}
