@@ -340,7 +340,7 @@ func together(calls []llm.Call) string {
 	noun := map[string]string{
 		"search_documents": "search", "grep_documents": "search", "metadata_search": "search", "read_document": "reading",
 		"retrieve": "search", "retrieve_more": "search", "semantic_search": "search", "hybrid_search": "search",
-		"retrieve_documentation": "search", "lookup": "reading", "summarize": "summary", "calculate": "calculation", "cite_source": "quote check", "get_document_summary": "summary",
+		"retrieve_documentation": "search", "retrieve_book_content": "search", "lookup": "reading", "summarize": "summary", "calculate": "calculation", "cite_source": "quote check", "get_document_summary": "summary",
 	}[name]
 	switch noun {
 	case "":

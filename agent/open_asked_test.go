@@ -30,7 +30,7 @@ func TestWhatIsAskedForIsOpened(t *testing.T) {
 			{"Open the Staff handbook", "Opened Handbook.md.", "/d/" + cited.DocumentID},
 			{"Open footnote 7", "There is no footnote 7 in the last answer. It has 1 (Handbook.md).", ""},
 			{"Open the document Treaty", "There is no document called “Treaty”. There are Handbook.md and Survey.md.", ""},
-			{"open treaty_of_1815.pdf", `There is no document called “treaty\_of\_1815.pdf”. There are Handbook.md and Survey.md.`, ""},
+			{"open treaty_of_1815.pdf", `There is no document called “treaty_of_1815.pdf”. There are Handbook.md and Survey.md.`, ""},
 		} {
 			req := question(tt.ask)
 			req.SessionID = session

@@ -142,7 +142,7 @@ func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
 		unknown bool
 	}{
 		{"cursor", nil, "shop__order", 0, false},
-		{"documentation", nil, "retrieve_documentation", 0, false},
+		{"documentation", nil, "retrieve_book_content", 0, false},
 		{"cursor", []string{"calculate"}, "calculate", 0, false},
 		{"documentation", []string{"calculate", "shop__order"}, "shop__order", 0, false},
 		{"cursor", []string{"calculate", "shop__deliver"}, "calculate", 1, false},

@@ -61,14 +61,15 @@ func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past reco
 	return append(history, llm.Message{Role: llm.RoleUser, Text: run.Request.Message})
 }
 
-// Rules is what every model of a run that searches is told, as far as it is the same for all of them: without what those who run the server
-// add, the mark of the run, its day, its question and its library.
-func (r *Runs) Rules() string {
-	budget := r.box.sets[r.cfg.Toolset].budget
+// Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them: without what those who
+// run the server add, the mark of the run, its day, its question and its library. A limit of 0 is that of the usual toolset.
+func (r *Runs) Rules(b chat.Budget) string {
+	usual := r.box.sets[r.cfg.Toolset].budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")
 	return strings.NewReplacer(
 		"{{nonce}}", "…", "{{refusal}}", Refusal, "{{role}}", "",
-		"{{steps}}", strconv.Itoa(cmp.Or(r.cfg.Budget.Steps, budget.Steps)), "{{calls}}", strconv.Itoa(cmp.Or(r.cfg.Budget.RetrievalCalls, budget.RetrievalCalls)),
+		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, r.cfg.Budget.Steps, usual.Steps)),
+		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, r.cfg.Budget.RetrievalCalls, usual.RetrievalCalls)),
 	).Replace(rules)
 }
 
@@ -84,6 +85,9 @@ func roleOf(said string) string {
 func toolMessage(nonce, callID string, output any) (llm.Message, error) {
 	if m, ok := output.(forModel); ok {
 		output = m.forModel()
+	}
+	if text, ok := output.(string); ok {
+		return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fence(nonce, text)}, nil
 	}
 	body, err := encode(output)
 	if err != nil {

@@ -276,7 +276,7 @@ func (w *work) recall(s chat.Step) {
 		if json.Unmarshal(s.ToolOutput, &out) == nil {
 			w.desk.sources.searched(in.Query+in.Pattern, out.Found)
 		}
-	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation", "web_search":
+	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation", "retrieve_book_content", "web_search":
 		var out struct {
 			Query string `json:"query"`
 			Found int    `json:"total_results"`

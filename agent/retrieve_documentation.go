@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"net/url"
@@ -73,21 +74,26 @@ func retrieveDocumentation() (*tool, error) {
 		doc: retrieveDocumentationDoc, schema: retrieveDocumentationSchema,
 		doing: func(_ *desk, in retrieveDocumentationInput) string { return searchingFor(in.Query) },
 		do: func(ctx context.Context, d *desk, in retrieveDocumentationInput) (result, error) {
-			found, err := d.documentation(ctx, in)
-			if err != nil {
-				return result{}, err
-			}
-			res := passagesFound(in.Query, found)
-			res.output = func(number numberer) any {
-				out := retrieveDocumentationOutput{Results: []documentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes}
-				for i, hit := range found.Results {
-					out.Results = append(out.Results, chunkOf(number, hit, i+1))
-				}
-				return out
-			}
-			return res, nil
+			return d.documented(ctx, in)
 		},
 	}.build()
+}
+
+// documented is the result of retrieve_documentation, and of retrieve_book_content before it is made text.
+func (d *desk) documented(ctx context.Context, in retrieveDocumentationInput) (result, error) {
+	found, err := d.documentation(ctx, in)
+	if err != nil {
+		return result{}, err
+	}
+	res := passagesFound(in.Query, found)
+	res.output = func(number numberer) any {
+		out := retrieveDocumentationOutput{Results: []documentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes}
+		for i, hit := range found.Results {
+			out.Results = append(out.Results, chunkOf(number, hit, i+1))
+		}
+		return out
+	}
+	return res, nil
 }
 
 // documentation searches by meaning when a threshold is asked for; else every way there is.
@@ -105,7 +111,7 @@ func chunkOf(number numberer, hit corpus.Result, rank int) documentationChunk {
 	}
 	out := documentationChunk{
 		ChunkText: hit.Passage.Text, PageTitle: title(hit.Document), Similarity: min(1, max(0, similarity)), Rank: rank,
-		SourceURL: "/d/" + url.PathEscape(hit.Document.ID) + "?p=" + url.QueryEscape(hit.Passage.ID),
+		SourceURL: cmp.Or(sourceURL(hit.Document), "/d/"+url.PathEscape(hit.Document.ID)+"?p="+url.QueryEscape(hit.Passage.ID)),
 		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
 	}
 	if section := chat.SectionIn(out.PageTitle, hit.Passage.Section); section != "" {

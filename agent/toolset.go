@@ -49,7 +49,7 @@ func newToolbox(cfg Config) (toolbox, error) {
 	built := map[string]*tool{}
 	builders := []func() (*tool, error){
 		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
-		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finishAnswer, semanticSearch, hybridSearch, retrieveDocumentation, generateAnswer,
+		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finishAnswer, semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
 	}
 	if cfg.Web != nil {
 		builders = append(builders, webSearch(cfg.Web, cfg.ApproveWeb))
@@ -70,10 +70,10 @@ func newToolbox(cfg Config) (toolbox, error) {
 		warm, usual         float64
 		tools               string
 	}{
-		{"cursor", 10, 10, 200, 2, 0, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document"},
+		{"cursor", 10, 10, 200, 2, 0, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer"},
 		{"react", 10, 5, 200, 2, 0.1, "retrieve retrieve_more calculate web_search lookup summarize finish"},
 		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},
-		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation"},
+		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation retrieve_book_content"},
 	} {
 		set := toolset{name: row.name, selection: SelectModel, turns: row.turns, warm: row.warm, usual: row.usual, budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
 		for name := range strings.FieldsSeq(row.tools) {
@@ -182,7 +182,7 @@ func (s toolset) mostResults() int {
 
 // standIns are the tools that do what another does, in sets that do not have it.
 var standIns = map[string][]string{
-	"search_documents":        {"hybrid_search", "retrieve", "semantic_search", "retrieve_documentation"},
+	"search_documents":        {"hybrid_search", "retrieve", "semantic_search", "retrieve_documentation", "retrieve_book_content"},
 	"read_document":           {"lookup"},
 	"read_multiple_documents": {"read_document", "lookup"},
 	"get_document_summary":    {"summarize"},

@@ -30,10 +30,10 @@ func TestTheTableOfToolsets(t *testing.T) {
 		got[name] = string(b) + " " + strings.Join(set.names(), " ")
 	}
 	want := map[string]string{
-		"cursor":        "[10,10,200,0] search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document",
+		"cursor":        "[10,10,200,0] search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer",
 		"react":         "[10,5,200,0.1] retrieve retrieve_more calculate lookup summarize finish",
 		"strategy":      "[3,5,200,0.3] semantic_search read_document metadata_search hybrid_search",
-		"documentation": "[10,5,20,0] retrieve_documentation",
+		"documentation": "[10,5,20,0] retrieve_documentation retrieve_book_content",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("toolsets (-want +got):\n%s", diff)
@@ -184,7 +184,7 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 		got = append(got, strings.Join(names, " "))
 	}
 	got = slices.Compact(got) // a nudge asks again with the same tools
-	if diff := cmp.Diff([]string{"retrieve calculate", "lookup", "retrieve_documentation"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"retrieve calculate", "lookup", "retrieve_documentation retrieve_book_content"}, got); diff != "" {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
 }

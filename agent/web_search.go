@@ -199,12 +199,14 @@ func (d *desk) bearingOn(ctx context.Context, query string, pages []corpus.Docum
 	return out, nil
 }
 
-// sourceURL is where a captured page was read; empty for a document.
+// sourceURL is where a document comes from on the web: the page that was read, or what meta.source_url of a document says. Only links to
+// http and https with a host are given out.
 func sourceURL(doc corpus.Document) string {
-	if !chat.Hidden(doc.Namespace) {
-		return ""
+	key := corpus.MetaSourceURL
+	if chat.Hidden(doc.Namespace) {
+		key = corpus.MetaURL
 	}
-	return metaText(doc, corpus.MetaURL)
+	return chat.WebLink(metaText(doc, key))
 }
 
 func metaText(doc corpus.Document, key string) string {

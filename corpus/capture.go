@@ -12,6 +12,7 @@ import (
 // Keys of a captured page's Meta.
 const (
 	MetaURL       = "url"        // where it was read
+	MetaSourceURL = "source_url" // where a document is on the web, as its owner says
 	MetaFetchedAt = "fetched_at" // when, RFC 3339
 )
 

@@ -74,9 +74,9 @@ type Config struct {
 	Limits    Limits
 	Keys      *keys.File // who may use it; nil: everybody is the local user
 
-	Gather gathering         // lets the agent search for POST /agent/retrieve; nil: a plain search
-	Rules  string            // what models are told, for the histories of sessions; empty: they have no system message
-	Tally  func() chat.Tally // what runs did so far, for the metrics; nil: they have none of it
+	Gather gathering                // lets the agent search for POST /agent/retrieve; nil: a plain search
+	Rules  func(chat.Budget) string // what models are told with a budget, for the histories of sessions; nil: they have no system message
+	Tally  func() chat.Tally        // what runs did so far, for the metrics; nil: they have none of it
 }
 
 // Limits bound what a client may send and hold. A zero field means its default.

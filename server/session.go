@@ -123,13 +123,23 @@ func (s *Server) getHistory(c echo.Context) error {
 	searched := retrievals(messages, traces)
 	if tools {
 		messages = newest(withTools(messages, traces))
-		if s.cfg.Rules != "" {
-			rules := message{Role: roleSystem, Content: s.cfg.Rules, Timestamp: session.CreatedAt}
+		if s.cfg.Rules != nil {
+			rules := message{Role: roleSystem, Content: s.cfg.Rules(lastBudget(messages, traces)), Timestamp: session.CreatedAt}
 			messages = append([]message{rules}, messages[max(0, len(messages)-historyMessages+1):]...)
 		}
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	return c.JSON(http.StatusOK, sessionHistory{session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount})
+}
+
+// lastBudget is that of the last run, whose toolset and settings decide its limits.
+func lastBudget(messages []message, traces map[string]*trace) chat.Budget {
+	for _, m := range slices.Backward(messages) {
+		if t := traces[m.RunID]; t != nil {
+			return t.Budget
+		}
+	}
+	return chat.Budget{}
 }
 
 func newest(messages []message) []message {

@@ -43,8 +43,13 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 }
 
 func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Rules = "Search before you answer." })
+	b := newBench(t, func(c *Config) {
+		c.Rules = func(b chat.Budget) string {
+			return fmt.Sprintf("Search before you answer, %d times.", b.RetrievalCalls)
+		}
+	})
 	b.stage.play = []chat.Payload{
+		chat.RunStarted{SessionID: "s1", Question: "Is it sound?", Budget: chat.Budget{Steps: 3, RetrievalCalls: 4}},
 		chat.Step{CallID: "c1", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching, Status: chat.StatusComplete, Thought: "I look.",
 			ToolInput: json.RawMessage(`{"query":"roof"}`), ToolOutput: json.RawMessage(`{"pages":[{"title":"a"},{"title":"b"}]}`), Timestamp: 1.5},
 		chat.Step{CallID: "c2", Step: "enough", ActionType: chat.ActionAnalysing, Status: chat.StatusComplete},
@@ -64,7 +69,7 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 	if got := strings.Join(roles, " "); got != "system user assistant tool assistant" {
 		t.Fatalf("roles: %s", got)
 	}
-	if rules := body.Messages[0]; rules.Content != "Search before you answer." || !rules.Timestamp.Equal(body.StartedAt) || rules.RunID != "" {
+	if rules := body.Messages[0]; rules.Content != "Search before you answer, 4 times." || !rules.Timestamp.Equal(body.StartedAt) || rules.RunID != "" {
 		t.Errorf("rules: %+v", rules)
 	}
 	asked, told := body.Messages[2], body.Messages[3]

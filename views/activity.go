@@ -25,6 +25,7 @@ var toolVerbs = map[string]verbs{
 	"retrieve_more":           {"Searching on for", "Searched on for", "query", "quote"},
 	"semantic_search":         {"Searching for", "Searched for", "query", "quote"},
 	"hybrid_search":           {"Searching for", "Searched for", "query", "quote"},
+	"retrieve_book_content":   {"Searching for", "Searched for", "query", "quote"},
 	"retrieve_documentation":  {"Searching for", "Searched for", "query", "quote"},
 	"lookup":                  {"Looking into", "Looked into", "", ""},
 	"summarize":               {"Summarising", "Summarised", "", ""},
