@@ -22,15 +22,21 @@ func (s *Server) docsPage(c echo.Context, doc *apiDocument) error {
 	if err != nil {
 		return err
 	}
-	d, err := docsOf(doc, origin(c))
+	keys := false
+	if s.cfg.Keys != nil {
+		if keys, err = s.cfg.Keys.Needed(); err != nil {
+			return fmt.Errorf("read the keys: %w", err)
+		}
+	}
+	d, err := docsOf(doc, origin(c), keys)
 	if err != nil {
 		return err
 	}
 	return s.showPage(c, http.StatusOK, page, views.APIDocs(d), nil)
 }
 
-// docsOf puts a description into words. base is where the examples are sent.
-func docsOf(doc *apiDocument, base string) (views.Docs, error) {
+// docsOf puts a description into words. base is where the examples are sent; keys says that they need one.
+func docsOf(doc *apiDocument, base string, keys bool) (views.Docs, error) {
 	d := views.Docs{About: doc.Info.Description, Version: doc.Info.Version}
 	for _, tag := range doc.Tags {
 		g := views.DocsGroup{Name: tag.Name, About: tag.Description}
@@ -39,7 +45,7 @@ func docsOf(doc *apiDocument, base string) (views.Docs, error) {
 			if op.group != tag.Name {
 				continue
 			}
-			shown, err := docsOperation(op, made, doc, base)
+			shown, err := docsOperation(op, made, doc, base, keys)
 			if err != nil {
 				return d, err
 			}
@@ -53,7 +59,7 @@ func docsOf(doc *apiDocument, base string) (views.Docs, error) {
 	return d, nil
 }
 
-func docsOperation(op operation, made apiOperation, doc *apiDocument, base string) (views.DocsOperation, error) {
+func docsOperation(op operation, made apiOperation, doc *apiDocument, base string, keys bool) (views.DocsOperation, error) {
 	out := views.DocsOperation{ID: made.OperationID, Method: op.method, Path: openPath(op.path), Summary: op.summary, About: op.about, FormKind: op.formKind}
 	for _, p := range op.params {
 		out.Params = append(out.Params, views.DocsField{
@@ -66,11 +72,15 @@ func docsOperation(op operation, made apiOperation, doc *apiDocument, base strin
 	if op.body != nil {
 		out.Body = docsType(made.RequestBody.Content[echo.MIMEApplicationJSON].Schema)
 		out.Fields = docsFields(doc.Components.Schemas[out.Body.Schema], true)
-		body, err := json.Marshal(op.example)
-		if err != nil {
+	}
+	if op.body != nil || op.form == nil {
+		var err error
+		if out.Example, err = curl(op, base, keys); err != nil {
 			return out, err
 		}
-		out.Example = fmt.Sprintf("curl -X %s %s%s \\\n  -H 'Content-Type: application/json' \\\n  -d '%s'", op.method, base, openPath(op.path), body)
+		if out.Try, err = tryForm(op, keys); err != nil {
+			return out, err
+		}
 	}
 	for _, status := range slices.Sorted(maps.Keys(made.Responses)) {
 		res := made.Responses[status]
@@ -81,6 +91,47 @@ func docsOperation(op operation, made apiOperation, doc *apiDocument, base strin
 		out.Outcomes = append(out.Outcomes, o)
 	}
 	return out, nil
+}
+
+// curl is the request of an operation as a command for a shell.
+func curl(op operation, base string, keys bool) (string, error) {
+	lines := []string{"curl " + base + openPath(op.path)}
+	if op.method != http.MethodGet {
+		lines[0] = "curl -X " + op.method + " " + base + openPath(op.path)
+	}
+	if keys {
+		lines = append(lines, "-H 'X-API-Key: fn_…'")
+	}
+	if op.body != nil {
+		body, err := json.Marshal(op.example)
+		if err != nil {
+			return "", fmt.Errorf("encode an example: %w", err)
+		}
+		lines = append(lines, "-H 'Content-Type: application/json'", "-d '"+string(body)+"'")
+	}
+	return strings.Join(lines, " \\\n  "), nil
+}
+
+// tryForm is the form that sends an operation's request.
+func tryForm(op operation, keys bool) (*views.DocsTry, error) {
+	t := &views.DocsTry{Keys: keys}
+	if op.body != nil {
+		body, err := json.MarshalIndent(op.example, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encode an example: %w", err)
+		}
+		t.Body = string(body)
+	}
+	for _, o := range op.outcomes {
+		kind := o.kind
+		if o.body != nil {
+			kind = echo.MIMEApplicationJSON
+		}
+		if kind != "" && !slices.Contains(t.Accepts, kind) {
+			t.Accepts = append(t.Accepts, kind)
+		}
+	}
+	return t, nil
 }
 
 // docsFields lists an object's fields; asked says that it is a request's, where some are needed.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -160,7 +161,7 @@ func describe(l Limits, version string) (*apiDocument, error) {
 	}
 	types.response(v1Chunk{})
 	doc.Components.Schemas, doc.asked = types.made, types.asked
-	return doc, types.err
+	return doc, errors.Join(types.err, doc.nameSame())
 }
 
 // openPath writes /runs/:id as /runs/{id}.

@@ -13,6 +13,13 @@ const (
 	txtAPIAnswers  = "Answers"
 	txtAPIFailures = "Failures"
 	txtAPINeeded   = "needed"
+	txtAPITry      = "Try it"
+	txtAPIPath     = "Address"
+	txtAPIKey      = "Key (X-API-Key)"
+	txtAPIAccept   = "Answer as"
+	txtAPISend     = "Send"
+	txtAPIStop     = "Stop"
+	txtAPIGot      = "Answer"
 )
 
 // Docs is the description of the API for people.
@@ -39,7 +46,15 @@ type DocsOperation struct {
 	Body             DocsType // of the JSON body; empty: none
 	Fields           []DocsField
 	Example          string // a command for a shell
+	Try              *DocsTry
 	Outcomes         []DocsOutcome
+}
+
+// DocsTry is the form that sends a request; nil where a form can't make the body.
+type DocsTry struct {
+	Body    string   // an example; empty: the route takes none
+	Accepts []string // media types to choose from, when there are several
+	Keys    bool     // the server wants a key
 }
 
 // DocsOutcome is one answer.
