@@ -43,6 +43,9 @@ type recollection struct {
 	passages  []string        // that were shown before, by id, the last ones first, each once
 }
 
+// historyStep is the phase that says that the conversation could not be read.
+const historyStep = "history"
+
 // recollect reads the shown branch that a run continues, after the turns that came with the request.
 func (w *work) recollect(ctx context.Context) (recollection, error) {
 	out, err := w.recallBranch(ctx)

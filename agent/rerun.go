@@ -91,7 +91,7 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 			}
 			continue // what was thought of the turn
 		}
-		if s.ToolName == "" && slices.Contains([]string{"fallback", "restart", handedOver, takenOver, "rate_limit"}, s.Step) {
+		if s.ToolName == "" && slices.Contains([]string{"fallback", "restart", handedOver, takenOver, "rate_limit", historyStep}, s.Step) {
 			continue
 		}
 		place[s.CallID] = len(steps)

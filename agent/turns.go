@@ -31,8 +31,11 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 	switch {
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
 		return nil // a new one, or one that StartRun refuses
-	case err != nil:
+	case err != nil && ctx.Err() != nil:
 		return err
+	case err != nil: // the run goes on without what can't be read, and says so
+		r.cfg.Log.ErrorContext(ctx, "questions of a conversation could not be counted", "session", req.SessionID, "error", err)
+		return nil
 	case session.TurnCount+waiting < r.maxTurns(set):
 		return nil
 	}

@@ -37,31 +37,32 @@ const offlineName = "offline"
 // work is one run under way. Its goroutine alone touches it.
 type work struct {
 	*Runs
-	handle  *handle
-	store   emitFunc // appends to the run's log
-	run     chat.Run
-	set     toolset
-	budget  chat.Budget
-	begun   time.Time
-	now     context.Context // ends with errAnswerNow when the user wants the answer now, and with its run
-	leaving context.Context // ends with errLeaving when nothing more is to begin here
-	fresh   bool            // nothing of it is stored yet
-	tools   errgroup.Group  // calls under way
-	model   llm.Model
-	fell    bool // the model is the one made of rules: from the start, or because the other failed
-	desk    *desk
-	cite    *citer
-	writer  *writer
-	nonce   string
-	reach   int // documents in reach
-	asked   analysis
-	titled  corpus.Document // that the question names by its title; empty: none
-	past    recollection
-	plan    *plan // nil: the question is answered as it is
-	history []llm.Message
-	aside   []llm.Message         // for the next turn only: a reply and what was wrong with it
-	open    map[string]*chat.Step // steps that are running
-	calls   map[string]int        // how often each call was made
+	handle   *handle
+	store    emitFunc // appends to the run's log
+	run      chat.Run
+	set      toolset
+	budget   chat.Budget
+	begun    time.Time
+	now      context.Context // ends with errAnswerNow when the user wants the answer now, and with its run
+	leaving  context.Context // ends with errLeaving when nothing more is to begin here
+	fresh    bool            // nothing of it is stored yet
+	tools    errgroup.Group  // calls under way
+	model    llm.Model
+	fell     bool // the model is the one made of rules: from the start, or because the other failed
+	desk     *desk
+	cite     *citer
+	writer   *writer
+	nonce    string
+	reach    int // documents in reach
+	asked    analysis
+	titled   corpus.Document // that the question names by its title; empty: none
+	past     recollection
+	pastLost bool  // what came before could not be read: the answer goes on without it
+	plan     *plan // nil: the question is answered as it is
+	history  []llm.Message
+	aside    []llm.Message         // for the next turn only: a reply and what was wrong with it
+	open     map[string]*chat.Step // steps that are running
+	calls    map[string]int        // how often each call was made
 
 	ids        int
 	turns      int // model turns that may call tools
@@ -191,6 +192,9 @@ func (w *work) begin(ctx context.Context) error {
 		return err
 	}
 	ps := []chat.Payload{w.started()}
+	if w.pastLost {
+		ps = append(ps, w.phase(historyStep, chat.ActionThinking, chat.StatusError, "The conversation so far can't be read: answering without it"))
+	}
 	if !w.givenText() && w.thinks(featureAnalyse) {
 		step := w.asked.step(w.newID(), stamp())
 		for _, a := range w.set.absent {
@@ -205,7 +209,11 @@ func (w *work) begin(ctx context.Context) error {
 func (w *work) prepare(ctx context.Context) (err error) {
 	w.set = w.joined(ctx, w.set)
 	if w.past, err = w.recollect(ctx); err != nil {
-		return err
+		if ctx.Err() != nil || chat.CodeOf(err) == chat.CodeNotFound {
+			return err
+		}
+		w.cfg.Log.ErrorContext(ctx, "conversation could not be read: answering without it", "run", w.run.ID, "error", err)
+		w.past, w.pastLost = recollection{messages: w.outside()}, true
 	}
 	if w.reach, err = w.searchable(ctx); err != nil {
 		return fmt.Errorf("count documents: %w", err)

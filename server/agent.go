@@ -27,7 +27,7 @@ type agentAnswer struct {
 	RetrievalMode  chat.Mode       `json:"retrieval_mode"`
 	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
 	Unsupported    []string        `json:"unsupported"`
-	Notes          []string        `json:"notes"` // of another model that answered instead
+	Notes          []string        `json:"notes"` // of another model that answered instead, and of a conversation that can't be read
 	Tokens         chat.Tokens     `json:"tokens"`
 	Cost           *float64        `json:"cost,omitempty"`
 	LatencyMS      int64           `json:"latency_ms"`
@@ -43,7 +43,7 @@ type groundedResponse struct {
 	Sources       []groundedSource `json:"sources"`
 	Confidence    float64          `json:"confidence"`
 	RetrievalMode chat.Mode        `json:"retrieval_mode"`
-	Notes         []string         `json:"notes"` // of another model that answered instead
+	Notes         []string         `json:"notes"` // of another model that answered instead, and of a conversation that can't be read
 	Error         *chat.StepError  `json:"error,omitempty"`
 }
 
@@ -187,11 +187,11 @@ func (t *trace) spoken() (string, []chat.Citation) {
 	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.", []chat.Citation{}
 }
 
-// notes say that another model had to answer, as the run's steps do.
+// notes say that another model had to answer, or that the conversation could not be read, as the run's steps do.
 func (t *trace) notes() []string {
 	out := []string{}
 	for _, step := range t.Steps {
-		if step.Step == "fallback" {
+		if step.Step == "fallback" || step.Step == "history" {
 			out = append(out, step.Message+".")
 		}
 	}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// settingsOf reads a settings file as the program does.
+func settingsOf(t *testing.T, text string) (*commands, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "footnote.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var cli commands
+	parser, err := kong.New(&cli, kong.Vars{"version": "test"}, kong.Writers(&bytes.Buffer{}, &bytes.Buffer{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"serve", "--config=" + file}
+	if err := useSettingsFile(parser, args, func(string) string { return "" }); err != nil {
+		return nil, err
+	}
+	_, err = parser.Parse(args)
+	return &cli, err
+}
+
+func TestTheNamesUnderStrategiesAgenticAreUnderstood(t *testing.T) {
+	t.Parallel()
+	cli, err := settingsOf(t, `
+strategies:
+  agentic:
+    enabled: false
+    max_iterations: 3
+    max_tool_calls: 4
+    enable_query_analysis: false
+    fallback_to_semantic: false
+    llm:
+      provider: anthropic
+      model: claude-3-haiku-20240307
+    tools:
+      - semantic_search
+      - read_document
+      - metadata_search
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cli.AgentEnabled || cli.AgentMaxIterations != 3 || cli.AgentMaxCalls != 4 || cli.AgentFallbackToFixedPipeline ||
+		strings.Join(cli.AgentWithout, " ") != "analyse" || cli.Model != "anthropic" || cli.AnthropicModel != "claude-3-haiku-20240307" ||
+		strings.Join(cli.AgentTools, " ") != "semantic_search read_document metadata_search" {
+		t.Errorf("the settings are %+v", cli.settings)
+	}
+	for name, tt := range map[string]struct{ text, want string }{
+		"both, the same":           {"agent: {max_iterations: 3}\nstrategies: {agentic: {max_iterations: 3}}", ""},
+		"both, different":          {"agent: {max_iterations: 3}\nstrategies: {agentic: {max_iterations: 4}}", `strategies.agentic.max_iterations to "4"`},
+		"the model of OpenAI":      {"strategies: {agentic: {llm: {provider: openai, model: m}}}", ""},
+		"analysed and not":         {"agent: {without: [analyse]}\nstrategies: {agentic: {enable_query_analysis: true}}", "strategies.agentic.enable_query_analysis"},
+		"not analysed, twice":      {"agent: {without: [plan, analyse]}\nstrategies: {agentic: {enable_query_analysis: false}}", ""},
+		"neither true nor false":   {"strategies: {agentic: {enable_query_analysis: maybe}}", "true or false"},
+		"a name that is not known": {"strategies: {agentic: {magic: 1}}", "strategies-agentic-magic"},
+	} {
+		_, err := settingsOf(t, tt.text)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestAliasesStandForSettings(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&commands{}, kong.Vars{"version": "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, flag := range parser.Model.Flags {
+		known[flag.Name] = true
+	}
+	for alias, setting := range maps.All(aliases) {
+		if known[alias] || !known[setting] {
+			t.Errorf("%s stands for %s, which is no setting, or is one itself", alias, setting)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main_test
+
+import (
+	"database/sql"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"footnote/sql/postgres/postgrestest"
+)
+
+// A conversation whose stored turns are damaged goes on without them, and the answer says so.
+func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
+	t.Parallel()
+	database := postgrestest.ForTest(t)
+	schema := database.Schema(t)
+	for name, tt := range map[string]struct {
+		env   []string
+		spoil func(t *testing.T, dir string) error
+	}{
+		"SQLite": {nil, func(t *testing.T, dir string) error {
+			db, err := sql.Open("sqlite", filepath.Join(dir, "footnote.db"))
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			_, err = db.ExecContext(t.Context(), `UPDATE run_texts SET request = '{broken'`)
+			return err
+		}},
+		"PostgreSQL": {[]string{"DATABASE_URL=" + schema, "FOOTNOTE_BLOBS=file://" + t.TempDir()}, func(t *testing.T, _ string) error {
+			_, err := database.Rows(t.Context(), schema, `UPDATE run_texts SET request = '{broken'`)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, newDir(t), tt.env...)
+			s.add(books...)
+			body := `{"message": "What is the rent of the mill?", "session_id": "s"}`
+			first := s.send("POST", "/agent/chat", body)
+			if first.status != http.StatusOK || !strings.Contains(first.body, `"notes":[]`) {
+				t.Fatalf("before: %d %s", first.status, first.body)
+			}
+			if err := tt.spoil(t, s.dir); err != nil {
+				t.Fatal(err)
+			}
+			got := s.send("POST", "/agent/chat", body)
+			if got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") || !strings.Contains(got.body, `"notes":["The conversation so far can't be read: answering without it."]`) {
+				t.Errorf("after: %d %s", got.status, got.body)
+			}
+			run := loose[started](t, got.body)
+			page := s.send("GET", "/runs/"+run.RunID+"/stream", nil, header{"Accept", "text/event-stream"})
+			if page.status != http.StatusOK || !strings.Contains(page.body, "so far can") || !strings.Contains(page.body, "answering without it") {
+				t.Errorf("the page's stream: %d %.3000s", page.status, page.body)
+			}
+		})
+	}
+}
