@@ -27,6 +27,8 @@ type Feed struct {
 
 	mu   sync.Mutex
 	runs map[string]*liveRun // under way here, or watched, or being read
+
+	sessions sessionWatches
 }
 
 // NewFeed returns a feed over a store.
@@ -40,6 +42,7 @@ func (f *Feed) Begin(run Run) {
 	r := f.acquire(run.ID)
 	r.begin(run.User)
 	f.release(r)
+	f.sessions.signal(run.User, run.SessionID)
 }
 
 // Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so readers
@@ -75,11 +78,14 @@ func (f *Feed) Wake(runID string) {
 		r.disown()
 		r.signal()
 		f.release(r)
+		return
 	}
+	f.sessions.signalAll() // nobody reads it here: it may be new
 }
 
 // WakeAll is Wake for every run here: for when it is not known what other processes appended.
 func (f *Feed) WakeAll() {
+	f.sessions.signalAll()
 	f.mu.Lock()
 	runs := make([]*liveRun, 0, len(f.runs))
 	for _, r := range f.runs {

@@ -17,7 +17,7 @@ try {
   const pdf = page.locator('.answer a.cite[aria-label*="survey" i]').first()
   await (await pdf.count() ? pdf : chips.first()).click()
   await page.locator('#source .quote').first().waitFor({ state: 'attached' })
-  await page.waitForLoadState('networkidle')
+  await page.waitForLoadState('load') // a conversation's page keeps a stream open
   await page.waitForFunction(() => [...document.querySelectorAll('#source img, #source image')].some(i => i.complete !== false))
   await page.waitForTimeout(1500) // the marked words flash before they rest
   await page.screenshot({ path: resolve(import.meta.dirname, '../docs/footnote.png') })

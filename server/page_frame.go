@@ -53,6 +53,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.POST("/c/:id/restore", s.restoreForm)
 	e.POST("/c/:id/head", s.headForm)
 	e.GET("/c/:id/next", s.nextTurns)
+	e.GET("/c/:id/events", s.sessionEvents)
 	e.POST("/c/:id/queue", s.enqueue)
 	e.POST("/c/:id/queue/:item/edit", s.editQueued)
 	e.POST("/c/:id/queue/:item/delete", s.dropQueued)

@@ -87,6 +87,7 @@ var rights = map[string]right{
 	"POST /c/:id/restore":            {},
 	"POST /c/:id/head":               {body: "run_id={run}"},
 	"GET /c/:id/next":                {},
+	"GET /c/:id/events":              {},
 	"POST /c/:id/queue":              {body: "message=Why"},
 	"POST /c/:id/queue/:item/edit":   {body: "message=Why"},
 	"POST /c/:id/queue/:item/delete": {},

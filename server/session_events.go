@@ -1,0 +1,79 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.
+const checkPause = time.Second
+
+// sessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown branch, whenever that is
+// not ?head= or what was told before. A page that shows the conversation in another tab asks for the new turns then. While nothing
+// begins, the stream costs no look at the store.
+func (s *Server) sessionEvents(c echo.Context) error {
+	id, err := sessionID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope, told := c.Request().Context(), s.scope(c), c.QueryParam("head")
+	wake, stop := s.feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
+	defer stop()
+	news := wake()
+	session, err := s.store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if isHead(c.Request()) {
+		setStreamHeaders(c.Response().Header())
+		return c.NoContent(http.StatusOK)
+	}
+	if err := s.openStream(); err != nil {
+		return err
+	}
+	defer s.closeStream()
+	out, err := newEventStream(c.Response())
+	if err != nil {
+		return nil // the reader has left
+	}
+	for {
+		if session.HeadID != told {
+			told = session.HeadID
+			if err := out.send(appendFrame(nil, 0, "head", []byte(told))); err != nil {
+				return nil
+			}
+		}
+		next := time.NewTimer(checkPause)
+		if !wait(s, c, out, news) || !wait(s, c, out, next.C) {
+			next.Stop()
+			return nil
+		}
+		news = wake()
+		if session, err = s.store.Session(ctx, scope, id); err != nil {
+			return err // deleted meanwhile: the stream just ends
+		}
+	}
+}
+
+// wait waits for a signal and keeps the stream alive meanwhile. It is false when the stream is to end.
+func wait[T any](s *Server, c echo.Context, out *eventStream, signal <-chan T) bool {
+	heartbeat := time.NewTicker(s.limits.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		select {
+		case <-signal:
+			return true
+		case <-heartbeat.C:
+			if err := out.comment("still here"); err != nil {
+				return false
+			}
+		case <-c.Request().Context().Done():
+			return false
+		case <-s.draining:
+			_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+			return false
+		}
+	}
+}
