@@ -17,7 +17,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./cmd/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas clean
+.PHONY: run build test check unit e2e vendor generate postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -139,6 +139,11 @@ eval: build
 FAULTS ?= 50
 faults: build postgres milvus nginx
 	timeout -s INT 45m $(GO) run ./cmd/faults -rounds $(FAULTS) -kill-time 20m
+
+# Files, answers and floods that are made to hurt, against the real program: docs/security.md. At most 40 minutes and 12 GB of address space a
+# process; ONLY chooses cells by a regular expression. The tests do a sample of it.
+hostile: build
+	ulimit -v 12000000; timeout -s INT 40m $(GO) run ./e2e/hostile -only "$(ONLY)"
 
 # Fuzzes what reads models' replies, FUZZTIME in all. What it finds is kept under testdata and replayed by every test run.
 FUZZTIME ?= 10m

@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 	"schema":        {},
 	"server":        {"chat", "corpus", "keys", "views", "static", "schema"},
 	"cmd/":          {"*"},
+	"e2e/":          {"*"},
 }
 
 // owners says which packages alone may import a driver or an SDK.

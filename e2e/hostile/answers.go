@@ -1,0 +1,140 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"footnote/llm"
+	"footnote/llm/scripted"
+)
+
+// hostileAnswers are replies that are expensive to draw. A question of the form "draw NAME" gets one.
+var hostileAnswers = map[string]func() []byte{
+	"a table of 500 × 500":     table(500, 500),
+	"a table of 2,000 × 2,000": table(2000, 2000),
+	"quotes in quotes":         around("", times(">", 30_000), " a"),
+	"lists in lists": func() []byte {
+		var b strings.Builder
+		for depth := range 300 {
+			fmt.Fprintf(&b, "%s- a\n", strings.Repeat(" ", 2*depth))
+		}
+		return []byte(b.String())
+	},
+	"brackets":         times("[", 100_000),
+	"images":           times("![", 100_000),
+	"links in links":   around("", times("[a](", 60_000), ""),
+	"emphasis":         times("*a **a _a __a ", 100_000),
+	"tiny paragraphs":  times("a\n\n", 100_000),
+	"backticks":        times("` `` ``` ", 100_000),
+	"footnotes":        times("[1] ", 90_000),
+	"one long word":    times("a", 100_000),
+	"HTML":             times("<table><tr><td><b>", 100_000),
+	"link definitions": times("[a]: /b\n\n[a]\n\n", 60_000),
+}
+
+// hostileScript is the model of the site: hostile answers by name, endless ones, and a quick one for the bystander.
+func hostileScript(r scripted.Request) scripted.Reply {
+	question := r.Question()
+	for name, answer := range hostileAnswers {
+		if strings.Contains(question, "draw "+name+".") {
+			return scripted.Reply{Chunks: pieces(string(answer()), 400)}
+		}
+	}
+	for name, thought := range hostileAnswers {
+		if strings.Contains(question, "think "+name+".") && r.Turn() == 0 {
+			search := llm.Call{Name: "search_documents", Arguments: json.RawMessage(`{"query": "warranty"}`)}
+			return scripted.Reply{Chunks: pieces(string(thought()), 400), Calls: []llm.Call{search}}
+		}
+	}
+	switch {
+	case strings.Contains(question, "slowly"):
+		return scripted.Reply{Chunks: pieces(strings.Repeat("The warranty covers the boiler for twelve years. ", 20), 20), Delay: 200 * time.Millisecond}
+	case strings.Contains(question, "warranty") && len(r.Tools) > 0 && !r.NoTools && r.Turn() == 0:
+		return scripted.Librarian(r)
+	case strings.Contains(question, "warranty") && r.Turn() > 0:
+		return scripted.Librarian(r)
+	}
+	return scripted.Reply{Text: "The warranty covers the boiler for twelve years."}
+}
+
+// pieces cuts a text as a model streams it, n bytes each.
+func pieces(s string, n int) []string {
+	var out []string
+	for ; len(s) > n; s = s[n:] {
+		out = append(out, s[:n])
+	}
+	return append(out, s)
+}
+
+// answerCells asks for each hostile answer, and for some as the thought before a tool call, and then opens whatever shows it.
+func answerCells() []cell {
+	var cells []cell
+	for _, name := range sortedKeys(hostileAnswers) {
+		cells = append(cells, cell{name: "answer: " + name, act: func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.openAnswer(ctx, map[string]any{"message": "draw " + name + ".", "context_text": warranty})
+		}})
+	}
+	for _, name := range []string{"a table of 2,000 × 2,000", "brackets", "quotes in quotes", "emphasis"} {
+		cells = append(cells, cell{name: "thought: " + name, act: func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.openAnswer(ctx, map[string]any{"message": "think " + name + "."})
+		}})
+	}
+	return cells
+}
+
+// openAnswer asks, then opens the conversation, its stream, exports and history, and says which took longest.
+func (s *site) openAnswer(ctx context.Context, question map[string]any) (string, error) {
+	got, err := s.post(ctx, "", "/agent/chat", question)
+	if err != nil {
+		return "", err
+	}
+	var said struct {
+		RunID     string `json:"run_id"`
+		SessionID string `json:"session_id"`
+		Status    string `json:"status"`
+	}
+	if err := json.Unmarshal(got.body, &said); err != nil || said.SessionID == "" {
+		return "", fmt.Errorf("POST /agent/chat: status %d: %s", got.status, clip(got.body))
+	}
+	outcome := fmt.Sprintf("%s in %d ms", said.Status, got.took.Milliseconds())
+	slowest, err := s.openAll(ctx, strings.NewReplacer(said.SessionID, "…", said.RunID, "…"), []surface{
+		{"/c/" + said.SessionID, "text/html"},
+		{"/c/" + said.SessionID, "text/html"},
+		{"/runs/" + said.RunID + "/stream", "text/event-stream"},
+		{"/agent/runs/" + said.RunID, "application/json"},
+		{"/agent/runs/" + said.RunID + "/export?format=md", "*/*"},
+		{"/agent/runs/" + said.RunID + "/export?format=html", "*/*"},
+		{"/agent/runs/" + said.RunID + "/export?format=json", "*/*"},
+		{"/agent/session/" + said.SessionID, "application/json"},
+		{"/", "text/html"},
+	})
+	return outcome + "; " + slowest, err
+}
+
+// surface is an address that draws what is hostile.
+type surface struct{ path, accept string }
+
+// openAll opens surfaces one after the other and says which took longest, its ids shortened.
+func (s *site) openAll(ctx context.Context, ids *strings.Replacer, surfaces []surface) (string, error) {
+	var slowest time.Duration
+	var where string
+	for _, at := range surfaces {
+		got, err := s.get(ctx, "", at.path, at.accept)
+		if err != nil {
+			return "", fmt.Errorf("GET %s: %w", at.path, err)
+		}
+		if got.status != http.StatusOK {
+			return "", fmt.Errorf("GET %s: status = %d, want 200: %s", at.path, got.status, clip(got.body))
+		}
+		if got.took > slowest {
+			slowest, where = got.took, ids.Replace(at.path)
+		}
+	}
+	return fmt.Sprintf("slowest to open: %s, %d ms", where, slowest.Milliseconds()), nil
+}

@@ -1,0 +1,142 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+const mib = 1 << 20
+
+// hostileFile is a file whose reading is meant to cost more than it should.
+type hostileFile struct {
+	name string // of the cell
+	file string // its name on upload
+	make func() []byte
+}
+
+// fileCells uploads each hostile file and waits for its end.
+func fileCells() []cell {
+	var cells []cell
+	for _, f := range hostileFiles() {
+		cells = append(cells, cell{name: "file: " + f.name, act: func(ctx context.Context, s *site, r *result) (string, error) {
+			content := f.make()
+			r.input = int64(len(content))
+			d, err := s.upload(ctx, "", f.file, content)
+			if err != nil || d.State != "ready" {
+				return d.outcome(), err
+			}
+			slowest, err := s.openAll(ctx, strings.NewReplacer(d.ID, "…"), []surface{
+				{"/d/" + d.ID, "text/html"}, {"/documents/" + d.ID + "/text", "*/*"}, {"/documents", "text/html"}, {"/find?q=a", "text/html"},
+			})
+			return "ready; " + slowest, err
+		}})
+	}
+	return cells
+}
+
+// times repeats a text until it has n bytes or a little less.
+func times(piece string, n int) func() []byte {
+	return func() []byte { return []byte(strings.Repeat(piece, n/len(piece))) }
+}
+
+// around puts a text between two others.
+func around(before string, middle func() []byte, after string) func() []byte {
+	return func() []byte { return []byte(before + string(middle()) + after) }
+}
+
+// table is a Markdown table of so many columns, whose rows hold one cell each.
+func table(columns, rows int) func() []byte {
+	return func() []byte {
+		return []byte(strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat("|x\n", rows))
+	}
+}
+
+func hostileFiles() []hostileFile {
+	files := []hostileFile{
+		{"Markdown table, 2,000 columns × 2,000 rows", "table.md", table(2000, 2000)},
+		{"Markdown table, 20,000 columns × 20,000 rows", "wide.md", table(20_000, 20_000)},
+		{"Markdown, 30 MiB of tiny paragraphs", "paragraphs.md", times("a\n\n", 30*mib)},
+		{"Markdown, 1 MiB of tiny paragraphs", "few.md", times("a\n\n", mib)},
+		{"Markdown, a million headings", "headings.md", times("# a\n", 4*mib)},
+		{"Markdown, quotes in quotes", "quotes.md", around("", times(">", mib), " a")},
+		{"Markdown, lists in lists", "lists.md", func() []byte {
+			var b bytes.Buffer
+			for depth := range 2000 {
+				fmt.Fprintf(&b, "%s- a\n", strings.Repeat(" ", 2*depth))
+			}
+			return b.Bytes()
+		}},
+		{"Markdown, 4 MiB of opening brackets", "brackets.md", times("[", 4*mib)},
+		{"Markdown, 1 MiB of image openings", "images.md", times("![", mib)},
+		{"Markdown, emphasis that never closes", "emphasis.md", times("*a **a _a __a ", mib)},
+		{"Markdown, runs of backticks that never close", "backticks.md", func() []byte {
+			var b bytes.Buffer
+			for n := 1; b.Len() < mib; n++ {
+				b.WriteString(strings.Repeat("`", n) + " a ")
+			}
+			return b.Bytes()
+		}},
+		{"Markdown, link definitions and their uses", "links.md", func() []byte {
+			var b bytes.Buffer
+			for n := range 40_000 {
+				fmt.Fprintf(&b, "[l%d]: /%d\n\n[l%d]\n\n", n, n, n)
+			}
+			return b.Bytes()
+		}},
+		{"Markdown, front matter with aliases of aliases", "laughs.md", func() []byte {
+			var b strings.Builder
+			b.WriteString("---\na0: &a0 [x,x,x,x,x,x,x,x,x]\n")
+			for n := 1; n < 12; n++ {
+				fmt.Fprintf(&b, "a%d: &a%d [%s]\n", n, n, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", n-1), 9), ","))
+			}
+			return []byte(b.String() + "title: *a11\n---\nThe text.\n")
+		}},
+		{"Markdown, one line of 45 MiB", "line.md", times("word ", 45*mib)},
+		{"text, 45 MiB of tiny paragraphs", "paragraphs.txt", times("a\n\n", 45*mib)},
+		{"text, one word of 45 MiB", "word.txt", times("a", 45*mib)},
+		{"text, 20 MiB of different words", "words.txt", func() []byte {
+			var b bytes.Buffer
+			for n := 0; b.Len() < 20*mib; n++ {
+				fmt.Fprintf(&b, "w%07x ", uint32(n)*2654435761>>4)
+			}
+			return b.Bytes()
+		}},
+		{"text, 45 MiB of UTF-16", "wide.txt", func() []byte {
+			units := utf16.Encode([]rune("a\n\n"))
+			piece := make([]byte, 0, 6)
+			for _, u := range units {
+				piece = append(piece, byte(u), byte(u>>8))
+			}
+			return append([]byte{0xff, 0xfe}, bytes.Repeat(piece, 45*mib/6)...)
+		}},
+		{"text, 8 MiB of Chinese without a space", "chinese.txt", times("防水工程保修期限", 8*mib)},
+		{"text, 4 MiB of characters nobody sees", "tags.txt", times("\U000E0041\u200b", 4*mib)},
+		{"CSV, 10,000 columns × 1,000 rows", "cells.csv", func() []byte {
+			return bytes.Repeat([]byte(strings.Repeat("a,", 9999)+"a\n"), 1000)
+		}},
+		{"HTML, 2 MiB of open elements", "open.html", around("<html><body>", times("<div>", 2*mib), "a")},
+		{"HTML, formatting that is opened again and again", "adopt.html", around("<html><body>", times("<b><i><u><p>a", mib), "")},
+		{"HTML, tables in tables", "tables.html", around("<html><body>", times("<table><tr><td>a", mib), "")},
+		{"HTML, a table of 3,000 × 3,000 cells", "table.html", around("<html><body><table>", func() []byte {
+			return bytes.Repeat([]byte("<tr>"+strings.Repeat("<td>a", 3000)), 1500)
+		}, "</table>")},
+		{"HTML, colspan and rowspan of 60,000", "span.html", around("<html><body><table>", times(`<tr><td colspan=60000 rowspan=60000>a`, mib), "</table>")},
+		{"HTML, half a million attributes", "attributes.html", func() []byte {
+			var b bytes.Buffer
+			b.WriteString("<html><body><p ")
+			for n := range 500_000 {
+				fmt.Fprintf(&b, "a%d ", n)
+			}
+			return append(b.Bytes(), ">a</p>"...)
+		}},
+		{"HTML, 30 MiB of tiny paragraphs", "paragraphs.html", around("<html><body>", times("<p>a", 30*mib), "")},
+		{"HTML, a title of 20 MiB", "title.html", around("<html><head><title>", times("title ", 20*mib), "</title></head><body><p>a</p></body></html>")},
+		{"HTML, 10 MiB of entities", "entities.html", around("<html><body><p>", times("&amp;&notin;&#x41;", 10*mib), "</p>")},
+	}
+	return append(files, hostilePDFs()...)
+}

@@ -1,0 +1,154 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// floodCells are what one user does to have the others starve.
+func floodCells() []cell {
+	return []cell{
+		{"flood: 100 slow questions of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.flood(ctx, 100, func(ctx context.Context, n int) (answer, error) {
+				return s.post(ctx, s.attack, "/agent/chat", map[string]any{"message": fmt.Sprintf("Tell me slowly, %d.", n), "context_text": warranty})
+			})
+		}},
+		{"flood: 1,000 searches of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.flood(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
+				return s.post(ctx, s.attack, "/search", map[string]any{"query": fmt.Sprintf("warranty boiler %d", n)})
+			})
+		}},
+		{"flood: 600 small files of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.flood(ctx, 600, func(ctx context.Context, n int) (answer, error) {
+				return s.put(ctx, s.attack, fmt.Sprintf("note-%d.md", n), fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
+			})
+		}},
+		{"flood: 1,000 keys that are none", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.flood(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
+				return s.get(ctx, fmt.Sprintf("fn_%040d", n), "/documents", "application/json")
+			})
+		}},
+		{"flood: 300 streams of one run", true, func(ctx context.Context, s *site, r *result) (string, error) {
+			return s.flood(ctx, 300, func(ctx context.Context, n int) (answer, error) {
+				return s.send(ctx, s.attack, http.MethodPost, "/chat", "text/event-stream", "application/json",
+					strings.NewReader(`{"message": "Tell me slowly again.", "context_text": "The warranty covers the boiler for twelve years."}`))
+			})
+		}},
+		{"flood: 300 connections that send a byte a second", true, func(ctx context.Context, s *site, r *result) (string, error) { return s.drip(ctx, 300, time.Minute) }},
+	}
+}
+
+// flood makes n requests, 32 at a time, and counts the statuses.
+func (s *site) flood(ctx context.Context, n int, request func(ctx context.Context, n int) (answer, error)) (string, error) {
+	var mu sync.Mutex
+	statuses := map[string]int{}
+	var noRetryAfter int
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			for i := range next {
+				got, err := request(ctx, i)
+				mu.Lock()
+				if err != nil {
+					statuses["broken"]++
+				} else {
+					statuses[fmt.Sprint(got.status)]++
+					if got.status == http.StatusTooManyRequests && got.header.Get("Retry-After") == "" {
+						noRetryAfter++
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range n {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	var said []string
+	for _, status := range sortedKeys(statuses) {
+		said = append(said, fmt.Sprintf("%d × %s", statuses[status], status))
+	}
+	outcome := strings.Join(said, ", ")
+	if noRetryAfter > 0 {
+		return outcome, fmt.Errorf("%d answers with status 429 had no Retry-After", noRetryAfter)
+	}
+	return outcome, ctx.Err()
+}
+
+// drip opens connections that send a request's body one byte a second, and wants each ended by the server within most.
+func (s *site) drip(ctx context.Context, n int, most time.Duration) (string, error) {
+	var mu sync.Mutex
+	var longest time.Duration
+	open := 0
+	var wg sync.WaitGroup
+	host := strings.TrimPrefix(s.server.url, "http://")
+	for range n {
+		wg.Go(func() {
+			begun := time.Now()
+			ended := s.dripOne(ctx, host, most)
+			mu.Lock()
+			defer mu.Unlock()
+			if !ended {
+				open++
+			}
+			longest = max(longest, time.Since(begun))
+		})
+	}
+	wg.Wait()
+	outcome := fmt.Sprintf("the last one was ended after %d s", int(longest.Seconds()))
+	if open > 0 {
+		return outcome, fmt.Errorf("%d of %d connections were still open after %v", open, n, most)
+	}
+	return outcome, nil
+}
+
+// dripOne reports whether the server ended the request within most.
+func (s *site) dripOne(ctx context.Context, host string, most time.Duration) bool {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return true
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /search HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n{", host, s.attack)
+	ended := make(chan struct{})
+	go func() { // ends when the connection does
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, conn)
+	}()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	limit := time.NewTimer(most)
+	defer limit.Stop()
+	for {
+		select {
+		case <-ended:
+			return true
+		case <-limit.C:
+			return false
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+			if _, err := conn.Write([]byte(" ")); err != nil {
+				return true
+			}
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,109 @@
+//go:build linux
+
+// Command hostile runs the real program and gives it what is made to hurt: files whose reading grows out of proportion, answers that are
+// expensive to draw, and one user's floods. Meanwhile another user asks and /health is looked at. It prints a table with peak memory, disk and
+// the worst latencies, and ends with "N passed, N failed". docs/security.md has what it found. Everything stays on the loopback interface.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+func main() {
+	binary := flag.String("binary", "bin/footnote", "the program to try")
+	only := flag.String("only", "", "a regular expression: only cells whose name it fits")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	fits, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		os.Exit(2)
+	}
+	logf := func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
+	}
+	var chosen []cell
+	for _, c := range grid() {
+		if fits.MatchString(c.name) {
+			chosen = append(chosen, c)
+		}
+	}
+	results, err := tryCells(ctx, *binary, chosen, logf)
+	failed := report(os.Stdout, results)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+	}
+	if err != nil || failed > 0 {
+		os.Exit(1)
+	}
+}
+
+// cell is one attack. act returns what happened in a few words; what must not happen is told to the result.
+type cell struct {
+	name string
+	keys bool // the server asks for keys, so that limits per user hold
+	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
+}
+
+// grid returns all cells: files, answers, floods.
+func grid() []cell {
+	cells := append(fileCells(), answerCells()...)
+	return append(cells, floodCells()...)
+}
+
+// tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what was measured until ctx ended.
+func tryCells(ctx context.Context, binary string, cells []cell, logf func(string, ...any)) (results []*result, err error) {
+	if binary, err = filepath.Abs(binary); err != nil {
+		return nil, err
+	}
+	cache, err := os.MkdirTemp("", "footnote-hostile-cache-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	defer os.RemoveAll(cache)
+	stored, err := storedByQuestion(ctx, binary, cache)
+	if err != nil {
+		return nil, fmt.Errorf("measure what a question stores: %w", err)
+	}
+	for _, c := range cells {
+		logf("%s", c.name)
+		r, err := try(ctx, binary, cache, c, stored)
+		if err != nil || ctx.Err() != nil {
+			return results, errors.Join(err, ctx.Err())
+		}
+		results = append(results, r)
+		for _, p := range r.problems {
+			logf("  FAILED: %s", p)
+		}
+	}
+	return results, nil
+}
+
+// report prints the table and the closing line, and returns how many cells failed.
+func report(w io.Writer, results []*result) (failed int) {
+	fmt.Fprintln(w, "| cell | input, MiB | server above idle, MiB | largest worker, MiB | disk, MiB | worst /health, ms | worst question, ms | seconds | what happened |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
+	for _, r := range results {
+		fmt.Fprintln(w, r.row())
+		if len(r.problems) > 0 {
+			failed++
+		}
+	}
+	for _, r := range results {
+		for _, p := range r.problems {
+			fmt.Fprintf(w, "\nFAILED %s: %s\n", r.name, p)
+		}
+	}
+	fmt.Fprintf(w, "\n%d passed, %d failed\n", len(results)-failed, failed)
+	return failed
+}

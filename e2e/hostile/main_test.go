@@ -1,0 +1,50 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A few cells of each family, which fit into half a minute. "make hostile" tries all of them.
+func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "footnote")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../../cmd/footnote")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, as it is shipped
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	sample := []string{
+		"file: Markdown table, 20,000 columns × 20,000 rows",
+		"file: Markdown, 1 MiB of tiny paragraphs",
+		"file: HTML, 2 MiB of open elements",
+		"file: PDF, forms in forms: 6 levels × 10 calls",
+		"answer: a table of 500 × 500",
+		"answer: a table of 2,000 × 2,000",
+		"answer: brackets",
+		"flood: 100 slow questions of one user",
+	}
+	var chosen []cell
+	for _, c := range grid() {
+		if slices.Contains(sample, c.name) {
+			chosen = append(chosen, c)
+		}
+	}
+	if len(chosen) != len(sample) {
+		t.Fatalf("found %d cells of the sample, want %d", len(chosen), len(sample))
+	}
+	results, err := tryCells(t.Context(), binary, chosen, t.Logf)
+	if err != nil {
+		t.Errorf("the sample ended early: %v", err)
+	}
+	var table strings.Builder
+	if failed := report(&table, results); failed > 0 {
+		t.Errorf("%d cells failed, want 0", failed)
+	}
+	t.Logf("\n%s", &table)
+}

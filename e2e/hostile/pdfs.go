@@ -1,0 +1,103 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"strings"
+)
+
+// pdfFile puts objects together, numbered from 1; the first is the catalogue.
+func pdfFile(objects []string) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.7\n")
+	at := make([]int, len(objects))
+	for i, o := range objects {
+		at[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, offset := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
+	return b.Bytes()
+}
+
+func stream(dictionary, content string) string {
+	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dictionary, len(content), content)
+}
+
+// deflated is a stream whose content is compressed.
+func deflated(dictionary, content string) string {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, _ = w.Write([]byte(content)) // into memory
+	_ = w.Close()
+	return stream(dictionary+" /Filter /FlateDecode", b.String())
+}
+
+const helvetica = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+
+// onePage is a file of one page with this content; more objects begin at number 6.
+func onePage(content string, resources string, more ...string) []byte {
+	return pdfFile(append([]string{
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> " + resources + " >> >>",
+		content, helvetica,
+	}, more...))
+}
+
+// nestedForms is a page that draws a form that draws ten forms, and so on: levels deep, text at the bottom.
+func nestedForms(levels, calls int) []byte {
+	var more []string
+	for level := range levels {
+		draw, resources := "BT /F 12 Tf (text) Tj ET", "/Resources << /Font << /F 5 0 R >> >>"
+		if level < levels-1 {
+			draw = strings.Repeat("/X Do ", calls)
+			resources = fmt.Sprintf("/Resources << /XObject << /X %d 0 R >> >>", 7+level)
+		}
+		more = append(more, stream("/Type /XObject /Subtype /Form /BBox [0 0 612 792] "+resources, draw))
+	}
+	return onePage(stream("", strings.Repeat("/X Do ", calls)), "/XObject << /X 6 0 R >>", more...)
+}
+
+func hostilePDFs() []hostileFile {
+	return []hostileFile{
+		{"PDF, forms in forms: 12 levels × 10 calls", "forms.pdf", func() []byte { return nestedForms(12, 10) }},
+		{"PDF, forms in forms: 6 levels × 10 calls", "forms6.pdf", func() []byte { return nestedForms(6, 10) }},
+		{"PDF, 400 MiB of text in 1 MiB", "bomb.pdf", func() []byte {
+			return onePage(deflated("", strings.Repeat("BT /F 1 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n", 7_000_000)), "")
+		}},
+		{"PDF, ten million glyphs on a page", "glyphs.pdf", func() []byte {
+			return onePage(deflated("", "BT /F 1 Tf "+strings.Repeat("(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ) Tj\n", 200_000)+" ET"), "")
+		}},
+		{"PDF, 60,000 pages", "pages.pdf", func() []byte {
+			const n = 60_000
+			var kids strings.Builder
+			objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", stream("", "BT /F 12 Tf 72 700 Td (A page of text.) Tj ET"), helvetica}
+			for i := range n {
+				fmt.Fprintf(&kids, "%d 0 R ", 5+i)
+				objects = append(objects, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources << /Font << /F 4 0 R >> >> >>")
+			}
+			objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", &kids, n)
+			return pdfFile(objects)
+		}},
+		{"PDF, pages that are their own parents", "cycle.pdf", func() []byte {
+			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R 2 0 R 3 0 R] /Count 3 /Parent 2 0 R >>",
+				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"})
+		}},
+		{"PDF, arrays in arrays, 100,000 deep", "deep.pdf", func() []byte {
+			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R /A " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + " >>",
+				"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"})
+		}},
+		{"PDF, an image of 60,000 × 60,000 points", "image.pdf", func() []byte {
+			return onePage(stream("", "BT /F 12 Tf 72 700 Td (An image.) Tj ET q 600 0 0 700 0 0 cm /I Do Q"), "/XObject << /I 6 0 R >>",
+				deflated("/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 8 /ColorSpace /DeviceRGB", strings.Repeat("\x00", 8*mib)))
+		}},
+	}
+}

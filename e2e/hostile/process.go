@@ -1,0 +1,153 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is the server under attack.
+type process struct {
+	cmd   *exec.Cmd
+	url   string
+	log   string        // the file that its standard error goes to
+	ended chan struct{} // closed when it has
+}
+
+// startServer runs "footnote serve" on a free port and returns once it has said its address.
+func startServer(binary, data, logFile string, env []string) (*process, error) {
+	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the server's log: %w", err)
+	}
+	defer out.Close()
+	p := &process{cmd: exec.Command(binary, "serve", "--addr=127.0.0.1:0", "--data="+data), log: logFile, ended: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(logFile)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	lines := bufio.NewReader(stdout)
+	line, err := lines.ReadString('\n')
+	go func() {
+		defer close(p.ended)
+		_, _ = io.Copy(io.Discard, lines) // until the server ends
+		_ = p.cmd.Wait()                  // how it ended is in ProcessState
+	}()
+	at := strings.Index(line, "http://")
+	if err != nil || at < 0 {
+		p.stop()
+		return nil, fmt.Errorf("the server printed %q and logged:\n%s", line, p.logTail())
+	}
+	p.url = strings.TrimRight(strings.Fields(line[at:])[0], "/.")
+	return p, nil
+}
+
+func (p *process) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends the server in order, or kills it after half a minute.
+func (p *process) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	select {
+	case <-p.ended:
+	case <-time.After(30 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	}
+}
+
+func (p *process) logTail() string {
+	raw, _ := os.ReadFile(p.log) // for a message
+	return string(raw[max(0, len(raw)-4000):])
+}
+
+// forgetPeak sets VmHWM back to what the process holds now (proc(5), clear_refs).
+func forgetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
+}
+
+// memoryOf returns a field of /proc/PID/status in bytes: VmRSS or VmHWM; 0 when the process is gone.
+func memoryOf(pid int, field string) int64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		if rest, ok := strings.CutPrefix(line, field+":"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// childrenOf returns the processes that a process started and that still run.
+func childrenOf(pid int) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var out []int
+	for _, e := range entries {
+		child, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+		if len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
+			out = append(out, child)
+		}
+	}
+	return out
+}
+
+// diskOf returns how many bytes of disk a folder takes. The compiled PDF reader is not counted: it is the same for any document.
+func diskOf(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // removed meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() == "cache" {
+			return fs.SkipDir
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return nil // removed meanwhile
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			total += stat.Blocks * 512
+		}
+		return nil
+	})
+	return total, err
+}

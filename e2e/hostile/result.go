@@ -1,0 +1,177 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds that docs/security.md promises.
+const (
+	mostAboveIdle = 300 << 20 // bytes, VmHWM of the server above its VmRSS at rest
+	mostOfWorker  = 512 << 20 // bytes, VmHWM of each process that reads a file
+	mostSeconds   = 4 * time.Minute
+)
+
+// result is what one cell came to.
+type result struct {
+	name     string
+	input    int64 // bytes
+	peak     int64 // bytes: VmHWM of the server
+	idle     int64 // bytes: VmRSS of the server at rest
+	worker   int64 // bytes: the largest VmHWM of a child
+	workers  int64 // bytes: the largest sum of the children's VmRSS
+	disk     int64 // bytes more than before
+	health   time.Duration
+	question time.Duration
+	seconds  float64
+	outcome  string
+	problems []string
+}
+
+func (r *result) problem(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+func (r *result) row() string {
+	mib := func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
+	return fmt.Sprintf("| %s | %s | %.0f | %.0f | %s | %d | %d | %.1f | %s |", r.name, mib(r.input), float64(max(0, r.peak-r.idle))/(1<<20),
+		float64(r.worker)/(1<<20), mib(r.disk), r.health.Milliseconds(), r.question.Milliseconds(), r.seconds, strings.ReplaceAll(r.outcome, "|", `\|`))
+}
+
+// try runs one cell while a bystander asks and the server's memory is watched. stored is how many bytes each of the bystander's questions takes.
+func try(ctx context.Context, binary, cache string, c cell, stored int64) (r *result, err error) {
+	s, err := newSite(ctx, binary, cache, c.keys)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	r = &result{name: c.name, idle: s.idle}
+	if err := forgetPeak(s.server.cmd.Process.Pid); err != nil {
+		return nil, fmt.Errorf("set the peak of memory back: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, mostSeconds)
+	defer cancel()
+	watch, stop := context.WithCancel(ctx)
+	var watchers sync.WaitGroup
+	var seen bystander
+	pause := 250 * time.Millisecond
+	if c.keys {
+		pause = 3500 * time.Millisecond // below 20 questions a minute
+	}
+	watchers.Go(func() { seen.look(watch, s, 100*time.Millisecond, &seen.health, s.health) })
+	watchers.Go(func() { seen.look(watch, s, pause, &seen.question, s.quickQuestion) })
+	watchers.Go(func() { s.watchChildren(watch, r) })
+
+	begun := time.Now()
+	r.outcome, err = c.act(ctx, s, r)
+	r.seconds = time.Since(begun).Seconds()
+	stop()
+	watchers.Wait()
+	if err != nil {
+		r.problem("%v", err)
+	}
+	r.health, r.question = seen.health.worst, seen.question.worst
+	r.problems = append(append(r.problems, seen.health.problems...), seen.question.problems...)
+	r.judge(s, stored*seen.question.count)
+	return r, nil
+}
+
+// judge holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's questions stored.
+func (r *result) judge(s *site, others int64) {
+	if s.server.over() {
+		r.problem("the server died: %s", s.server.logTail())
+		return
+	}
+	r.peak = memoryOf(s.server.cmd.Process.Pid, "VmHWM")
+	if above := r.peak - r.idle; above > mostAboveIdle {
+		r.problem("the server's memory rose %d MiB above idle, want at most %d", above>>20, mostAboveIdle>>20)
+	}
+	if r.worker > mostOfWorker {
+		r.problem("a worker took %d MiB, want at most %d", r.worker>>20, mostOfWorker>>20)
+	}
+	s.server.stop()
+	after, err := diskOf(s.data)
+	if err != nil {
+		r.problem("measure the disk: %v", err)
+	}
+	r.disk = max(0, after-s.disk-others)
+	if most := 4*r.input + 1<<20; r.input > 0 && r.disk > most {
+		r.problem("the disk took %d KiB more, want at most %d (four times the file and 1 MiB)", r.disk>>10, most>>10)
+	}
+}
+
+// watchChildren notes the largest worker, and the largest sum of them, until ctx ends.
+func (s *site) watchChildren(ctx context.Context, r *result) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var sum int64
+		for _, pid := range childrenOf(s.server.cmd.Process.Pid) {
+			r.worker = max(r.worker, memoryOf(pid, "VmHWM"))
+			sum += memoryOf(pid, "VmRSS")
+		}
+		r.workers = max(r.workers, sum)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// bystander is another user, who notes how long things take meanwhile.
+type bystander struct{ health, question timed }
+
+// timed are requests of one kind.
+type timed struct {
+	count    int64
+	worst    time.Duration
+	problems []string
+}
+
+// look repeats a request with a pause after each and keeps the longest time. The first refusal or broken connection is told.
+func (b *bystander) look(ctx context.Context, s *site, pause time.Duration, kind *timed, request func(context.Context) (answer, error)) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.server.ended:
+			return
+		case <-timer.C:
+		}
+		begun := time.Now()
+		_, err := request(context.WithoutCancel(ctx))
+		kind.count++
+		kind.worst = max(kind.worst, time.Since(begun))
+		if err != nil && len(kind.problems) == 0 && !s.server.over() {
+			kind.problems = []string{"the bystander: " + err.Error()}
+		}
+		timer.Reset(pause)
+	}
+}
+
+func (s *site) health(ctx context.Context) (answer, error) {
+	got, err := s.get(ctx, "", "/health", "application/json")
+	if err == nil && got.status != http.StatusOK {
+		err = fmt.Errorf("GET /health: status = %d, want 200: %s", got.status, clip(got.body))
+	}
+	return got, err
+}
+
+// quickQuestion asks the warranty's text as given context: one call of a model that answers at once.
+func (s *site) quickQuestion(ctx context.Context) (answer, error) {
+	got, err := s.post(ctx, s.bystand, "/agent/chat", map[string]any{"message": "What does the warranty cover?", "context_text": warranty})
+	if err == nil && got.status != http.StatusOK {
+		err = fmt.Errorf("POST /agent/chat: status = %d, want 200: %s", got.status, clip(got.body))
+	}
+	return got, err
+}

@@ -1,0 +1,269 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"footnote/llm/scripted"
+)
+
+const warranty = `# Warranty
+
+The warranty covers the boiler for twelve years. It was signed by Ada Brown in March 2024.
+`
+
+// site is a server under attack, with the scripted model that answers it and the users that ask it.
+type site struct {
+	binary  string
+	env     []string // of the server
+	server  *process
+	model   *httptest.Server
+	dir     string
+	data    string
+	idle    int64 // VmRSS of the server in bytes at rest
+	disk    int64 // bytes of the data directory at rest
+	client  *http.Client
+	bystand string // key of the user whose questions are timed; empty without keys
+	attack  string // key of the attacker; empty without keys
+}
+
+// newSite prepares a data directory with one small document of the bystander's, and leaves a server running on it. cache is a folder for the
+// compiled PDF reader.
+func newSite(ctx context.Context, binary, cache string, keys bool) (s *site, err error) {
+	dir, err := os.MkdirTemp("", "footnote-hostile-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	s = &site{binary: binary, dir: dir, data: filepath.Join(dir, "data"), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err = os.Mkdir(s.data, 0o700); err != nil {
+		return s, fmt.Errorf("make the data directory: %w", err)
+	}
+	if err = os.Symlink(cache, filepath.Join(s.data, "cache")); err != nil {
+		return s, fmt.Errorf("share the cache: %w", err)
+	}
+	s.model = httptest.NewServer(scripted.NewServer(scripted.Config{Script: hostileScript}))
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
+		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
+	}
+	if keys {
+		for name, key := range map[string]*string{"bystander": &s.bystand, "attacker": &s.attack} {
+			if *key, err = newKey(binary, s.data, name, s.env); err != nil {
+				return s, err
+			}
+		}
+	}
+	if err = s.start(); err != nil {
+		return s, err
+	}
+	if _, err = s.upload(ctx, s.bystand, "warranty.md", []byte(warranty)); err != nil {
+		return s, err
+	}
+	s.server.stop() // a database at rest is one file
+	if s.disk, err = diskOf(s.data); err != nil {
+		return s, fmt.Errorf("measure the disk: %w", err)
+	}
+	if err = s.start(); err != nil {
+		return s, err
+	}
+	for range 3 { // what the first question needs is not the attack's
+		if _, err = s.quickQuestion(ctx); err != nil {
+			return s, err
+		}
+	}
+	s.idle = memoryOf(s.server.cmd.Process.Pid, "VmRSS")
+	return s, nil
+}
+
+func (s *site) start() (err error) {
+	s.server, err = startServer(s.binary, s.data, filepath.Join(s.dir, "server.log"), s.env)
+	return err
+}
+
+// storedByQuestion returns how many bytes of disk one question of the bystander takes.
+func storedByQuestion(ctx context.Context, binary, cache string) (bytes int64, err error) {
+	const questions = 60
+	s, err := newSite(ctx, binary, cache, false)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	for range questions {
+		if _, err := s.quickQuestion(ctx); err != nil {
+			return 0, err
+		}
+	}
+	s.server.stop()
+	after, err := diskOf(s.data)
+	return (after - s.disk) / questions, err
+}
+
+func (s *site) close() error {
+	if s.server != nil {
+		s.server.stop()
+	}
+	if s.model != nil {
+		s.model.CloseClientConnections()
+		s.model.Close()
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// newKey makes a key as an operator does.
+func newKey(binary, data, name string, env []string) (string, error) {
+	cmd := exec.Command(binary, "key", "new", name, "--data="+data)
+	cmd.Env = env
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("make a key: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// answer is what the server said to one request, read whole, at most 64 MiB.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	took   time.Duration
+}
+
+// send makes one request as the user of a key. body may be nil; contentType is that of the body.
+func (s *site) send(ctx context.Context, key, method, path, accept, contentType string, body io.Reader) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.server.url+path, body)
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header.Set("Accept", accept)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if key != "" {
+		req.Header.Set("X-API-Key", key)
+	}
+	begun := time.Now()
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	return answer{resp.StatusCode, resp.Header, got, time.Since(begun)}, err
+}
+
+func (s *site) get(ctx context.Context, key, path, accept string) (answer, error) {
+	return s.send(ctx, key, http.MethodGet, path, accept, "", nil)
+}
+
+// post sends a value as JSON and wants JSON.
+func (s *site) post(ctx context.Context, key, path string, value any) (answer, error) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.send(ctx, key, http.MethodPost, path, "application/json", "application/json", bytes.NewReader(body))
+}
+
+// document is what GET /documents/{id} says of one.
+type document struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Error *struct {
+		Code   string `json:"code"`
+		Detail string `json:"detail"`
+	} `json:"error"`
+}
+
+func (d document) outcome() string {
+	if d.Error != nil {
+		return d.State + ": " + d.Error.Detail
+	}
+	return d.State
+}
+
+// put adds one file and returns what the server said at once.
+func (s *site) put(ctx context.Context, key, name string, content []byte) (answer, error) {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("files", name)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := part.Write(content); err != nil {
+		return answer{}, err
+	}
+	if err := form.Close(); err != nil {
+		return answer{}, err
+	}
+	return s.send(ctx, key, http.MethodPost, "/documents", "application/json", form.FormDataContentType(), &body)
+}
+
+// upload adds one file and waits until it is ready, failed or refused.
+func (s *site) upload(ctx context.Context, key, name string, content []byte) (document, error) {
+	got, err := s.put(ctx, key, name, content)
+	if err != nil {
+		return document{}, fmt.Errorf("upload %s: %w", name, err)
+	}
+	var said struct {
+		Documents []document `json:"documents"`
+		Rejected  []struct {
+			Detail string `json:"detail"`
+		} `json:"rejected"`
+	}
+	if err := json.Unmarshal(got.body, &said); err != nil {
+		return document{}, fmt.Errorf("upload %s: status %d: %s", name, got.status, clip(got.body))
+	}
+	if len(said.Rejected) > 0 {
+		return document{State: fmt.Sprintf("refused (%d): %s", got.status, said.Rejected[0].Detail)}, nil
+	}
+	if len(said.Documents) != 1 {
+		return document{}, fmt.Errorf("upload %s: status %d: %s", name, got.status, clip(got.body))
+	}
+	return s.settled(ctx, key, said.Documents[0].ID)
+}
+
+// settled waits for a document's end.
+func (s *site) settled(ctx context.Context, key, id string) (document, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return document{}, fmt.Errorf("document %s is neither ready nor failed: %w", id, ctx.Err())
+		case <-s.server.ended:
+			return document{}, errServerDied
+		case <-tick.C:
+		}
+		got, err := s.get(ctx, key, "/documents/"+id, "application/json")
+		if err != nil {
+			continue // the next look says whether the server is gone
+		}
+		var d document
+		if json.Unmarshal(got.body, &d) == nil && (d.State == "ready" || d.State == "failed") {
+			return d, nil
+		}
+	}
+}
+
+var errServerDied = errors.New("the server died")
+
+func clip(b []byte) string { return string(b[:min(len(b), 300)]) }
