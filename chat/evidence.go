@@ -46,6 +46,7 @@ type EvidenceCitation struct {
 	Quote      string `json:"quote"`
 	Claimed    string `json:"claimed,omitempty"`
 	Check      Check  `json:"check"`
+	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
 }
 
 // EvidenceStep is what was done, without its output.

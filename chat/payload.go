@@ -143,7 +143,7 @@ type Citation struct {
 	BlockID    string  `json:"block_id"`
 	Title      string  `json:"title"`
 	Filename   string  `json:"filename,omitempty"`
-	SourceURL  string  `json:"source_url,omitempty"` // where a page of the web was read
+	SourceURL  string  `json:"source_url,omitempty"` // where the document is on the web
 	Section    string  `json:"section"`              // heading path, joined by " › "
 	Page       int     `json:"page,omitempty"`
 	Quote      string  `json:"quote"`             // always the stored slice text[start:end]
@@ -163,7 +163,7 @@ type Source struct {
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
 	Filename   string `json:"filename,omitempty"`
-	SourceURL  string `json:"source_url,omitempty"` // where a page of the web was read
+	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
 	Section    string `json:"section"`
 	URL        string `json:"url"`
 	Cited      bool   `json:"cited"`

@@ -56,6 +56,7 @@ type groundedSource struct {
 	Section    string     `json:"section"`
 	Page       int        `json:"page,omitempty"`
 	URL        string     `json:"url"`
+	SourceURL  string     `json:"source_url,omitempty"`
 	Quote      string     `json:"quote"`
 	Check      chat.Check `json:"check"`
 	Score      float64    `json:"score"`
@@ -101,7 +102,7 @@ func sourcesOf(citations []chat.Citation, base string) []groundedSource {
 	for _, cite := range citations {
 		out = append(out, groundedSource{
 			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
-			Page: cite.Page, URL: absolute(base, cite.URL), Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
+			Page: cite.Page, URL: absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
 		})
 	}
 	return out

@@ -180,3 +180,10 @@ func TestCitationStyles(t *testing.T) {
 		t.Errorf("without citations: %q", got)
 	}
 }
+
+func TestTheListOfSourcesLeadsToWhereADocumentIsPublished(t *testing.T) {
+	got := styleSource.apply("x [1]", []chat.Citation{{Number: 1, Title: "Book", URL: "/d/a?c=r.1", SourceURL: "https://example.org/book"}}, "http://h")
+	if want := "x [Source 1]\n\nSources:\n[Source 1] Book: https://example.org/book · http://h/d/a?c=r.1"; got != want {
+		t.Errorf("apply = %q, want %q", got, want)
+	}
+}

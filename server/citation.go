@@ -37,7 +37,11 @@ func (style citationStyle) apply(markdown string, citations []chat.Citation, bas
 		if cite.Page > 0 {
 			b.WriteString(", p. " + strconv.Itoa(cite.Page))
 		}
-		b.WriteString(": " + absolute(base, cite.URL) + "\n")
+		b.WriteString(": ")
+		if link := chat.WebLink(cite.SourceURL); link != "" {
+			b.WriteString(link + " · ")
+		}
+		b.WriteString(absolute(base, cite.URL) + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -70,7 +70,7 @@ func (t *trace) evidence() chat.Evidence {
 	for _, c := range t.Citations {
 		e.Citations = append(e.Citations, chat.EvidenceCitation{
 			Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SHA256: c.SHA256, Page: c.Page, Section: c.Section,
-			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check,
+			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check, SourceURL: chat.WebLink(c.SourceURL),
 		})
 	}
 	for _, s := range t.Steps {

@@ -80,7 +80,7 @@ var words = map[string]string{
 	"cached":                     "The output is of an earlier, equal call.",
 	"call_id":                    "The step's id in its run.",
 	"params":                     "What goes with the method.",
-	"source_url":                 "Where a page of the web was read; left out for documents.",
+	"source_url":                 "Where the document is on the web: the page that was read, or meta.source_url; http or https. Left out when there is none.",
 	"check":                      "How well the quote was found in the document's text: word for word, nearly so, or not at all.",
 	"checks":                     "Each dependency by its name.",
 	"choices":                    "Always one.",

@@ -151,6 +151,9 @@ func evidenceFacts(c chat.EvidenceCitation) []pair {
 	if c.Section != "" {
 		facts = append(facts, pair{"Section", c.Section})
 	}
+	if link := chat.WebLink(c.SourceURL); link != "" {
+		facts = append(facts, pair{"Address", link})
+	}
 	facts = append(facts, pair{"Characters", strconv.Itoa(c.Start) + "–" + strconv.Itoa(c.End)})
 	if c.Claimed != "" && c.Quote != "" {
 		facts = append(facts, pair{"As the model put it", c.Claimed})

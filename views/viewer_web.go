@@ -8,33 +8,45 @@ import (
 	"footnote/corpus"
 )
 
-const txtReadFrom = "A page of the web, read from"
+const (
+	txtReadFrom    = "A page of the web, read from"
+	txtPublishedAt = "Published at"
+)
 
-// webAddress is where a captured page was read; empty for a document, whatever its own data say.
+// webAddress is where a captured page was read, or where a document is on the web by its meta.source_url; empty for any other.
 func webAddress(d corpus.Document) string {
-	address, _ := d.Meta[corpus.MetaURL].(string)
-	u, err := url.Parse(address)
-	if !chat.Hidden(d.Namespace) || err != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return ""
+	key := corpus.MetaSourceURL
+	if chat.Hidden(d.Namespace) {
+		key = corpus.MetaURL
 	}
-	return address
+	address, _ := d.Meta[key].(string)
+	return chat.WebLink(address)
+}
+
+// webOrigin introduces that address.
+func webOrigin(d corpus.Document) string {
+	if chat.Hidden(d.Namespace) {
+		return txtReadFrom
+	}
+	return txtPublishedAt
 }
 
 // fetchedAt is when it was read, in words.
 func fetchedAt(d corpus.Document) string {
 	text, _ := d.Meta[corpus.MetaFetchedAt].(string)
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	if err != nil || !chat.Hidden(d.Namespace) {
 		return ""
 	}
 	return "on " + at.UTC().Format("2 January 2006, 15:04 UTC")
 }
 
-// webHost is the name of the site that a citation's page was read from; empty for documents.
+// webHost is the name of the site that a citation's link leads to; empty for no link of the web.
 func webHost(address string) string {
-	u, err := url.Parse(address)
+	u, err := url.Parse(chat.WebLink(address))
 	if err != nil {
 		return ""
 	}
-	return u.Host
+	host, _ := ShownHost(u)
+	return host
 }

@@ -40,7 +40,28 @@ func TestACitationOfThePageNamesItsSite(t *testing.T) {
 	if err := sourceRow(&Turn{}, chat.Citation{Number: 1, Title: "Slate", SourceURL: "https://example.org/slate"}, false).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), ">example.org</span>") {
+	if !strings.Contains(b.String(), ">example.org</a>") {
 		t.Error(b.String())
+	}
+}
+
+func TestADocumentIsLinkedToWhereItIsPublished(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{"https://example.org/book": `href="https://example.org/book"`, "javascript:alert(1)": ""} {
+		var b strings.Builder
+		d := corpus.Document{Namespace: "default", Meta: map[string]any{corpus.MetaSourceURL: address}}
+		if err := readOn(d).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("the viewer shows %q for %q, want %q in it", got, address, want)
+		}
+		b.Reset()
+		if err := sourceRow(&Turn{}, chat.Citation{Number: 1, Title: "Book", SourceURL: address}, false).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); strings.Contains(got, `data-testid="source-url"`) != (want != "") || strings.Contains(got, "javascript:") {
+			t.Errorf("the list of sources shows %q for %q", got, address)
+		}
 	}
 }
