@@ -175,15 +175,20 @@ func sessionTitle(s chat.Session) string {
 	if s.Title == "" {
 		return txtNewQuestion
 	}
-	return s.Title
+	return shownName(s.Title)
 }
 
 func documentTitle(d corpus.Document) string {
 	if d.Title != "" {
-		return d.Title
+		return shownName(d.Title)
 	}
-	return d.Filename
+	return shownName(d.Filename)
 }
+
+const maxName = 300 // runes of a title or file name in a list or a heading
+
+// shownName is a title as it stands in lists and headings: cut, and without characters that turn around what stands beside it.
+func shownName(name string) string { return visible(clipped(name, maxName)) }
 
 func rows(c Composer) string {
 	if c.Start {

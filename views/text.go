@@ -263,7 +263,7 @@ func sourcePlace(title string, page int, section string) string {
 
 // citeLabel is what a screen reader says of a chip.
 func citeLabel(c chat.Citation) string {
-	label := "Source " + strconv.Itoa(c.Number) + ": " + c.Title
+	label := "Source " + strconv.Itoa(c.Number) + ": " + shownName(c.Title)
 	if c.Page > 0 {
 		label += ", page " + strconv.Itoa(c.Page)
 	} else if c.Section != "" {

@@ -188,7 +188,7 @@ func (t *Turn) version() (n int, before, after string) {
 // reason is the run's own sentence on why it failed, or the given one.
 func (t *Turn) reason(otherwise string) string {
 	if t.Error != nil && t.Error.Message != "" {
-		return t.Error.Message
+		return visible(clipped(t.Error.Message, 2000))
 	}
 	return otherwise
 }
