@@ -69,7 +69,7 @@ func (w *work) finish(ctx context.Context, do func() ([]chat.Payload, error)) {
 		w.handOver(ctx)
 		return
 	}
-	done := w.done(ctx, err)
+	done := w.used(w.done(ctx, err))
 	if err != nil {
 		last = append(w.writer.rest(), w.closed(done)...)
 	}
@@ -116,6 +116,16 @@ func (w *work) done(ctx context.Context, err error) chat.RunDone {
 	return chat.RunDone{Status: status, Error: &chat.StepError{Code: code, Message: chat.MessageFor(w.run.User, err), Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail}}
 }
 
+// used adds what the run used to its end, as far as an answer does not say it.
+func (w *work) used(done chat.RunDone) chat.RunDone {
+	done.RetrievalCalls = w.retrievals
+	if done.Status != chat.RunCompleted {
+		tokens := w.tokens
+		done.StepsUsed, done.Tokens, done.Cost = w.turns, &tokens, w.cost
+	}
+	return done
+}
+
 // closed ends the steps that were running, in the order they began.
 func (w *work) closed(done chat.RunDone) []chat.Payload {
 	var steps []*chat.Step
@@ -159,7 +169,8 @@ func (w *work) end(ctx context.Context, last []chat.Payload) {
 			return
 		}
 		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
-			done := w.done(ctx, err)
+			w.cost = nil
+			done := w.used(w.done(ctx, err))
 			last = append(w.storable(), done)
 			continue
 		}

@@ -42,8 +42,8 @@ func (r *Runs) usesPipeline(m llm.Model) bool {
 // charge adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part is not given as the whole:
 // once a model without a price was used, the run has no cost.
 func (w *work) charge(model llm.Model, used chat.Tokens) *float64 {
-	w.used.In += used.In
-	w.used.Out += used.Out
+	w.tokens.In += used.In
+	w.tokens.Out += used.Out
 	cost := w.costOf(model, used)
 	w.unpriced = w.unpriced || cost == nil
 	switch {

@@ -24,7 +24,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	}
 	a := chat.Answer{
 		Markdown: markdown, Citations: append([]chat.Citation{}, w.cite.list...), Unsupported: []string{}, Coverage: w.coverage(),
-		StepsUsed: w.turns, Tokens: w.used, Cost: w.cost, LatencyMS: time.Since(w.begun).Milliseconds(), StopReason: stop,
+		StepsUsed: w.turns, Tokens: w.tokens, Cost: w.cost, LatencyMS: time.Since(w.begun).Milliseconds(), StopReason: stop,
 	}
 	if refused(markdown) {
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)

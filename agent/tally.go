@@ -59,11 +59,11 @@ func (w *work) note(ctx context.Context, ps []chat.Payload) {
 		case chat.RunDone:
 			took := time.Since(w.begun)
 			t.Ended[p.Status] = t.Ended[p.Status].And(took)
-			t.Tokens.In += w.used.In
-			t.Tokens.Out += w.used.Out
+			t.Tokens.In += w.tokens.In
+			t.Tokens.Out += w.tokens.Out
 			if speaks {
 				w.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", w.run.ID), slog.String("status", string(p.Status)),
-					slog.Int("turns", w.turns), slog.Int("retrieval_calls", w.retrievals), slog.Int("tokens_in", w.used.In), slog.Int("tokens_out", w.used.Out),
+					slog.Int("turns", w.turns), slog.Int("retrieval_calls", w.retrievals), slog.Int("tokens_in", w.tokens.In), slog.Int("tokens_out", w.tokens.Out),
 					slog.Duration("took", took))
 			}
 		}

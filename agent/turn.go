@@ -260,6 +260,10 @@ func (w *work) request() llm.Request {
 // count adds a turn's tokens; a provider that does not count is counted for.
 func (w *work) count(model llm.Model, u *llm.Usage, r *reply) {
 	used := chat.Tokens{}
+	if model.Name() == offlineName {
+		r.tokens, r.cost = used, w.charge(model, used) // rules read no tokens
+		return
+	}
 	if u != nil {
 		used = chat.Tokens{In: u.In, Out: u.Out}
 	} else {

@@ -91,7 +91,7 @@ type work struct {
 	compacted  bool
 	nudged     map[string]bool
 	noticed    map[llm.Notice]bool
-	used       chat.Tokens
+	tokens     chat.Tokens
 	cost       *float64        // of what was used; nil without prices
 	unpriced   bool            // a model was used that has no price
 	stop       chat.StopReason // why the answer is forced; empty while it is not

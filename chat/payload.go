@@ -230,6 +230,11 @@ const (
 type RunDone struct {
 	Status RunStatus  `json:"status"`
 	Error  *StepError `json:"error,omitempty"`
+
+	RetrievalCalls int      `json:"retrieval_calls,omitempty"` // calls that were charged to the budget of searches and readings
+	StepsUsed      int      `json:"steps_used,omitempty"`      // of a run without an answer, as Answer has them, and so are the next two
+	Tokens         *Tokens  `json:"tokens,omitempty"`
+	Cost           *float64 `json:"cost,omitempty"`
 }
 
 // Kind returns KindRunStarted.

@@ -105,9 +105,7 @@ func newAgentResponse(t *trace) agentResponse {
 			Relevance: relevance(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
 		})
 	}
-	if t.Answer != nil {
-		res.StepsUsed = t.Answer.StepsUsed
-	}
+	res.StepsUsed = t.stepsUsed()
 	if t.Answer != nil && !t.withheld() {
 		res.Confidence, res.SelfEvaluation, res.StopReason = t.Answer.Confidence, t.Answer.SelfEvaluation, t.Answer.StopReason
 	}

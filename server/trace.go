@@ -33,6 +33,7 @@ type trace struct {
 	EndedAt       *time.Time      `json:"ended_at,omitempty"`
 	Events        string          `json:"events"` // where to follow it
 	stepPositions map[string]int
+	done          *chat.RunDone // nil while the run is under way
 	lastAt        time.Time
 	style         citationStyle // that its question named
 }
@@ -74,7 +75,7 @@ func (t *trace) add(ev chat.Event) error {
 		t.Answer, t.Text, t.Tokens, t.Cost = &p, p.Markdown, p.Tokens, p.Cost
 		t.Citations = notNil(p.Citations)
 	case chat.RunDone:
-		t.Status, t.Error = p.Status, p.Error
+		t.Status, t.Error, t.done = p.Status, p.Error, &p
 		if t.EndedAt == nil {
 			t.EndedAt = &ev.At
 		}
@@ -82,10 +83,14 @@ func (t *trace) add(ev chat.Event) error {
 	return nil
 }
 
-// total says what the run came to. Its answer knows; for a run without one the steps are added up.
+// total says what the run came to. Its answer knows, or its end; for a run without them the steps are added up.
 func (t *trace) total() {
 	t.LatencyMS = latency(t)
 	if t.Answer != nil {
+		return
+	}
+	if t.done != nil && t.done.Tokens != nil {
+		t.Tokens, t.Cost = *t.done.Tokens, t.done.Cost
 		return
 	}
 	var tokens chat.Tokens
@@ -134,11 +139,25 @@ func (t *trace) step(callID string) (chat.Step, bool) {
 	return t.Steps[i], true
 }
 
-// retrievalCalls counts the tool calls that searched or read.
+// stepsUsed returns how many turns of the model the run had, 0 while it is under way.
+func (t *trace) stepsUsed() int {
+	switch {
+	case t.Answer != nil:
+		return t.Answer.StepsUsed
+	case t.done != nil:
+		return t.done.StepsUsed
+	}
+	return 0
+}
+
+// retrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run knows how many were charged.
 func (t *trace) retrievalCalls() int {
+	if t.done != nil && t.done.RetrievalCalls > 0 {
+		return t.done.RetrievalCalls
+	}
 	n := 0
 	for _, step := range t.Steps {
-		if step.ToolName != "" && isRetrieval(step.ActionType) {
+		if step.ToolName != "" && isRetrieval(step.ActionType) && step.Status != chat.StatusSkipped && step.Status != chat.StatusPending {
 			n++
 		}
 	}

@@ -55,7 +55,10 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 		if got.Answer != "Because [1]." || got.Tokens != (chat.Tokens{In: 10, Out: 20}) || got.Status != chat.RunRunning || !got.EndedAt.IsZero() {
 			t.Errorf("after the answer: %+v", got)
 		}
-		events := b.mustAppend(run.ID, chat.RunDone{Status: chat.RunGuardrailTriggered})
+		events := b.mustAppend(run.ID, chat.RunDone{Status: chat.RunGuardrailTriggered, Tokens: &chat.Tokens{In: 30, Out: 40}})
+		if got = b.mustRun(run.ID); got.Tokens != (chat.Tokens{In: 30, Out: 40}) {
+			t.Errorf("after the end: %+v, want the tokens of the end", got.Tokens)
+		}
 		if got = b.mustRun(run.ID); got.Status != chat.RunGuardrailTriggered || !got.EndedAt.Equal(events[0].At) {
 			t.Errorf("after the end: status %s, ended %v; want %s, %v", got.Status, got.EndedAt, chat.RunGuardrailTriggered, events[0].At)
 		}

@@ -77,6 +77,9 @@ func (l *logged) add(p chat.Payload, e chat.Event) {
 	case chat.RunDone:
 		status := string(p.Status)
 		l.status = &status
+		if p.Tokens != nil {
+			l.in, l.out = &p.Tokens.In, &p.Tokens.Out
+		}
 	}
 }
 

@@ -96,6 +96,11 @@ func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 		if _, err := tx.exec(`UPDATE runs SET status = ?, ended_at = ? WHERE n = ?`, string(p.Status), now, run); err != nil {
 			return err
 		}
+		if p.Tokens != nil {
+			if _, err := tx.exec(`UPDATE runs SET tokens_in = ?, tokens_out = ? WHERE n = ?`, p.Tokens.In, p.Tokens.Out, run); err != nil {
+				return err
+			}
+		}
 		_, err := tx.exec(`UPDATE sessions SET updated_at = ? WHERE n = (SELECT session FROM runs WHERE n = ?)`, now, run)
 		return err
 	}
