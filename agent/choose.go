@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -125,12 +124,11 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 		return choice{}, false, nil
 	}
 	if selection == SelectAuto && w.thinks(featureDecisions) {
-		if calls, ok := w.decisions.get(w.decisionKey()); ok {
-			calls = slices.Clone(calls)
+		if calls, ok := w.decided(); ok {
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
-				message: "Chose as for the same words before: " + strings.Join(namesOf(calls), ", "),
-				why:     "The same words were asked before, and these tools led to an answer.",
+				message: "Chose as for a similar question before: " + strings.Join(namesOf(calls), ", "),
+				why:     "The same was asked before with the same words in some form, and these tools led to an answer.",
 			}, true, nil
 		}
 	}

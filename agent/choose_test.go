@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/llm"
 	"footnote/llm/scripted"
 )
 
@@ -171,7 +172,7 @@ func TestEarlyStopSparesTheReading(t *testing.T) {
 	}
 }
 
-func TestTheModelsChoiceIsUsedAgainForTheSameWords(t *testing.T) {
+func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 	t.Parallel()
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		if !r.NoTools && r.Turn() == 0 {
@@ -189,8 +190,15 @@ func TestTheModelsChoiceIsUsedAgainForTheSameWords(t *testing.T) {
 	if s := got.step("choose"); s.Details["by"] != "cache" || len(model.Requests()) != 3 {
 		t.Errorf("choice %v after %d turns", s.Details, len(model.Requests()))
 	}
-	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), "entitled paid holiday") {
-		t.Errorf("input %s", s.ToolInput)
+	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"How are employees entitled to a paid holiday, and why?"`) {
+		t.Errorf("input %s: not the new question's words", s.ToolInput)
+	}
+	got = h.answer(question("why and how are employees entitled to paid  holidays?"))
+	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"entitled paid holiday"`) {
+		t.Errorf("input %s: not that of the same question", s.ToolInput)
+	}
+	if h.answer(question("Why and how are employees not entitled to paid holidays?")).has("choose") {
+		t.Error("the opposite question takes the same choice")
 	}
 	if h.answer(question("How are contractors entitled to a paid holiday, and why?")).has("choose") {
 		t.Error("other words take the same choice")
@@ -200,6 +208,42 @@ func TestTheModelsChoiceIsUsedAgainForTheSameWords(t *testing.T) {
 	again.Sibling = got.runID
 	if h.answer(again).has("choose") {
 		t.Error("a question that is asked again takes the same choice")
+	}
+}
+
+// What a tool was given besides the question's words is not used for another question.
+func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		first []llm.Call
+		want  []string // of the second run; nil: the model chooses
+	}{
+		{"two searches become one", []llm.Call{search("entitled"), {ID: "b", Name: "search_documents", Arguments: []byte(`{"query":"holiday","max_results":3}`)}}, []string{`{"max_results":10,"query":"How are employees entitled to a paid holiday, and why?"}`}},
+		{"a document that was named", []llm.Call{search("entitled"), {ID: "b", Name: "read_document", Arguments: []byte(`{"doc_id":"Handbook.md"}`)}}, nil},
+	} {
+		model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+			if !r.NoTools && r.Turn() == 0 {
+				return calls(tt.first...)
+			}
+			return says(goodAnswer)
+		})
+		h := newHouse(t, model, thinking(Thinking{Selection: SelectAuto}))
+		h.answer(question("Why and how are employees entitled to paid holidays?")).answer()
+		got := h.answer(question("How are employees entitled to a paid holiday, and why?"))
+		got.answer()
+		if got.has("choose") != (tt.want != nil) {
+			t.Errorf("%s: chosen as before: %v, want %v", tt.name, got.has("choose"), tt.want != nil)
+		}
+		var inputs []string
+		for _, s := range got.ended() {
+			if s.ToolName == "search_documents" && tt.want != nil {
+				inputs = append(inputs, string(s.ToolInput))
+			}
+		}
+		if !slices.Equal(inputs, tt.want) {
+			t.Errorf("%s: searched %q, want %q", tt.name, inputs, tt.want)
+		}
 	}
 }
 

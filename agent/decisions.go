@@ -1,37 +1,71 @@
 package agent
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"footnote/chat"
-	"footnote/corpus/text"
+	"footnote/llm"
 )
 
 // maxDecisions is how many choices of tools are remembered.
 const maxDecisions = 1000
 
-// decisionKey is what questions have in common that the same tools answer: the content words in any order and form, and where they are
-// searched for. It is empty for a question that leans on others, and for one that is asked again because its answer did not please.
+// decision is what a model chose first for a question that was then answered.
+type decision struct {
+	question string
+	calls    []llm.Call
+}
+
+// decisionKey is what questions have in common that the same tools answer (askedFor), and where they are searched for. It is empty for a
+// question that leans on others, and for one that is asked again because its answer did not please.
 func (w *work) decisionKey() string {
 	req := w.run.Request
 	if w.asked.Type == typeFollowUp || !w.asked.needsDocuments() || req.Sibling != "" || len(req.History) > 0 {
 		return ""
 	}
-	language := text.Detect(req.Message)
-	if language == "" {
-		language = "en"
-	}
-	words := text.Terms(strings.Join(w.asked.Keywords, " "), language)
-	if len(words) < 2 {
+	key := askedBy(req.Message).key()
+	if key == "" {
 		return ""
 	}
-	slices.Sort(words)
-	parts := []string{
-		w.run.User, w.set.name, strings.Join(w.set.names(), " "), strings.Join(w.desk.scope.Namespaces, "\x01"), strings.Join(w.desk.only, "\x01"),
-		strings.Join(slices.Compact(words), " "),
+	return strings.Join([]string{
+		w.run.User, w.set.name, strings.Join(w.set.names(), " "), strings.Join(w.desk.scope.Namespaces, "\x01"), strings.Join(w.desk.only, "\x01"), key,
+	}, "\x00")
+}
+
+// decided returns the calls that led to an answer for a similar question. Those for the same question are made as they were; for another one
+// the tools stay and search for its own words. ok is false when a tool was given anything that can't be taken from the question.
+func (w *work) decided() (calls []llm.Call, ok bool) {
+	d, ok := w.decisions.get(w.decisionKey())
+	if !ok {
+		return nil, false
 	}
-	return strings.Join(parts, "\x00")
+	if strings.EqualFold(strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(w.run.Request.Message), " ")) {
+		return slices.Clone(d.calls), true
+	}
+	for _, c := range d.calls {
+		var args map[string]json.RawMessage
+		if json.Unmarshal(c.Arguments, &args) != nil {
+			return nil, false
+		}
+		own := map[string]any{}
+		switch _, searches := args["query"]; {
+		case searches:
+			own["query"] = w.searchWords()
+		case len(args) > 0:
+			return nil, false
+		}
+		if slices.Contains(namesOf(calls), c.Name) {
+			continue // several searches for one question were for parts of it
+		}
+		call, ok := w.call(c.Name, own, len(calls))
+		if !ok {
+			return nil, false
+		}
+		calls = append(calls, call)
+	}
+	return calls, true
 }
 
 // learn remembers the model's first choice of a run that ended with an answer from documents.
@@ -40,6 +74,6 @@ func (w *work) learn(a chat.Answer) {
 		return
 	}
 	if key := w.decisionKey(); key != "" && len(w.first) > 0 {
-		w.decisions.put(key, slices.Clone(w.first))
+		w.decisions.put(key, decision{w.run.Request.Message, slices.Clone(w.first)})
 	}
 }

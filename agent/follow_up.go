@@ -32,6 +32,16 @@ var enclitic = regexp.MustCompile(`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di
 // a reference.
 func referenceOf(q string) reference {
 	said := wordsAt(q)
+	fits := spokenBy(said)
+	best := byItself
+	for _, g := range fits {
+		best = max(best, g.referenceOf(q, said))
+	}
+	return best
+}
+
+// spokenBy returns the grammars that know most of some words as function words, in their usual order.
+func spokenBy(said []wordAt) []grammar {
 	most, fits := 0, []grammar{}
 	for _, g := range grammars {
 		n := 0
@@ -47,11 +57,7 @@ func referenceOf(q string) reference {
 			fits = append(fits, g)
 		}
 	}
-	best := byItself
-	for _, g := range fits {
-		best = max(best, g.referenceOf(q, said))
-	}
-	return best
+	return fits
 }
 
 func (g grammar) referenceOf(q string, said []wordAt) reference {

@@ -22,29 +22,33 @@ type grammar struct {
 	manner       []string // that begin how something is to be said
 	you          []string
 	polite       []string
+	things       []string // question words that ask for a thing
+	persons      []string // question words that ask for a person
+	turns        []string // that turn what is said around: negations, directions, amounts
 }
 
 var grammars = []grammar{
 	{
 		language: "en", conjunctions: words("and but or also"), questions: words("what who whom whose when where why how which"), reasons: words("what why so"),
-		back: words("that this it them those these"), determiners: words("that this those these"), articles: words("the"), manner: words("as in into to"), you: words("you your"), polite: words("please"),
+		back: words("that this it them those these"), determiners: words("that this those these"), articles: words("the"), manner: words("as in into to"), you: words("you your"), polite: words("please hey hi hello"),
+		things: words("what which"), persons: words("who whom whose"), turns: words("not no nor t before after since until above below without more most few than only all both any other same"),
 	},
 	{
 		language: "de", conjunctions: words("und aber oder sowie"),
 		questions: words("was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche welcher welches welchen welchem"), reasons: words("was warum wieso weshalb"),
-		back: words("das dies es sie ihn davon dazu damit darüber daraus"), articles: words("der die das den dem des"), manner: words("als in auf"), you: words("du dein deine"), polite: words("bitte"),
+		back: words("das dies es sie ihn davon dazu damit darüber daraus"), articles: words("der die das den dem des"), manner: words("als in auf"), you: words("du dein deine"), polite: words("bitte"), things: words("was welche welcher welches welchen welchem"), persons: words("wer wen wem wessen"), turns: words("nicht kein keine keinen keinem keiner keines ohne vor nach über unter zwischen alle allen aller alles"),
 	},
 	{
 		language: "fr", conjunctions: words("et mais ou"), questions: words("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle qu"), reasons: words("quoi pourquoi comment qu"),
-		back: words("cela ça ceci là"), articles: words("le la les l du au aux"), manner: words("en comme sous"), you: words("tu te toi vous"), polite: words("plaît plait"),
+		back: words("cela ça ceci là"), articles: words("le la les l du au aux"), manner: words("en comme sous"), you: words("tu te toi vous"), polite: words("plaît plait"), things: words("quoi quel quelle quels quelles lequel laquelle qu"), persons: words("qui"), turns: words("pas sans jamais aucun aucune avant après plus moins sous"),
 	},
 	{
 		language: "es", conjunctions: words("y e pero o u"), questions: words("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles por"), reasons: words("qué cómo"),
-		back: words("eso esto ello lo"), articles: words("el la los las del al"), manner: words("en como"), you: words("tú te usted quieres"), polite: words("favor"),
+		back: words("eso esto ello lo"), articles: words("el la los las del al"), manner: words("en como"), you: words("tú te usted quieres"), polite: words("favor"), things: words("qué cuál cuáles"), persons: words("quién quiénes"), turns: words("no ni sin antes después más menos todos todas"),
 	},
 	{
 		language: "it", conjunctions: words("e ed ma o"), questions: words("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual"), reasons: words("cosa perché come"),
-		back: words("questo quello ciò"), articles: words("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"), manner: words("in come"), you: words("tu ti vuoi"), polite: words("favore"),
+		back: words("questo quello ciò"), articles: words("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"), manner: words("in come"), you: words("tu ti vuoi"), polite: words("favore"), things: words("cosa quale quali qual"), persons: words("chi"), turns: words("non senza mai prima dopo più meno"),
 	},
 }
 

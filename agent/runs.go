@@ -73,9 +73,9 @@ type Runs struct {
 	guard guard
 
 	tally     *tallies
-	decisions *cache[[]llm.Call] // which tools a model chose for a question's words, when that led to an answer with footnotes
-	memories  *cache[memory]     // of finished runs, which never change
-	counts    *cache[int]        // of documents that can be searched
+	decisions *cache[decision] // which tools a model chose for a question, when that led to an answer with footnotes
+	memories  *cache[memory]   // of finished runs, which never change
+	counts    *cache[int]      // of documents that can be searched
 	wg        sync.WaitGroup
 
 	starting sync.RWMutex // held for writing while runs are taken over at the start, so that none of ours is among them
@@ -128,7 +128,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 		return nil, err
 	}
 	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
-		decisions: newCache[[]llm.Call](maxDecisions), memories: newCache[memory](maxMemories), counts: newCache[int](maxCached),
+		decisions: newCache[decision](maxDecisions), memories: newCache[memory](maxMemories), counts: newCache[int](maxCached),
 		active: map[string]*handle{}, unended: map[string]error{}, look: make(chan struct{}, 1)}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 type agentSettings struct {
 	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
 	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
-	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for the same words before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
+	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for a similar question before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
 	AgentFallbackToFixedPipeline bool          `help:"When the model fails or can't use its tools, search, read and answer by the fixed pipeline." env:"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE" default:"true" negatable:""`
 	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
 	AgentMaxIterations           int           `help:"Turns of the model for one question; 0: the toolset's own." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
