@@ -64,7 +64,7 @@ func analyse(question string, followsUp bool) analysis {
 		q = strings.ToValidUTF8(q[:maxAnalysed], "")
 	}
 	a := analysis{Entities: entities(q), Keywords: keywords(q)}
-	if followsUp {
+	if followsUp && !bringsText.MatchString(q) {
 		if a.reference = referenceOf(q); transform.MatchString(q) {
 			a.reference = rework
 		}
@@ -84,7 +84,7 @@ func typeOf(q string, a analysis, followsUp bool) questionType {
 	switch {
 	case talk.MatchString(q):
 		return typeGeneral
-	case a.reference == rework, ofText.MatchString(q):
+	case followsUp && transform.MatchString(q), a.reference == rework, ofText.MatchString(q):
 		return typeGeneral
 	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
 		return typeCalculation

@@ -28,6 +28,9 @@ const mostReferring = 12
 // enclitic is a Spanish or Italian imperative with its object: explícalo, dilo, spiegalo.
 var enclitic = regexp.MustCompile(`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di|haz|pon)l[oa]s?|\p{L}{3,}[ai]lo|(?:dil|fal)lo)$`)
 
+// bringsText finds text behind a colon or on a further line, which the words before it are about: “Translate this: The roof is good”.
+var bringsText = regexp.MustCompile(`(?s)[:\n]\s*\S*\p{L}`)
+
 // referenceOf says how a question leans on the answer before it. A language is told by its function words; where several fit, any may see
 // a reference.
 func referenceOf(q string) reference {

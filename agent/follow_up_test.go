@@ -40,7 +40,7 @@ func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{
 		"When was it built?", "Is it insulated?", "Does it leak?", "Who signed it?", "Is it in Berlin?", "Do you recommend it?", "Explain that boiler", "And in Berlin?",
-		"for tenants", "Tell me more about that", "Search for it", "Look for it in the survey", "Find it in the survey", "Wer hat es gemacht?", "¿Cuánto cuesta eso?", "Combien ça coûte ?",
+		"for tenants", "Translate this: The roof is good", "Shorten this\nThe roof is good", "Tell me more about that", "Search for it", "Look for it in the survey", "Find it in the survey", "Wer hat es gemacht?", "¿Cuánto cuesta eso?", "Combien ça coûte ?",
 	} {
 		if a := analyse(question, true); a.reference == rework || a.reference == asksWhy {
 			t.Errorf("analyse(%q): reference = %d: it is not about the last answer alone", question, a.reference)
