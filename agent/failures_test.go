@@ -140,6 +140,33 @@ func TestASpentBudgetForcesAnAnswer(t *testing.T) {
 	}
 }
 
+func TestTheReasonToStopIsTheBudgetThatIsSpent(t *testing.T) {
+	t.Parallel()
+	ten := 10
+	for _, tt := range []struct {
+		name  string
+		reply scripted.Reply
+		want  chat.StopReason
+	}{
+		{"tokens", scripted.Reply{Calls: []llm.Call{search("holiday")}, Usage: &llm.Usage{In: 300_000, Out: 10}}, chat.StopMaxTokens},
+		{"calls that can't be read", scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Malformed: "{", Arguments: []byte("{}")}}}, chat.StopUnusableCalls},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+				if r.NoTools {
+					return says(goodAnswer)
+				}
+				return tt.reply
+			})
+			a := newHouse(t, model).answer(chat.RunRequest{Message: "How many days of holiday?", Config: chat.RunConfig{MaxSteps: &ten}}).answer()
+			if a.StopReason != tt.want || a.StepsUsed >= ten {
+				t.Errorf("stop reason = %s after %d of %d steps, want %s after fewer", a.StopReason, a.StepsUsed, ten, tt.want)
+			}
+		})
+	}
+}
+
 func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)))

@@ -131,8 +131,12 @@ func (w *work) press() {
 	case w.stop != "":
 	case w.now.Err() != nil:
 		w.stop = chat.StopAnswerNow
-	case w.turns >= w.budget.Steps, w.tokens.In+w.tokens.Out >= w.budget.Tokens, w.badTurns > maxRepairs, w.cutTurns >= maxCuts:
+	case w.turns >= w.budget.Steps:
 		w.stop = chat.StopMaxSteps
+	case w.tokens.In+w.tokens.Out >= w.budget.Tokens:
+		w.stop = chat.StopMaxTokens
+	case w.badTurns > maxRepairs, w.cutTurns >= maxCuts:
+		w.stop = chat.StopUnusableCalls
 	case w.late():
 		w.stop = chat.StopTimeout
 	}

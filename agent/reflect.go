@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ var reflectDoc string
 
 // longestJudgement is how long a model's judgement of its answer may be, in runes.
 const longestJudgement = 300
+
+// judgedStops are the spent budgets after which there is still time for a judgement.
+var judgedStops = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
 
 // judgement is a model's judgement of an answer. The zero value is none.
 type judgement struct {
@@ -51,7 +55,7 @@ func (w *work) reflects(answer string) bool {
 	if wanted == nil {
 		wanted = &w.set.reflective
 	}
-	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !refused(answer) && (w.stop == "" || w.stop == chat.StopMaxSteps || w.stop == chat.StopMaxRetrievalCalls)
+	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !refused(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
 }
 
 // reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check stands alone.

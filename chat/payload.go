@@ -186,6 +186,8 @@ const (
 	StopAnswerNow         StopReason = "answer_now"
 	StopMaxSteps          StopReason = "max_steps"
 	StopMaxRetrievalCalls StopReason = "max_retrieval_calls"
+	StopMaxTokens         StopReason = "max_tokens"     // the run's budget of tokens is spent
+	StopUnusableCalls     StopReason = "unusable_calls" // the model's calls could not be read, again and again
 	StopTimeout           StopReason = "timeout"
 	StopRefused           StopReason = "refused"
 )

@@ -48,7 +48,7 @@ func enum(t reflect.Type) []any {
 	case reflect.TypeFor[chat.Check]():
 		return list(chat.CheckVerified, chat.CheckApproximate, chat.CheckNotFound)
 	case reflect.TypeFor[chat.StopReason]():
-		return list(chat.StopAnswered, chat.StopAnswerNow, chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopTimeout, chat.StopRefused)
+		return list(chat.StopAnswered, chat.StopAnswerNow, chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopMaxTokens, chat.StopUnusableCalls, chat.StopTimeout, chat.StopRefused)
 	case reflect.TypeFor[chat.RunStatus]():
 		return list(chat.RunRunning, chat.RunCompleted, chat.RunCancelled, chat.RunFailed, chat.RunInterrupted, chat.RunGuardrailTriggered,
 			chat.RunCitationValidationFailed)

@@ -176,6 +176,8 @@ var stopNotes = map[chat.StopReason]string{
 	chat.StopAnswerNow:         "You asked for the answer early. It uses what was found until then.",
 	chat.StopMaxSteps:          "The steps were used up. This answer uses what was found until then.",
 	chat.StopMaxRetrievalCalls: "The searches were used up. This answer uses what was found until then.",
+	chat.StopMaxTokens:         "The tokens were used up. This answer uses what was found until then.",
+	chat.StopUnusableCalls:     "The model's tool calls could not be read. This answer uses what was found until then.",
 	chat.StopTimeout:           "The time was used up. This answer uses what was found until then.",
 }
 
