@@ -166,6 +166,7 @@ func (w *work) end(ctx context.Context, last []chat.Payload) {
 		err := w.emit(ctx, last...)
 		if err == nil {
 			w.ended(w.run.ID)
+			w.countTokens(ctx, w.run.User, w.tokens)
 			return
 		}
 		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {

@@ -36,10 +36,10 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 	if err != nil {
 		return Gathered{}, err
 	}
-	if err := r.reserve(); err != nil {
+	if err := r.reserve(user); err != nil {
 		return Gathered{}, err
 	}
-	defer r.unreserve()
+	defer r.unreserve(user)
 	ctx, cancel := context.WithCancel(ctx)
 	w := r.newWork(chat.Run{ID: chat.NewID(), User: user, Request: req}, set, ctx)
 	defer func() { err = cmp.Or(err, w.tools.Wait()) }()
@@ -61,6 +61,7 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 		return nil
 	}
 	err = w.gather(ctx)
+	r.countTokens(context.WithoutCancel(ctx), user, w.tokens)
 	out.Results, out.Notes = w.gathered(most), []string{}
 	for _, s := range out.Steps {
 		if s.Step == "fallback" {

@@ -51,9 +51,9 @@ func TestAHundredQuestionsInAnyTwentyFourHours(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, scripted.New())
-		store := chat.NewDaily(h.store, 100)
+		h.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 100})
 		ask := func() error {
-			_, _, err := store.StartRun(t.Context(), "anna", question("Why?"), chat.Lease{Owner: "one", Until: time.Now().Add(time.Minute)})
+			_, _, err := h.store.StartRun(t.Context(), "anna", question("Why?"), chat.Lease{Owner: "one", Until: time.Now().Add(time.Minute)})
 			return err
 		}
 		for i := range 100 {

@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"footnote/chat"
 )
@@ -80,16 +82,16 @@ func (r *Runs) Resend(ctx context.Context, s chat.Scope, sessionID string) {
 }
 
 // sendNext sends the first waiting question of a session, if it is its turn. What the store or the load refuses for a moment waits for
-// another try; what can never be sent waits for its user, with the reason.
-func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) {
+// another try, and so does what its user's limits have no room for; what can't be sent today, or never, waits for its user, with the reason. held says that nothing more of the user's can be sent now.
+func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool) {
 	for {
 		q, ok, err := r.cfg.Store.TakeQueued(ctx, session)
 		if err != nil {
 			r.cfg.Log.ErrorContext(ctx, "waiting question could not be taken", "session", session.ID, "error", err)
-			return
+			return false
 		}
 		if !ok {
-			return
+			return false
 		}
 		q.Request.SessionID = q.SessionID
 		_, fresh, err := r.Start(ctx, q.User, q.Request)
@@ -98,18 +100,33 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) {
 			switch chat.CodeOf(err) {
 			case chat.CodeUnauthorized, chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
 				problem = chat.MessageOf(err)
+			case chat.CodeTooMany:
+				if over, ok := errors.AsType[*chat.OverLimit](err); ok && over.Wait > time.Minute {
+					problem = chat.MessageOf(err)
+					break
+				}
+				r.putBack(ctx, q)
+				return true
 			default:
 				r.cfg.Log.WarnContext(ctx, "waiting question could not be sent yet", "session", session.ID, "error", err)
-				return
+				return false
 			}
 		}
 		if err := r.cfg.Store.SettleQueued(ctx, q.ID, problem); err != nil {
 			r.cfg.Log.ErrorContext(ctx, "waiting question could not be settled", "session", session.ID, "error", err)
-			return
+			return false
 		}
 		if err != nil || fresh {
-			return
+			return false
 		}
+	}
+}
+
+// putBack lets a question wait on that was taken too early. Its user can change it meanwhile.
+func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
+	r.hold(chat.SessionKey{User: q.User, ID: q.SessionID})
+	if err := r.cfg.Store.PutBackQueued(ctx, q.ID); err != nil {
+		r.cfg.Log.ErrorContext(ctx, "waiting question could not be put back", "session", q.SessionID, "error", err)
 	}
 }
 
@@ -120,7 +137,10 @@ func (r *Runs) sendWaiting(ctx context.Context) {
 		r.cfg.Log.ErrorContext(ctx, "waiting questions could not be read", "error", err)
 		return
 	}
+	held := map[string]bool{}
 	for _, session := range sessions {
-		r.sendNext(ctx, session)
+		if !held[session.User] {
+			held[session.User] = r.sendNext(ctx, session)
+		}
 	}
 }

@@ -50,6 +50,7 @@ type Config struct {
 	MaxTurns     int           // questions of a session; 0: the toolset's own
 	KeepSessions time.Duration // how long a session without activity is kept; 0: for ever
 	MaxRuns      int           // under way at once; 0: 1,000
+	Shared       func() bool   // whether users share MaxRuns, so that each must leave room for others; nil: one has them all
 	ToolTimeout  time.Duration // of one call; 0: 30 s
 	Lease        time.Duration // how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
 
@@ -81,8 +82,10 @@ type Runs struct {
 	starting sync.RWMutex // held for writing while runs are taken over at the start, so that none of ours is among them
 	mu       sync.Mutex
 	active   map[string]*handle
-	unended  map[string]error // why the end of a run could not be stored; of runs that are not over
-	begun    int              // runs being stored, not active yet
+	unended  map[string]error    // why the end of a run could not be stored; of runs that are not over
+	begun    int                 // runs being stored, not active yet
+	places   map[string]int      // those that are active or begun, by user
+	held     map[string][]string // sessions whose waiting question its user's limits held back, by user
 	stopping bool
 	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
@@ -129,12 +132,12 @@ func NewRuns(cfg Config) (*Runs, error) {
 	}
 	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
 		decisions: newCache[decision](maxDecisions), memories: newCache[memory](maxMemories), counts: newCache[int](maxCached),
-		active: map[string]*handle{}, unended: map[string]error{}, look: make(chan struct{}, 1)}, nil
+		active: map[string]*handle{}, places: map[string]int{}, held: map[string][]string{}, unended: map[string]error{}, look: make(chan struct{}, 1)}, nil
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
 // IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeNotFound for a
-// namespace or documents that the user does not have, CodeTooMany when too many runs are under way, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while the server stops.
+// namespace or documents that the user does not have, CodeTooMany when too many runs are under way or the user's limits are reached, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
 	if r.left(user) {
 		return chat.Run{}, false, &chat.Error{Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked."}
@@ -143,13 +146,13 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	if err != nil {
 		return chat.Run{}, false, err
 	}
+	if err := r.reserve(user); err != nil {
+		return r.repeated(ctx, user, req, err)
+	}
+	defer r.unreserve(user)
 	if err := r.admit(ctx, user, req, set, 0); err != nil {
 		return r.repeated(ctx, user, req, err)
 	}
-	if err := r.reserve(); err != nil {
-		return chat.Run{}, false, err
-	}
-	defer r.unreserve()
 	r.starting.RLock()
 	defer r.starting.RUnlock()
 	run, fresh, err = r.cfg.Store.StartRun(ctx, user, req, r.lease())
@@ -186,26 +189,6 @@ func (r *Runs) lease() chat.Lease {
 	return chat.Lease{Owner: r.cfg.Owner, Until: time.Now().Add(r.cfg.Lease)}
 }
 
-// reserve keeps a place for a run.
-func (r *Runs) reserve() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopping {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is stopping. Ask again in a moment."}
-	}
-	if len(r.active)+r.begun >= r.cfg.MaxRuns {
-		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many questions are being answered right now. Ask again in a few seconds."}
-	}
-	r.begun++
-	return nil
-}
-
-func (r *Runs) unreserve() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.begun--
-}
-
 // launch gives a run its goroutine. log is what it did before a restart, nil for a new run.
 func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat.Event) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -220,6 +203,7 @@ func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat
 		r.dismiss(h)
 	}
 	r.active[run.ID] = h
+	r.places[run.User]++
 	r.mu.Unlock()
 	r.wg.Go(func() {
 		defer leave(nil)
@@ -230,8 +214,10 @@ func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat
 		w.finish(ctx, func() ([]chat.Payload, error) { return w.do(ctx, log) })
 		r.mu.Lock()
 		delete(r.active, run.ID)
+		r.leavePlace(run.User)
 		r.mu.Unlock()
 		r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: run.User, ID: run.SessionID})
+		r.sendHeld(context.WithoutCancel(ctx), run.User)
 		if err := w.tools.Wait(); err != nil { // calls that outlived their run end by their own contexts
 			r.cfg.Log.ErrorContext(ctx, "tools ended with an error", "run", run.ID, "error", err)
 		}

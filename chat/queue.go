@@ -49,6 +49,9 @@ type QueueStore interface {
 	// SettleQueued ends what TakeQueued began: without a problem the question is gone, with one it waits again.
 	SettleQueued(ctx context.Context, id, problem string) error
 
+	// PutBackQueued ends what TakeQueued began, too early: the question waits as before.
+	PutBackQueued(ctx context.Context, id string) error
+
 	// Waiting returns the sessions that TakeQueued would give a question of, oldest first, at most MaxPage.
 	Waiting(ctx context.Context) ([]SessionKey, error)
 }

@@ -33,21 +33,19 @@ type Store interface {
 	FeedbackStore
 	QueueStore
 	WishStore
+	LimitStore
 
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one makes
 	// a new id), and makes the run the session's head. It returns once that survives power loss. If the same user used the
 	// request's IdempotencyKey before, nothing is stored: the earlier run comes back with fresh = false when the requests
 	// are equal, else it fails with CodeKeyReused. Session ids are unique per user: one that another user has is unknown. A session that is
-	// hidden and a Sibling outside the session fail with CodeNotFound; a malformed session id or key with CodeInvalid. The returned Request names the session and has no key.
+	// hidden and a Sibling outside the session fail with CodeNotFound; a malformed session id or key with CodeInvalid, and more than
+	// the user's limits allow with an *OverLimit: parallel starts get as many runs as there is room for, and no more. The returned Request names the session and has no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
 
 	// Repeated returns the run that the same user started with the request's IdempotencyKey. It fails with CodeNotFound if there is none,
 	// and like StartRun for another request under that key.
 	Repeated(ctx context.Context, user string, req RunRequest) (Run, error)
-
-	// Asked returns when the user's n-th last run since then was started, zero if there are fewer. Runs of hidden sessions count. It is
-	// zero as well when the user used key, an IdempotencyKey, before: that starts nothing.
-	Asked(ctx context.Context, user, key string, since time.Time, n int) (time.Time, error)
 
 	// Append numbers the payloads from the run's next number on, without gaps, and stores them all or none. It returns the
 	// events as stored. A Step's Full goes to StepOutput. An Answer also sets the run's Answer and Tokens; a RunDone ends the run
@@ -98,6 +96,6 @@ type Store interface {
 	RestoreSession(ctx context.Context, s Scope, id string) error
 
 	// Purge removes sessions hidden before the given time and sessions without activity or a running run since idle (zero: never), with
-	// all their runs, idempotency keys older than a day, and wishes about runs that are over. It returns how many sessions went.
+	// all their runs, idempotency keys and spendings older than a day, and wishes about runs that are over. It returns how many sessions went.
 	Purge(ctx context.Context, hidden, idle time.Time) (int, error)
 }

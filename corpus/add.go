@@ -24,13 +24,14 @@ type Upload struct {
 
 // Add stores a file durably and queues it. Bytes that are there already return the existing document. It fails with
 // chat.CodeInvalid for an empty file or an impossible name, chat.CodeUnsupported for a kind of file that is not read, and
-// chat.CodeTooLarge for one over the limit.
+// chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room for, and with chat.CodeDiskFull
+// while the disk's reserve is reached.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
 	name, body, mime, err := look(u)
 	if err != nil {
 		return d, false, err
 	}
-	sha, size, err := l.cfg.Blobs.Put(ctx, body, l.cfg.MaxBytes)
+	sha, size, err := l.cfg.Blobs.Put(ctx, &reservedReader{r: body, reserved: l.reserved}, l.cfg.MaxBytes)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeTooLarge {
 			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: fmt.Sprintf(
@@ -51,12 +52,37 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
 	})
 	if err != nil {
+		if _, over := errors.AsType[*chat.OverLimit](err); over { // else refused files would fill the disk
+			err = errors.Join(err, l.dropOriginal(context.WithoutCancel(ctx), sha))
+		}
 		return d, false, fmt.Errorf("store document: %w", err)
 	}
 	if duplicate && d.State == StateReady {
 		return d, true, nil
 	}
 	return d, duplicate, l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
+}
+
+// reserveEvery is how many bytes of a file are stored between two looks at the disk's reserve.
+const reserveEvery = 8 << 20
+
+// reservedReader fails once the disk's reserve is reached.
+type reservedReader struct {
+	r        io.Reader
+	reserved func() error
+	left     int // bytes until the next look
+}
+
+func (r *reservedReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		if err := r.reserved(); err != nil {
+			return 0, err
+		}
+		r.left = reserveEvery
+	}
+	n, err := r.r.Read(p)
+	r.left -= n
+	return n, err
 }
 
 // look returns the name of a file, its bytes from the beginning, and what kind of file it is.

@@ -27,7 +27,7 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	sha, size, err := l.cfg.Blobs.Put(ctx, body, l.cfg.MaxBytes)
+	sha, size, err := l.cfg.Blobs.Put(ctx, &reservedReader{r: body, reserved: l.reserved}, l.cfg.MaxBytes)
 	if err != nil {
 		return Document{}, fmt.Errorf("store captured page: %w", err)
 	}

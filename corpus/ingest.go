@@ -40,6 +40,9 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	if job.Deaths >= maxDeaths {
 		return failedThrice
 	}
+	if err := l.reserved(); err != nil { // it waits in the queue: what is made of a file takes as much room again
+		return err
+	}
 	e, release, err := l.extract(ctx, job, d)
 	if err != nil {
 		return err

@@ -27,13 +27,23 @@ type Config struct {
 	Workers   int   // documents ingested at once; 0 means 2
 	// HybridApart has hybrid searches ranked by the server of the vectors, where it can.
 	HybridApart bool
-	Log         *slog.Logger
+	// Reserve fails with chat.CodeDiskFull while no more files may be stored, although the disk is not full. nil: files may fill the disk.
+	Reserve func() error
+	Log     *slog.Logger
 }
 
 const (
 	defaultMaxBytes = 50 << 20
 	defaultWorkers  = 2
 )
+
+// reserved fails while the last of the disk is kept for others than files.
+func (l *Library) reserved() error {
+	if l.cfg.Reserve == nil {
+		return nil
+	}
+	return l.cfg.Reserve()
+}
 
 // Library is everything one can do with documents. It is safe for concurrent use.
 type Library struct {

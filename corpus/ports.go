@@ -44,11 +44,16 @@ type Counts struct {
 // that names a document which is not there, deleted or outside the scope fails with chat.CodeNotFound. Safe for
 // concurrent use. Each write is all or nothing.
 type Documents interface {
+	// SetLimits says what each user may add, and spend in the chats of the same database. Until then there are no limits. Call it first.
+	SetLimits(l chat.Limits)
+
 	// Put stores a new document in StateQueued with a fresh id, or, when its (User, Namespace, Path) exists with another
 	// SHA256, gives that document the new version: it keeps its id, returns to StateQueued, and its old content serves until PutContent
 	// replaces it. The same bytes in the same namespace under any path store nothing: the existing document comes back with
 	// duplicate = true (unless it failed or was cancelled: then it is queued again). A deleted document with the same bytes is restored.
 	// A Meta that is not nil replaces that of earlier puts in each of these cases; what the file itself says stays beside it.
+	// What is queued counts against its user's limits, but for hidden namespaces: one without room for it fails with a *chat.OverLimit and stores
+	// nothing. Parallel puts get as much as there is room for, and no more.
 	Put(ctx context.Context, d Document) (stored Document, duplicate bool, err error)
 
 	// SetState moves a document that still has the given SHA256 to a state; failure only with StateFailed.

@@ -28,6 +28,7 @@ type question struct {
 	addedContext *string     // text to answer from besides the documents
 	thorough     bool        // omitted query decomposition and self-evaluation are on
 	history      [][2]string // earlier turns from outside, as [question, answer]
+	stream       bool        // the answer is to be followed, although no header says so
 	instructions string      // for the model, besides its rules
 	style        citationStyle
 }
@@ -104,6 +105,11 @@ func formText(form url.Values, name string) string {
 
 // startRun checks a question and starts its run, once for each Idempotency-Key.
 func (s *Server) startRun(c echo.Context, q question) (chat.Run, error) {
+	if wantsStream(c) || q.stream {
+		if err := s.checkStream(s.scope(c).User); err != nil {
+			return chat.Run{}, err
+		}
+	}
 	return s.startFor(c.Request().Context(), s.scope(c), c.Path(), onceKey(c), q)
 }
 

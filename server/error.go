@@ -46,6 +46,9 @@ type problem struct {
 	RequestID string    `json:"request_id"`
 	RunID     string    `json:"run_id,omitempty"` // of the run that failed
 	SessionID string    `json:"session_id,omitempty"`
+
+	Limit   chat.LimitName `json:"limit,omitempty"`    // that is reached
+	RetryAt *time.Time     `json:"retry_at,omitempty"` // when the limit has room again, if that is known
 }
 
 // runError is a failure after a run was begun, which can be looked up.
@@ -138,15 +141,25 @@ func (s *Server) fail(err error, c echo.Context) {
 		p.RunID, p.SessionID = failed.run.ID, failed.run.SessionID
 		res.Header().Set("Location", "/agent/runs/"+p.RunID)
 	}
+	if over, ok := errors.AsType[*chat.OverLimit](err); ok {
+		p.Limit = over.Limit
+		if !over.Until.IsZero() {
+			p.RetryAt = &over.Until
+		}
+	}
 	switch status {
 	case http.StatusRequestEntityTooLarge:
-		discardBody(c)
+		discardBody(c) // so that a client which is still sending reads the answer
 	case http.StatusUnauthorized:
 		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)
 	case http.StatusTooManyRequests:
-		res.Header().Set("Retry-After", retryAfter(err))
-	case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
-		res.Header().Set("Retry-After", "5")
+		discardBody(c)
+		res.Header().Set("Retry-After", retryAfter(err, "1"))
+	case http.StatusInsufficientStorage:
+		discardBody(c)
+		res.Header().Set("Retry-After", retryAfter(err, "5"))
+	case http.StatusServiceUnavailable:
+		res.Header().Set("Retry-After", retryAfter(err, "5"))
 	}
 	res.Header().Set("Cache-Control", "no-store")
 	if err := s.sendProblem(c, p); err != nil {
@@ -154,13 +167,13 @@ func (s *Server) fail(err error, c echo.Context) {
 	}
 }
 
-// retryAfter is how many seconds to wait after a 429: until the day's questions are free again, else one.
-func retryAfter(err error) string {
-	spent, ok := errors.AsType[*chat.DaySpent](err)
+// retryAfter is how many seconds to wait: what a limit says, else the usual.
+func retryAfter(err error, usual string) string {
+	over, ok := errors.AsType[*chat.OverLimit](err)
 	if !ok {
-		return "1"
+		return usual
 	}
-	return strconv.Itoa(max(1, int(math.Ceil(time.Until(spent.Until).Seconds()))))
+	return strconv.Itoa(max(1, int(math.Ceil(over.Wait.Seconds()))))
 }
 
 func (s *Server) sendProblem(c echo.Context, p problem) error {

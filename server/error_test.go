@@ -38,7 +38,9 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 			next = tt.err
 			got := b.send("GET", "/test/fail", "")
 			p := got.problem(t)
-			want := problem{"about:blank", http.StatusText(tt.status), tt.status, tt.code, tt.detail, got.header.Get("X-Request-Id"), "", ""}
+			want := problem{
+				Type: "about:blank", Title: http.StatusText(tt.status), Status: tt.status, Code: tt.code, Detail: tt.detail, RequestID: got.header.Get("X-Request-Id"),
+			}
 			if got.status != tt.status || p != want {
 				t.Errorf("got %d %+v, want %+v", got.status, p, want)
 			}

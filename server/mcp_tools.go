@@ -68,6 +68,9 @@ func (s *Server) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolReque
 	if err != nil {
 		return "", mcpFound{}, err
 	}
+	if err := s.spendSearch(ctx, who.scope, query); err != nil {
+		return "", mcpFound{}, err
+	}
 	if err := s.library.CheckNamed(ctx, who.scope, in.Namespace, q.Documents); err != nil {
 		return "", mcpFound{}, err
 	}

@@ -58,7 +58,7 @@ func (m *metrics) watch(s *Server) {
 	}
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
-			func() float64 { return float64(s.streams.Load()) }),
+			func() float64 { return float64(s.openStreams()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_draining", Help: "1 while the server shuts down."},
 			func() float64 {
 				if s.isDraining() {

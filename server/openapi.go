@@ -59,8 +59,16 @@ type (
 		Tags       []apiTag                           `json:"tags"`
 		Paths      map[string]map[string]apiOperation `json:"paths"`
 		Components apiComponents                      `json:"components"`
+		Limits     []apiLimit                         `json:"x-limits"`
 
 		asked map[string]bool // the components of requests
+	}
+	apiLimit struct {
+		Name          chat.LimitName `json:"name"`
+		About         string         `json:"about"`
+		Default       int64          `json:"default"`
+		Value         int64          `json:"value"` // that holds here; 0: no limit
+		WindowSeconds int64          `json:"window_seconds,omitempty"`
 	}
 	apiInfo struct {
 		Title       string `json:"title"`
@@ -110,7 +118,7 @@ type (
 // describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
 func (s *Server) describedRoutes(e *echo.Echo) {
 	document := sync.OnceValues(func() (*apiDocument, error) {
-		doc, err := describe(s.limits, s.cfg.Version)
+		doc, err := describe(s.limits, s.cfg.Users, s.cfg.Version)
 		if err != nil {
 			return nil, fmt.Errorf("describe the API: %w", err)
 		}
@@ -135,16 +143,21 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 
 const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the documents' words. " +
 	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1. null means that a field is absent. " +
-	"Errors are problem+json: code is stable, detail is a sentence for people. Browsers that ask for text/html get pages."
+	"Errors are problem+json: code is stable, detail is a sentence for people. Browsers that ask for text/html get pages. " +
+	"Each user with a key has limits, which x-limits lists; over one the answer is 429 (507 for room on the disk) with Retry-After, the limit's name and, " +
+	"where it is known, retry_at."
 
 // describe makes the description of the whole API.
-func describe(l Limits, version string) (*apiDocument, error) {
+func describe(l Limits, users chat.Limits, version string) (*apiDocument, error) {
 	types := newSchemas(describedFields(l))
 	doc := &apiDocument{
 		OpenAPI: "3.1.0",
 		Info:    apiInfo{Title: "Footnote", Version: version, Description: apiAbout},
 		Servers: []apiServer{{URL: "/"}},
 		Paths:   map[string]map[string]apiOperation{},
+	}
+	for _, limit := range chat.AllLimits() {
+		doc.Limits = append(doc.Limits, apiLimit{limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Window.Seconds())})
 	}
 	for _, g := range groups {
 		doc.Tags = append(doc.Tags, apiTag{Name: g.name, Description: g.about})

@@ -36,11 +36,11 @@ func documentOperations() []operation {
 				{name: "meta", schema: textSchema(), about: "A JSON object about the files: author, date, tags and so on."},
 				{name: "files", need: true, schema: &jsonschema.Schema{Type: "array", MinItems: whole(to(1)), Items: &jsonschema.Schema{Type: "string", Format: "binary"}}, about: "The files."},
 			},
-			formKind: echo.MIMEMultipartForm, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeDiskFull}), outcomes: refused,
+			formKind: echo.MIMEMultipartForm, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeTooMany, chat.CodeDiskFull}), outcomes: refused,
 		},
 		{
 			method: "POST", path: "/documents/samples", group: "Documents", summary: "Add the sample documents", about: "Once: what is there already stays.",
-			fails: []chat.Code{chat.CodeNotFound, chat.CodeDiskFull}, outcomes: taken,
+			fails: []chat.Code{chat.CodeNotFound, chat.CodeTooMany, chat.CodeDiskFull}, outcomes: taken,
 		},
 		{
 			method: "GET", path: "/documents", group: "Documents", summary: "List documents",

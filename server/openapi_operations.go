@@ -96,13 +96,13 @@ func askOperations() []operation {
 		},
 		{
 			method: "POST", path: "/agent/retrieve", group: "Questions", summary: "Get passages for an answer of one's own",
-			about: "Takes 30 seconds at most.", body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTimeout}),
+			about: "Takes 30 seconds at most.", body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTooMany, chat.CodeTimeout}),
 			example:  map[string]any{"query": "roof repair", "top_k": 5},
 			outcomes: []outcome{{status: http.StatusOK, about: "The passages, best first, and how they were found.", body: retrieveResponse{}}},
 		},
 		{
 			method: "POST", path: "/search", group: "Questions", summary: "Search the documents",
-			body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound}),
+			body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTooMany}),
 			example:  map[string]any{"query": "roof repair", "top_k": 5, "filters": map[string]any{"mime": "text/", "date_from": "2024-01"}},
 			outcomes: []outcome{{status: http.StatusOK, about: "The passages, best first.", body: searchResponse{}}},
 		},

@@ -19,8 +19,8 @@ var codeWords = map[chat.Code]string{
 	chat.CodeUnsupported:  "A kind of body that is not understood (unsupported).",
 	chat.CodeGuardrail:    "A guardrail refused the question or the answer (guardrail).",
 	chat.CodeKeyReused:    "The Idempotency-Key came before with another body (key_reused).",
-	chat.CodeTooMany:      "Too much at once: wait as Retry-After says (too_many).",
-	chat.CodeDiskFull:     "Nothing more can be stored (disk_full).",
+	chat.CodeTooMany:      "Too much at once, or a limit of the user is reached: wait as Retry-After says (too_many).",
+	chat.CodeDiskFull:     "Nothing more can be stored, by anybody or by this user (disk_full).",
 	chat.CodeUnavailable:  "The server or a store it needs can't serve now: try again as Retry-After says (unavailable).",
 	chat.CodeModelFailed:  "The model's server failed (model_failed).",
 	chat.CodeTimeout:      "A time limit passed (timeout).",
@@ -30,6 +30,12 @@ var codeWords = map[chat.Code]string{
 // enum lists the values of a named type that has a few.
 func enum(t reflect.Type) []any {
 	switch t {
+	case reflect.TypeFor[chat.LimitName]():
+		var names []any
+		for _, l := range chat.AllLimits() {
+			names = append(names, string(l.Name))
+		}
+		return names
 	case reflect.TypeFor[citationStyle]():
 		return list(styleSource, styleNumeric)
 	case reflect.TypeFor[corpus.SearchMode]():
@@ -181,6 +187,8 @@ var words = map[string]string{
 	"refusal":                    "Always null: that the documents hold no answer is an answer.",
 	"rejected":                   "The files that were not taken, with the reason.",
 	"relevance":                  "How the quote supports the answer, in words.",
+	"limit":                      "The limit that is reached: one of x-limits.",
+	"retry_at":                   "When the limit has room again, if that is known.",
 	"request_id":                 "The request's id, for whoever looks into the log.",
 	"require_citations":          "Every claim needs a footnote.",
 	"rerank":                     "Look at twice as many results a second time and keep the best. Their score is what that look came to. A search by meaning alone has its order already.",

@@ -176,6 +176,9 @@ func (s *Server) agentRetrieve(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
 	c.SetRequest(c.Request().WithContext(ctx))
+	if err := s.spendSearch(ctx, s.scope(c), body); err != nil {
+		return err
+	}
 	res, ok, err := s.gather(c, body, began)
 	if err != nil {
 		return err

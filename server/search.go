@@ -127,6 +127,9 @@ func (s *Server) search(c echo.Context) error {
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
+	if err := s.spendSearch(c.Request().Context(), s.scope(c), body); err != nil {
+		return err
+	}
 	f, err := s.find(c, body)
 	if err != nil {
 		return err

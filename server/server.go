@@ -72,7 +72,8 @@ type Config struct {
 	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
 	Metrics   *prometheus.Registry // nil: one of its own
 	Limits    Limits
-	Keys      *keys.File // who may use it; nil: everybody is the local user
+	Users     chat.Limits // what each user may do; the store and the library hold to most of it themselves
+	Keys      *keys.File  // who may use it; nil: everybody is the local user
 
 	Gather gathering                // lets the agent search for POST /agent/retrieve; nil: a plain search
 	Rules  func(chat.Budget) string // what models are told with a budget, for the histories of sessions; nil: they have no system message
@@ -113,22 +114,26 @@ func fill[T int | int64 | time.Duration](field *T, value T) {
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
-	cfg      Config
-	limits   Limits
-	store    chat.Store
-	feed     *chat.Feed
-	library  *corpus.Library
-	runs     Runs
-	log      *slog.Logger
-	echo     *echo.Echo
-	handler  http.Handler
-	metrics  *metrics
-	origins  *http.CrossOriginProtection
-	frames   framePool
-	pages    *pages
-	streams  atomic.Int64
-	network  atomic.Bool // other machines can reach the address it listens on
-	http     *http.Server
+	cfg     Config
+	limits  Limits
+	store   chat.Store
+	feed    *chat.Feed
+	library *corpus.Library
+	runs    Runs
+	log     *slog.Logger
+	echo    *echo.Echo
+	handler http.Handler
+	metrics *metrics
+	origins *http.CrossOriginProtection
+	frames  framePool
+	pages   *pages
+	network atomic.Bool // other machines can reach the address it listens on
+	http    *http.Server
+
+	streamsMu sync.Mutex
+	streams   int              // open
+	streamsOf map[string]int64 // those of users with limits
+
 	draining chan struct{} // closed when Shutdown begins
 	drain    sync.Once
 }
@@ -140,7 +145,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, limits: cfg.Limits.withDefaults(), store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs,
-		log: cfg.Log, metrics: newMetrics(cfg.Metrics), origins: http.NewCrossOriginProtection(), draining: make(chan struct{}),
+		log: cfg.Log, metrics: newMetrics(cfg.Metrics), origins: http.NewCrossOriginProtection(), draining: make(chan struct{}), streamsOf: map[string]int64{},
 	}
 	var err error
 	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage, cfg.ModelName, cfg.Models); err != nil {

@@ -30,10 +30,10 @@ func (s *Server) sessionEvents(c echo.Context) error {
 		setStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.openStream(); err != nil {
+	if err := s.openStream(scope.User); err != nil {
 		return err
 	}
-	defer s.closeStream()
+	defer s.closeStream(scope.User)
 	out, err := newEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left

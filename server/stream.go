@@ -106,10 +106,10 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 		setStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.openStream(); err != nil {
+	if err := s.openStream(scope.User); err != nil {
 		return err
 	}
-	defer s.closeStream()
+	defer s.closeStream(scope.User)
 
 	out, err := newEventStream(c.Response())
 	if err != nil {
@@ -209,14 +209,3 @@ func resetEntry(runID string, last int64) (*chat.Entry, error) {
 	}
 	return &chat.Entry{Event: ev, JSON: ev.AppendJSON(nil)}, nil
 }
-
-// openStream takes one of the places for streams; closeStream gives it back.
-func (s *Server) openStream() error {
-	if s.streams.Add(1) > int64(s.limits.Streams) {
-		s.streams.Add(-1)
-		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many live views are open at once. Close some and try again in a moment."}
-	}
-	return nil
-}
-
-func (s *Server) closeStream() { s.streams.Add(-1) }

@@ -96,7 +96,7 @@ func BenchmarkIdleStreams(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		for bench.streams.Load() > 0 {
+		for bench.openStreams() > 0 {
 			runtime.Gosched()
 		}
 	}

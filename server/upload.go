@@ -42,6 +42,8 @@ type rejectedFile struct {
 	Filename string    `json:"filename"`
 	Code     chat.Code `json:"code"`
 	Detail   string    `json:"detail"`
+
+	why error
 }
 
 // upload is one request's files: what is told of them, and what was there before them.
@@ -61,6 +63,9 @@ func (s *Server) upload(c echo.Context) error {
 	if err != nil {
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
 	}
+	if err := s.roomForUpload(c.Request().Context(), s.scope(c).User); err != nil {
+		return err
+	}
 	up := upload{res: uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
 	if err := s.takeParts(c, parts, &up); err != nil {
 		return s.takeUploadBack(c, &up, err)
@@ -78,8 +83,8 @@ func (s *Server) uploaded(c echo.Context, res uploaded) error {
 		status = refusedStatus(res.Rejected)
 		c.Response().Header().Set("Cache-Control", "no-store")
 		switch status {
-		case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
-			c.Response().Header().Set("Retry-After", "5")
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
+			c.Response().Header().Set("Retry-After", retryAfter(res.Rejected[len(res.Rejected)-1].why, "5"))
 		}
 	}
 	switch {
@@ -192,11 +197,15 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 	reject := func(name string, err error) {
 		s.metrics.uploads.WithLabelValues("rejected").Inc()
 		e := asError(err)
-		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message})
+		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message, why: err})
 		s.log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
 	}
 	whole := partPath(part)
 	name := path.Base(strings.ReplaceAll(whole, "\\", "/"))
+	if err := s.roomForUpload(c.Request().Context(), settings.User); err != nil { // before it is read
+		reject(name, err)
+		return nil
+	}
 	body := &limitedFile{r: part, left: s.limits.Upload, limit: s.limits.Upload, name: name}
 	settings.Path, settings.Filename, settings.Body = whole, name, body
 	d, duplicate, err := s.library.Add(c.Request().Context(), settings)

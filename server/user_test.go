@@ -153,7 +153,7 @@ func TestABrowserSignsIn(t *testing.T) {
 
 func TestADayOfQuestions(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
-	b.stage.store = chat.NewDaily(b.stage.store, 2)
+	b.stage.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 2})
 	ask := func(user string) reply {
 		return b.send("POST", "/chat", `{"message":"Why?"}`, "X-API-Key", given[user])
 	}
@@ -164,7 +164,8 @@ func TestADayOfQuestions(t *testing.T) {
 	}
 	got := ask("anna")
 	wait, err := strconv.Atoi(got.header.Get("Retry-After"))
-	if got.status != 429 || err != nil || wait < 86_000 || wait > 86_400 || !strings.Contains(got.problem(t).Detail, "2 questions in 24 hours") {
+	if got.status != 429 || err != nil || wait < 86_000 || wait > 86_400 || !strings.Contains(got.problem(t).Detail, "2 questions in 24 hours") || got.problem(t).Limit != chat.QuestionsPerDay ||
+		got.problem(t).RetryAt == nil {
 		t.Errorf("%d, again in %d s: %s", got.status, wait, got.body)
 	}
 	if got := ask("bert"); got.status != 202 {

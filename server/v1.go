@@ -138,6 +138,7 @@ func (s *Server) v1Chat(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	q.stream = body.Stream
 	run, err := s.startRun(c, q)
 	if err != nil {
 		return err

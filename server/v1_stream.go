@@ -51,10 +51,11 @@ type v1Writer struct {
 
 // v1Stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
 func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
-	if err := s.openStream(); err != nil {
+	user := s.scope(c).User
+	if err := s.openStream(user); err != nil {
 		return err
 	}
-	defer s.closeStream()
+	defer s.closeStream(user)
 	out, err := newEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left; the run goes on

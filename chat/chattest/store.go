@@ -29,7 +29,7 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 		{"scopes", testScopes},
 		{"feedback", testFeedback},
 		{"waiting questions", testQueue},
-		{"questions a day", testDaily},
+		{"limits", testLimits},
 	} {
 		t.Run(concern.name, func(t *testing.T) {
 			t.Parallel()

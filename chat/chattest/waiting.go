@@ -105,6 +105,21 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("the other one: %v", err)
 		}
 	})
+	parallel(t, open, "one that was taken too early waits as before", func(t *testing.T, b bench) {
+		b.finish(b.ask("s", "zero").ID)
+		one := enqueue(b, "s", "one")
+		take(b, "one")
+		wantCode(t, "DropQueued of a taken one", b.DropQueued(t.Context(), anna, "s", one.ID), chat.CodeNotFound)
+		if err := b.PutBackQueued(t.Context(), one.ID); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := b.Queue(t.Context(), anna, "s"); err != nil || len(list) != 1 || list[0].Problem != "" {
+			t.Errorf("waiting = %+v, %v; want the question without a problem", list, err)
+		}
+		if err := b.DropQueued(t.Context(), anna, "s", one.ID); err != nil {
+			t.Errorf("DropQueued: %v", err)
+		}
+	})
 	parallel(t, open, "a few may wait, one key is one question", func(t *testing.T, b bench) {
 		b.ask("s", "zero")
 		var wg sync.WaitGroup

@@ -51,6 +51,7 @@ type settings struct {
 
 	milvusSettings
 	keySettings
+	limitSettings
 
 	Model         string `help:"Which model answers: auto (openai or anthropic when a key or base URL is set, else offline), offline, openai, anthropic." enum:"auto,offline,openai,anthropic" env:"FOOTNOTE_MODEL" default:"auto"`
 	OpenAIAPIKey  secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
@@ -118,7 +119,7 @@ func (c *commands) check() error {
 	if c.Model == "openai" && !c.withOpenAI() {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"))
 	}
-	if err := c.checkKeys(); err != nil {
+	if err := c.limitSettings.check(); err != nil {
 		errs = append(errs, err)
 	}
 	if err := c.checkModels(); err != nil {

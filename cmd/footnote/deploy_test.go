@@ -17,7 +17,7 @@ import (
 // knownSettings are the environment variables that the program reads.
 func knownSettings(t *testing.T) map[string]bool {
 	t.Helper()
-	parser, err := kong.New(&commands{}, kong.Vars{"version": "test"})
+	parser, err := kong.New(&commands{}, settingVars())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ type problem struct {
 	Code      string `json:"code"`
 	Detail    string `json:"detail"`
 	RequestID string `json:"request_id"`
+	Limit     string `json:"limit"`
 }
 
 // decode reads a body; fields that T does not have are a mistake.

@@ -12,19 +12,11 @@ import (
 	"footnote/keys"
 )
 
-// keySettings say who may use the server, and how often.
+// keySettings say who may use the server.
 type keySettings struct {
-	Keys            string `help:"File of users and the hashes of their keys, for 'footnote key' and the server; replicas share it. With it a key is needed from the start, also before the first one is made. Without it: keys in the data directory, needed once one is made." env:"FOOTNOTE_KEYS" placeholder:"FILE"`
-	APIKey          secret `name:"api-key" help:"Key with which 'footnote ask', 'ingest' and 'export' ask a server that needs one." env:"FOOTNOTE_API_KEY" placeholder:"KEY"`
-	OpenToNetwork   bool   `name:"open-to-network" help:"Serve without keys also on addresses that other machines can reach: everyone on that network can then read, change and delete everything." env:"FOOTNOTE_OPEN_TO_NETWORK"`
-	QuestionsPerDay int    `name:"limits-questions-per-day" help:"Questions that each user with a key can ask in 24 hours; 0 for any number." env:"FOOTNOTE_QUESTIONS_PER_DAY" default:"100"`
-}
-
-func (s *keySettings) checkKeys() error {
-	if s.QuestionsPerDay < 0 {
-		return errors.New("FOOTNOTE_QUESTIONS_PER_DAY must be at least 0")
-	}
-	return nil
+	Keys          string `help:"File of users and the hashes of their keys, for 'footnote key' and the server; replicas share it. With it a key is needed from the start, also before the first one is made. Without it: keys in the data directory, needed once one is made." env:"FOOTNOTE_KEYS" placeholder:"FILE"`
+	APIKey        secret `name:"api-key" help:"Key with which 'footnote ask', 'ingest' and 'export' ask a server that needs one." env:"FOOTNOTE_API_KEY" placeholder:"KEY"`
+	OpenToNetwork bool   `name:"open-to-network" help:"Serve without keys also on addresses that other machines can reach: everyone on that network can then read, change and delete everything." env:"FOOTNOTE_OPEN_TO_NETWORK"`
 }
 
 // keysFile is where the keys are.
@@ -38,14 +30,6 @@ func (s *settings) openKeys() (*keys.File, error) {
 		}
 	}
 	return keys.Open(s.keysFile(), s.Keys != "")
-}
-
-// limited lets each user start so many runs a day.
-func (s *settings) limited(store chat.Store) chat.Store {
-	if s.QuestionsPerDay == 0 {
-		return store
-	}
-	return chat.NewDaily(store, s.QuestionsPerDay)
 }
 
 type keyCommand struct {

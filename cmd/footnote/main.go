@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	parser, err := kong.New(&cli,
 		kong.Name("footnote"),
 		kong.Description("Ask your documents. Every step is shown, every claim can be checked."),
-		kong.Vars{"version": version},
+		settingVars(),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exit = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),

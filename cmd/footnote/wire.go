@@ -60,6 +60,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if err = a.wireLibrary(set, dir, log); err != nil {
 		return nil, err
 	}
+	a.stores.chats.SetLimits(set.limits())
 	a.feed = chat.NewFeed(a.stores.chats)
 	if a.crew, err = hire(set, a.remote, log); err != nil {
 		return nil, err
@@ -84,10 +85,10 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
-		Store: set.limited(a.stores.chats), Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
 		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
-		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Budget: set.budget(), Exclusive: a.stores.exclusive,
+		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Shared: a.withKeys, Budget: set.budget(), Exclusive: a.stores.exclusive,
 		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), SystemPrompt: set.systemPrompt(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens, ToolTimeout: set.AgentTimeoutPerTool,
 		Lease: set.RunLease, Left: a.keys.Left,
 	})
@@ -103,13 +104,19 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return g.Results, g.Steps, g.Notes, err
 	}
 	a.server, err = server.New(server.Config{
-		Keys:   a.keys,
+		Keys: a.keys, Users: set.limits(),
 		Gather: gather, Rules: a.runs.Rules, Tally: a.runs.Tally,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),
 		Limits: server.Limits{Upload: int64(set.MaxUploadMiB) << 20},
 	})
 	return a, err
+}
+
+// withKeys reports whether users have keys, and so share the server.
+func (a *app) withKeys() bool {
+	needed, err := a.keys.Needed()
+	return needed || err != nil
 }
 
 // newWorkers makes the processes that read the files of a data directory. Where there have been PDFs, one starts while everything else does:
@@ -133,7 +140,7 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, HybridApart: set.MilvusHybrid, Log: log,
+		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, HybridApart: set.MilvusHybrid, Reserve: set.diskReserve(dir), Log: log,
 	}
 	if set.withOpenAI() {
 		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))

@@ -14,6 +14,7 @@ import (
 // TestDocuments checks each promise in corpus.Documents' comments. open returns an empty store, once per subtest.
 func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("put", func(t *testing.T) { t.Parallel(); testPut(t, open) })
+	t.Run("limits", func(t *testing.T) { t.Parallel(); testLimits(t, open) })
 	t.Run("states", func(t *testing.T) { t.Parallel(); testStates(t, open) })
 	t.Run("content", func(t *testing.T) { t.Parallel(); testContent(t, open) })
 	t.Run("replacing content", func(t *testing.T) { t.Parallel(); testReplace(t, open) })

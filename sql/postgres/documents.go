@@ -112,46 +112,60 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		if err := t.lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
 			return err
 		}
-		id, known, fresh, err := putDocument(t, d, meta)
+		was, err := putDocument(t, d, meta)
 		if err != nil {
 			return err
 		}
-		duplicate = known
-		if d.Meta != nil {
-			if err := replaceMeta(t, id, meta); err != nil {
+		duplicate = was.duplicate
+		if !duplicate && !chat.Hidden(d.Namespace) { // a page that a run reads is none that its user adds
+			if err := t.admitDocument(ds.db.limits.For(d.User), d.User, was.bytes); err != nil {
 				return err
 			}
 		}
-		stored, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, id))
-		stored.Fresh = fresh
+		if d.Meta != nil {
+			if err := replaceMeta(t, was.id, meta); err != nil {
+				return err
+			}
+		}
+		stored, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, was.id))
+		stored.Fresh = was.fresh
 		return err
 	})
 	return stored, duplicate, err
 }
 
-// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was not to be seen until now.
-func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, fresh bool, err error) {
-	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, false, err
+// placed is what became of a document that was put.
+type placed struct {
+	id        string // of the document that stands for it now
+	duplicate bool   // its bytes were there already
+	fresh     bool   // it was not to be seen until now
+	bytes     int64  // that are stored now and were not before
+}
+
+func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) {
+	if was.id, was.duplicate, err = sameBytes(t, d); was.id != "" || err != nil {
+		return was, err
 	}
 	now := time.Now().UnixMicro()
 	err = t.queryRow(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8, meta = $8, semantic = $9,
 		state = 'queued', progress = $10, failure = '', updated_at = $11
 		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
-		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic), progressQueued, now}, &id)
+		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic), progressQueued, now}, &was.id)
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return id, false, false, err
+		was.bytes = d.Bytes
+		return was, err
 	}
-	if id, duplicate, err = restoreSameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, true, err
+	if was.id, was.duplicate, err = restoreSameBytes(t, d); was.id != "" || err != nil {
+		was.fresh = true
+		return was, err
 	}
-	id = chat.NewID()
+	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
 	_, err = t.exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
-		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
+		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, string(d.Semantic), progressQueued, now)
-	return id, false, true, err
+	return was, err
 }
 
 // replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.

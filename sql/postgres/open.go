@@ -33,8 +33,10 @@ type DB struct {
 	instance string // tells this process's notifications from others'
 	channel  string // of the notifications; one for each schema
 	closed   atomic.Bool
-	tails    sync.Map // how far this process brought the log of each run under way, by id
-	group    group    // of appends
+	tails    sync.Map    // how far this process brought the log of each run under way, by id
+	group    group       // of appends
+	limits   chat.Limits // see chat.LimitStore
+	takers   userLocks
 }
 
 // CheckURL says whether url can be the address of a database, in a sentence that never shows its password.

@@ -32,6 +32,9 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 	if _, err := c.db.exec(ctx, longTime, `DELETE FROM idempotency_keys WHERE created_at < now_micros() - $1::bigint`, keyLifetime.Microseconds()); err != nil {
 		return total, fmt.Errorf("purge idempotency keys: %w", err)
 	}
+	if _, err := c.db.exec(ctx, longTime, `DELETE FROM spent WHERE at < now_micros() - $1::bigint`, keyLifetime.Microseconds()); err != nil {
+		return total, fmt.Errorf("purge spendings: %w", err)
+	}
 	if _, err := c.db.exec(ctx, longTime, `DELETE FROM wishes w USING runs r WHERE r.n = w.run AND r.status <> 'running'`); err != nil {
 		return total, fmt.Errorf("purge wishes: %w", err)
 	}

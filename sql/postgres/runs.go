@@ -48,8 +48,8 @@ const startRun = `
 			turns = coalesce((SELECT depth FROM sibling), s.turns + 1)
 		WHERE s.deleted_at = 0
 		RETURNING n, turns, coalesce((SELECT parent FROM sibling), previous) AS parent),
-	run AS (INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at)
-		SELECT $5, session.n, session.parent, session.turns, 'running', $6, clock.now + $7, clock.now FROM session, clock RETURNING n),
+	run AS (INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at, charged)
+		SELECT $5, session.n, session.parent, session.turns, 'running', $6, clock.now + $7, clock.now, $13 FROM session, clock RETURNING n),
 	texts AS (INSERT INTO run_texts (run, request, question_fold) SELECT n, $9, $10 FROM run),
 	key AS (INSERT INTO idempotency_keys (user_id, key, request, run, created_at)
 		SELECT $2, $11::bytea, $12, run.n, clock.now FROM run, clock WHERE $11::bytea IS NOT NULL)
@@ -69,17 +69,26 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 	if start.Key != "" {
 		key = []byte(start.Key)
 	}
-	title := chat.TitleOf(req.Message)
+	title, charged := chat.TitleOf(req.Message), ""
+	if user != chat.LocalUser {
+		charged = user
+	}
+	args := []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
+		time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key, start.Digest[:], charged}
 	var now int64
 	for range attempts {
-		err = c.db.queryRow(ctx, shortTime, startRun, []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
-			time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key, start.Digest[:]}, &now, &run.ParentID)
+		if limits := c.db.limits.For(user); limits == nil {
+			err = c.db.queryRow(ctx, shortTime, startRun, args, &now, &run.ParentID)
+		} else {
+			err = c.admitRun(ctx, limits, user, func(t *tx) error { return t.queryRow(startRun, args, &now, &run.ParentID) })
+		}
 		if !violates(err, sessionIDOnce) { // else the session that was in the way is there by now
 			break
 		}
 	}
 	nowhere := errors.Is(err, pgx.ErrNoRows)
-	if key != nil && (nowhere || violates(err, "idempotency_keys_once")) {
+	_, over := errors.AsType[*chat.OverLimit](err)
+	if key != nil && (nowhere || over || violates(err, "idempotency_keys_once")) {
 		if known, err := c.byKey(ctx, user, key, start.Digest[:]); err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return known, false, err
 		}

@@ -134,6 +134,12 @@ func (c *Chats) SettleQueued(ctx context.Context, id, problem string) (err error
 	return err
 }
 
+// PutBackQueued implements chat.Store.
+func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
+	_, err := c.db.exec(ctx, shortTime, `UPDATE queued SET taken = false WHERE id = $1`, id)
+	return err
+}
+
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
 	return query(ctx, c.db, shortTime, scanSessionKey, `SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT $1`, chat.MaxPage)

@@ -51,6 +51,7 @@ var left = map[string]string{
 	"vectors": "stored in the target's vector store, see Source.Embedded, or made anew there", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
 	"corpus_state.vector_dimension": "of vectors", "lexicon.n": "not used elsewhere", "lexical": "made anew from the passages", "lexical_terms": "a view of lexical", "lexical_places": "a view of lexical",
 	"contents.live": "only live contents are carried", "contents.started_at": "of contents that are being written",
+	"spent": "a day's and a minute's limits begin anew", "runs.charged": "about runs under way; no server works on one",
 	"documents.semantic": "off until the target has its vectors",
 }
 

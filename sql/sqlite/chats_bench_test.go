@@ -51,6 +51,25 @@ func startBench(b *testing.B, chats *Chats) chat.Run {
 	return run
 }
 
+// BenchmarkStart starts a run and ends it, of the local user and of one with limits.
+func BenchmarkStart(b *testing.B) {
+	for _, user := range []string{chat.LocalUser, "anna"} {
+		b.Run("user="+user, func(b *testing.B) {
+			chats := openNew(b).Chats()
+			chats.SetLimits(chat.Limits{chat.RunsAtOnce: 4, chat.QuestionsPerMinute: 1 << 30, chat.QuestionsPerDay: 1 << 30})
+			measure(b, 1, func(int) {
+				run, _, err := chats.StartRun(b.Context(), user, chat.RunRequest{Message: "How long is the roof?"}, chat.Lease{Owner: "server", Until: time.Now().Add(time.Hour)})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := chats.Append(b.Context(), "server", run.ID, chat.RunDone{Status: chat.RunCompleted}); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
 // BenchmarkAppend stores one delta of 256 bytes.
 func BenchmarkAppend(b *testing.B) {
 	for _, runs := range []int{1, 64} {

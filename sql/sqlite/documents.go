@@ -77,18 +77,23 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		return stored, false, err
 	}
 	err = ds.db.write(ctx, true, func(t *tx) error {
-		id, known, fresh, err := putDocument(t, d, meta)
+		was, err := putDocument(t, d, meta)
 		if err != nil {
 			return err
 		}
-		duplicate = known
-		if d.Meta != nil {
-			if err := replaceMeta(t, id, meta); err != nil {
+		duplicate = was.duplicate
+		if !duplicate && !chat.Hidden(d.Namespace) { // a page that a run reads is none that its user adds
+			if err := t.admitDocument(ds.db.limits.For(d.User), d.User, was.bytes); err != nil {
 				return err
 			}
 		}
-		stored, err = documentInTx(t, id)
-		stored.Fresh = fresh
+		if d.Meta != nil {
+			if err := replaceMeta(t, was.id, meta); err != nil {
+				return err
+			}
+		}
+		stored, err = documentInTx(t, was.id)
+		stored.Fresh = was.fresh
 		return err
 	})
 	return stored, duplicate, err
@@ -102,33 +107,42 @@ func documentInTx(t *tx, id string) (corpus.Document, error) {
 	return scanDocument(stmt.QueryRowContext(t.ctx, id))
 }
 
-// putDocument returns the id of the document that stands for d now, whether its bytes were there already, and whether it was not to be seen until now.
-func putDocument(t *tx, d corpus.Document, meta string) (id string, duplicate, fresh bool, err error) {
-	if id, duplicate, err = sameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, false, err
+// placed is what became of a document that was put.
+type placed struct {
+	id        string // of the document that stands for it now
+	duplicate bool   // its bytes were there already
+	fresh     bool   // it was not to be seen until now
+	bytes     int64  // that are stored now and were not before
+}
+
+func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) {
+	if was.id, was.duplicate, err = sameBytes(t, d); was.id != "" || err != nil {
+		return was, err
 	}
 	now := time.Now().UnixMicro()
 	err = t.queryRow(`SELECT id FROM documents WHERE user = ? AND namespace = ? AND path = ? AND deleted_at = 0`,
-		[]any{d.User, d.Namespace, d.Path}, &id)
+		[]any{d.User, d.Namespace, d.Path}, &was.id)
 	if err == nil {
+		was.bytes = d.Bytes
 		_, err = t.exec(`UPDATE documents SET filename = ?, mime = ?, sha256 = ?, bytes = ?, given_meta = ?, meta = ?, semantic = ?,
 			state = 'queued', progress = ?, failure = '', updated_at = ? WHERE id = ?`,
-			d.Filename, d.MIME, d.SHA256, d.Bytes, meta, meta, d.Semantic, progressQueued, now, id)
-		return id, false, false, err
+			d.Filename, d.MIME, d.SHA256, d.Bytes, meta, meta, d.Semantic, progressQueued, now, was.id)
+		return was, err
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
-		return "", false, false, err
+		return was, err
 	}
-	if id, duplicate, err = restoreSameBytes(t, d); id != "" || err != nil {
-		return id, duplicate, true, err
+	if was.id, was.duplicate, err = restoreSameBytes(t, d); was.id != "" || err != nil {
+		was.fresh = true
+		return was, err
 	}
-	id = chat.NewID()
+	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
 	_, err = t.exec(`INSERT INTO documents (id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
-		id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
+		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, meta, d.Semantic, progressQueued, now, now)
-	return id, false, true, err
+	return was, err
 }
 
 // replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.

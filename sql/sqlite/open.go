@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"footnote/chat"
+
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -29,6 +31,8 @@ type DB struct {
 	readers *sql.DB // read-only
 	writer  *writer
 	atWork  atWork
+
+	limits chat.Limits // see chat.LimitStore
 
 	mu    sync.RWMutex
 	stmts map[string]*sql.Stmt // on readers

@@ -33,11 +33,14 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 		if _, err := tx.exec(`DELETE FROM idempotency_keys WHERE created_at < ?`, time.Now().Add(-keyLifetime).UnixMicro()); err != nil {
 			return err
 		}
+		if _, err := tx.exec(`DELETE FROM spent WHERE at < ?`, time.Now().Add(-keyLifetime).UnixMicro()); err != nil {
+			return err
+		}
 		_, err := tx.exec(`DELETE FROM wishes WHERE (SELECT status FROM runs WHERE n = run) <> 'running'`)
 		return err
 	})
 	if err != nil {
-		return total, fmt.Errorf("purge idempotency keys and wishes: %w", err)
+		return total, fmt.Errorf("purge idempotency keys, spendings and wishes: %w", err)
 	}
 	return total, nil
 }

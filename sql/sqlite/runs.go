@@ -54,7 +54,7 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 	if err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
-	start := newRun{Start: asked, lease: lease}
+	start := newRun{Start: asked, lease: lease, limits: c.db.limits.For(user)}
 	if err := c.db.write(ctx, true, start.store); err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
 	}
@@ -86,6 +86,7 @@ func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) 
 type newRun struct {
 	chat.Start // its run is the one of before when the key is known
 	lease      chat.Lease
+	limits     chat.Limits // the user's
 	fresh      bool
 }
 
@@ -95,7 +96,14 @@ func (s *newRun) store(tx *tx) error {
 			return err
 		}
 	}
-	now := time.Now().UnixMicro()
+	begun, charged := time.Now(), ""
+	if s.Run.User != chat.LocalUser {
+		charged = s.Run.User
+	}
+	if err := tx.admitRun(s.limits, s.Run.User, begun); err != nil {
+		return err
+	}
+	now := begun.UnixMicro()
 	session, head, err := s.session(tx, now)
 	if err != nil {
 		return err
@@ -107,9 +115,9 @@ func (s *newRun) store(tx *tx) error {
 	s.Run.CreatedAt = timeOf(now)
 	var n int64
 	if err := tx.queryRow(`
-		INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at)
-		VALUES (?, ?, ?, ?, 'running', ?, ?, ?) RETURNING n`,
-		[]any{s.Run.ID, session, parent, depth, s.lease.Owner, micros(s.lease.Until), now}, &n); err != nil {
+		INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at, charged)
+		VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?) RETURNING n`,
+		[]any{s.Run.ID, session, parent, depth, s.lease.Owner, micros(s.lease.Until), now, charged}, &n); err != nil {
 		return err
 	}
 	if _, err := tx.exec(`INSERT INTO run_texts (run, request, question_fold) VALUES (?, ?, ?)`,

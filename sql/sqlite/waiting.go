@@ -148,6 +148,14 @@ func (c *Chats) SettleQueued(ctx context.Context, id, problem string) error {
 	})
 }
 
+// PutBackQueued implements chat.Store.
+func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
+	return c.db.write(ctx, false, func(tx *tx) error {
+		_, err := tx.exec(`UPDATE queued SET taken = 0 WHERE id = ?`, id)
+		return err
+	})
+}
+
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
 	rows, err := c.db.query(ctx, `SELECT s.user, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT +?`, chat.MaxPage)

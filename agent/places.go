@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"footnote/chat"
+)
+
+// reserve keeps a place for a run. Where users share the places, one may take another only while more are free than he has: so the last
+// free places are for those who have few, and one user alone gets half of them.
+func (r *Runs) reserve(user string) error {
+	shared := r.cfg.Shared != nil && r.cfg.Shared()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopping {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is stopping. Ask again in a moment."}
+	}
+	free := r.cfg.MaxRuns - len(r.active) - r.begun
+	if free <= 0 || shared && r.places[user] >= free {
+		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many questions are being answered right now. Ask again in a few seconds."}
+	}
+	r.begun++
+	r.places[user]++
+	return nil
+}
+
+func (r *Runs) unreserve(user string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun--
+	r.leavePlace(user)
+}
+
+// leavePlace gives a user's place back. The caller holds r.mu.
+func (r *Runs) leavePlace(user string) {
+	if r.places[user]--; r.places[user] <= 0 {
+		delete(r.places, user)
+	}
+}
+
+// maxHeld bounds the sessions of one user that are remembered until a place is free; those beyond are found by sendWaiting.
+const maxHeld = 100
+
+// hold remembers that a user's limits hold a session's waiting question back.
+func (r *Runs) hold(session chat.SessionKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if list := r.held[session.User]; len(list) < maxHeld && !slices.Contains(list, session.ID) {
+		r.held[session.User] = append(list, session.ID)
+	}
+}
+
+// sendHeld sends a question that the limits of a user held back, once one of the user's runs is over.
+func (r *Runs) sendHeld(ctx context.Context, user string) {
+	r.mu.Lock()
+	list := r.held[user]
+	if len(list) == 0 {
+		r.mu.Unlock()
+		return
+	}
+	next := list[0]
+	if list = list[1:]; len(list) == 0 {
+		delete(r.held, user)
+	} else {
+		r.held[user] = list
+	}
+	r.mu.Unlock()
+	r.sendNext(ctx, chat.SessionKey{User: user, ID: next})
+}
+
+// countTokens counts what a user's run or search took from models against the user's limit.
+func (r *Runs) countTokens(ctx context.Context, user string, used chat.Tokens) {
+	if used.In+used.Out == 0 {
+		return
+	}
+	if err := r.cfg.Store.Charge(ctx, user, chat.ResourceTokens, int64(used.In)+int64(used.Out)); err != nil {
+		r.cfg.Log.ErrorContext(ctx, "tokens could not be counted", "user", user, "error", err)
+	}
+}

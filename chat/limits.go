@@ -1,0 +1,238 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// LimitName names a limit. Names are stable: they are in the API, and in the settings with "limits." before them.
+type LimitName string
+
+// The limits of each user. The local user has none of them, whom everybody is while there are no keys.
+const (
+	RunsAtOnce         LimitName = "runs_at_once"
+	QuestionsPerMinute LimitName = "questions_per_minute"
+	QuestionsPerDay    LimitName = "questions_per_day"
+	TokensPerDay       LimitName = "tokens_per_day"
+	SearchesPerMinute  LimitName = "searches_per_minute"
+	FilesPerDay        LimitName = "files_per_day"
+	UploadMiBPerDay    LimitName = "upload_mib_per_day"
+	DiskMiB            LimitName = "disk_mib"
+	StreamsAtOnce      LimitName = "streams_at_once"
+
+	// DiskReserveMiB is a limit of the server: everybody's uploads are refused while less of the disk is free.
+	DiskReserveMiB LimitName = "disk_reserve_mib"
+)
+
+// Resource is what a user spends and gets back after a limit's Window. Its names are in databases.
+type Resource string
+
+// What users spend.
+const (
+	ResourceQuestions   Resource = "question"
+	ResourceTokens      Resource = "token"
+	ResourceSearches    Resource = "search"
+	ResourceUploadFiles Resource = "file"
+	ResourceUploadBytes Resource = "byte"
+)
+
+const (
+	day    = 24 * time.Hour
+	miB    = 1 << 20
+	minute = time.Minute
+)
+
+// Limit is a row of the one table of limits.
+type Limit struct {
+	Name    LimitName
+	About   string        // what it counts, for people: in --help, the API and the handbook
+	Default int64         // 0: there is none
+	Spends  Resource      // what is spent, empty where things are counted that are there now
+	Window  time.Duration // after which spending is forgotten; 0 for what is counted now
+	unit    int64         // what 1 of a setting is in the store; 0: 1
+	code    Code          // of the error
+	over    string        // what a user over the limit reads; %s is the limit
+	again   string        // the sentence after it, which says when; %s is a time, or there is none
+}
+
+var limitTable = []Limit{
+	{
+		Name: RunsAtOnce, About: "questions of a user that are answered at once", Default: 4,
+		code: CodeTooMany, over: "%s of your questions are being answered, which is the limit here.", again: "Ask again when one of them is done.",
+	},
+	{
+		Name: QuestionsPerMinute, About: "questions of a user in a minute", Default: 20, Spends: ResourceQuestions, Window: minute,
+		code: CodeTooMany, over: "You asked %s questions in a minute, which is the limit here.", again: "You can ask again %s.",
+	},
+	{
+		Name: QuestionsPerDay, About: "questions of a user in 24 hours", Default: 100, Spends: ResourceQuestions, Window: day,
+		code: CodeTooMany, over: "You asked %s questions in 24 hours, which is the limit here.", again: "You can ask again %s.",
+	},
+	{
+		Name: TokensPerDay, About: "tokens that a user's answers take from the model in 24 hours; a run under way goes on", Spends: ResourceTokens, Window: day,
+		code: CodeTooMany, over: "Your answers took the %s tokens that each user has in 24 hours here.", again: "You can ask again %s.",
+	},
+	{
+		Name: SearchesPerMinute, About: "searches of a user in a minute, those that runs make apart", Default: 120, Spends: ResourceSearches, Window: minute,
+		code: CodeTooMany, over: "You searched %s times in a minute, which is the limit here.", again: "You can search again %s.",
+	},
+	{
+		Name: FilesPerDay, About: "files that a user adds or has read in again in 24 hours", Default: 500, Spends: ResourceUploadFiles, Window: day,
+		code: CodeTooMany, over: "You added %s files in 24 hours, which is the limit here.", again: "You can add more %s.",
+	},
+	{
+		Name: UploadMiBPerDay, About: "MiB of files that a user adds in 24 hours", Default: 1024, Spends: ResourceUploadBytes, Window: day, unit: miB,
+		code: CodeTooMany, over: "With this file you would add more than %s MiB in 24 hours, which is the limit here.", again: "You can add it %s.",
+	},
+	{
+		Name: DiskMiB, About: "MiB of files that a user's documents take in all", Default: 10_240, unit: miB,
+		code: CodeDiskFull, over: "With this file your documents would take more than %s MiB, which is the limit here.", again: "Delete some first.",
+	},
+	{
+		Name: StreamsAtOnce, About: "live views that a user has open at one server", Default: 100,
+		code: CodeTooMany, over: "You have %s live views open, which is the limit here.", again: "Close some and try again.",
+	},
+	{
+		Name: DiskReserveMiB, About: "MiB of the disk that uploads leave free, so that questions can still be stored; holds for everybody", Default: 256, unit: miB,
+		code: CodeDiskFull, over: "The server's disk is nearly full: the last %s MiB are kept for questions and answers.", again: "Delete documents, or ask whoever runs the server for more space.",
+	},
+}
+
+// AllLimits returns the table, in the order in which it is told.
+func AllLimits() []Limit { return limitTable }
+
+// LimitOf returns the row of a limit, which must be in the table.
+func LimitOf(name LimitName) Limit {
+	for _, l := range limitTable {
+		if l.Name == name {
+			return l
+		}
+	}
+	panic("chat: no limit is named " + string(name))
+}
+
+// Limits are the limits of an installation. One that is missing or 0 does not hold; nil holds nothing.
+type Limits map[LimitName]int64
+
+// For returns the limits that a user has.
+func (l Limits) For(user string) Limits {
+	if user == LocalUser {
+		return nil
+	}
+	return l
+}
+
+// Of returns a limit's number in the store's units, such as bytes, and whether it holds.
+func (l Limits) Of(name LimitName) (most int64, holds bool) {
+	most = l[name]
+	return most * max(1, LimitOf(name).unit), most > 0
+}
+
+// Window is one limit on what is spent, as a store checks it.
+type Window struct {
+	Name LimitName
+	What Resource
+	Span time.Duration
+	Most int64
+}
+
+// Windows returns the limits on a resource, shortest first. There are none where it is not limited: then a store need not count it.
+func (l Limits) Windows(what Resource) []Window {
+	var list []Window
+	for _, limit := range limitTable {
+		if most, holds := l.Of(limit.Name); holds && limit.Spends == what {
+			list = append(list, Window{limit.Name, limit.Spends, limit.Window, most})
+		}
+	}
+	return list
+}
+
+// FullSince returns the last time since when more than room of something was spent; zero: since the given time it was not so much.
+type FullSince func(what Resource, since time.Time, room int64) (time.Time, error)
+
+// Check fails with an *OverLimit if one of windows has no room for n more.
+func (l Limits) Check(windows []Window, n int64, now time.Time, full FullSince) error {
+	for _, w := range windows {
+		if n > w.Most {
+			return l.Over(w.Name, now, time.Time{})
+		}
+		at, err := full(w.What, now.Add(-w.Span), w.Most-n)
+		if err != nil {
+			return fmt.Errorf("read what was spent: %w", err)
+		}
+		if !at.IsZero() {
+			return l.Over(w.Name, now, at.Add(w.Span))
+		}
+	}
+	return nil
+}
+
+// OverLimit is the cause of an Error of a limit.
+type OverLimit struct {
+	Limit LimitName
+	Until time.Time     // when the same is allowed; zero: nobody can know
+	Wait  time.Duration // from now until then, or until it is worth another try
+}
+
+// Error names the limit.
+func (e *OverLimit) Error() string { return "over the limit " + string(e.Limit) }
+
+// Over is the error for a user who reached a limit at a time, and who can go on at another; zero: nobody knows when.
+func (l Limits) Over(name LimitName, now, until time.Time) *Error {
+	limit := LimitOf(name)
+	cause := &OverLimit{Limit: name, Until: until, Wait: 5 * time.Second}
+	again := limit.again
+	switch {
+	case limit.Window > 0 && until.IsZero():
+		again = "It is more than the limit allows at all."
+	case limit.Window > 0:
+		cause.Wait = max(until.Sub(now), time.Second)
+		again = fmt.Sprintf(again, When(now, until))
+	case limit.code == CodeDiskFull:
+		cause.Wait = time.Minute // what was deleted leaves the disk after that
+	}
+	return &Error{Code: limit.code, Err: cause, Message: fmt.Sprintf(limit.over, groupDigits(l[name])) + " " + again}
+}
+
+// When says in words, behind a verb, when a time within a day is that has not come yet.
+func When(now, until time.Time) string {
+	now, until = now.UTC(), until.UTC()
+	switch seconds := int64(until.Sub(now)/time.Second) + 1; {
+	case seconds <= 1:
+		return "in a second"
+	case seconds <= 60:
+		return "in " + strconv.FormatInt(seconds, 10) + " seconds"
+	case until.YearDay() == now.YearDay():
+		return "at " + until.Format("15:04") + " UTC"
+	default:
+		return "tomorrow at " + until.Format("15:04") + " UTC"
+	}
+}
+
+// groupDigits writes 10240 as "10,240".
+func groupDigits(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// LimitStore counts what users spend, over all servers that share it and across restarts.
+type LimitStore interface {
+	// SetLimits says what each user may do, in StartRun, Spend and the documents of the same store; until then there are no limits. Call it
+	// before anything else.
+	SetLimits(l Limits)
+
+	// Spend counts n against a user's limits on something. It fails with an *OverLimit, and counts nothing, if there is no room for n; parallel
+	// calls get as much as there is room for, and no more. What counts is soon forgotten after a power loss.
+	Spend(ctx context.Context, user string, what Resource, n int64) error
+
+	// Charge counts n, which was spent already, whether there is room or not.
+	Charge(ctx context.Context, user string, what Resource, n int64) error
+
+	// Room fails as Spend of 1 would, and counts nothing.
+	Room(ctx context.Context, user string, what Resource) error
+}

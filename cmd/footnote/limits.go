@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"footnote/chat"
+)
+
+// limitSettings are what each user with a key may do. chat.AllLimits has their defaults and says what they mean.
+type limitSettings struct {
+	RunsAtOnce         int64 `name:"limits-runs-at-once" help:"${limit_runs_at_once}" default:"${default_runs_at_once}" env:"FOOTNOTE_LIMITS_RUNS_AT_ONCE"`
+	QuestionsPerMinute int64 `name:"limits-questions-per-minute" help:"${limit_questions_per_minute}" default:"${default_questions_per_minute}" env:"FOOTNOTE_LIMITS_QUESTIONS_PER_MINUTE"`
+	QuestionsPerDay    int64 `name:"limits-questions-per-day" help:"${limit_questions_per_day}" default:"${default_questions_per_day}" env:"FOOTNOTE_LIMITS_QUESTIONS_PER_DAY,FOOTNOTE_QUESTIONS_PER_DAY"`
+	TokensPerDay       int64 `name:"limits-tokens-per-day" help:"${limit_tokens_per_day}" default:"${default_tokens_per_day}" env:"FOOTNOTE_LIMITS_TOKENS_PER_DAY"`
+	SearchesPerMinute  int64 `name:"limits-searches-per-minute" help:"${limit_searches_per_minute}" default:"${default_searches_per_minute}" env:"FOOTNOTE_LIMITS_SEARCHES_PER_MINUTE"`
+	FilesPerDay        int64 `name:"limits-files-per-day" help:"${limit_files_per_day}" default:"${default_files_per_day}" env:"FOOTNOTE_LIMITS_FILES_PER_DAY"`
+	UploadMiBPerDay    int64 `name:"limits-upload-mib-per-day" help:"${limit_upload_mib_per_day}" default:"${default_upload_mib_per_day}" env:"FOOTNOTE_LIMITS_UPLOAD_MIB_PER_DAY"`
+	DiskMiB            int64 `name:"limits-disk-mib" help:"${limit_disk_mib}" default:"${default_disk_mib}" env:"FOOTNOTE_LIMITS_DISK_MIB"`
+	StreamsAtOnce      int64 `name:"limits-streams-at-once" help:"${limit_streams_at_once}" default:"${default_streams_at_once}" env:"FOOTNOTE_LIMITS_STREAMS_AT_ONCE"`
+	DiskReserveMiB     int64 `name:"limits-disk-reserve-mib" help:"${limit_disk_reserve_mib}" default:"${default_disk_reserve_mib}" env:"FOOTNOTE_LIMITS_DISK_RESERVE_MIB"`
+}
+
+// limits returns the settings by the names of the table.
+func (s *limitSettings) limits() chat.Limits {
+	return chat.Limits{
+		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute, chat.QuestionsPerDay: s.QuestionsPerDay, chat.TokensPerDay: s.TokensPerDay,
+		chat.SearchesPerMinute: s.SearchesPerMinute, chat.FilesPerDay: s.FilesPerDay, chat.UploadMiBPerDay: s.UploadMiBPerDay, chat.DiskMiB: s.DiskMiB,
+		chat.StreamsAtOnce: s.StreamsAtOnce, chat.DiskReserveMiB: s.DiskReserveMiB,
+	}
+}
+
+// maxLimit is far beyond every use, and small enough to be counted in bytes.
+const maxLimit = 1 << 40
+
+// limitEnv is the environment's name of a limit.
+func limitEnv(name chat.LimitName) string { return "FOOTNOTE_LIMITS_" + strings.ToUpper(string(name)) }
+
+func (s *limitSettings) check() error {
+	var errs []error
+	limits := s.limits()
+	for _, l := range chat.AllLimits() {
+		if n := limits[l.Name]; n < 0 || n > maxLimit {
+			errs = append(errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for no limit", limitEnv(l.Name), int64(maxLimit)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// settingVars are what the settings' tags take from elsewhere.
+func settingVars() kong.Vars {
+	vars := kong.Vars{"version": version}
+	for _, l := range chat.AllLimits() {
+		vars["limit_"+string(l.Name)] = strings.ToUpper(l.About[:1]) + l.About[1:] + "; 0: no limit."
+		vars["default_"+string(l.Name)] = fmt.Sprint(l.Default)
+	}
+	return vars
+}
+
+// diskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket and a database elsewhere
+// are on disks that are not known here: then it watches the data directory alone.
+func (s *settings) diskReserve(dir *directory) func() error {
+	limits := s.limits()
+	least, holds := limits.Of(chat.DiskReserveMiB)
+	if !holds {
+		return nil
+	}
+	places := []string{dir.file("")}
+	if path, ok := strings.CutPrefix(s.Blobs, fileScheme); ok {
+		places = append(places, path)
+	}
+	return func() error {
+		for _, place := range places {
+			if free, err := freeSpace(place); err == nil && free < least { // what can't be measured does not stop uploads
+				return limits.Over(chat.DiskReserveMiB, time.Now(), time.Time{})
+			}
+		}
+		return nil
+	}
+}

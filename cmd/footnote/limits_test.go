@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"footnote/chat"
+)
+
+// parsed are the settings that arguments and an environment give.
+func parsed(t *testing.T, env map[string]string, args ...string) *commands {
+	t.Helper()
+	var cli commands
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	parser, err := kong.New(&cli, settingVars(), kong.Writers(io.Discard, io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(append(args, "doctor")); err != nil {
+		t.Fatal(err)
+	}
+	return &cli
+}
+
+func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
+	given := parsed(t, nil).limits()
+	for i, l := range chat.AllLimits() {
+		if got, there := given[l.Name]; !there || got != l.Default {
+			t.Errorf("%s is %d by default (a setting: %v), want %d", l.Name, got, there, l.Default)
+		}
+		flag := "--limits-" + strings.ReplaceAll(string(l.Name), "_", "-")
+		if got := parsed(t, nil, fmt.Sprintf("%s=%d", flag, 7+i)).limits()[l.Name]; got != int64(7+i) {
+			t.Errorf("%s: %d, want %d", flag, got, 7+i)
+		}
+		t.Run(limitEnv(l.Name), func(t *testing.T) {
+			if got := parsed(t, map[string]string{limitEnv(l.Name): "3"}).limits()[l.Name]; got != 3 {
+				t.Errorf("got %d, want 3", got)
+			}
+		})
+		negative := parsed(t, nil, flag+"=-1")
+		if err := negative.limitSettings.check(); err == nil || !strings.Contains(err.Error(), limitEnv(l.Name)) {
+			t.Errorf("%s=-1: %v", flag, err)
+		}
+	}
+	if got := parsed(t, map[string]string{"FOOTNOTE_QUESTIONS_PER_DAY": "5"}).limits()[chat.QuestionsPerDay]; got != 5 {
+		t.Errorf("FOOTNOTE_QUESTIONS_PER_DAY: %d, want 5", got)
+	}
+}
+
+func TestTheTablesForPeopleHaveEveryLimit(t *testing.T) {
+	for path, row := range map[string]string{
+		"../../README.md":                     "| `%s` | `%d` | %s; `0`: no limit |",
+		"../../docs/handbook/05-operation.md": "| %s | %d | %s; 0: no limit |",
+	} {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range chat.AllLimits() {
+			if want := fmt.Sprintf(row, limitEnv(l.Name), l.Default, l.About); !strings.Contains(string(raw), want) {
+				t.Errorf("%s lacks the row\n%s", path, want)
+			}
+		}
+	}
+}

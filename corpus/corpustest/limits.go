@@ -1,0 +1,124 @@
+package corpustest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
+	sized := func(user, path string, bytes int64) corpus.Document {
+		d := file(path, "the bytes of "+path)
+		d.User, d.Bytes = user, bytes
+		return d
+	}
+	wantOver := func(t *testing.T, what string, err error, want chat.LimitName) {
+		t.Helper()
+		if over, ok := errors.AsType[*chat.OverLimit](err); !ok || over.Limit != want {
+			t.Errorf("%s: error %v, want one of the limit %s", what, err, want)
+		}
+	}
+	t.Run("a user can add so many files in a day, and what is there already counts once", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		ds.SetLimits(chat.Limits{chat.FilesPerDay: 2})
+		first := mustPut(t, ds, sized("alice", "a.md", 1))
+		for range 3 {
+			if _, duplicate, err := ds.Put(t.Context(), sized("alice", "a.md", 1)); err != nil || !duplicate {
+				t.Fatalf("the same file again: duplicate %v, %v", duplicate, err)
+			}
+		}
+		if err := ds.SetState(t.Context(), first.ID, first.SHA256, corpus.StateFailed, corpus.Progress{}, &corpus.Failure{Code: "x", Detail: "X."}); err != nil {
+			t.Fatal(err)
+		}
+		mustPut(t, ds, sized("alice", "a.md", 1)) // read in again
+		_, _, err := ds.Put(t.Context(), sized("alice", "b.md", 1))
+		wantOver(t, "a third file", err, chat.FilesPerDay)
+		newer := sized("alice", "a.md", 1)
+		newer.SHA256 = hashOf("other bytes")
+		_, _, err = ds.Put(t.Context(), newer)
+		wantOver(t, "another version", err, chat.FilesPerDay)
+		if got := mustGet(t, ds, alice, first.ID); got.SHA256 != first.SHA256 {
+			t.Error("a version that was refused is stored")
+		}
+		if counts, err := ds.Count(t.Context(), alice); err != nil || counts.Documents != 1 {
+			t.Errorf("%d documents, %v; want 1", counts.Documents, err)
+		}
+		mustPut(t, ds, sized("bob", "b.md", 1))
+		for i := range 3 {
+			mustPut(t, ds, sized(chat.LocalUser, fmt.Sprint(i, ".md"), 1))
+		}
+	})
+	t.Run("a user can add so many bytes in a day, and a deletion gives none back", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		ds.SetLimits(chat.Limits{chat.UploadMiBPerDay: 3})
+		first := mustPut(t, ds, sized("alice", "a.md", 2<<20))
+		if err := ds.Delete(t.Context(), alice, first.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := ds.Put(t.Context(), sized("alice", "b.md", 1<<20+1))
+		wantOver(t, "more than is left", err, chat.UploadMiBPerDay)
+		mustPut(t, ds, sized("alice", "c.md", 1<<20))
+	})
+	t.Run("a user's documents take so much in all, until some are gone for good", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		ds.SetLimits(chat.Limits{chat.DiskMiB: 3})
+		first := mustPut(t, ds, sized("alice", "a.md", 2<<20))
+		_, _, err := ds.Put(t.Context(), sized("alice", "b.md", 1<<20+1))
+		wantOver(t, "more than fits", err, chat.DiskMiB)
+		mustPut(t, ds, sized("alice", "c.md", 1<<20))
+		mustPut(t, ds, sized("bob", "b.md", 3<<20))
+		if err := ds.Delete(t.Context(), alice, first.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = ds.Put(t.Context(), sized("alice", "b.md", 1<<20))
+		wantOver(t, "while it can be restored", err, chat.DiskMiB)
+		if _, err := ds.Purge(t.Context(), first.CreatedAt.AddDate(1, 0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		mustPut(t, ds, sized("alice", "b.md", 1<<20))
+	})
+	t.Run("a page that a run reads is not an upload", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		ds.SetLimits(chat.Limits{chat.FilesPerDay: 1, chat.UploadMiBPerDay: 1, chat.DiskMiB: 1})
+		for i := range 3 {
+			page := sized("alice", fmt.Sprint(i, ".html"), 1<<20)
+			page.Namespace = chat.WebNamespace("run")
+			mustPut(t, ds, page)
+		}
+	})
+	t.Run("parallel puts get what there is room for, and no more", func(t *testing.T) {
+		t.Parallel()
+		for _, limits := range []chat.Limits{{chat.FilesPerDay: 7}, {chat.UploadMiBPerDay: 7}, {chat.DiskMiB: 7}} {
+			ds := open(t)
+			ds.SetLimits(limits)
+			var done atomic.Int64
+			var group sync.WaitGroup
+			for i := range 50 {
+				group.Go(func() {
+					d := sized("alice", fmt.Sprint(i, ".md"), 1<<20)
+					d.Namespace = fmt.Sprint("n", i%5)
+					_, _, err := ds.Put(t.Context(), d)
+					if _, over := errors.AsType[*chat.OverLimit](err); err != nil && !over {
+						t.Error(err)
+					}
+					if err == nil {
+						done.Add(1)
+					}
+				})
+			}
+			group.Wait()
+			if done.Load() != 7 {
+				t.Errorf("%d of 50 files with %v, want 7", done.Load(), limits)
+			}
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"footnote/chat"
+)
+
+// SetLimits implements chat.LimitStore, for the documents of this database as well.
+func (c *Chats) SetLimits(l chat.Limits) { c.db.limits = l }
+
+// SetLimits implements corpus.Documents, for the chats of this database as well.
+func (ds *Documents) SetLimits(l chat.Limits) { ds.db.limits = l }
+
+// userLocks let the calls of one user that take turns in the database wait here, where they hold no connection that others need. The zero value is ready.
+type userLocks struct {
+	mu    sync.Mutex
+	users map[string]*userLock
+}
+
+type userLock struct {
+	turn    chan struct{} // holds one while somebody has the turn
+	holders int           // those who have or wait for the turn; under userLocks.mu
+}
+
+// take waits for a user's turn, until ctx ends. The function gives it back.
+func (l *userLocks) take(ctx context.Context, user string) (release func(), err error) {
+	l.mu.Lock()
+	lock := l.users[user]
+	if lock == nil {
+		if l.users == nil {
+			l.users = map[string]*userLock{}
+		}
+		lock = &userLock{turn: make(chan struct{}, 1)}
+		l.users[user] = lock
+	}
+	lock.holders++
+	l.mu.Unlock()
+	leave := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if lock.holders--; lock.holders == 0 {
+			delete(l.users, user)
+		}
+	}
+	select {
+	case lock.turn <- struct{}{}:
+		return func() { <-lock.turn; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+// spending is a call of the function spend, see migrations/007_limits.sql.
+type spending struct {
+	limits  chat.Limits
+	windows []chat.Window
+	user    string
+	what    chat.Resource
+	n       int64
+}
+
+const callSpend = `SELECT spend($1, $2, $3, $4, $5, $6, $7)`
+
+func (s spending) args(keep bool) []any {
+	things, spans, mosts := []string{}, []int64{}, []int64{}
+	for _, w := range s.windows {
+		things, spans, mosts = append(things, string(w.What)), append(spans, w.Span.Microseconds()), append(mosts, w.Most)
+	}
+	return []any{s.user, string(s.what), s.n, things, spans, mosts, keep}
+}
+
+// verdict reads what spend returned.
+func (s spending) verdict(result []int64) error {
+	if len(result) != 3 {
+		return fmt.Errorf("spend returned %d numbers", len(result))
+	}
+	if result[0] == 0 {
+		return nil
+	}
+	w, until := s.windows[result[0]-1], time.Time{}
+	if result[1] > 0 {
+		until = timeOf(result[1]).Add(w.Span)
+	}
+	return s.limits.Over(w.Name, timeOf(result[2]), until)
+}
+
+// in counts in a transaction. It keeps the user's other spendings waiting until that ends.
+func (s spending) in(t *tx) error {
+	var result []int64
+	if err := t.queryRow(callSpend, s.args(true), &result); err != nil {
+		return err
+	}
+	return s.verdict(result)
+}
+
+// Spend implements chat.LimitStore.
+func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
+	limits := c.db.limits.For(user)
+	s := spending{limits, limits.Windows(what), user, what, n}
+	if len(s.windows) == 0 {
+		return nil
+	}
+	release, err := c.db.takers.take(ctx, user)
+	if err != nil {
+		return fmt.Errorf("spend: %w", err)
+	}
+	defer release()
+	var result []int64
+	if err := c.db.queryRow(ctx, shortTime, `SELECT s FROM (`+callSpend+` AS s) spent, set_config('synchronous_commit', 'off', true)`, s.args(true), &result); err != nil {
+		return fmt.Errorf("spend: %w", err)
+	}
+	return s.verdict(result)
+}
+
+// Charge implements chat.LimitStore.
+func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
+	if len(c.db.limits.For(user).Windows(what)) == 0 {
+		return nil
+	}
+	_, err := c.db.exec(ctx, longTime, `WITH spared AS (SELECT set_config('synchronous_commit', 'off', true))
+		INSERT INTO spent AS s (user_id, what, at, amount) SELECT $1, $2, now_micros(), $3 FROM spared
+		ON CONFLICT (user_id, what, at) DO UPDATE SET amount = s.amount + excluded.amount`, user, string(what), n)
+	if err != nil {
+		return fmt.Errorf("charge: %w", err)
+	}
+	return nil
+}
+
+// Room implements chat.LimitStore.
+func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
+	limits := c.db.limits.For(user)
+	s := spending{limits, limits.Windows(what), user, what, 1}
+	if len(s.windows) == 0 {
+		return nil
+	}
+	var result []int64
+	if err := c.db.queryRow(ctx, shortTime, callSpend, s.args(false), &result); err != nil {
+		return fmt.Errorf("look for room: %w", err)
+	}
+	return s.verdict(result)
+}
+
+// admitRun counts a question and starts its run, unless the user's limits have no room for it.
+func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, start func(*tx) error) error {
+	release, err := c.db.takers.take(ctx, user)
+	if err != nil {
+		return err
+	}
+	defer release()
+	question := spending{limits, append(limits.Windows(chat.ResourceTokens), limits.Windows(chat.ResourceQuestions)...), user, chat.ResourceQuestions, 1}
+	return c.db.inTx(ctx, shortTime, func(t *tx) error {
+		if err := question.in(t); err != nil { // from here on no other start of this user is under way
+			return err
+		}
+		if most, holds := limits.Of(chat.RunsAtOnce); holds {
+			var running int64
+			if err := t.queryRow(`SELECT count(*) FROM runs WHERE charged = $1 AND charged <> '' AND status = 'running'`, []any{user}, &running); err != nil {
+				return err
+			}
+			if running >= most {
+				return limits.Over(chat.RunsAtOnce, time.Now(), time.Time{})
+			}
+		}
+		return start(t)
+	})
+}
+
+// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is stored already.
+func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
+	if limits == nil {
+		return nil
+	}
+	if err := (spending{limits, limits.Windows(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1}).in(t); err != nil || bytes == 0 {
+		return err
+	}
+	if err := (spending{limits, limits.Windows(chat.ResourceUploadBytes), user, chat.ResourceUploadBytes, bytes}).in(t); err != nil {
+		return err
+	}
+	most, holds := limits.Of(chat.DiskMiB)
+	if !holds {
+		return nil
+	}
+	var used int64
+	if err := t.queryRow(`SELECT coalesce(sum(bytes), 0)::bigint FROM documents WHERE user_id = $1`, []any{user}, &used); err != nil {
+		return err
+	}
+	if used > most {
+		return limits.Over(chat.DiskMiB, time.Now(), time.Time{})
+	}
+	return nil
+}

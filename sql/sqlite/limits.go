@@ -1,0 +1,127 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"footnote/chat"
+)
+
+// SetLimits implements chat.LimitStore, for the documents of this database as well.
+func (c *Chats) SetLimits(l chat.Limits) { c.db.limits = l }
+
+// SetLimits implements corpus.Documents, for the chats of this database as well.
+func (ds *Documents) SetLimits(l chat.Limits) { ds.db.limits = l }
+
+// Spend implements chat.LimitStore.
+func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
+	limits := c.db.limits.For(user)
+	if len(limits.Windows(what)) == 0 {
+		return nil
+	}
+	err := c.db.write(ctx, false, func(tx *tx) error { return tx.spend(limits, user, what, n, time.Now()) })
+	if err != nil {
+		return fmt.Errorf("spend: %w", err)
+	}
+	return nil
+}
+
+// Charge implements chat.LimitStore.
+func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
+	limits := c.db.limits.For(user)
+	if len(limits.Windows(what)) == 0 {
+		return nil
+	}
+	err := c.db.write(ctx, false, func(tx *tx) error { return tx.charge(limits, user, what, n, time.Now()) })
+	if err != nil {
+		return fmt.Errorf("charge: %w", err)
+	}
+	return nil
+}
+
+// Room implements chat.LimitStore.
+func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
+	read := func(query string, args []any, dest ...any) error { return c.db.queryRow(ctx, query, args, dest...) }
+	limits := c.db.limits.For(user)
+	return limits.Check(limits.Windows(what), 1, time.Now(), fullSince(read, user))
+}
+
+// fullSince reads for chat.Limits.Check when what fills a limit was spent.
+func fullSince(read func(query string, args []any, dest ...any) error, user string) chat.FullSince {
+	return func(what chat.Resource, since time.Time, room int64) (time.Time, error) {
+		var at int64
+		err := read(`SELECT coalesce((SELECT at FROM (SELECT at, sum(amount) OVER (ORDER BY at DESC) AS total FROM spent WHERE user = ?1 AND what = ?2 AND at > ?3)
+			WHERE total > ?4 ORDER BY at DESC LIMIT 1), 0)`, []any{user, string(what), micros(since), room}, &at)
+		return timeOf(at), err
+	}
+}
+
+// spend counts n if there is room for it.
+func (t *tx) spend(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
+	if err := limits.Check(limits.Windows(what), n, now, fullSince(t.queryRow, user)); err != nil {
+		return err
+	}
+	return t.charge(limits, user, what, n, now)
+}
+
+// charge counts n and forgets what no limit asks for any more.
+func (t *tx) charge(limits chat.Limits, user string, what chat.Resource, n int64, now time.Time) error {
+	windows := limits.Windows(what)
+	if len(windows) == 0 {
+		return nil
+	}
+	_, err := t.exec(`INSERT INTO spent (user, what, at, amount) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount`,
+		user, string(what), micros(now), n)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`DELETE FROM spent WHERE user = ? AND what = ? AND at <= ?`, user, string(what), micros(now.Add(-windows[len(windows)-1].Span)))
+	return err
+}
+
+// admitRun counts a question, and fails if a user's limits have no room for its run.
+func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
+	if err := limits.Check(limits.Windows(chat.ResourceTokens), 1, now, fullSince(t.queryRow, user)); err != nil {
+		return err
+	}
+	if err := t.spend(limits, user, chat.ResourceQuestions, 1, now); err != nil {
+		return err
+	}
+	if most, holds := limits.Of(chat.RunsAtOnce); holds {
+		var running int64
+		if err := t.queryRow(`SELECT count(*) FROM runs WHERE charged = ? AND charged <> '' AND status = 'running'`, []any{user}, &running); err != nil {
+			return err
+		}
+		if running >= most {
+			return limits.Over(chat.RunsAtOnce, now, time.Time{})
+		}
+	}
+	return nil
+}
+
+// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is stored already.
+func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
+	now := time.Now()
+	if err := t.spend(limits, user, chat.ResourceUploadFiles, 1, now); err != nil {
+		return err
+	}
+	if bytes == 0 {
+		return nil
+	}
+	if err := t.spend(limits, user, chat.ResourceUploadBytes, bytes, now); err != nil {
+		return err
+	}
+	most, holds := limits.Of(chat.DiskMiB)
+	if !holds {
+		return nil
+	}
+	var used int64
+	if err := t.queryRow(`SELECT coalesce(sum(bytes), 0) FROM documents WHERE user = ?`, []any{user}, &used); err != nil {
+		return err
+	}
+	if used > most {
+		return limits.Over(chat.DiskMiB, now, time.Time{})
+	}
+	return nil
+}
