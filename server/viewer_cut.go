@@ -27,25 +27,61 @@ func (p *viewing) part(block int) {
 	if p.v.Panel {
 		size = blocksAside
 	}
-	from := 0
-	if len(p.blocks) > size {
-		from = min(max(block-size/3, 0), len(p.blocks)-size)
-	}
-	to := min(from+size, len(p.blocks))
-	if from == to {
+	if len(p.blocks) == 0 {
 		return
 	}
+	from, to := p.window(block, size)
 	p.v.Blocks, p.v.Offset = p.blocks[from:to], p.blocks[from].Start
 	end := p.blocks[to-1].End
 	if to < len(p.blocks) {
 		p.v.Next = p.blocks[to].Start
 		end = p.v.Next
-		p.v.Later = p.address("at", p.blocks[min(to+size/3, len(p.blocks)-1)].ID, p.blocks[to].ID)
+		at := min(to+size/3, len(p.blocks)-1)
+		if first, _ := p.window(at, size); first > to {
+			at = to // the window around the farther block would leave blocks out
+		}
+		p.v.Later = p.address("at", p.blocks[at].ID, p.blocks[to].ID)
 	}
 	if from > 0 {
-		p.v.Earlier = p.address("at", p.blocks[max(from-2*size/3, 0)].ID, p.blocks[from-1].ID)
+		at := max(from-2*size/3, 0)
+		if _, end := p.window(at, size); end < from {
+			at = from - 1
+		}
+		p.v.Earlier = p.address("at", p.blocks[at].ID, p.blocks[from-1].ID)
 	}
 	p.v.Text = runes(p.text, p.v.Offset, end)
+}
+
+// window returns the range of blocks to draw around one: at most size of them, and fewer if they have more than MaxBlockNodes nodes. It
+// always holds the block itself.
+func (p *viewing) window(block, size int) (from, to int) {
+	from = max(min(block-size/3, len(p.blocks)-size), 0)
+	to = min(from+size, len(p.blocks))
+	nodes := 0
+	for _, b := range p.blocks[from:to] {
+		nodes += views.BlockNodes(b)
+	}
+	if nodes <= views.MaxBlockNodes {
+		return from, to
+	}
+	first, last := from, to
+	left := views.MaxBlockNodes - views.BlockNodes(p.blocks[block])
+	before := left / 3
+	for from = block; from > first; from-- {
+		n := views.BlockNodes(p.blocks[from-1])
+		if n > before {
+			break
+		}
+		before, left = before-n, left-n
+	}
+	for to = block + 1; to < last; to++ {
+		n := views.BlockNodes(p.blocks[to])
+		if n > left {
+			break
+		}
+		left -= n
+	}
+	return from, to
 }
 
 // sheets shows the pages around one.

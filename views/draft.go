@@ -95,6 +95,11 @@ func plainBlock(src []byte) Block {
 	if len(src) > maxPlain {
 		src, note = src[:maxPlain], txtTooLarge+" "+txtTooLargeCut
 	}
-	return Block{N: 1, HTML: `<p class="notice" data-testid="too-large"><span>` + html.EscapeString(note) + `</span></p><pre class="plain" tabindex="0" dir="auto">` +
+	return Block{N: 1, HTML: tooLargeNotice(note) + `<pre class="plain" tabindex="0" dir="auto">` +
 		html.EscapeString(strings.ToValidUTF8(string(src), "")) + `</pre>`}
+}
+
+// tooLargeNotice says above a plain text why it is plain.
+func tooLargeNotice(note string) string {
+	return `<p class="notice" data-testid="too-large"><span>` + html.EscapeString(note) + `</span></p>`
 }

@@ -198,7 +198,8 @@ type group struct {
 // numberedBlock knows where the next block begins.
 type numberedBlock struct {
 	corpus.Block
-	next int
+	next  int
+	plain bool // too large to draw: only its text is shown
 }
 
 // groups puts the items of one list together.
@@ -209,8 +210,8 @@ func (v *Viewer) groups() []group {
 		if i+1 < len(v.Blocks) {
 			next = v.Blocks[i+1].Start
 		}
-		nb := numberedBlock{b, next}
-		if b.Kind != corpus.BlockList {
+		nb := numberedBlock{b, next, tooLarge(b)}
+		if b.Kind != corpus.BlockList || nb.plain {
 			out = append(out, group{blocks: []numberedBlock{nb}})
 			continue
 		}

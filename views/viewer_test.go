@@ -21,6 +21,8 @@ func TestInlineText(t *testing.T) {
 		{"text is text", nil, Span{}, Span{}, "Bold link tail &lt;b&gt;"},
 		{"formatting nests", []corpus.Mark{strong, link("https://example.org/")}, Span{}, Span{},
 			"<strong>Bold </strong><strong>" + web + "link</a></strong> tail &lt;b&gt;"},
+		{"bold inside bold is bold once", []corpus.Mark{strong, {Kind: "strong", Start: 0, End: 4}}, Span{}, Span{},
+			"<strong>Bold</strong><strong> link</strong> tail &lt;b&gt;"},
 		{"a quote that ends inside a link splits it", []corpus.Mark{link("https://example.org/")}, Span{}, Span{0, 7},
 			`<mark class="quote" id="cited">Bold ` + web + `li</a></mark>` + web + "nk</a> tail &lt;b&gt;"},
 		{"the quote lies dark in the light passage", nil, Span{0, 14}, Span{5, 9},

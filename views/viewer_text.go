@@ -105,12 +105,17 @@ func (v *Viewer) anchor() int {
 func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string) {
 	var closing []string
 	linked := false
+	opened := map[string]bool{} // bold text inside bold text is one element
 	for _, m := range marks {
 		if at < m.Start || at >= m.End {
 			continue
 		}
 		switch m.Kind {
 		case "strong", "em", "code":
+			if opened[m.Kind] {
+				continue
+			}
+			opened[m.Kind] = true
 			b.WriteString("<" + m.Kind + ">")
 			closing = append(closing, "</"+m.Kind+">")
 		case "link":
@@ -175,6 +180,20 @@ func (v *Viewer) code(b numberedBlock) templ.Component {
 			return err
 		}
 		_, err := io.WriteString(w, `</code></pre>`)
+		return err
+	})
+}
+
+// plain draws the text of a block that is too large to be drawn with its form. A table's rows are lines of its text.
+func (v *Viewer) plain(b numberedBlock) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		if _, err := io.WriteString(w, tooLargeNotice(txtTooLarge)+`<pre class="plain" tabindex="0" dir="auto">`); err != nil {
+			return err
+		}
+		if err := templ.Join(v.inline(nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, `</pre>`)
 		return err
 	})
 }

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"footnote/chat"
+	"footnote/views"
+)
+
+// gridText is a Markdown table of rows × columns.
+func gridText(rows, columns int, cell func(row, column int) string) string {
+	var b strings.Builder
+	for r := range rows {
+		for c := range columns {
+			b.WriteString("| " + cell(r, c) + " ")
+		}
+		b.WriteString("|\n")
+		if r == 0 {
+			b.WriteString(strings.Repeat("|---", columns) + "|\n")
+		}
+	}
+	return b.String() + "\n"
+}
+
+// cellName is a different word for each cell.
+func cellName(row, column int) string { return "r" + strconv.Itoa(row) + "c" + strconv.Itoa(column) }
+
+func TestALargeTableIsDrawnWithinTheBudget(t *testing.T) {
+	sparse := func(row, column int) string {
+		if row == 20 && column >= 7 && column <= 9 {
+			return cellName(row, column)
+		}
+		return ""
+	}
+	for _, tt := range []struct {
+		name        string
+		table       string
+		first, last string // of the quote
+		plain       bool
+	}{
+		{"long cells: the table's parts around the quote", gridText(400, 400, cellName), "r300c7", "r300c9", false},
+		{"empty cells: one part alone is too large", gridText(400, 400, sparse), "r20c7", "r20c9", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			d := b.added("grid.md", "# Grid\n\nBefore it.\n\n"+tt.table+"Behind it.\n")
+			text, err := b.library.Text(t.Context(), chat.Local, d.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from := strings.Index(text, tt.first)
+			quote := text[from : from+strings.Index(text[from:], tt.last)+len(tt.last)]
+			c := b.cited(d, quote, nil)
+			for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+				if n := len(elements(root, func(*html.Node) bool { return true })); n > views.MaxBlockNodes {
+					t.Errorf("%d elements are drawn, want at most %d", n, views.MaxBlockNodes)
+				}
+				notices := elements(root, func(n *html.Node) bool { return attribute(n, "data-testid") == "too-large" })
+				if got := len(notices) > 0; got != tt.plain {
+					t.Errorf("it is said that the table is too large: %v, want %v", got, tt.plain)
+				}
+				if got := marked(root, "mark", "quote"); got != quote {
+					t.Errorf("the marks hold %q, want %q", got, quote)
+				}
+				if n := len(elements(root, func(n *html.Node) bool { return attribute(n, "id") == "cited" })); n != 1 {
+					t.Errorf("%d elements have the id that the address names, want 1", n)
+				}
+				if got := marked(root, "pre", "plain"); tt.plain && (!strings.Contains(got, quote) || strings.Count(got, "\n") < 20) {
+					t.Errorf("the table's text has %d lines, want its rows with %q", strings.Count(got, "\n")+1, quote)
+				}
+			}
+		})
+	}
+}
+
+func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
+	b := newBench(t)
+	var long strings.Builder
+	for i := range 60 {
+		long.WriteString("Table number " + strconv.Itoa(i) + ".\n\n" + gridText(30, 30, cellName))
+	}
+	d := b.added("tables.md", long.String())
+	walk := func(address, link string) map[string]bool {
+		seen := map[string]bool{}
+		for steps := 0; address != ""; steps++ {
+			if steps > 30 {
+				t.Fatalf("the parts do not end: %s", address)
+			}
+			root := parsed(t, b.send("GET", address, "", "Accept", "text/html").body)
+			if n := len(elements(root, func(*html.Node) bool { return true })); n > views.MaxBlockNodes {
+				t.Errorf("%s draws %d elements, want at most %d", address, n, views.MaxBlockNodes)
+			}
+			address = ""
+			for _, n := range elements(root, func(n *html.Node) bool { return hasClass(n, "block") }) {
+				seen[attribute(n, "id")] = true
+			}
+			for _, n := range elements(root, func(n *html.Node) bool { return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == link }) {
+				address, _, _ = strings.Cut(attribute(n, "href"), "#")
+			}
+		}
+		return seen
+	}
+	blocks, err := b.library.Blocks(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := walk("/d/"+d.ID, views.LaterPart); len(seen) != len(blocks) {
+		t.Errorf("going on from the beginning shows %d blocks, want %d", len(seen), len(blocks))
+	}
+	if seen := walk("/d/"+d.ID+"?at="+blocks[len(blocks)-1].ID, "Earlier part"); len(seen) != len(blocks) {
+		t.Errorf("going back from the end shows %d blocks, want %d", len(seen), len(blocks))
+	}
+}
