@@ -9,10 +9,18 @@ import milvus
 root, programs, port = sys.argv[1], sys.argv[2], sys.argv[3]
 
 
+taken = {int(port)}
+
+
 def free():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Returns a port that is free now and was not returned before: the system may offer the same one twice."""
+    while True:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            found = s.getsockname()[1]
+        if found not in taken:
+            taken.add(found)
+            return found
 
 
 config = milvus.MilvusServerConfig(data_dir=root)
