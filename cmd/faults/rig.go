@@ -111,6 +111,7 @@ func (g *rig) newReplica(i int) (*replica, error) {
 	r.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "TMPDIR=" + os.TempDir(), "FOOTNOTE_LOG_LEVEL=info",
 		"DATABASE_URL=postgres://postgres@/postgres?host=" + url.QueryEscape(sockets),
+		"FOOTNOTE_LIMITS_DISK_RESERVE_MIB=0", // the disks that run full are smaller than the reserve
 		"FOOTNOTE_BLOBS=file://" + filepath.Join(g.dir, "originals"),
 		"MILVUS_ADDRESS=" + r.links[onMilvus].addr,
 		"OPENAI_BASE_URL=http://" + r.links[onModel].addr + "/v1", "OPENAI_API_KEY=faults", "OPENAI_MODEL=scripted", "OPENAI_EMBEDDING_MODEL=hash",

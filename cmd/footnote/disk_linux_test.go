@@ -59,6 +59,29 @@ func TestAFullDiskRefusesWhatIsNewKeepsTheRestAndHeals(t *testing.T) {
 	s.add(file{"new.md", "# New\n\nThis file comes while the disk has room again.\n"})
 }
 
+// What uploads must leave free is more than any disk of a test has: questions are stored all the same.
+func TestTheReserveOfDiskIsKeptForQuestions(t *testing.T) {
+	t.Parallel()
+	dir := newDir(t)
+	s := serve(t, dir)
+	s.add(books...)
+	if code := s.end(unix.SIGTERM); code != 0 {
+		t.Fatalf("exit code = %d, want 0", code)
+	}
+	s = serve(t, dir, "FOOTNOTE_LIMITS_DISK_RESERVE_MIB=1000000000")
+	r := s.upload(file{"new.md", "# New\n\nThis file comes while the disk is nearly full.\n"})
+	answer := decode[uploadAnswer](t, r.body)
+	if r.status != http.StatusInsufficientStorage || r.header.Get("Retry-After") == "" {
+		t.Errorf("upload: status = %d, Retry-After = %q, want 507 and seconds: %s", r.status, r.header.Get("Retry-After"), r.body)
+	}
+	if len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" || !strings.Contains(answer.Rejected[0].Detail, "are kept for questions") {
+		t.Errorf("upload: rejected = %+v, want one file with disk_full and the reason", answer.Rejected)
+	}
+	if log := s.follow(s.begin("What is the rent?").RunID); log.done.Status != chat.RunCompleted || len(log.answer.Citations) == 0 {
+		t.Errorf("question: status = %s with %d citations, want completed with some", log.done.Status, len(log.answer.Citations))
+	}
+}
+
 // A disk that runs full in the middle of a run ends it with its reason, or lets it end once there is room.
 func TestADiskThatFillsDuringARun(t *testing.T) {
 	t.Parallel()
