@@ -28,7 +28,7 @@ func (s *Server) showSession(c echo.Context, status int, id string, no *refused)
 	if err != nil {
 		return err
 	}
-	runs, err := s.store.Runs(ctx, scope, id)
+	runs, lost, err := s.readableRuns(ctx, scope, id)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,18 @@ func (s *Server) showSession(c echo.Context, status int, id string, no *refused)
 	if page.Running && (no != nil || c.QueryParams().Has("still")) {
 		page.Running, page.Still = false, true
 	}
-	return s.showPage(c, status, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting}), nil)
+	return s.showPage(c, status, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting, Lost: lost}), nil)
+}
+
+// readableRuns returns the runs of a session. lost reports that their stored rows are damaged: then there are none, and the failure is
+// logged. Any other failure is returned.
+func (s *Server) readableRuns(ctx context.Context, scope chat.Scope, session string) (runs []chat.Run, lost bool, err error) {
+	runs, err = s.store.Runs(ctx, scope, session)
+	if err == nil || ctx.Err() != nil || asError(err).Code != chat.CodeInternal {
+		return runs, false, err
+	}
+	s.log.ErrorContext(ctx, "conversation could not be read: shown without its turns", "session", session, "error", err)
+	return nil, true, nil
 }
 
 // turns folds the runs of the shown branch.

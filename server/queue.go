@@ -179,7 +179,7 @@ func (s *Server) nextTurns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	runs, err := s.store.Runs(ctx, scope, id)
+	runs, _, err := s.readableRuns(ctx, scope, id)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,7 @@ const (
 	txtLeaveWhy      = "Footnote does not know that site. The address was written by a model or stands in a document."
 	txtLeaveGo       = "Open this address"
 	txtLeaveStay     = "Back to Footnote"
+	txtTurnsLost     = "Some of this conversation can't be read."
 	txtTooLarge      = "This text is too large to draw. It is shown as it was written."
 	txtTooLargeCut   = "Only its beginning is shown: Export has all of it."
 	txtNoSource      = "no source"

@@ -45,6 +45,10 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 			if err := tt.spoil(t, s.dir); err != nil {
 				t.Fatal(err)
 			}
+			shown := s.send("GET", "/c/s", nil, header{"Accept", "text/html"})
+			if shown.status != http.StatusOK || !strings.Contains(shown.body, `data-testid="turns-lost"`) || !strings.Contains(shown.body, `name="message"`) {
+				t.Errorf("the conversation's page: %d %.2000s; want a sentence and the question box", shown.status, shown.body)
+			}
 			got := s.send("POST", "/agent/chat", body)
 			if got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") || !strings.Contains(got.body, `"notes":["The conversation so far can't be read: answering without it."]`) {
 				t.Errorf("after: %d %s", got.status, got.body)
