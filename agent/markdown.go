@@ -17,6 +17,10 @@ const (
 	codeLine // inside a fenced code block, its fences included
 )
 
+// maxOpenItems is how many list items in one another are followed: views draw no more levels either. Each further marker is text, so that a line
+// of markers alone takes time in proportion to its length.
+const maxOpenItems = 100
+
 // openFence is a fenced code block whose end has not come. The zero value means that there is none.
 type openFence struct {
 	char   byte // '`' or '~'
@@ -60,7 +64,7 @@ func (r *lineReader) kindOf(line string) lineKind {
 		return blankLine
 	}
 	kind := kindOfText(rest)
-	for {
+	for len(r.items) < maxOpenItems {
 		content, inner := cutListMarker(column, rest)
 		if inner == "" {
 			break

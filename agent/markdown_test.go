@@ -158,3 +158,11 @@ func FuzzWriterAndClaimsReadTheSameFootnotes(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, said string) { heldToMarkdown(t, strings.ToValidUTF8(said, "")) })
 }
+
+func TestALineOfListMarkersTakesBoundedSpace(t *testing.T) {
+	var r lineReader
+	r.read(strings.Repeat("* ", 40_000) + "a")
+	if got := len(r.items); got > maxOpenItems {
+		t.Errorf("open list items = %d, want at most %d", got, maxOpenItems)
+	}
+}

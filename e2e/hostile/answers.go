@@ -27,6 +27,7 @@ var hostileAnswers = map[string]func() []byte{
 		return []byte(b.String())
 	},
 	"brackets":         times("[", 100_000),
+	"list markers":     times("* ", 80_000),
 	"images":           times("![", 100_000),
 	"links in links":   around("", times("[a](", 60_000), ""),
 	"emphasis":         times("*a **a _a __a ", 100_000),
