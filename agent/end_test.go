@@ -64,7 +64,10 @@ func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
 	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want {
 		t.Errorf("done = %+v, error = %+v; want failed, %q", d, d.Error, want)
 	}
+	if err := h.runs.Stop(ctx); err != nil { // the run's goroutine has ended
+		t.Fatal(err)
+	}
 	if len(h.runs.unended) != 0 {
-		t.Errorf("remembered still: %v", h.runs.unended)
+		t.Errorf("remembered still: %v, want none", h.runs.unended)
 	}
 }

@@ -59,7 +59,7 @@ func TestCostlyTextsTakeBoundedMemory(t *testing.T) {
 		for name, src := range costly(n) {
 			var blocks []Block
 			took := allocated(func() { blocks = m.Whole(src, nil, citeOne) })
-			if most := uint64(20<<20 + 1500*len(src)); took > most {
+			if most := uint64(20<<20+1500*len(src)) * detectorShare; took > most {
 				t.Errorf("%s, %d bytes: %d bytes of memory, want at most %d", name, len(src), took, most)
 			}
 			out := 0

@@ -19,7 +19,7 @@ func settingsOf(t *testing.T, text string) (*commands, error) {
 		t.Fatal(err)
 	}
 	var cli commands
-	parser, err := kong.New(&cli, kong.Vars{"version": "test"}, kong.Writers(&bytes.Buffer{}, &bytes.Buffer{}))
+	parser, err := kong.New(&cli, settingVars(), kong.Writers(&bytes.Buffer{}, &bytes.Buffer{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ strategies:
 
 func TestAliasesStandForSettings(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&commands{}, kong.Vars{"version": "test"})
+	parser, err := kong.New(&commands{}, settingVars())
 	if err != nil {
 		t.Fatal(err)
 	}

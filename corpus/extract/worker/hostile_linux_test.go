@@ -3,6 +3,7 @@ package worker_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -53,7 +54,8 @@ func wide(columns, rows int) string {
 
 // TestHostileFilesStayInTheirMemory reads each file, and wants what becomes of it and no worker above the limit.
 func TestHostileFilesStayInTheirMemory(t *testing.T) {
-	files := newReader(t, func(c *worker.Config) { c.BatchLimit = 20 * time.Second })
+	command := plainWorker(t)
+	files := newReader(t, func(c *worker.Config) { c.BatchLimit, c.Command = 20*time.Second, command })
 	for _, tt := range []struct {
 		name string
 		file corpus.File
@@ -98,6 +100,18 @@ func TestHostileFilesStayInTheirMemory(t *testing.T) {
 			t.Logf("%d bytes, %d blocks in %v", len(x.Text), len(x.Blocks), time.Since(began).Round(time.Millisecond))
 		})
 	}
+}
+
+// plainWorker builds this test's worker without the race detector, which takes several times the memory, and returns the command that runs it.
+func plainWorker(t *testing.T) []string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "worker.test")
+	build := exec.Command("go", "test", "-buildvcs=false", "-vet=off", "-c", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go test -c: %v\n%s", err, out)
+	}
+	return []string{binary, "extract-worker"}
 }
 
 func fonts(n int) string {
