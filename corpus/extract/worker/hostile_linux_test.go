@@ -16,6 +16,9 @@ import (
 	"footnote/corpus/extract/worker"
 )
 
+// plainName is the name of the program that plainWorker builds.
+const plainName = "plainworker"
+
 // peaks notes the most resident memory, as the kernel counts it, of each child of this process, until stop returns it in bytes by process.
 func peaks(t *testing.T) (stop func() map[int]int64) {
 	t.Helper()
@@ -29,6 +32,9 @@ func peaks(t *testing.T) (stop func() map[int]int64) {
 			for _, task := range tasks {
 				raw, _ := os.ReadFile(task) // a thread that has ended has none
 				for pid := range strings.FieldsSeq(string(raw)) {
+					if exe, _ := os.Readlink("/proc/" + pid + "/exe"); filepath.Base(exe) != plainName {
+						continue // not yet the worker: between fork and exec a child shows its parent's memory
+					}
 					status, _ := os.ReadFile("/proc/" + pid + "/status")
 					_, after, _ := strings.Cut(string(status), "VmHWM:")
 					fields := strings.Fields(after)
@@ -105,7 +111,7 @@ func TestHostileFilesStayInTheirMemory(t *testing.T) {
 // plainWorker builds this test's worker without the race detector, which takes several times the memory, and returns the command that runs it.
 func plainWorker(t *testing.T) []string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "worker.test")
+	binary := filepath.Join(t.TempDir(), plainName)
 	build := exec.Command("go", "test", "-buildvcs=false", "-vet=off", "-c", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
