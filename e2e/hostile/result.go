@@ -26,7 +26,6 @@ type result struct {
 	peak     int64 // bytes: VmHWM of the server
 	idle     int64 // bytes: VmRSS of the server at rest
 	worker   int64 // bytes: the largest VmHWM of a child
-	workers  int64 // bytes: the largest sum of the children's VmRSS
 	disk     int64 // bytes more than before
 	health   time.Duration
 	question time.Duration
@@ -107,17 +106,14 @@ func (r *result) judge(s *site, others int64) {
 	}
 }
 
-// watchChildren notes the largest worker, and the largest sum of them, until ctx ends.
+// watchChildren notes the largest worker until ctx ends.
 func (s *site) watchChildren(ctx context.Context, r *result) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		var sum int64
 		for _, pid := range childrenOf(s.server.cmd.Process.Pid) {
 			r.worker = max(r.worker, memoryOf(pid, "VmHWM"))
-			sum += memoryOf(pid, "VmRSS")
 		}
-		r.workers = max(r.workers, sum)
 		select {
 		case <-ctx.Done():
 			return
