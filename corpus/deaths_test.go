@@ -37,8 +37,10 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 		jobs []corpus.Job
 		read int // how often the file is opened
 	}{
-		{"the process that reads it", []corpus.Job{{Attempt: 1}, {Attempt: 2}, {Attempt: 3}}, 3},
-		{"the server", []corpus.Job{{Attempt: 4, Deaths: 3}}, 0},
+		{"the process that reads it", []corpus.Job{{Attempt: 1}, {Attempt: 2, Deaths: 1}, {Attempt: 3, Deaths: 2}}, 3},
+		{"the process that reads it, after other failures", []corpus.Job{{Attempt: 7}, {Attempt: 8, Deaths: 1}, {Attempt: 9, Deaths: 2}}, 3},
+		{"the server", []corpus.Job{{Attempt: 1, Deaths: 3}}, 0},
+		{"the server, then the process that reads it", []corpus.Job{{Attempt: 1, Deaths: 2}}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			read := 0

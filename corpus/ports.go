@@ -191,8 +191,9 @@ type Job struct {
 	DocumentID string
 	User       string // who owns the document; empty means chat.LocalUser
 	SHA256     string // of the version to work on
-	Attempt    int    // from 1; 0 when it is queued
-	// Deaths is how many attempts before this one never ended, since the process that worked on them died. Each is counted before its work begins.
+	Attempt    int    // from 1; 0 when it is queued. Attempts that a process died in do not count.
+	// Deaths is how many attempts before this one the document may be blamed for: the process that read it was ended (ErrReaderDied), or the
+	// process that worked on the queue died while this was the only job of its kind at work there.
 	Deaths int
 	// Fresh says that nobody ever worked on the document's vectors. One Do at most is told, whatever becomes of it; a queue may forget it.
 	Fresh bool
@@ -235,6 +236,7 @@ type Queue interface {
 	Ensure(ctx context.Context, job Job) error
 	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who have jobs waiting, none gets a second
 	// one done before each got a first. A user's own come oldest first. Any number of processes may work on the same queue.
+	// Jobs that were at work in a process that died come first, each while no other of its kind is at work in its process, until an attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error
 	// Cancel ends all jobs of a document, those at work in other processes too. It does not wait for them.
 	Cancel(ctx context.Context, documentID string) error

@@ -60,10 +60,10 @@ func (l *Library) settle(ctx context.Context, job Job, err error) error {
 	case code == chat.CodeConflict || code == chat.CodeNotFound: // cancelled, deleted or replaced meanwhile
 		return nil
 	case broken && job.Kind == JobIngest:
-	case errors.Is(err, ErrReaderDied) && job.Attempt >= maxDeaths:
+	case errors.Is(err, ErrReaderDied) && job.Deaths+1 >= maxDeaths:
 		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
 		failure = failedThrice
-	case job.Attempt < maxAttempts || code == chat.CodeDiskFull || code == chat.CodeUnavailable || job.Kind == JobEmbed:
+	case errors.Is(err, ErrReaderDied) || job.Attempt < maxAttempts || code == chat.CodeDiskFull || code == chat.CodeUnavailable || job.Kind == JobEmbed:
 		l.cfg.Log.WarnContext(ctx, "a job is tried again", "kind", job.Kind, "document", job.DocumentID, "attempt", job.Attempt, "error", err)
 		return err
 	default:

@@ -92,33 +92,8 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		eventuallyEmpty(t, q)
 	})
-	t.Run("attempts whose process died are counted, others are not", func(t *testing.T) {
-		t.Parallel()
-		q, _ := open(t)
-		mortal, ok := q.(Mortal)
-		if !ok {
-			t.Fatalf("%T can't be made to die", q)
-		}
-		enqueue(t, q, corpus.JobIngest, "u", "d1")
-		mortal.TakeAndDie(t, corpus.JobIngest)
-		w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
-			if job.Attempt == 2 {
-				return errors.New("it ends with an error")
-			}
-			return wait(ctx, nil)
-		}, corpus.JobIngest)
-		if job := w.next(t); job.Attempt != 2 || job.Deaths != 1 {
-			t.Errorf("after a death the job is %+v, want attempt 2 and 1 death", job)
-		}
-		if job := w.next(t); job.Attempt != 3 || job.Deaths != 1 {
-			t.Errorf("after an error the job is %+v, want attempt 3 and still 1 death", job)
-		}
-		w.stop()
-		if job := startWork(t, q, 1, nil, corpus.JobIngest).next(t); job.Attempt != 3 || job.Deaths != 1 {
-			t.Errorf("after work cut short the job is %+v, want attempt 3 and still 1 death", job)
-		}
-		eventuallyEmpty(t, q)
-	})
+	t.Run("a job is blamed for a death while it was alone at work", func(t *testing.T) { testDeaths(t, open) })
+	t.Run("jobs at work when their process died are done one at a time", func(t *testing.T) { testSuspects(t, open) })
 	t.Run("cancelling ends a job wherever it is", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -188,11 +163,6 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			}
 		}
 	})
-}
-
-// Mortal is a queue of a test that can take a job as a process does that dies right after, and whose lease has ended.
-type Mortal interface {
-	TakeAndDie(t *testing.T, kind corpus.JobKind)
 }
 
 // testTurns: whoever comes late is served next, and both go on in turns.

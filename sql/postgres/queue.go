@@ -36,11 +36,17 @@ type jobArgs struct {
 	Turn     int64  `json:"turn"`            // see queue_turns.go
 	Fresh    string `json:"fresh,omitempty"` // life, when a fresh job was added; taken off when a replica is told
 	// Begun is how many attempts have begun and not ended, this one included: takeTurns adds one, ended takes it off.
-	Begun int `json:"begun,omitempty"`
+	Begun  int `json:"begun,omitempty"`
+	Deaths int `json:"deaths,omitempty"` // see corpus.Job
+	// Two more are known to statements only: "alone", of a job that is done alone in its process until an attempt ends, since the last process that
+	// worked on it died; and "others", of one at work beside a job of the same process that was put back.
 }
 
 // Kind is River's name for the shape of these arguments; it is in the database.
 func (jobArgs) Kind() string { return "document" }
+
+// attempt is what corpus.Job calls so, of a job that River has given out so many times.
+func (a jobArgs) attempt(taken int) int { return taken - max(a.Begun-1, 0) }
 
 // maxTries is as much as the column holds: corpus decides when to give up.
 const maxTries = 1<<15 - 1

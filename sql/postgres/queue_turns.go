@@ -16,12 +16,18 @@ const nextTurn = `1 + greatest(
 	coalesce((SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'running'),
 		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now())), 0)`
 
-// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins.
+// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins. Jobs that are to be done alone come
+// first, those last that were blamed most: while any waits or is at work here, no other is taken.
 const takeTurns = `
-	WITH next AS (SELECT id FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
-		ORDER BY (args->>'turn')::bigint, id LIMIT $2 FOR UPDATE SKIP LOCKED)
+	WITH here AS (SELECT count(*) AS jobs, count(*) FILTER (WHERE args ? 'alone') AS alone FROM river_job
+		WHERE queue = $1 AND state = 'running' AND attempted_by = ARRAY[$3::text]),
+	suspects AS (SELECT EXISTS (SELECT FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now() AND args @> '{"alone": true}') AS wait),
+	next AS (SELECT id FROM river_job, here, suspects WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
+			AND here.alone = 0 AND (NOT suspects.wait OR here.jobs = 0 AND args ? 'alone')
+		ORDER BY CASE WHEN suspects.wait THEN coalesce((args->>'deaths')::int, 0) END, (args->>'turn')::bigint, id
+		LIMIT (SELECT CASE WHEN wait THEN 1 ELSE $2::bigint END FROM suspects) FOR UPDATE OF river_job SKIP LOCKED)
 	UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY[$3::text],
-		args = args || jsonb_build_object('begun', coalesce((args->>'begun')::int, 0) + 1)
+		args = args - 'others' || jsonb_build_object('begun', coalesce((args->>'begun')::int, 0) + 1)
 	FROM next WHERE river_job.id = next.id RETURNING river_job.id`
 
 // turnDriver is River's driver but for the order in which it takes jobs.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -78,7 +79,11 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 type retries struct{}
 
 func (retries) NextRetry(job *rivertype.JobRow) time.Time {
-	return time.Now().Add(corpus.JobBackoff(job.Attempt))
+	var args jobArgs
+	if err := json.Unmarshal(job.EncodedArgs, &args); err != nil { // River has read them before
+		args = jobArgs{}
+	}
+	return time.Now().Add(corpus.JobBackoff(args.attempt(job.Attempt)))
 }
 
 // riverWorker does jobs of all kinds.
@@ -91,7 +96,8 @@ type riverWorker struct {
 // Work implements river.Worker.
 func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	job := corpus.Job{
-		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256, Attempt: row.Attempt, Deaths: max(row.Args.Begun-1, 0),
+		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256,
+		Attempt: row.Args.attempt(row.Attempt), Deaths: row.Args.Deaths,
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -110,7 +116,7 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	stop(nil)
 	lease.Wait()
 	if err != nil {
-		w.ended(ctx, row.ID)
+		w.ended(ctx, row.ID, cause == nil, errors.Is(err, corpus.ErrReaderDied))
 	}
 	switch {
 	case errors.Is(cause, corpus.ErrCancelled):
@@ -121,15 +127,16 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	return err
 }
 
-// ended takes an attempt off the count of those that have begun: it will come again. Where that fails the attempt counts as one whose process
-// died.
-func (w *riverWorker) ended(ctx context.Context, id int64) {
+// ended takes an attempt off the count of those that have begun: it will come again. byItself says that it was not cut short, so that the job
+// need not be done alone, and died that the process that read the file was ended.
+func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
 	defer cancel()
-	_, err := w.db.exec(last, shortTime, `UPDATE river_job SET args = args || jsonb_build_object('begun', (args->>'begun')::int - 1)
-		WHERE id = $1 AND (args->>'begun')::int > 0`, id)
+	_, err := w.db.exec(last, shortTime, `UPDATE river_job SET args = CASE WHEN $2 THEN args - 'alone' ELSE args END || jsonb_build_object(
+			'begun', (args->>'begun')::int - 1, 'deaths', coalesce((args->>'deaths')::int, 0) + CASE WHEN $2 AND $3 THEN 1 ELSE 0 END)
+		WHERE id = $1 AND (args->>'begun')::int > 0`, id, byItself, died)
 	if err != nil {
-		w.db.log.WarnContext(last, "an attempt counts as one that never ended", "job", id, "error", err)
+		w.db.log.WarnContext(last, "how an attempt ended is not recorded", "job", id, "error", err)
 	}
 }
 
@@ -173,10 +180,7 @@ func (q *Queue) rescueDead(ctx context.Context) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
 	for {
-		n, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (SELECT id FROM river_job
-			WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1)
-			OR state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $2)
-			ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`, corpus.JobLease.Seconds(), (corpus.JobBackoff(math.MaxInt) + time.Minute).Seconds())
+		n, err := q.rescue(ctx)
 		if err != nil && ctx.Err() == nil {
 			q.db.log.WarnContext(ctx, "look for jobs of dead replicas", "error", err)
 		}
@@ -189,6 +193,30 @@ func (q *Queue) rescueDead(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// putBack puts back jobs whose lease has ended. Leases of one replica end one after the other: those that are still at work there are marked, so
+// that none of them is blamed when it is the last one.
+const putBack = `
+	WITH dead AS (SELECT id, queue, attempted_by FROM river_job WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1)
+		ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED),
+	replicas AS (SELECT job.queue, job.attempted_by, count(*) AS jobs FROM river_job job
+		WHERE state = 'running' AND EXISTS (SELECT FROM dead WHERE dead.queue = job.queue AND dead.attempted_by = job.attempted_by) GROUP BY 1, 2),
+	others AS (UPDATE river_job SET args = args || '{"others": true}' WHERE id IN (SELECT job.id FROM river_job job JOIN replicas USING (queue, attempted_by)
+		WHERE state = 'running' AND job.id NOT IN (SELECT id FROM dead) FOR UPDATE OF job SKIP LOCKED))
+	UPDATE river_job job SET state = 'available', scheduled_at = now(), args = job.args || jsonb_build_object('alone', true, 'deaths',
+		coalesce((job.args->>'deaths')::int, 0) + CASE WHEN replicas.jobs > 1 OR job.args ? 'others' THEN 0 ELSE 1 END)
+	FROM dead JOIN replicas USING (queue, attempted_by) WHERE job.id = dead.id`
+
+// rescue looks once for jobs to put back, and returns how many it found.
+func (q *Queue) rescue(ctx context.Context) (n int64, err error) {
+	if n, err = q.db.exec(ctx, shortTime, putBack, corpus.JobLease.Seconds()); err != nil {
+		return n, err
+	}
+	late, err := q.db.exec(ctx, shortTime, `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (SELECT id FROM river_job
+		WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $1)
+		ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)`, (corpus.JobBackoff(math.MaxInt) + time.Minute).Seconds())
+	return n + late, err
 }
 
 func isNotFound(err error) bool {

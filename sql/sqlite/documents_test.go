@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"testing"
+	"time"
 
 	"footnote/corpus"
 	"footnote/corpus/corpustest"
@@ -36,13 +37,14 @@ func TestQueue(t *testing.T) {
 type mortal struct{ *Queue }
 
 // TakeAndDie implements corpustest.Mortal: the next process frees what this one left at work.
-func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind) {
+func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
-	_, _, ok, err := q.take(t.Context(), kind)
-	if err == nil {
-		err = q.free(t.Context())
+	for range jobs {
+		if _, _, ok, err := q.take(t.Context(), kind, time.Now()); err != nil || !ok {
+			t.Fatalf("take a job: %v, %v", ok, err)
+		}
 	}
-	if err != nil || !ok {
-		t.Fatalf("take a job: %v, %v", ok, err)
+	if err := q.free(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -120,16 +120,29 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// take gives the first job whose time has come to one caller; ok is false when there is none.
-func (q *Queue) take(ctx context.Context, kind corpus.JobKind) (n int64, job corpus.Job, ok bool, err error) {
-	const next = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ? ORDER BY turn, n LIMIT 1`
-	err = q.db.queryRow(ctx, next, []any{kind, time.Now().UnixMicro()}, &n) // an empty queue is asked often: that must not keep the writer busy
+// take gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has to wait for others to end.
+func (q *Queue) take(ctx context.Context, kind corpus.JobKind, now time.Time) (n int64, job corpus.Job, ok bool, err error) {
+	const due = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ?`
+	at := now.UnixMicro()
+	err = q.db.queryRow(ctx, due+` LIMIT 1`, []any{kind, at}, &n) // an empty queue is asked often: that must not keep the writer busy
 	if err == nil {
 		err = q.db.write(ctx, false, func(t *tx) error {
-			now := time.Now()
-			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, deaths = deaths + 1, ready_at = ? WHERE n = (`+next+`)
-				RETURNING n, kind, document, user, sha256, attempt, deaths - 1`,
-				[]any{now.Add(corpus.JobLease).UnixMicro(), kind, now.UnixMicro()}, &n, &job.Kind, &job.DocumentID, &job.User, &job.SHA256, &job.Attempt, &job.Deaths)
+			var busy, suspects bool
+			err := t.queryRow(`SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND leased = 1 AND ready_at > ?2),
+				EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND alone = 1 AND (leased = 1 OR ready_at <= ?2))`, []any{kind, at}, &busy, &suspects)
+			if err != nil {
+				return err
+			}
+			next := due + ` ORDER BY turn, n LIMIT 1`
+			if suspects {
+				next = due + ` AND alone = 1 ORDER BY deaths, turn, n LIMIT 1`
+				if busy {
+					return sql.ErrNoRows
+				}
+			}
+			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
+				RETURNING n, kind, document, user, sha256, attempt, deaths`,
+				[]any{time.Now().Add(corpus.JobLease).UnixMicro(), kind, at}, &n, &job.Kind, &job.DocumentID, &job.User, &job.SHA256, &job.Attempt, &job.Deaths)
 		})
 	}
 	if errors.Is(err, sql.ErrNoRows) {
@@ -141,18 +154,25 @@ func (q *Queue) take(ctx context.Context, kind corpus.JobKind) (n int64, job cor
 	return n, job, true, nil
 }
 
-// free puts back what an earlier process left at work: this one alone has the file.
+// free puts back what an earlier process left at work: this one alone has the file. It blames a job that was the only one of its kind.
 func (q *Queue) free(ctx context.Context) error {
 	return q.db.write(ctx, false, func(t *tx) error {
-		_, err := t.exec(`UPDATE jobs SET leased = 0, ready_at = 0 WHERE leased = 1`)
-		return err
+		for _, statement := range []string{
+			`UPDATE jobs SET deaths = deaths + 1 WHERE n IN (SELECT max(n) FROM jobs WHERE leased = 1 GROUP BY kind HAVING count(*) = 1)`,
+			`UPDATE jobs SET leased = 0, ready_at = 0, attempt = attempt - 1, alone = 1 WHERE leased = 1`,
+		} {
+			if _, err := t.exec(statement); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-// nextTime returns when the next job of a kind is due; ok is false when none waits.
-func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind) (due time.Time, ok bool, err error) {
+// nextTime returns when the next job of a kind is due after now; ok is false when none will be.
+func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time) (due time.Time, ok bool, err error) {
 	var at sql.NullInt64
-	err = q.db.queryRow(ctx, `SELECT min(ready_at) FROM jobs WHERE kind = ?`, []any{kind}, &at)
+	err = q.db.queryRow(ctx, `SELECT min(ready_at) FROM jobs WHERE kind = ? AND ready_at > ?`, []any{kind, now.UnixMicro()}, &at)
 	return time.UnixMicro(at.Int64), at.Valid, err
 }
 

@@ -38,7 +38,8 @@ func (q *Queue) work(ctx context.Context, kind corpus.JobKind, do func(context.C
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		news := q.db.atWork.watch() // before the look, so that nothing falls between
-		n, job, ok, err := q.take(ctx, kind)
+		now := time.Now()
+		n, job, ok, err := q.take(ctx, kind, now)
 		if err == nil && ok {
 			q.run(ctx, n, job, do)
 			continue
@@ -46,7 +47,7 @@ func (q *Queue) work(ctx context.Context, kind corpus.JobKind, do func(context.C
 		wait := poll
 		if err == nil {
 			var due time.Time
-			if due, ok, err = q.nextTime(ctx, kind); err == nil && ok {
+			if due, ok, err = q.nextTime(ctx, kind, now); err == nil && ok {
 				wait = max(0, min(wait, time.Until(due)+time.Millisecond))
 			}
 		}
@@ -84,14 +85,14 @@ func (q *Queue) run(ctx context.Context, n int64, job corpus.Job, do func(contex
 
 // settle removes a job that is over and puts others back.
 func (q *Queue) settle(ctx context.Context, n int64, attempt int, err, cause error) error {
-	const back = `UPDATE jobs SET leased = 0, ready_at = ?, attempt = ?, deaths = deaths - 1 WHERE n = ? AND attempt = ?`
 	switch {
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):
 		_, err = q.change(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)
 	case cause != nil:
-		_, err = q.change(ctx, back, time.Now().UnixMicro(), attempt-1, n, attempt)
+		_, err = q.change(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, attempt = attempt - 1 WHERE n = ? AND attempt = ?`, time.Now().UnixMicro(), n, attempt)
 	default:
-		_, err = q.change(ctx, back, time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), attempt, n, attempt)
+		_, err = q.change(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, alone = 0, deaths = deaths + ? WHERE n = ? AND attempt = ?`,
+			time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), errors.Is(err, corpus.ErrReaderDied), n, attempt)
 	}
 	q.db.atWork.tell()
 	return err
