@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"footnote/chat"
+	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/views"
 )
 
@@ -113,5 +114,87 @@ func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
 	}
 	if seen := walk("/d/"+d.ID+"?at="+blocks[len(blocks)-1].ID, "Earlier part"); len(seen) != len(blocks) {
 		t.Errorf("going back from the end shows %d blocks, want %d", len(seen), len(blocks))
+	}
+}
+
+// scattered is a page of a PDF with words that stand so far apart that each is a line: rows × columns of them, each another word.
+func scattered(page string, rows, columns int) pdftest.Sheet {
+	var b strings.Builder
+	b.WriteString(pdftest.At(20, 780, 10, "F", "Page "+page+" begins."))
+	for r := range rows {
+		for c := range columns {
+			b.WriteString(pdftest.At(10+580*c/columns, 770-760*r/rows, 1, "F", page+cellName(r, c)))
+		}
+	}
+	return pdftest.Sheet{Content: b.String()}
+}
+
+func TestAPageWithTooManyWordsIsDrawnWithoutThem(t *testing.T) {
+	b := newBench(t)
+	d := b.added("words.pdf", string(pdftest.Document("", scattered("one", 4, 4), scattered("two", 250, 45), scattered("three", 4, 4))))
+	for _, tt := range []struct {
+		quote string
+		plain bool
+	}{{"Page one begins", false}, {"twor70c30", true}, {"threer2c2", false}} {
+		c := b.cited(d, tt.quote, nil)
+		for _, root := range []*html.Node{b.panel(c.URL), parsed(t, b.send("GET", c.URL, "", "Accept", "text/html").body)} {
+			if n := len(elements(root, func(*html.Node) bool { return true })); n > views.MaxBlockNodes {
+				t.Errorf("%q: %d elements are drawn, want at most %d", tt.quote, n, views.MaxBlockNodes)
+			}
+			if n := len(elements(root, func(n *html.Node) bool { return n.Data == "rect" && hasClass(n, "quote") })); n != 1 {
+				t.Errorf("%q: %d rectangles mark it, want 1", tt.quote, n)
+			}
+			if n := len(elements(root, func(n *html.Node) bool { return attribute(n, "id") == "cited" })); n != 1 {
+				t.Errorf("%q: %d elements have the id that the address names, want 1", tt.quote, n)
+			}
+			words := marked(root, "tspan", "quote")
+			if tt.plain {
+				words = marked(root, "mark", "quote")
+			}
+			if words != tt.quote {
+				t.Errorf("the words of %q that are marked are %q", tt.quote, words)
+			}
+			if n := len(elements(root, func(n *html.Node) bool { return hasClass(n, "sheet") })); n != 3 {
+				t.Errorf("%q: %d pages are shown, want 3", tt.quote, n)
+			}
+			plain := marked(root, "pre", "plain")
+			if !strings.Contains(plain, "twor249c44") || strings.Contains(plain, "threer1c1") {
+				t.Errorf("%q: the text of the page with too many words has %d bytes, want all of it and no more", tt.quote, len(plain))
+			}
+		}
+	}
+}
+
+func TestPagesWithManyWordsAreShownInPartsWithinTheBudget(t *testing.T) {
+	b := newBench(t)
+	var sheets []pdftest.Sheet
+	for i := range 12 {
+		sheets = append(sheets, scattered("p"+strconv.Itoa(i), 60, 40))
+	}
+	d := b.added("many.pdf", string(pdftest.Document("", sheets...)))
+	for _, way := range []struct{ from, link string }{{"?page=1", "Later pages"}, {"?page=12", "Earlier pages"}} {
+		seen := map[string]bool{}
+		for address := "/d/" + d.ID + way.from; address != ""; {
+			root := parsed(t, b.send("GET", address, "", "Accept", "text/html").body)
+			if n := len(elements(root, func(*html.Node) bool { return true })); n > views.MaxBlockNodes {
+				t.Errorf("%s draws %d elements, want at most %d", address, n, views.MaxBlockNodes)
+			}
+			fresh := 0
+			for _, n := range elements(root, func(n *html.Node) bool { return hasClass(n, "sheet") }) {
+				if page := attribute(n, "data-page"); !seen[page] {
+					seen[page], fresh = true, fresh+1
+				}
+			}
+			if fresh == 0 {
+				t.Fatalf("%s shows no other page", address)
+			}
+			address = ""
+			for _, n := range elements(root, func(n *html.Node) bool { return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == way.link }) {
+				address, _, _ = strings.Cut(attribute(n, "href"), "#")
+			}
+		}
+		if len(seen) != len(sheets) {
+			t.Errorf("following %q shows %d pages, want %d", way.link, len(seen), len(sheets))
+		}
 	}
 }

@@ -84,65 +84,6 @@ func (p *viewing) window(block, size int) (from, to int) {
 	return from, to
 }
 
-// sheets shows the pages around one.
-func (p *viewing) sheets(page int) error {
-	all := len(p.sizes)
-	size := sheetsWhole
-	switch {
-	case p.v.Panel:
-		size = sheetsAside
-	case all <= wholePages:
-		size = all
-	}
-	from := min(max(page-size/3, 1), max(all-size+1, 1))
-	to := min(from+size-1, all)
-	p.v.Pages = views.PageRange{From: from, To: to, All: all}
-	if from > 1 {
-		n := strconv.Itoa(from - 1)
-		p.v.Earlier = p.address("page", n, "p"+n)
-	}
-	if to < all {
-		n := strconv.Itoa(to + 1)
-		p.v.Later = p.address("page", n, "p"+n)
-	}
-	start, end := p.rangeOf(from, to)
-	lines, err := p.library.Lines(p.ctx, p.scope, p.v.Document.ID, start, end)
-	if err != nil {
-		return err
-	}
-	p.v.Offset, p.v.Text = start, runes(p.text, start, end)
-	for n := from; n <= to; n++ {
-		p.v.Sheets = append(p.v.Sheets, views.Sheet{
-			Page: n, Width: p.sizes[n-1][0], Height: p.sizes[n-1][1], Eager: n == page,
-		})
-	}
-	for i, line := range lines {
-		until := end
-		if i+1 < len(lines) {
-			until = max(lines[i+1].Start, line.End)
-		}
-		if n := int(line.Box[0]); n >= from && n <= to {
-			s := &p.v.Sheets[n-from]
-			s.Lines = append(s.Lines, views.SheetLine{Line: line, Until: until})
-		}
-	}
-	return p.markSheets(from, to)
-}
-
-// rangeOf is the text of some pages, rune offsets.
-func (p *viewing) rangeOf(from, to int) (start, end int) {
-	start = -1
-	for _, b := range p.blocks {
-		if b.Page >= from && b.Page <= to {
-			if start < 0 {
-				start = b.Start
-			}
-			end = b.End
-		}
-	}
-	return max(start, 0), end
-}
-
 // markSheets puts the boxes of passage and quote on the pages shown.
 func (p *viewing) markSheets(from, to int) error {
 	boxes := func(s views.Span) ([]chat.Box, error) {

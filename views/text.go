@@ -92,6 +92,7 @@ const (
 	txtLeaveStay     = "Back to Footnote"
 	txtTurnsLost     = "Some of this conversation can't be read."
 	txtTooLarge      = "This text is too large to draw. It is shown as it was written."
+	txtPageTooLarge  = "This page has too many words to draw over its picture. Its text is shown below."
 	txtTooLargeCut   = "Only its beginning is shown: Export has all of it."
 	txtNoSource      = "no source"
 	txtNotInSource   = "not in its source"

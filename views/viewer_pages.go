@@ -17,6 +17,7 @@ type Sheet struct {
 	Page          int
 	Width, Height float64 // in points
 	Lines         []SheetLine
+	Text          Span // that begins on it
 	Passage       []chat.Box
 	Quote         []chat.Box
 	Eager         bool // load its image at once
@@ -28,6 +29,20 @@ type SheetLine struct {
 	corpus.Line
 	Until int // where the next line starts
 }
+
+// lineNodes are what a line counts against MaxBlockNodes: an element and its text. A quote adds some to a few lines.
+const lineNodes = 2
+
+// Nodes returns how many nodes the page's lines count against MaxBlockNodes. It is never above MaxBlockNodes: a page with more is drawn without
+// them, and its text is shown below it.
+func (s Sheet) Nodes() int {
+	if s.tooLarge() {
+		return plainNodes
+	}
+	return lineNodes * len(s.Lines)
+}
+
+func (s Sheet) tooLarge() bool { return lineNodes*len(s.Lines) > MaxBlockNodes }
 
 // imageWidths are the widths in pixels that page images come in.
 var imageWidths = []int{640, 1000, 1500}
@@ -60,7 +75,7 @@ func (s Sheet) drawMarks() templ.Component {
 	var b strings.Builder
 	rects(&b, "passage", s.Passage, "")
 	id := ""
-	if s.Anchor {
+	if s.Anchor && !s.tooLarge() {
 		id = "cited"
 	}
 	rects(&b, "quote", s.Quote, id)

@@ -186,11 +186,20 @@ func (v *Viewer) code(b numberedBlock) templ.Component {
 
 // plain draws the text of a block that is too large to be drawn with its form. A table's rows are lines of its text.
 func (v *Viewer) plain(b numberedBlock) templ.Component {
+	return plainText(txtTooLarge, v.inline(nil, b.Start, b.End), v.gap(b.End, b.next))
+}
+
+// plainPage draws the text of a page whose words are too many to lie over its picture.
+func (v *Viewer) plainPage(s Sheet) templ.Component {
+	return plainText(txtPageTooLarge, v.inline(nil, s.Text.Start, s.Text.End))
+}
+
+func plainText(notice string, content ...templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		if _, err := io.WriteString(w, tooLargeNotice(txtTooLarge)+`<pre class="plain" tabindex="0" dir="auto">`); err != nil {
+		if _, err := io.WriteString(w, tooLargeNotice(notice)+`<pre class="plain" tabindex="0" dir="auto">`); err != nil {
 			return err
 		}
-		if err := templ.Join(v.inline(nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {
+		if err := templ.Join(content...).Render(ctx, w); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, `</pre>`)
