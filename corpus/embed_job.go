@@ -31,28 +31,27 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	if err := l.awaitVectors(ctx); err != nil {
 		return err
 	}
-	passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, 0, -1)
-	if err != nil {
-		return fmt.Errorf("read passages: %w", err)
-	}
-	keep := make([]string, len(passages))
-	for i, p := range passages {
-		keep[i] = p.ID
-	}
 	store, inserts := l.cfg.Vectors.Upsert, false
 	if in, ok := l.cfg.Vectors.(inserter); ok && job.Fresh {
 		store, inserts = in.Insert, true
 	}
+	var keep []string
 	last := time.Now()
-	for from := 0; from < len(passages); from += MaxBatch {
-		batch := passages[from:min(from+MaxBatch, len(passages))]
+	for whole := false; !whole; {
+		batch, err := l.cfg.Documents.Passages(ctx, s, d.ID, len(keep), len(keep)+MaxBatch) // never all of a large document
+		if err != nil {
+			return fmt.Errorf("read passages: %w", err)
+		}
+		whole = len(batch) < MaxBatch
 		if err := l.embedBatch(ctx, d, batch, store); err != nil {
 			return err
 		}
+		for _, p := range batch {
+			keep = append(keep, p.ID)
+		}
 		if now := time.Now(); now.Sub(last) >= progressEvery {
 			last = now
-			p := Progress{Stage: "embedding", Done: from + len(batch), Total: len(passages)}
-			if err := l.progress(ctx, job, StateReady, p); err != nil {
+			if err := l.progress(ctx, job, StateReady, Progress{Stage: "embedding", Done: len(keep), Total: d.Passages}); err != nil {
 				return err
 			}
 		}
@@ -62,13 +61,16 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 			return fmt.Errorf("remove old vectors: %w", err)
 		}
 	}
-	if err := l.progress(ctx, job, StateReady, Progress{Stage: "ready", Done: len(passages), Total: len(passages)}); err != nil {
+	if err := l.progress(ctx, job, StateReady, Progress{Stage: "ready", Done: len(keep), Total: len(keep)}); err != nil {
 		return err
 	}
 	return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady)
 }
 
 func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error) error {
+	if len(batch) == 0 {
+		return nil
+	}
 	texts := make([]string, len(batch))
 	for i, p := range batch {
 		texts[i] = EmbeddedText(d.Title, p)
