@@ -81,6 +81,7 @@ func Tables() []Table {
 			ints("page"), texts("section"), ints("tokens"), texts("body")),
 		table("lexical", 1, 200, ints("row"), columns(Ints, []string{"marks"}), texts("words")),
 		table("lexicon", 1, 2000, texts("term")),
+		table("spent", 3, 2000, texts("user_id", "what"), ints("at", "amount")),
 		table("corpus_versions", 1, 500, texts("user_id"), ints("version")),
 		state,
 	}

@@ -18,8 +18,7 @@ import (
 // made are the tables of this schema that are not carried, and why. River's own begin with "river_".
 var made = map[string]string{"migrations": "of this schema", "carried": "says how far the carrying is", "jobs": "of older replicas; unfinished documents are queued anew",
 	"sessions.name": "made of the id by the database",
-	"wishes":        "about runs under way; nothing is under way while data is carried", "runs.charged": "about runs under way",
-	"spent": "a day's and a minute's limits begin anew"}
+	"wishes":        "about runs under way; nothing is under way while data is carried", "runs.charged": "about runs under way"}
 
 // Target is a database that everything is carried into. How far that is stands in its table carried: a row for each table, and one without
 // a name for the whole (key: the source, rows: 1 when it is over).

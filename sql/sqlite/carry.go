@@ -37,6 +37,7 @@ var carried = map[string]struct{ columns, from, where, order string }{
 		`row > ?1 AND ` + serves("content"), `row`},
 	"lexical":         {`p.row, p.section, p.text, d.title, d.language`, `passages p JOIN documents d ON d.content = p.content AND d.purging = 0`, `p.row > ?1`, `p.row`},
 	"lexicon":         {`term`, `lexicon`, `term > ?1`, `term`},
+	"spent":           {`user, what, at, amount`, `spent`, `(user, what, at) > (?1, ?2, ?3)`, `user, what, at`},
 	"corpus_versions": {`user, version`, `corpus_versions`, `user > ?1`, `user`},
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
 }
@@ -51,7 +52,7 @@ var left = map[string]string{
 	"vectors": "stored in the target's vector store, see Source.Embedded, or made anew there", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
 	"corpus_state.vector_dimension": "of vectors", "lexicon.n": "not used elsewhere", "lexical": "made anew from the passages", "lexical_terms": "a view of lexical", "lexical_places": "a view of lexical",
 	"contents.live": "only live contents are carried", "contents.started_at": "of contents that are being written",
-	"spent": "a day's and a minute's limits begin anew", "runs.charged": "about runs under way; no server works on one",
+	"runs.charged":       "about runs under way; no server works on one",
 	"documents.semantic": "off until the target has its vectors",
 }
 
