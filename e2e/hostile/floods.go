@@ -48,11 +48,12 @@ func floodCells() []cell {
 	}
 }
 
-// flood makes n requests, 32 at a time, and counts the statuses.
+// flood makes n requests, 32 at a time, counts the statuses, and says how long the answers took that refused one over a limit.
 func (s *site) flood(ctx context.Context, n int, request func(ctx context.Context, n int) (answer, error)) (string, error) {
 	var mu sync.Mutex
 	statuses := map[string]int{}
 	var noRetryAfter int
+	var refused []time.Duration
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range 32 {
@@ -64,8 +65,11 @@ func (s *site) flood(ctx context.Context, n int, request func(ctx context.Contex
 					statuses["broken"]++
 				} else {
 					statuses[fmt.Sprint(got.status)]++
-					if got.status == http.StatusTooManyRequests && got.header.Get("Retry-After") == "" {
-						noRetryAfter++
+					if got.status == http.StatusTooManyRequests {
+						refused = append(refused, got.took)
+						if got.header.Get("Retry-After") == "" {
+							noRetryAfter++
+						}
 					}
 				}
 				mu.Unlock()
@@ -85,6 +89,10 @@ func (s *site) flood(ctx context.Context, n int, request func(ctx context.Contex
 		said = append(said, fmt.Sprintf("%d × %s", statuses[status], status))
 	}
 	outcome := strings.Join(said, ", ")
+	if n := len(refused); n > 0 {
+		slices.Sort(refused)
+		outcome += fmt.Sprintf("; 429 in %d ms (median), %d ms (worst)", refused[n/2].Milliseconds(), refused[n-1].Milliseconds())
+	}
 	if noRetryAfter > 0 {
 		return outcome, fmt.Errorf("%d answers with status 429 had no Retry-After", noRetryAfter)
 	}

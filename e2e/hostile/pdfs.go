@@ -76,6 +76,18 @@ func hostilePDFs() []hostileFile {
 		{"PDF, ten million glyphs on a page", "glyphs.pdf", func() []byte {
 			return onePage(deflated("", "BT /F 1 Tf "+strings.Repeat("(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ) Tj\n", 200_000)+" ET"), "")
 		}},
+		{"PDF, 100,000 words that stand apart on a page", "words.pdf", func() []byte {
+			const side = 316
+			var content strings.Builder
+			for i := range side * side {
+				fmt.Fprintf(&content, "BT /F 1 Tf 1 0 0 1 %d %d Tm (w) Tj ET\n", 10+6*(i%side), 1990-6*(i/side))
+			}
+			return pdfFile([]string{
+				"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 2000 2000] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
+				deflated("", content.String()), helvetica,
+			})
+		}},
 		{"PDF, 60,000 pages", "pages.pdf", func() []byte {
 			const n = 60_000
 			var kids strings.Builder
