@@ -75,7 +75,7 @@ type settings struct {
 	toolSettings
 
 	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
-	MaxRuns      int           `help:"Runs at once before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
+	MaxRuns      int           `help:"Runs at once, at each server, before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
 	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
 	RunLease     time.Duration `help:"For tests: how long a run stays with its replica without a sign of life." env:"FOOTNOTE_RUN_LEASE" default:"30s" hidden:""`
 	AllowedHosts []string      `help:"Further host names the server is reached by, beside the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
