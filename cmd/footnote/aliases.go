@@ -2,64 +2,116 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// aliases are other names of settings in the settings file, those under strategies.agentic: as their flags are named, with the flag that each
-// stands for.
+// aliasSections are the sections of a settings file whose names stand for settings: each as its flag is named.
+var aliasSections = []string{"strategies-agentic-", "agent-mode-config-", "agent-"}
+
+// aliases are the names in these sections that differ from those of the settings they stand for. Any other name stands for the setting
+// agent.NAME.
 var aliases = map[string]string{
-	"strategies-agentic-enabled":              "agent-enabled",
-	"strategies-agentic-max-iterations":       "agent-max-iterations",
-	"strategies-agentic-max-tool-calls":       "agent-max-calls",
-	"strategies-agentic-fallback-to-semantic": "agent-fallback-to-fixed-pipeline",
-	"strategies-agentic-tools":                "agent-tools",
-	"strategies-agentic-temperature":          "agent-temperature",
-	"strategies-agentic-max-tokens":           "agent-max-tokens",
-	"strategies-agentic-system-prompt":        "agent-system-prompt",
-	"strategies-agentic-timeout-per-tool":     "agent-timeout-per-tool",
-	"strategies-agentic-llm-provider":         "model",
-	"strategies-agentic-llm-model":            "openai-model", // the provider anthropic has another, see replaceAliases
+	"max-tool-calls":       "agent-max-calls",
+	"max-retrieval-calls":  "agent-max-calls",
+	"max-steps":            "agent-max-iterations",
+	"enabled-tools":        "agent-tools",
+	"fallback-to-semantic": "agent-fallback-to-fixed-pipeline",
+	"llm-provider":         "model",
+	"llm-model":            "openai-model", // the provider anthropic has another, see replaceAliases
 }
 
-// analysisAlias switches a part of what runs do, which agent.without leaves out by name.
-const analysisAlias = "strategies-agentic-enable-query-analysis"
+// switches are the names in these sections that turn a part of what runs do on or off; agent.without leaves these out by name.
+var switches = map[string]string{
+	"enable-query-analysis": "analyse",
+	"enable-planning":       "plan",
+	"enable-reflection":     "reflect",
+}
 
-// replaceAliases gives the values of aliases to the settings that they stand for. It fails when the file sets both and they differ.
-func replaceAliases(values map[string]string) error {
-	if analysed, ok := values[analysisAlias]; ok {
-		delete(values, analysisAlias)
-		without, set := values["agent-without"]
-		left := slices.Contains(strings.Split(without, ","), "analyse")
+// replaceAliases gives the values of aliases to the settings that they stand for. It fails when the file sets both and they differ, and when
+// a section has a name that stands for nothing.
+func replaceAliases(values map[string]string, known map[string]bool) error {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		section, name := sectionOf(key)
+		part, isSwitch := switches[name]
+		setting, isAlias := aliases[name]
 		switch {
-		case analysed != "true" && analysed != "false":
-			return fmt.Errorf("%s in the settings file is %q; it is true or false", dotted(analysisAlias), analysed)
-		case set && left == (analysed == "true"):
-			return fmt.Errorf("the settings file sets %s to %s, and agent.without to %q, which says otherwise: keep one of them", dotted(analysisAlias), analysed, without)
-		case analysed == "false" && !set:
-			values["agent-without"] = "analyse"
-		}
-	}
-	claude := values["strategies-agentic-llm-provider"] == "anthropic" || values["model"] == "anthropic"
-	for alias, setting := range aliases {
-		value, ok := values[alias]
-		if !ok {
+		case section == "" || known[key]:
 			continue
-		}
-		delete(values, alias)
-		if alias == "strategies-agentic-llm-model" && claude {
+		case isSwitch:
+			if err := turn(values, key, part); err != nil {
+				return err
+			}
+			continue
+		case !isAlias && known["agent-"+name]:
+			setting = "agent-" + name
+		case !isAlias:
+			return fmt.Errorf("the settings file sets %s, which is no setting: there are %s", dotted(key), strings.Join(namesIn(section, known), ", "))
+		case name == "llm-model" && (values[section+"llm-provider"] == "anthropic" || values["model"] == "anthropic"):
 			setting = "anthropic-model"
 		}
+		value := values[key]
+		delete(values, key)
 		if other, set := values[setting]; set && other != value {
-			return fmt.Errorf("the settings file sets %s to %q and %s, which is the same setting, to %q: keep one of them", dotted(alias), value, setting, other)
+			return fmt.Errorf("the settings file sets %s to %q and %s, which is the same setting, to %q: keep one of them", dotted(key), value, setting, other)
 		}
 		values[setting] = value
 	}
 	return nil
 }
 
-// dotted writes an alias as the settings file does.
-func dotted(alias string) string {
-	name := strings.Replace(strings.Replace(alias, "strategies-agentic-", "strategies.agentic.", 1), "agentic.llm-", "agentic.llm.", 1)
-	return strings.ReplaceAll(name, "-", "_")
+// turn takes a switch over into agent.without.
+func turn(values map[string]string, key, part string) error {
+	value := values[key]
+	delete(values, key)
+	without := strings.FieldsFunc(values["agent-without"], func(r rune) bool { return r == ',' })
+	left := slices.Contains(without, part)
+	switch {
+	case value != "true" && value != "false":
+		return fmt.Errorf("%s in the settings file is %q; it is true or false", dotted(key), value)
+	case value == "true" && left:
+		return fmt.Errorf("the settings file sets %s to true, and agent.without to %q, which says otherwise: keep one of them", dotted(key), values["agent-without"])
+	case value == "false" && !left:
+		values["agent-without"] = strings.Join(append(without, part), ",")
+	}
+	return nil
+}
+
+// sectionOf splits a key into its section and the name in it; the section is empty when it is none of those.
+func sectionOf(key string) (section, name string) {
+	for _, section := range aliasSections {
+		if name, ok := strings.CutPrefix(key, section); ok {
+			return section, name
+		}
+	}
+	return "", key
+}
+
+// namesIn lists what a section may set, as a settings file writes it.
+func namesIn(section string, known map[string]bool) []string {
+	names := slices.Concat(slices.Collect(maps.Keys(aliases)), slices.Collect(maps.Keys(switches)))
+	for flag := range known {
+		if name, ok := strings.CutPrefix(flag, "agent-"); ok {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		_, after, _ := strings.Cut(dotted(section+name), dotted(section))
+		names[i] = after
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// dotted writes a key of these sections as the settings file does.
+func dotted(key string) string {
+	section, name := sectionOf(key)
+	name = strings.Replace(name, "llm-", "llm.", 1)
+	if section == "strategies-agentic-" {
+		section = "strategies.agentic."
+	} else {
+		section = strings.TrimSuffix(section, "-") + "."
+	}
+	return strings.ReplaceAll(section+name, "-", "_")
 }

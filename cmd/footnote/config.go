@@ -214,12 +214,12 @@ func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) strin
 		return err
 	}
 	flatten("", tree, values)
-	if err := replaceAliases(values); err != nil {
-		return err
-	}
 	known := map[string]bool{}
 	for _, flag := range parser.Model.Flags {
 		known[flag.Name] = true
+	}
+	if err := replaceAliases(values, known); err != nil {
+		return err
 	}
 	for key := range values {
 		if !known[key] {
