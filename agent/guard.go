@@ -76,7 +76,7 @@ func newGuard(g Guard) (guard, error) {
 // stops returns why a question is not worked on, empty when it is.
 func (g guard) stops(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
-		return fmt.Sprintf("The question is longer than the %d characters that are allowed here. Shorten it.", g.longest)
+		return fmt.Sprintf("The question is longer than the %s allowed here. Shorten it.", count(g.longest, "character"))
 	}
 	for _, rule := range g.rules {
 		switch {

@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"footnote/corpus"
+	"footnote/english"
 )
 
 // shown is a passage in a tool's output. ChunkID is for the page and for programs; models do without it.
@@ -72,17 +72,8 @@ func content(ps []shown) string {
 	return b.String()
 }
 
-// count writes a number with its noun: "1 document", "3 documents".
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "ch"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	default:
-		return fmt.Sprintf("%d %ss", n, noun)
-	}
-}
+// count returns "1 document", "4 documents".
+var count = english.Count[int]
 
 // shorten cuts a text to at most limit runes, at a word where there is one near.
 func shorten(s string, limit int) string {

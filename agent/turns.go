@@ -40,5 +40,5 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 		return nil
 	}
 	return &chat.Error{Code: chat.CodeTurnLimit, Message: fmt.Sprintf(
-		"This conversation has reached its limit of %d questions. Ask in a new one: a request without session_id begins it.", r.maxTurns(set))}
+		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.", count(r.maxTurns(set), "question"))}
 }

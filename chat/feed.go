@@ -45,6 +45,9 @@ func (f *Feed) Begin(run Run) {
 	f.sessions.signal(run.User, run.SessionID)
 }
 
+// HeadMoved tells those who watch a session that another version of it is shown. Readers at other processes learn of it with the next run.
+func (f *Feed) HeadMoved(user, session string) { f.sessions.signal(user, session) }
+
 // Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so readers
 // see them in order.
 func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) error {

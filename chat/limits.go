@@ -3,8 +3,9 @@ package chat
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
+
+	"footnote/english"
 )
 
 // LimitName names a limit. Names are stable: they are in the API, and in the settings with "limits." before them.
@@ -53,50 +54,51 @@ type Limit struct {
 	Window  time.Duration // after which spending is forgotten; 0 for what is counted now
 	unit    int64         // what 1 of a setting is in the store; 0: 1
 	code    Code          // of the error
-	over    string        // what a user over the limit reads; %s is the limit
+	noun    string        // what is counted, for over
+	over    string        // what a user over the limit reads; %s is the limit with its noun
 	again   string        // the sentence after it, which says when; %s is a time, or there is none
 }
 
 var limitTable = []Limit{
 	{
 		Name: RunsAtOnce, About: "questions of a user that are answered at once", Default: 4,
-		code: CodeTooMany, over: "%s of your questions are being answered, which is the limit here.", again: "Ask again when one of them is done.",
+		code: CodeTooMany, noun: "question", over: "You have %s being answered, which is the limit here.", again: "Ask again when one is done.",
 	},
 	{
 		Name: QuestionsPerMinute, About: "questions of a user in a minute", Default: 20, Spends: ResourceQuestions, Window: minute,
-		code: CodeTooMany, over: "You asked %s questions in a minute, which is the limit here.", again: "You can ask again %s.",
+		code: CodeTooMany, noun: "question", over: "You asked %s in a minute, which is the limit here.", again: "You can ask again %s.",
 	},
 	{
 		Name: QuestionsPerDay, About: "questions of a user in 24 hours", Default: 100, Spends: ResourceQuestions, Window: day,
-		code: CodeTooMany, over: "You asked %s questions in 24 hours, which is the limit here.", again: "You can ask again %s.",
+		code: CodeTooMany, noun: "question", over: "You asked %s in 24 hours, which is the limit here.", again: "You can ask again %s.",
 	},
 	{
 		Name: TokensPerDay, About: "tokens that a user's answers take from the model in 24 hours; a run under way goes on", Spends: ResourceTokens, Window: day,
-		code: CodeTooMany, over: "Your answers took the %s tokens that each user has in 24 hours here.", again: "You can ask again %s.",
+		code: CodeTooMany, noun: "token", over: "Your answers took %s in 24 hours, which is the limit here.", again: "You can ask again %s.",
 	},
 	{
 		Name: SearchesPerMinute, About: "searches of a user in a minute, those that runs make apart", Default: 120, Spends: ResourceSearches, Window: minute,
-		code: CodeTooMany, over: "You searched %s times in a minute, which is the limit here.", again: "You can search again %s.",
+		code: CodeTooMany, noun: "time", over: "You searched %s in a minute, which is the limit here.", again: "You can search again %s.",
 	},
 	{
 		Name: FilesPerDay, About: "files that a user adds or has read in again in 24 hours", Default: 500, Spends: ResourceUploadFiles, Window: day,
-		code: CodeTooMany, over: "You added %s files in 24 hours, which is the limit here.", again: "You can add more %s.",
+		code: CodeTooMany, noun: "file", over: "You added %s in 24 hours, which is the limit here.", again: "You can add more %s.",
 	},
 	{
 		Name: UploadMiBPerDay, About: "MiB of files that a user adds in 24 hours", Default: 1024, Spends: ResourceUploadBytes, Window: day, unit: miB,
-		code: CodeTooMany, over: "With this file you would add more than %s MiB in 24 hours, which is the limit here.", again: "You can add it %s.",
+		code: CodeTooMany, over: "With this file you would add more than %s in 24 hours, which is the limit here.", again: "You can add it %s.",
 	},
 	{
 		Name: DiskMiB, About: "MiB of files that a user's documents take in all", Default: 10_240, unit: miB,
-		code: CodeDiskFull, over: "With this file your documents would take more than %s MiB, which is the limit here.", again: "Delete some first.",
+		code: CodeDiskFull, over: "With this file your documents would take more than %s, which is the limit here.", again: "Delete some first.",
 	},
 	{
 		Name: StreamsAtOnce, About: "live views that a user has open at one server", Default: 100,
-		code: CodeTooMany, over: "You have %s live views open, which is the limit here.", again: "Close some and try again.",
+		code: CodeTooMany, noun: "live view", over: "You have %s open, which is the limit here.", again: "Close some and try again.",
 	},
 	{
 		Name: DiskReserveMiB, About: "MiB of the disk that uploads leave free, so that questions can still be stored; holds for everybody", Default: 256, unit: miB,
-		code: CodeDiskFull, over: "The server's disk is nearly full: the last %s MiB are kept for questions and answers.", again: "Delete documents, or ask whoever runs the server for more space.",
+		code: CodeDiskFull, over: "The server's disk is nearly full: the last %s are kept for questions and answers.", again: "Delete documents, or ask whoever runs the server for more space.",
 	},
 }
 
@@ -189,35 +191,32 @@ func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 		again = "It is more than the limit allows at all."
 	case limit.Window > 0:
 		cause.Wait = max(until.Sub(now), time.Second)
-		again = fmt.Sprintf(again, When(now, until))
+		again = fmt.Sprintf(again, when(now, until))
 	case limit.code == CodeDiskFull:
 		cause.Wait = time.Minute // what was deleted leaves the disk after that
 	}
-	return &Error{Code: limit.code, Err: cause, Message: fmt.Sprintf(limit.over, groupDigits(l[name])) + " " + again}
+	return &Error{Code: limit.code, Err: cause, Message: fmt.Sprintf(limit.over, limit.count(l[name])) + " " + again}
 }
 
-// When says in words, behind a verb, when a time within a day is that has not come yet.
-func When(now, until time.Time) string {
-	now, until = now.UTC(), until.UTC()
+// count is a number of what is limited, in words.
+func (l Limit) count(n int64) string {
+	if l.unit == miB {
+		return english.Digits(n) + " MiB"
+	}
+	return english.Count(n, l.noun)
+}
+
+// when says, behind a verb, when a time is that has not come yet. A time of day stands there as RFC 3339: programs read it, and the page
+// shows it as its reader's clock does, whenever it is read.
+func when(now, until time.Time) string {
 	switch seconds := int64(until.Sub(now)/time.Second) + 1; {
 	case seconds <= 1:
 		return "in a second"
 	case seconds <= 60:
-		return "in " + strconv.FormatInt(seconds, 10) + " seconds"
-	case until.YearDay() == now.YearDay():
-		return "at " + until.Format("15:04") + " UTC"
+		return "in " + english.Count(seconds, "second")
 	default:
-		return "tomorrow at " + until.Format("15:04") + " UTC"
+		return "at " + until.UTC().Format(time.RFC3339)
 	}
-}
-
-// groupDigits writes 10240 as "10,240".
-func groupDigits(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // LimitStore counts what users spend, over all servers that share it and across restarts.

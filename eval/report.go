@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"footnote/english"
 )
 
 // Report is what a model made of a set of questions.
@@ -103,7 +105,7 @@ func score(kind string, verdicts []Verdict) Score {
 
 // Print writes the table by kind as Markdown, then what was missing of each question that is not right.
 func (r Report) Print(w io.Writer) {
-	fmt.Fprintf(w, "Model %s: %d questions, %d documents\n\n", r.Model, r.Total.Questions, r.Documents)
+	fmt.Fprintf(w, "Model %s: %s, %s\n\n", r.Model, english.Count(r.Total.Questions, "question"), english.Count(r.Documents, "document"))
 	rows := [][]string{{"kind", "questions", "right", "document", "passage", "words", "refusal", "withheld", "steps", "ms p50", "ms p95"}}
 	for _, s := range append(slices.Clone(r.Kinds), r.Total) {
 		rows = append(rows, []string{

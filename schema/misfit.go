@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"footnote/english"
 )
 
 // Misfit says in plain words what is wrong with an input that does not fit: the field, and what it may hold. It is for people and models alike.
@@ -187,20 +189,13 @@ func bounds(s *jsonschema.Schema) string {
 func counted(least, most *int, what string) string {
 	switch {
 	case least != nil && most != nil:
-		return fmt.Sprintf(" of %d to %s", *least, some(*most, what))
+		return fmt.Sprintf(" of %d to %s", *least, english.Count(*most, what))
 	case most != nil:
-		return " of at most " + some(*most, what)
+		return " of at most " + english.Count(*most, what)
 	case least != nil && *least > 0:
-		return " of at least " + some(*least, what)
+		return " of at least " + english.Count(*least, what)
 	}
 	return ""
-}
-
-func some(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // clipped is a name that somebody else chose, at most 80 characters of it.

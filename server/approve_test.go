@@ -9,6 +9,30 @@ import (
 	"footnote/chat"
 )
 
+func TestTheWholeOfALongThoughtIsOneClickAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	thought := strings.Repeat("Slate or tile? ", 1000) + "<b>Slate.</b>"
+	b.stage.play = []chat.Payload{chat.Step{
+		CallID: "c3", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching, Message: "Searched", Thought: thought,
+		Status: chat.StatusComplete, Details: map[string]any{},
+	}}
+	run := b.begin("How long does slate last?")
+	b.append(run.ID, b.stage.play...)
+	address := "/runs/" + run.ID + "/steps/c3/thought"
+	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
+	if !strings.Contains(page.body, `data-load="`+address+`"`) || !strings.Contains(page.body, "Show all (15,013 characters)") || strings.Contains(page.body, "&lt;b&gt;Slate.") {
+		t.Errorf("the page does not lead to the whole thought: %.500s", page.body)
+	}
+	got := b.send("GET", address, "")
+	if got.status != http.StatusOK || got.body != thought || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
+		t.Errorf("%d %s, %d bytes, want %d", got.status, got.header.Get("Content-Type"), len(got.body), len(thought))
+	}
+	if got := b.send("GET", "/runs/"+run.ID+"/steps/c4/thought", ""); got.status != http.StatusNotFound {
+		t.Errorf("a step that is not there: %d", got.status)
+	}
+}
+
 func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // question is the body of POST /chat. A form has the same fields, and idempotency_key.
@@ -174,7 +175,7 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 		return req, invalid("The question is empty. Write one and send it again.")
 	}
 	if utf8.RuneCountInString(req.Message) > s.limits.Message {
-		return req, invalid("The question is longer than " + groupDigits(s.limits.Message) + " characters. Shorten it, or upload the long part as a document.")
+		return req, invalid("The question is longer than " + english.Digits(s.limits.Message) + " characters. Shorten it, or upload the long part as a document.")
 	}
 	if q.ContextText != nil {
 		if req.ContextText = cleanText(*q.ContextText); strings.TrimSpace(req.ContextText) == "" {
@@ -223,13 +224,4 @@ func checkConfig(cfg chat.RunConfig) error {
 		}
 	}
 	return nil
-}
-
-// groupDigits writes 32000 as "32,000".
-func groupDigits(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

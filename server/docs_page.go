@@ -14,6 +14,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/views"
+
+	"footnote/english"
 )
 
 // docsPage shows a description of the API as a page.
@@ -233,7 +235,7 @@ func number(f *float64) string {
 		return ""
 	}
 	if n := int(*f); float64(n) == *f {
-		return groupDigits(n)
+		return english.Digits(n)
 	}
 	return strconv.FormatFloat(*f, 'g', -1, 64)
 }

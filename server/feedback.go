@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/english"
 	"footnote/views"
 )
 
@@ -48,7 +49,7 @@ func (s *Server) setFeedback(c echo.Context) error {
 	}
 	if body.Rating == "none" && mediaType(c) != echo.MIMEApplicationJSON {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
-			return invalid("A comment has at most " + groupDigits(chat.MaxComment) + " characters.")
+			return invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
 		}
 		if err := s.store.DropFeedback(ctx, scope, id); err != nil {
 			return err

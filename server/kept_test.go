@@ -86,6 +86,20 @@ func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
 	}
 }
 
+func TestAQuestionAskedWithoutDocumentsIsKeptUntilThereAreSome(t *testing.T) {
+	b, _, given := keyed(t, "anna")
+	sent := url.Values{"message": {"Is the roof sound?"}, "key": {given["anna"]}}
+	got := b.send("POST", "/signin", sent.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+	if box := fieldsOf(t, got.body, "/chat"); box.Get("message") != "Is the roof sound?" || !strings.Contains(got.body, "Your question is kept here.") {
+		t.Errorf("after signing in: %d, the box holds %q: %.500s", got.status, box.Get("message"), got.body)
+	}
+	long := url.Values{"message": {strings.Repeat("Is the roof sound? ", 2000)}}
+	got = b.send("POST", "/chat", long.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html", "X-API-Key", given["anna"])
+	if box := fieldsOf(t, got.body, "/chat"); got.status != 400 || box.Get("message") != long.Get("message") || !strings.Contains(got.body, "The question is longer than 32,000 characters.") {
+		t.Errorf("a question that is too long: %d, the box holds %.100q", got.status, box.Get("message"))
+	}
+}
+
 func TestAScriptThatIsSignedOutIsToldWhereToSignIn(t *testing.T) {
 	b, _, _ := keyed(t, "anna")
 	got := b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true", "Referer", b.url+"/c/abc?x=1")

@@ -64,6 +64,7 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/leave", s.leave)
 	e.POST("/documents/:id/delete", s.deleteDocumentForm)
 	e.GET("/runs/:id/stream", s.streamPage)
+	e.GET("/runs/:id/steps/:call/thought", s.showThought)
 	s.signInRoutes(e)
 	e.GET("/static/:version/*", s.staticFile)
 	e.GET("/favicon.ico", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, s.pages.assets.Path("icon.svg")) })

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -89,8 +88,6 @@ type refused struct {
 // refusedKey is where the question of a form waits in the request's context, for the page that says why it was not taken.
 const refusedKey = "question"
 
-var errNoBox = errors.New("there is no question box without documents")
-
 // refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen are still in the box.
 func (s *Server) refusedPage(c echo.Context, p problem, q question) error {
 	no := &refused{question: q, why: p}
@@ -116,6 +113,6 @@ func (s *Server) showRefused(c echo.Context, p problem) bool {
 // fill puts a refused question back into its box.
 func (no *refused) fill(box *views.Composer) {
 	if no != nil {
-		box.Draft, box.Refused = no.Message, views.Refusal{Detail: no.why.Detail, Code: no.why.Code}
+		box.Draft, box.Asked, box.Refused = no.Message, true, views.Refusal{Detail: no.why.Detail, Code: no.why.Code}
 	}
 }

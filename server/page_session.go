@@ -129,11 +129,35 @@ func (s *Server) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*vie
 	if err != nil {
 		return nil, err
 	}
-	t.Usual, t.Offered = s.cfg.ModelName, s.cfg.Models
+	t.Usual, t.Offered, t.ParentID = s.cfg.ModelName, s.cfg.Models, run.ParentID
 	if t.Question == "" {
 		t.Question, t.SessionID, t.StartedAt = run.Request.Message, run.SessionID, run.CreatedAt
 	}
 	return t, nil
+}
+
+// showThought answers GET /runs/{id}/steps/{call}/thought: the whole of a thought that the page shows the beginning of.
+func (s *Server) showThought(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), s.scope(c)
+	run, err := s.store.Run(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	t, err := s.turn(ctx, scope, run)
+	if err != nil {
+		return err
+	}
+	for _, step := range t.All {
+		if step.CallID == c.Param("call") && step.Thought != "" {
+			c.Response().Header().Set("Cache-Control", "no-store")
+			return c.String(http.StatusOK, step.Thought)
+		}
+	}
+	return notFound("There is no such thought in this run.")
 }
 
 // branchTo returns the runs from the first question to head.
@@ -148,6 +172,15 @@ func branchTo(runs []chat.Run, head string) []chat.Run {
 	}
 	slices.Reverse(branch)
 	return branch
+}
+
+// shared returns how many runs two branches have in common, from the first question on.
+func shared(a, b []chat.Run) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n].ID == b[n].ID {
+		n++
+	}
+	return n
 }
 
 // siblings returns the ids of all versions of a run's question, oldest first.
@@ -256,6 +289,7 @@ func (s *Server) headForm(c echo.Context) error {
 	if err := s.store.SetHead(ctx, scope, id, newestUnder(runs, run)); err != nil {
 		return err
 	}
+	s.feed.HeadMoved(scope.User, id)
 	return c.Redirect(http.StatusSeeOther, "/c/"+id+"#turn-"+run)
 }
 

@@ -31,10 +31,8 @@ func (s *Server) showStart(c echo.Context, status int, no *refused) error {
 		Counts: counts, Samples: s.cfg.Samples != nil,
 		Composer: views.Composer{Key: chat.NewID(), Documents: counts.Documents, Start: true, Draft: draft(c)},
 	}
-	if counts.Documents == 0 && no != nil {
-		return errNoBox
-	}
 	if counts.Documents == 0 {
+		no.fill(&start.Composer)
 		return s.showPage(c, status, page, views.Empty(page, start), nil)
 	}
 	var as question

@@ -163,8 +163,9 @@ func (s *Server) queueChanged(c echo.Context, session string) error {
 	return s.show(c, http.StatusOK, views.Queue(session, list))
 }
 
-// nextTurns answers the page's script when a run is over: the turns that came after one of the shown branch, what still waits, and the
-// question box.
+// nextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch that are not on the
+// branch to ?after=, what still waits, and the question box. The page puts the turns behind the one that the first of them names: those
+// that stood there belong to another version.
 func (s *Server) nextTurns(c echo.Context) error {
 	id, err := sessionID(c)
 	if err != nil {
@@ -185,11 +186,13 @@ func (s *Server) nextTurns(c echo.Context) error {
 	}
 	parts := []templ.Component{views.Queue(id, list)}
 	branch := branchTo(runs, session.HeadID)
-	for i, run := range branch {
-		if run.ID != c.QueryParam("after") || i == len(branch)-1 {
-			continue
-		}
-		turns, err := s.foldTurns(ctx, scope, branch[i+1:], runs)
+	seen := branchTo(runs, c.QueryParam("after"))
+	at := shared(branch, seen)
+	if at == len(branch) && at < len(seen) { // it ends before what is seen
+		at--
+	}
+	if news := branch[at:]; len(news) > 0 {
+		turns, err := s.foldTurns(ctx, scope, news, runs)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 // searchQuery is the body of POST /search and /agent/retrieve.
@@ -169,7 +169,7 @@ func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
 		return q, err
 	}
 	if utf8.RuneCountInString(q.Text) > s.limits.Message {
-		return q, invalid("The query is longer than " + groupDigits(s.limits.Message) + " characters. Give two to twenty words.")
+		return q, invalid("The query is longer than " + english.Digits(s.limits.Message) + " characters. Give two to twenty words.")
 	}
 	if body.TopK != nil {
 		q.Limit = *body.TopK
@@ -219,7 +219,7 @@ func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
 	}
 	return chat.Step{
 		CallID: "search-1", Step: "search_documents", ActionType: chat.ActionSearching, ToolName: "search_documents",
-		Message: fmt.Sprintf("Found %d passages", len(f.results)), Timestamp: float64(start.UnixMicro()) / 1e6,
+		Message: "Found " + english.Count(len(f.results), "passage"), Timestamp: float64(start.UnixMicro()) / 1e6,
 		ToolInput: input, ToolOutput: output, OutputSize: len(output), Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
 		DurationMS: time.Since(start).Milliseconds(), Details: map[string]any{"strategy": f.strategy},
 	}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // historyMessages is how many messages of a session are given out, the newest.
@@ -258,6 +259,7 @@ func (s *Server) setHead(c echo.Context) error {
 	if err := s.store.SetHead(c.Request().Context(), s.scope(c), id, body.RunID); err != nil {
 		return err
 	}
+	s.feed.HeadMoved(s.scope(c).User, id)
 	return c.NoContent(http.StatusNoContent)
 }
 
@@ -282,7 +284,7 @@ func queryInt(c echo.Context, name string, value, low, high int) (int, error) {
 	}
 	n, err := strconv.Atoi(c.QueryParam(name))
 	if err != nil || n < low || n > high {
-		return 0, invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + groupDigits(high) + ".")
+		return 0, invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + english.Digits(high) + ".")
 	}
 	return n, nil
 }

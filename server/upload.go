@@ -19,6 +19,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 	"footnote/views"
 )
 
@@ -148,7 +149,7 @@ func (s *Server) takeParts(c echo.Context, parts *multipart.Reader, up *upload) 
 			continue
 		}
 		if files++; files > s.limits.UploadFiles {
-			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + groupDigits(s.limits.UploadFiles) + " and then the rest."}
+			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + english.Digits(s.limits.UploadFiles) + " and then the rest."}
 		}
 		if err := s.addFile(c, part, settings, up); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // v1Model is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
@@ -206,7 +207,7 @@ func (body v1Question) question() (question, error) {
 	}
 	q.instructions = strings.Join(rules, "\n\n")
 	if utf8.RuneCountInString(q.instructions) > maxInstructions {
-		return q, invalid(fmt.Sprintf("messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.", groupDigits(maxInstructions)))
+		return q, invalid(fmt.Sprintf("messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.", english.Digits(maxInstructions)))
 	}
 	last := body.Messages[len(body.Messages)-1]
 	if last.Role != "user" {

@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 	"footnote/views"
 )
 
@@ -285,7 +286,7 @@ func TestALongDocumentIsShownInPartsThatLeadToEachOther(t *testing.T) {
 	b := newBench(t)
 	var long strings.Builder
 	for i := range 3000 {
-		long.WriteString("Paragraph number " + groupDigits(i) + ".\n\n")
+		long.WriteString("Paragraph number " + english.Digits(i) + ".\n\n")
 	}
 	d := b.added("long.md", long.String())
 	seen, address := map[string]bool{}, "/d/"+d.ID

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // nouns name calls of a tool that are counted.
@@ -34,20 +35,20 @@ func groupActivity(s *Step) activity {
 	case opening && tool != "":
 		return activity{Verb: v.doing, Object: times(n, len(documents)) + how}
 	case nouns[tool] != "":
-		return activity{Verb: plural(n, nouns[tool]) + how}
+		return activity{Verb: english.Count(n, nouns[tool]) + how}
 	case s.Repeat:
-		return activity{Verb: plural(n, "call"), Object: "of " + tool}
+		return activity{Verb: english.Count(n, "call"), Object: "of " + tool}
 	default:
-		return activity{Verb: plural(n, "step") + how}
+		return activity{Verb: english.Count(n, "step") + how}
 	}
 }
 
 // times counts readings: of as many documents, or of fewer.
 func times(readings, documents int) string {
 	if readings == documents {
-		return plural(documents, "document")
+		return english.Count(documents, "document")
 	}
-	return fmt.Sprintf("%s, %d times", plural(documents, "document"), readings)
+	return fmt.Sprintf("%s, %d times", english.Count(documents, "document"), readings)
 }
 
 // groupResult counts what failed in a group: its row shows no reasons.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"footnote/corpus"
+	"footnote/english"
 )
 
 // Chooser offers documents that a question can be narrowed to.
@@ -17,11 +18,11 @@ func (c Chooser) all() string {
 	if c.Ready == 1 {
 		return "The one document"
 	}
-	return "All " + plural(c.Ready, "document")
+	return "All " + english.Count(c.Ready, "document")
 }
 
 // some is the label for several chosen documents, with {n} in the place of their number.
-func (c Chooser) some() string { return "{n} of " + plural(c.Ready, "document") }
+func (c Chooser) some() string { return "{n} of " + english.Count(c.Ready, "document") }
 
 func (c Chooser) label() string {
 	switch len(c.Chosen) {
@@ -30,7 +31,7 @@ func (c Chooser) label() string {
 	case 1:
 		return documentTitle(c.Chosen[0])
 	default:
-		return thousands(len(c.Chosen)) + " of " + plural(c.Ready, "document")
+		return english.Digits(len(c.Chosen)) + " of " + english.Count(c.Ready, "document")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/corpus"
+	"footnote/english"
 )
 
 // DocumentsPage is the list of documents as it was asked for.
@@ -91,12 +92,12 @@ func stateText(d corpus.Document) string {
 		return txtQueued
 	case corpus.StateParsing:
 		if p.Total > 1 {
-			return txtParsing + " page " + thousands(p.Done) + " of " + thousands(p.Total)
+			return txtParsing + " page " + english.Digits(p.Done) + " of " + english.Digits(p.Total)
 		}
 		return txtParsing
 	case corpus.StateIndexing:
 		if p.Total > 1 {
-			return txtIndexing + " " + thousands(p.Done) + " of " + plural(p.Total, "passage")
+			return txtIndexing + " " + english.Digits(p.Done) + " of " + english.Count(p.Total, "passage")
 		}
 		return txtIndexing
 	case corpus.StateReady:
@@ -162,12 +163,12 @@ func (p DocumentsPage) summary() string {
 	if p.Counts.Documents == 0 {
 		return ""
 	}
-	s := thousands(p.Counts.Documents)
+	s := english.Digits(p.Counts.Documents)
 	if p.Counts.Pages > 0 {
-		s += " · " + plural(p.Counts.Pages, "page")
+		s += " · " + english.Count(p.Counts.Pages, "page")
 	}
 	if p.Counts.Passages > 0 {
-		s += " · " + plural(p.Counts.Passages, "passage")
+		s += " · " + english.Count(p.Counts.Passages, "passage")
 	}
 	return s
 }

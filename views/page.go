@@ -57,6 +57,7 @@ type Composer struct {
 	SessionID string
 	Key       string // Idempotency-Key, fresh for each page
 	Draft     string
+	Asked     bool // Draft was sent already, and not taken
 	Refused   Refusal
 	RunID     string // of the run under way; empty: a question can be sent
 	Budget    chat.Budget
@@ -64,6 +65,14 @@ type Composer struct {
 	Choose    Chooser
 	Options   Options
 	Start     bool // the box of the first page
+}
+
+// elsewhere is where a form beside the box is answered: in another tab when the box has a question that would be lost.
+func (c Composer) elsewhere() string {
+	if c.Asked {
+		return "_blank"
+	}
+	return "_self"
 }
 
 // Refusal is why something was not done.

@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 // The page's words, in one place so that they can be translated.
@@ -60,6 +61,7 @@ const (
 	txtWelcome       = "What would you like to know?"
 	txtEmptyHead     = "Ask your documents. Check every word."
 	txtEmptyText     = "Footnote searches and reads in front of you, and every claim in its answer opens the page it came from."
+	txtKept          = "Your question is kept here. Add documents, which opens another tab, then send it."
 	txtDrop          = "Drop files or a folder here"
 	txtChoose        = "Choose files"
 	txtUpload        = "Upload"
@@ -123,14 +125,11 @@ const (
 	txtLost          = "Connection lost. The run keeps going on the server."
 	txtReconnecting  = "Reconnecting"
 	txtNotThere      = "That page isn't here"
-	txtNotThereText  = "It may have been deleted, or the address has a mistake. Your documents and questions are in the menu."
 	txtBack          = "Ask a question"
-	txtFound         = "Found"
 	txtNothing       = "Nothing found. Try another word."
 	txtQuestions     = "Questions"
 	txtPanelFailed   = "The source could not be opened. Try again."
 	txtConfidence    = "Confidence"
-	txtAllDocuments  = "All documents"
 	txtLookIn        = "Look in: "
 	txtFindDocument  = "Find a document"
 	txtManage        = "Manage documents"
@@ -146,13 +145,14 @@ const (
 	txtSteps         = "Rounds"
 	txtTime          = "Time"
 	txtCopied        = "Copied"
+	txtAtTime        = "at {time}"
+	txtTomorrow      = "tomorrow at {time}"
+	txtOnDay         = "on {day} at {time}"
 	txtCollapse      = "Collapse all"
 	txtResizePanel   = "Width of the source panel"
-	txtUploading     = "Uploading"
 	txtDropHere      = "Drop to add to your documents"
 	txtUploadFailed  = "The files could not be sent. Check the connection and try again."
 	txtNoChange      = "Cancel"
-	txtExpandTitle   = "Worked"
 	txtConnectOffHow = "Offline, answers are sentences taken word for word from what was read, each with its footnote."
 )
 
@@ -183,29 +183,9 @@ var stopNotes = map[chat.StopReason]string{
 	chat.StopTimeout:           "The time was used up. This answer uses what was found until then.",
 }
 
-// plural returns "1 step", "4 steps".
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if strings.HasSuffix(one, "ch") {
-		return thousands(n) + " " + one + "es"
-	}
-	return thousands(n) + " " + one + "s"
-}
-
 // removedAfter tells how long conversations are kept.
 func removedAfter(days int) string {
-	return "A conversation is removed " + plural(days, "day") + " after its last question."
-}
-
-// thousands returns 1,840.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return "A conversation is removed " + english.Count(days, "day") + " after its last question."
 }
 
 // duration returns "<1s", "2.3s", "14s", "1m 4s".
@@ -240,7 +220,7 @@ func seconds(d time.Duration) string {
 func size(n int) string {
 	switch {
 	case n < 1000:
-		return plural(n, "byte")
+		return english.Count(n, "byte")
 	case n < 1_000_000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1000)
 	default:
@@ -284,15 +264,15 @@ func coverageText(c chat.Coverage) string {
 	if c.Searched+c.Opened+c.PagesRead+len(c.EmptySearches) == 0 {
 		return "Nothing was searched."
 	}
-	s := "Searched " + plural(c.Searched, "document") + ", opened " + thousands(c.Opened)
+	s := "Searched " + english.Count(c.Searched, "document") + ", opened " + english.Digits(c.Opened)
 	if c.Searched == 0 {
-		s = "Opened " + plural(c.Opened, "document")
+		s = "Opened " + english.Count(c.Opened, "document")
 	}
 	if c.PagesRead > 0 {
-		s += ", read " + plural(c.PagesRead, "page")
+		s += ", read " + english.Count(c.PagesRead, "page")
 	}
 	if n := len(c.EmptySearches); n > 0 {
-		s += ", " + plural(n, "search") + " found nothing"
+		s += ", " + english.Count(n, "search") + " found nothing"
 	}
 	return s + "."
 }
@@ -347,10 +327,10 @@ func StarterQuestion(title, heading string, n int) string {
 func libraryText(c corpus.Counts) []string {
 	var parts []string
 	if c.Pages > 0 {
-		parts = append(parts, plural(c.Pages, "page"))
+		parts = append(parts, english.Count(c.Pages, "page"))
 	}
 	if c.Working > 0 {
-		parts = append(parts, thousands(c.Working)+" still being indexed, you can ask already")
+		parts = append(parts, english.Digits(c.Working)+" still being indexed, you can ask already")
 	}
 	return parts
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // Folded reports whether the answer has begun after work was done: its timeline then folds.
@@ -57,9 +58,9 @@ func (t *Turn) headline() string {
 // facts are the folded header's counts.
 func (t *Turn) facts() []string {
 	all, _ := t.count()
-	facts := []string{plural(all, "step")}
+	facts := []string{english.Count(all, "step")}
 	if n := t.documentsRead(); n > 0 {
-		facts = append(facts, plural(n, "document")+" read")
+		facts = append(facts, english.Count(n, "document")+" read")
 	}
 	return facts
 }
@@ -68,12 +69,12 @@ func (t *Turn) facts() []string {
 func (t *Turn) spent() string {
 	if t.Running() {
 		_, over := t.count()
-		parts := []string{plural(over, "step") + " done"}
+		parts := []string{english.Count(over, "step") + " done"}
 		if n := t.documentsRead(); n > 0 {
-			parts = append(parts, plural(n, "document")+" read")
+			parts = append(parts, english.Count(n, "document")+" read")
 		}
 		if n := t.Failed(); n > 0 {
-			parts = append(parts, thousands(n)+" failed")
+			parts = append(parts, english.Digits(n)+" failed")
 		}
 		return strings.Join(parts, " · ")
 	}
@@ -131,4 +132,8 @@ func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10)
 
 func outputURL(s *Step) string {
 	return "/agent/runs/" + url.PathEscape(s.RunID) + "/steps/" + url.PathEscape(s.CallID) + "/output"
+}
+
+func thoughtURL(s *Step) string {
+	return "/runs/" + url.PathEscape(s.RunID) + "/steps/" + url.PathEscape(s.CallID) + "/thought"
 }

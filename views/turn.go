@@ -10,12 +10,14 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // Turn is one question and everything known of its answer, folded from the run's log.
 type Turn struct {
 	RunID     string
 	SessionID string
+	ParentID  string // the run that this one follows; empty: it is the first
 	Question  string
 	Model     string
 	Usual     string   // the model that answers when no other is asked for; empty: unknown
@@ -231,7 +233,7 @@ func (t *Turn) usualInstead() string {
 
 func (t *Turn) sourceCounts() string {
 	cited := len(t.Final.Sources) - len(t.uncited())
-	return thousands(cited) + " cited · " + thousands(max(len(t.Final.Sources), t.Final.Coverage.Opened)) + " read"
+	return english.Digits(cited) + " cited · " + english.Digits(max(len(t.Final.Sources), t.Final.Coverage.Opened)) + " read"
 }
 
 // uncited returns the sources that were read and not cited.

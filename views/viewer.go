@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 // Span is [Start, End), rune offsets in a document's text. The zero Span is none.
@@ -146,10 +147,10 @@ func clipped(text string, n int) string {
 func (v *Viewer) counts() string {
 	var parts []string
 	if v.Document.Pages > 0 {
-		parts = append(parts, plural(v.Document.Pages, "page"))
+		parts = append(parts, english.Count(v.Document.Pages, "page"))
 	}
 	if v.Cited != nil && len(v.Cited.Here) > 0 {
-		parts = append(parts, thousands(len(v.Cited.Here))+" cited")
+		parts = append(parts, english.Digits(len(v.Cited.Here))+" cited")
 	}
 	if len(parts) == 0 {
 		parts = append(parts, v.Document.Filename)

@@ -31,14 +31,14 @@ func webOrigin(d corpus.Document) string {
 	return txtPublishedAt
 }
 
-// fetchedAt is when it was read, in words.
-func fetchedAt(d corpus.Document) string {
+// fetchedAt is when it was read; zero: it was not.
+func fetchedAt(d corpus.Document) time.Time {
 	text, _ := d.Meta[corpus.MetaFetchedAt].(string)
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil || !chat.Hidden(d.Namespace) {
-		return ""
+		return time.Time{}
 	}
-	return "on " + at.UTC().Format("2 January 2006, 15:04 UTC")
+	return at
 }
 
 // webHost is the name of the site that a citation's link leads to; empty for no link of the web.

@@ -14,7 +14,7 @@ func TestACapturedPageSaysWhereAndWhenItWasRead(t *testing.T) {
 		name, namespace, url string
 		want                 []string
 	}{
-		{"a page of the web", chat.WebNamespace("r1"), "https://example.org/slate?a=1", []string{`href="https://example.org/slate?a=1"`, "on 21 November 2026, 09:30 UTC", "noreferrer"}},
+		{"a page of the web", chat.WebNamespace("r1"), "https://example.org/slate?a=1", []string{`href="https://example.org/slate?a=1"`, `on <time datetime="2026-11-21T09:30:00Z" data-as="date">21 November 2026, 09:30 UTC</time>`, "noreferrer"}},
 		{"a document that says it is one", "default", "https://example.org/slate", nil},
 		{"an address that is none", chat.WebNamespace("r1"), "javascript:alert(1)", nil},
 	} {

@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 const defaultNamespace = chat.DefaultNamespace
@@ -14,7 +15,7 @@ const defaultNamespace = chat.DefaultNamespace
 func documentFacts(d corpus.Document) []string {
 	var facts []string
 	if d.Pages > 0 {
-		facts = append(facts, plural(d.Pages, "page"))
+		facts = append(facts, english.Count(d.Pages, "page"))
 	}
 	facts = append(facts, size(int(d.Bytes)), "added "+d.CreatedAt.Format("2 January 2006"))
 	for _, key := range []string{"author", "date"} {

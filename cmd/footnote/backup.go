@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/blobs"
+	"footnote/english"
 	"footnote/sql/sqlite"
 )
 
@@ -81,9 +82,9 @@ func (c *backupCommand) Run(p *program) (err error) {
 	if err := syncDirectory(filepath.Dir(c.File)); err != nil {
 		return fmt.Errorf("name the backup: %w", err)
 	}
-	fmt.Fprintf(p.stdout, "%s: the database, %d originals, %d MiB", c.File, done.originals, done.bytes>>20)
+	fmt.Fprintf(p.stdout, "%s: the database, %s, %d MiB", c.File, english.Count(done.originals, "original"), done.bytes>>20)
 	if done.missing > 0 {
-		fmt.Fprintf(p.stdout, "; %d originals were not there (deleted meanwhile, or lost before)", done.missing)
+		fmt.Fprintf(p.stdout, "; %s missing (deleted meanwhile, or lost before)", english.Count(done.missing, "original"))
 	}
 	fmt.Fprintln(p.stdout)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
+	"footnote/english"
 	"footnote/llm/openai"
 	"footnote/llm/written"
 )
@@ -126,7 +127,7 @@ func reader(ctx context.Context, set *settings) finding {
 			return err
 		}
 		read, err := files.Extract(ctx, corpus.File{Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw))}, func(int, int) {})
-		f.fine = fmt.Sprintf("read %d pages", read.Pages)
+		f.fine = "read " + english.Count(read.Pages, "page")
 		return errors.Join(err, files.Close())
 	}()
 	return f

@@ -15,6 +15,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/blobs"
+	"footnote/english"
 )
 
 type restoreCommand struct {
@@ -81,8 +82,8 @@ func (c *restoreCommand) Run(p *program) (err error) {
 	if err := moveAll(parts, dir.file(restoring), dir.path); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "Restored %s of %s (Footnote %s) to %s: the database and %d originals, all as they were saved\n",
-		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, where, n-1)
+	fmt.Fprintf(p.stdout, "Restored %s of %s (Footnote %s) to %s: the database and %s, all as they were saved\n",
+		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, where, english.Count(n-1, "original"))
 	if aside != "" {
 		fmt.Fprintf(p.stdout, "What was there before is in %s; delete it when you don't need it\n", aside)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"footnote/corpus/text"
+	"footnote/english"
 )
 
 const aFile = `["“]?([\p{L}\p{N}_.-]+\.(?:pdf|md|markdown|txt|html?|docx?|csv|xlsx?))["”]?`
@@ -98,7 +99,7 @@ func (c catalogued) say(docs []document, more bool) string {
 		if d.Pages == 0 {
 			return escape(d.Filename) + " has no pages: only PDFs have."
 		}
-		return fmt.Sprintf("%s has %s.", escape(d.Filename), counted(d.Pages, "page"))
+		return fmt.Sprintf("%s has %s.", escape(d.Filename), english.Count(d.Pages, "page"))
 	case "age":
 		return fmt.Sprintf("The %s document in your library is %s, added on %s.", c.about, escape(d.label()), escape(d.Added))
 	case "file":
@@ -130,11 +131,4 @@ func enumerate(lead string, docs []document, more bool) string {
 		b.WriteString("\n\nThere are more.")
 	}
 	return b.String()
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

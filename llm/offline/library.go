@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"footnote/corpus/text"
+	"footnote/english"
 )
 
 var (
@@ -169,7 +170,7 @@ func list(t turn, about string) ([]step, string) {
 	if out.More {
 		at = "at least "
 	}
-	return nil, enumerate("You have "+at+counted(len(out.Documents), "document"), out.Documents, false)
+	return nil, enumerate("You have "+at+english.Count(len(out.Documents), "document"), out.Documents, false)
 }
 
 func (d document) label() string {

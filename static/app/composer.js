@@ -1,5 +1,5 @@
 // The question box: Enter sends, Stop and Answer now are requests of their own, a question asked meanwhile waits its turn.
-import { $, onClick, pieces, word } from './page.js'
+import { $, $$, onClick, pieces, word } from './page.js'
 import { chosen } from './choose.js'
 import { options } from './options.js'
 import { forget } from './draft.js'
@@ -81,6 +81,8 @@ document.addEventListener('htmx:after:swap', event => {
       forget()
     }
     if (running()) box.placeholder = box.dataset.busy
+    const [before, turn] = $$('#thread > .turn').slice(-2)
+    if (turn && turn.dataset.after !== before.dataset.run) location.reload() // the conversation went on from another version
     showOpened()
     window.scrollTo(0, document.documentElement.scrollHeight)
   } else {

@@ -1,4 +1,5 @@
 // The page's own script. The server draws everything; this makes it live and quick to use. Without it the page works too.
+import './times.js'
 import './stream.js'
 import './timeline.js'
 import './choose.js'

@@ -1,6 +1,6 @@
 // Questions that wait. The server keeps and sends them; the page shows what it says, and the turns that come of them.
 import { $, $$, onClick } from './page.js'
-import { showOpened } from './stream.js'
+import { atEnd, showOpened } from './stream.js'
 
 const address = () => `/c/${$('#thread').dataset.session}`
 const own = { 'HX-Request': 'true', Accept: 'text/html' }
@@ -102,7 +102,13 @@ export async function follow() {
 }
 
 function begin(turns, fresh) {
+  const shown = $$('#thread > .turn')
+  const parent = shown.findIndex(turn => turn.dataset.run === turns[0].dataset.after)
+  const gone = shown.slice(parent + 1).filter(old => !turns.some(turn => turn.id === old.id)) // they belong to another version
+  if (gone.some(edited)) return
+  const stay = !atEnd()
   withdraw()
+  for (const turn of gone) turn.remove()
   for (const turn of turns) {
     if (document.getElementById(turn.id)) continue
     $('#thread').append(turn)
@@ -117,8 +123,12 @@ function begin(turns, fresh) {
     $('#thread').setAttribute('aria-busy', 'true')
     $('#q').placeholder = $('#q').dataset.busy
   }
-  window.scrollTo(0, document.documentElement.scrollHeight)
+  if (!stay) window.scrollTo(0, document.documentElement.scrollHeight)
 }
+
+// A question whose words somebody is changing stays until they are sent or left.
+const edited = turn => $$('.edit[open] textarea', turn).some(words => words.value !== words.defaultValue)
+document.addEventListener('toggle', event => { if (event.target.matches?.('.edit:not([open])')) follow() }, true)
 
 // The row whose form was sent: it, or else the question box, has the keyboard afterwards.
 let sent = ''

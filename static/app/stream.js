@@ -135,7 +135,7 @@ export function meter(at, value) {
 
 // Auto-scroll, only for those who are at the end already.
 const end = $('#latest')
-const atEnd = () => document.documentElement.scrollHeight - window.innerHeight - window.scrollY < 160
+export const atEnd = () => document.documentElement.scrollHeight - window.innerHeight - window.scrollY < 160
 if (end) {
   new IntersectionObserver(([seen]) => {
     const jump = $('#jump')

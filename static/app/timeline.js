@@ -32,7 +32,7 @@ onClick('[data-do="expand"]', button => {
   button.closest('.run').dataset.touched = ''
 })
 
-// Raw output comes when it is asked for.
+// Raw output and whole thoughts come when they are asked for.
 document.addEventListener('toggle', event => {
   const box = event.target
   if (box.open && box.matches?.('.raw[data-load]')) fill(box)
@@ -41,8 +41,8 @@ async function fill(box) {
   if (!box.dataset.load) return
   const url = box.dataset.load
   try {
-    const text = JSON.stringify(JSON.parse(await load(url, { Accept: 'application/json' })), null, 2)
-    $('pre', box).textContent = text
+    const text = await load(url, { Accept: 'application/json, text/plain' })
+    $('pre', box).textContent = url.endsWith('/output') ? JSON.stringify(JSON.parse(text), null, 2) : text
     delete box.dataset.load
   } catch { /* the link inside opens it instead */ }
 }

@@ -1,5 +1,6 @@
 // Uploads: one request for each file, three at a time, each with its progress; what the server refuses stays listed with its reason.
 import { $, $$, onClick, piece } from './page.js'
+import { said } from './times.js'
 
 const words = document.getElementById('piece-upload-words')?.content
 export const say = (name, values = {}) => $(`[data-word="${name}"]`, words).textContent.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? '')
@@ -58,8 +59,8 @@ function next() {
 function answer(request) {
   let body = null
   try { body = JSON.parse(request.responseText) } catch { /* said below */ }
-  if (body?.rejected?.length) return { refused: body.rejected[0].detail }
-  if (request.status >= 300 || !body) return { refused: body?.detail ?? say('failed') }
+  if (body?.rejected?.length) return { refused: said(body.rejected[0].detail) }
+  if (request.status >= 300 || !body) return { refused: body?.detail ? said(body.detail) : say('failed') }
   return { done: body.documents?.[0]?.duplicate_of ? say('already') : say('done') }
 }
 

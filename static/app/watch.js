@@ -1,4 +1,4 @@
-// A question that was asked elsewhere, in another tab or by a program, comes to the page by itself. Only a page that is looked at and
+// A question that was asked elsewhere, in another tab or by a program, comes to the page by itself, and so does another version of an answer. Only a page that is looked at and
 // has no stream of its own listens: browsers allow few connections to one server.
 import { $, $$ } from './page.js'
 import { follow } from './queue.js'

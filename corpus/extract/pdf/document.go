@@ -8,6 +8,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/extract/canon"
+	"footnote/english"
 )
 
 const (
@@ -31,7 +32,7 @@ func (m *module) extract(path string, report func(done, total int)) (corpus.Extr
 	}
 	if total > maxPages {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: fmt.Sprintf(
-			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.", thousands(total), thousands(maxPages))}
+			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.", english.Digits(total), english.Digits(maxPages))}
 	}
 	pages := make([]page, total)
 	letters, garbage := 0, 0
@@ -80,13 +81,6 @@ func unreadable(pages []page, letters, garbage int) *corpus.Failure {
 			Detail: "This PDF's fonts don't say which letters they show. Run text recognition (OCR) on it and add the result."}
 	}
 	return nil
-}
-
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 // outline reads the bookmarks, each one once even if they go round in circles.

@@ -1,0 +1,32 @@
+// Package english writes numbers as they stand in the sentences of this program.
+package english
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Count returns "1 step", "4 steps", "1,840 searches".
+func Count[N int | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "ch"):
+		return Digits(n) + " " + noun + "es"
+	default:
+		return Digits(n) + " " + noun + "s"
+	}
+}
+
+// Digits returns "1,840".
+func Digits[N int | int64](n N) string {
+	text := strconv.FormatInt(int64(n), 10)
+	first := 0
+	if n < 0 {
+		first = 1
+	}
+	for i := len(text) - 3; i > first; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
