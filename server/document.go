@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -156,7 +157,8 @@ func (s *Server) documentText(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", inert)
 	h.Set("Cache-Control", "private, no-cache")
-	return c.Blob(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	return c.Stream(http.StatusOK, "text/plain; charset=utf-8", struct{ io.Reader }{strings.NewReader(text)}) // in pieces: a copy of it may be large
 }
 
 // documentFile answers with the original, always as an attachment.

@@ -20,6 +20,9 @@ const (
 	wholePages  = 30
 	sheetsAside = 4
 	maxOutline  = 200
+
+	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each word of a page has a box in memory.
+	maxShownText = 400_000
 )
 
 // viewDocument answers GET /d/{id}: a document drawn from its blocks or pages. ?c={run}.{number} marks a citation, ?p={passage} a

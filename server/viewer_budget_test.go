@@ -198,3 +198,32 @@ func TestPagesWithManyWordsAreShownInPartsWithinTheBudget(t *testing.T) {
 		}
 	}
 }
+
+func TestLongBlocksAreShownInPartsOfBoundedText(t *testing.T) {
+	b := newBench(t)
+	const long = 60_000 // words, 300,000 bytes
+	var text strings.Builder
+	for i := range 12 {
+		text.WriteString("Part " + strconv.Itoa(i) + " begins. " + strings.Repeat("word ", long) + "\n\n")
+	}
+	d := b.added("blocks.txt", text.String())
+	seen, address := "", "/d/"+d.ID
+	for parts := 0; address != ""; parts++ {
+		got := b.send("GET", address, "", "Accept", "text/html").body
+		if len(got) > 1<<20 || parts > 30 {
+			t.Fatalf("%s is a page of %d bytes and part %d, want at most 1 MiB and 30 parts", address, len(got), parts)
+		}
+		seen += got
+		address = ""
+		for _, n := range elements(parsed(t, got), func(n *html.Node) bool {
+			return n.Data == "a" && n.FirstChild != nil && n.FirstChild.Data == views.LaterPart
+		}) {
+			address, _, _ = strings.Cut(attribute(n, "href"), "#")
+		}
+	}
+	for i := range 12 {
+		if !strings.Contains(seen, "Part "+strconv.Itoa(i)+" begins.") {
+			t.Errorf("part %d is in none of the pages", i)
+		}
+	}
+}

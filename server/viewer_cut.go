@@ -52,34 +52,34 @@ func (p *viewing) part(block int) {
 	p.v.Text = runes(p.text, p.v.Offset, end)
 }
 
-// window returns the range of blocks to draw around one: at most size of them, and fewer if they have more than MaxBlockNodes nodes. It
-// always holds the block itself.
+// window returns the range of blocks to draw around one: at most size of them, and fewer if they have more than MaxBlockNodes nodes or more than
+// maxShownText. It always holds the block itself.
 func (p *viewing) window(block, size int) (from, to int) {
 	from = max(min(block-size/3, len(p.blocks)-size), 0)
-	to = min(from+size, len(p.blocks))
-	nodes := 0
-	for _, b := range p.blocks[from:to] {
-		nodes += views.BlockNodes(b)
+	to = min(from+size, len(p.blocks)) - 1
+	from, to = around(block, from, to, maxShownText, func(i int) int { return p.blocks[i].End - p.blocks[i].Start })
+	from, to = around(block, from, to, views.MaxBlockNodes, func(i int) int { return views.BlockNodes(p.blocks[i]) })
+	return from, to + 1
+}
+
+// around narrows [from, to] around one of them to those whose costs are at most most together: a third of that goes to those before. It always
+// holds the one itself.
+func around(one, from, to, most int, cost func(int) int) (int, int) {
+	sum := 0
+	for n := from; n <= to; n++ {
+		sum += cost(n)
 	}
-	if nodes <= views.MaxBlockNodes {
+	if sum <= most {
 		return from, to
 	}
-	first, last := from, to
-	left := views.MaxBlockNodes - views.BlockNodes(p.blocks[block])
+	left := most - cost(one)
 	before := left / 3
-	for from = block; from > first; from-- {
-		n := views.BlockNodes(p.blocks[from-1])
-		if n > before {
-			break
-		}
-		before, left = before-n, left-n
+	first, last := from, to
+	for from = one; from > first && cost(from-1) <= before; from-- {
+		before, left = before-cost(from-1), left-cost(from-1)
 	}
-	for to = block + 1; to < last; to++ {
-		n := views.BlockNodes(p.blocks[to])
-		if n > left {
-			break
-		}
-		left -= n
+	for to = one; to < last && cost(to+1) <= left; to++ {
+		left -= cost(to + 1)
 	}
 	return from, to
 }

@@ -6,9 +6,6 @@ import (
 	"footnote/views"
 )
 
-// maxSheetText is how many runes of text the pages shown at once have, but for one that has more alone: each word has a box in memory.
-const maxSheetText = 400_000
-
 // sheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can be drawn.
 func (p *viewing) sheets(page int) error {
 	all := len(p.sizes)
@@ -23,7 +20,7 @@ func (p *viewing) sheets(page int) error {
 	to := min(from+size-1, all)
 	texts := p.textsOf(from, to)
 	first := from // page of texts[0]
-	from, to = around(page, from, to, maxSheetText, func(n int) int { return texts[n-first].End - texts[n-first].Start })
+	from, to = around(page, from, to, maxShownText, func(n int) int { return texts[n-first].End - texts[n-first].Start })
 	sheets, err := p.linesOf(from, to, texts[from-first:])
 	if err != nil {
 		return err
@@ -46,28 +43,6 @@ func (p *viewing) sheets(page int) error {
 		p.v.Later = p.address("page", n, "p"+n)
 	}
 	return p.markSheets(from, to)
-}
-
-// around narrows [from, to] around a page to those whose costs are at most most together: a third of that goes to the pages before. It always
-// holds the page itself.
-func around(page, from, to, most int, cost func(page int) int) (int, int) {
-	sum := 0
-	for n := from; n <= to; n++ {
-		sum += cost(n)
-	}
-	if sum <= most {
-		return from, to
-	}
-	left := most - cost(page)
-	before := left / 3
-	first, last := from, to
-	for from = page; from > first && cost(from-1) <= before; from-- {
-		before, left = before-cost(from-1), left-cost(from-1)
-	}
-	for to = page; to < last && cost(to+1) <= left; to++ {
-		left -= cost(to + 1)
-	}
-	return from, to
 }
 
 // textsOf returns which part of the text each of some pages has; an empty one of a page without text.

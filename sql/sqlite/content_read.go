@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -46,14 +47,21 @@ func (ds *Documents) readPieces(ctx context.Context, query string, args []any, e
 // Text returns the canonical text; see corpus.Documents.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
-	err := ds.pieces(ctx, s, id, `x.body, x.packed`, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
-		var body, packed []byte
-		err := row.Scan(&body, &packed)
-		if err == nil {
-			body, err = unpacked(body, packed)
+	const last = `(SELECT max(y.piece) FROM content_texts y WHERE y.content = d.content)`
+	err := ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+		var body, packed sql.RawBytes
+		var last int
+		if err := row.Scan(&body, &packed, &last); err != nil {
+			return err
+		}
+		if last > 0 && text.Len() == 0 { // else a large text is copied as it grows
+			text.Grow((last + 1) * bytesPerWrite)
+		}
+		if len(packed) > 0 {
+			return unpack(&text, packed)
 		}
 		text.Write(body)
-		return err
+		return nil
 	})
 	return text.String(), err
 }

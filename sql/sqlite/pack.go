@@ -43,14 +43,21 @@ func unpacked(body, packed []byte) ([]byte, error) {
 	if len(packed) == 0 {
 		return body, nil
 	}
-	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxPacked+1))
-	if err == nil && len(out) > maxPacked {
+	var out bytes.Buffer
+	err := unpack(&out, packed)
+	return out.Bytes(), err
+}
+
+// unpack writes what was packed.
+func unpack(out io.Writer, packed []byte) error {
+	n, err := io.Copy(out, io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxPacked+1))
+	if err == nil && n > maxPacked {
 		err = errors.New("too long")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("unpack content: %w", err)
+		return fmt.Errorf("unpack content: %w", err)
 	}
-	return out, nil
+	return nil
 }
 
 // Statements that read content without Go in between say unpacked(body, packed).
