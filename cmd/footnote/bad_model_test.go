@@ -3,6 +3,7 @@ package main_test
 import (
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -86,14 +87,33 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	if got := s.send("GET", "/health", nil); got.status != http.StatusOK || !strings.Contains(got.body, `"status":"ok"`) {
 		t.Errorf("/health = %d %s", got.status, got.body)
 	}
+	strict := serve(t, newDir(t), append(model.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
+	if got := strict.send("GET", "/health", nil); got.status != http.StatusOK {
+		t.Errorf("/health = %d %s", got.status, got.body)
+	}
 	model.web.CloseClientConnections()
 	model.web.Listener.Close()
-	s.end(os.Interrupt) // the check remembers a good answer for a while
-	s = s.restart()
+	s.run("What is the rent?") // the check remembers a good answer for a while, but the run knows better
+	strict.run("What is the rent?")
 	health := s.send("GET", "/health", nil)
 	if health.status != http.StatusOK || !strings.Contains(health.body, `"degraded"`) {
 		t.Errorf("/health = %d %s", health.status, health.body)
 	}
+	if got := strict.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) {
+		t.Errorf("/health after a run failed, with nothing in the model's place = %d %s, want 503 and down", got.status, got.body)
+	}
+	back, err := net.Listen("tcp", model.web.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &httptest.Server{Listener: back, Config: &http.Server{Handler: model}}
+	again.Start()
+	strict.run("What is the rent?")
+	if got := strict.send("GET", "/health", nil); got.status != http.StatusOK || !strings.Contains(got.body, `"status":"ok"`) {
+		t.Errorf("/health after a run succeeded = %d %s", got.status, got.body)
+	}
+	again.CloseClientConnections()
+	again.Close()
 	if got := s.search("slates"); got.TotalResults == 0 {
 		t.Error("search does not work")
 	}

@@ -50,7 +50,6 @@ type Model struct {
 	log      *slog.Logger
 	patience remote.Patience
 	remote   *remote.Server
-	reach    remote.Reach
 	models   sdk.ModelService
 
 	noTemperature atomic.Bool // the model refused one

@@ -71,11 +71,9 @@ type Model struct {
 	remote   *remote.Server // for replies
 	embedder *remote.Server // for embeddings: their failures say nothing of replies
 
-	habits          habits
-	reach           remote.Reach
-	reachEmbeddings remote.Reach
-	tools           sync.Map // name → *definition, encoded once
-	dimensions      atomic.Int64
+	habits     habits
+	tools      sync.Map // name → *definition, encoded once
+	dimensions atomic.Int64
 }
 
 // New returns a model. It does not speak to the server yet.

@@ -9,24 +9,40 @@ import (
 // reachFor is how long the answer of a look is kept, so that a health check asked often does not load the model's server.
 const reachFor = 10 * time.Second
 
-// Reach remembers what the last look at a model's server found. The zero value is ready, and it is safe for concurrent use.
+// Reach remembers what was last found of a model's server, by a look at it or by a request. The zero value is ready, and it is safe for
+// concurrent use.
 type Reach struct {
+	looking sync.Mutex // one look at a time
+
 	mu    sync.Mutex
 	until time.Time
 	err   error
 }
 
-// Ask returns what look finds, or found in the ten seconds before now. What it finds for a caller who has gone says nothing of the
+// Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone says nothing of the
 // server and is not kept.
 func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !now.After(r.until) {
-		return r.err
+	r.looking.Lock()
+	defer r.looking.Unlock()
+	if err, known := r.known(now); known {
+		return err
 	}
 	err := look(ctx)
 	if ctx.Err() != context.Canceled {
-		r.err, r.until = err, now.Add(reachFor)
+		r.Learn(now, err)
 	}
 	return err
+}
+
+func (r *Reach) known(now time.Time) (err error, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err, !now.After(r.until)
+}
+
+// Learn keeps what a request found: that the server can't be used, or nil.
+func (r *Reach) Learn(now time.Time, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err, r.until = err, now.Add(reachFor)
 }

@@ -98,10 +98,18 @@ func (s *Server) guarded(ctx context.Context, try func() (bool, *llm.Error)) (yi
 	}()
 	yielded, err = try()
 	ended = true
-	if err != nil && ctx.Err() == nil && isDown(err) {
-		done(err)
-	} else {
+	switch {
+	case err == nil:
 		done(nil)
+		s.Reach.Learn(time.Now(), nil)
+	case ctx.Err() == nil && isDown(err):
+		done(err)
+		s.Reach.Learn(time.Now(), err)
+	default:
+		done(nil)
+		if err.Kind == llm.KindAuth {
+			s.Reach.Learn(time.Now(), err)
+		}
 	}
 	return yielded, err
 }

@@ -23,6 +23,7 @@ type Server struct {
 	AddressSetting string
 	Log            *slog.Logger
 	RetryFor       time.Duration // no further try begins after this
+	Reach          Reach         // requests tell it what they find
 
 	once    sync.Once
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
