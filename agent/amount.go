@@ -8,11 +8,16 @@ import (
 	"strings"
 )
 
-// amount is a value: exact as long as only arithmetic made it.
+// amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and slack bounds how far that
+// may be off: what is no more than its slack is 0.
 type amount struct {
 	rat   *big.Rat
 	exact bool
+	slack float64
 }
+
+// epsilon is how far a float64 may be off its value, as a share of it.
+const epsilon = 0x1p-52
 
 var (
 	errTooBig = errors.New("The result is too large to calculate.")      //nolint:staticcheck // shown as it is
@@ -24,16 +29,19 @@ func whole(n int64) amount { return amount{rat: big.NewRat(n, 1), exact: true} }
 
 func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
 
-// rough makes an amount of a float.
-func rough(f float64) (amount, error) {
+// rough makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a float can't hold.
+func rough(f, slack float64) (amount, error) {
 	if math.IsNaN(f) {
 		return amount{}, errNoReal
 	}
 	if math.IsInf(f, 0) {
 		return amount{}, errTooBig
 	}
-	return amount{rat: new(big.Rat).SetFloat64(f)}, nil
+	return amount{rat: new(big.Rat).SetFloat64(f), slack: slack + math.Abs(f)*epsilon}, nil
 }
+
+// size is how far a value is from 0, as a float.
+func (a amount) size() float64 { return math.Abs(a.float()) }
 
 func (a amount) float() float64 {
 	f, _ := a.rat.Float64()
@@ -43,16 +51,16 @@ func (a amount) float() float64 {
 func constant(name string) (amount, bool) {
 	switch name {
 	case "pi":
-		return amount{rat: new(big.Rat).SetFloat64(math.Pi)}, true
+		return amount{rat: new(big.Rat).SetFloat64(math.Pi), slack: math.Pi * epsilon}, true
 	case "e":
-		return amount{rat: new(big.Rat).SetFloat64(math.E)}, true
+		return amount{rat: new(big.Rat).SetFloat64(math.E), slack: math.E * epsilon}, true
 	default:
 		return amount{}, false
 	}
 }
 
 func combine(sign string, a, b amount) (amount, error) {
-	out := amount{rat: new(big.Rat), exact: a.exact && b.exact}
+	out := amount{rat: new(big.Rat), exact: a.exact && b.exact, slack: a.slack + b.slack}
 	switch sign {
 	case "+":
 		out.rat.Add(a.rat, b.rat)
@@ -60,12 +68,13 @@ func combine(sign string, a, b amount) (amount, error) {
 		out.rat.Sub(a.rat, b.rat)
 	case "*", "of":
 		out.rat.Mul(a.rat, b.rat)
+		out.slack = a.size()*b.slack + b.size()*a.slack
 	case "/":
 		return quotient(a, b)
 	case "//":
 		q, err := quotient(a, b)
 		if err == nil {
-			q.rat = new(big.Rat).SetInt(floor(q.rat))
+			q.rat, q.slack = new(big.Rat).SetInt(floor(q.rat)), 0
 		}
 		return q, err
 	case "%":
@@ -84,6 +93,7 @@ func quotient(a, b amount) (amount, error) {
 		return amount{}, errByZero
 	}
 	out := amount{rat: new(big.Rat).Quo(a.rat, b.rat), exact: a.exact && b.exact}
+	out.slack = (a.slack + out.size()*b.slack) / b.size()
 	if tooBig(out.rat) {
 		return amount{}, errTooBig
 	}
@@ -99,13 +109,14 @@ func remainder(a, b amount) (amount, error) {
 		return amount{}, err
 	}
 	out := new(big.Rat).Mul(b.rat, new(big.Rat).SetInt(floor(q.rat)))
-	return amount{rat: out.Sub(a.rat, out), exact: q.exact}, nil
+	return amount{rat: out.Sub(a.rat, out), exact: q.exact, slack: a.slack + q.size()*b.slack}, nil
 }
 
 // power is exact for whole exponents whose result stays within the limit, which is checked before it is computed.
 func power(a, b amount) (amount, error) {
 	if !b.rat.IsInt() {
-		return rough(math.Pow(a.float(), b.float()))
+		f := math.Pow(a.float(), b.float())
+		return rough(f, math.Abs(f)*(b.size()*a.slack/a.size()+math.Abs(math.Log(a.size()))*b.slack))
 	}
 	if a.rat.Sign() == 0 && b.rat.Sign() < 0 {
 		return amount{}, errByZero
@@ -134,6 +145,9 @@ func power(a, b amount) (amount, error) {
 		num, den = den, num
 	}
 	out := amount{rat: new(big.Rat).SetFrac(num, den), exact: a.exact && b.exact}
+	if a.slack > 0 {
+		out.slack = out.size() * float64(max(k, -k)) * a.slack / a.size()
+	}
 	if tooBig(out.rat) {
 		return amount{}, errTooBig
 	}
@@ -181,7 +195,7 @@ func apply(name string, args []amount) (amount, error) {
 	}
 	switch name {
 	case "abs":
-		return amount{rat: new(big.Rat).Abs(x.rat), exact: x.exact}, nil
+		return amount{rat: new(big.Rat).Abs(x.rat), exact: x.exact, slack: x.slack}, nil
 	case "sqrt":
 		if root, ok := squareRoot(x); ok {
 			return root, nil
@@ -191,7 +205,23 @@ func apply(name string, args []amount) (amount, error) {
 			return amount{}, errNoReal
 		}
 	}
-	return rough(f(x.float()))
+	v := x.float()
+	slack := x.slack + math.Abs(v)*epsilon/2 // the float is not quite the value
+	switch name {
+	case "sqrt":
+		slack /= 2 * math.Sqrt(v)
+	case "log", "ln":
+		slack /= math.Abs(v)
+	case "log10":
+		slack /= math.Abs(v) * math.Ln10
+	case "tan":
+		c := math.Cos(v)
+		if math.Abs(c) <= slack {
+			return amount{}, errNoReal // a quarter turn
+		}
+		slack /= c * c
+	}
+	return rough(f(v), slack)
 }
 
 // logarithm is that of x to a base, exact when it is a whole number.
@@ -205,7 +235,7 @@ func logarithm(x, base amount) (amount, error) {
 			return whole(int64(n)), nil
 		}
 	}
-	return rough(about)
+	return rough(about, 2*math.Abs(about)*epsilon)
 }
 
 func fold(name string, args []amount) (amount, error) {
@@ -265,6 +295,9 @@ func (a amount) decimal() (s string, exact bool) {
 		if places, ends := a.rat.FloatPrec(); ends && places <= 40 {
 			return a.rat.FloatString(places), true
 		}
+	}
+	if a.size() <= a.slack {
+		return "0", false
 	}
 	f := new(big.Float).SetPrec(200).SetRat(a.rat)
 	s = f.Text('g', 15)
