@@ -36,6 +36,7 @@ var (
 	sumWords   = strings.NewReplacer(" plus ", " + ", " minus ", " - ", " times ", " * ", " multiplied by ", " * ", " divided by ", " / ", " over ", " / ", "×", "*", "÷", "/", "−", "-", " to the power of ", " ^ ", " squared", "^2")
 	percentOf  = lazily(`(?i)(\d+(?:\.\d+)?) ?(?:%|percent) of (\d+(?:\.\d+)?)`)
 	sumLead    = lazily(`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much (?:is|are)|calculate|compute|evaluate|work out)?\s*`)
+	sumAside   = lazily(`(?i)(?:,? (?:for me|please))+$`)
 	sumShape   = lazily(`^[\d\s.,+\-*/^()%]*(?:(?:sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum|pi|e)\b[\d\s.,+\-*/^()%]*)*$`)
 	sumNeeds   = lazily(`\d\s*[+\-*/^%]\s*[\d(]|[)]\s*[+\-*/^]|(sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum)\s*\(`)
 	isoDate    = lazily(`^\d{4}-\d{1,2}-\d{1,2}$`)
@@ -77,7 +78,7 @@ func classify(q string) (kind, string) {
 
 // expression returns the sum that a question consists of, or nothing.
 func expression(q string) string {
-	e := strings.TrimRight(sumLead().ReplaceAllString(q, ""), " ?=.!")
+	e := strings.TrimRight(sumAside().ReplaceAllString(strings.TrimRight(sumLead().ReplaceAllString(q, ""), " ?=.!"), ""), " ?=.!")
 	e = percentOf().ReplaceAllString(e, "$1 / 100 * $2")
 	e = sumWords.Replace(e)
 	e = thousands().ReplaceAllString(thousands().ReplaceAllString(e, "$1$2"), "$1$2")
