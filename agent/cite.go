@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,6 +24,9 @@ type place struct {
 	score      float64
 }
 
+// maxStray bounds how many numbers without a passage are told.
+const maxStray = 5
+
 // citer turns the model's numbers into footnotes: numbers in order of first appearance, each with words that stand in
 // the stored text. One goroutine uses it at a time.
 type citer struct {
@@ -31,16 +35,26 @@ type citer struct {
 	numbers map[[3]int]int // source, start, end → number
 	list    []chat.Citation
 	from    []int // the source of each citation
+	stray   []int // numbers that the model wrote and that no passage has, each once
 }
 
 func newCiter(d *desk) *citer {
 	return &citer{desk: d, judge: corpus.NewJudge(), numbers: map[[3]int]int{}}
 }
 
+// strayNotes tells which of the model's numbers were left out.
+func (c *citer) strayNotes() []string {
+	var out []string
+	for _, n := range c.stray {
+		out = append(out, fmt.Sprintf("The model wrote the footnote [%d], but no passage has that number: it was left out.", n))
+	}
+	return out
+}
+
 // reset frees all numbers.
 func (c *citer) reset() {
 	clear(c.numbers)
-	c.list, c.from = nil, nil
+	c.list, c.from, c.stray = nil, nil, nil
 }
 
 // cite returns the footnote for source n that quotes its words, or what bears a claim out when there are none, and the new citation if it
@@ -48,6 +62,9 @@ func (c *citer) reset() {
 func (c *citer) cite(ctx context.Context, n int, claim, words string) (number int, fresh *chat.Citation, err error) {
 	src, ok := c.desk.sources.at(n)
 	if !ok {
+		if len(c.stray) < maxStray && !slices.Contains(c.stray, n) {
+			c.stray = append(c.stray, n)
+		}
 		return 0, nil, nil
 	}
 	found, ok := wordsOf(src, words)

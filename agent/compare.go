@@ -13,20 +13,25 @@ const partSize = 1600
 
 // comparison is what became of the sentences of an answer without footnotes.
 type comparison struct {
-	stated, held, foreign int // sentences that state something, those of them that are held, and those in another language than the texts
+	stated, held, foreign int      // sentences that state something, those of them that are held, and those in another language than the texts
+	by                    []string // what holds them, each once
 	unsupported           []string
 }
 
-// compare asks of each sentence that states something whether it is held.
-func (w *work) compare(markdown string, holds func(said string) (held, foreign bool)) comparison {
+// holder names what holds a sentence, and nothing if nothing does. foreign means that it can't be compared for its language.
+type holder func(said string) (by string, foreign bool)
+
+// compare asks of each sentence that states something what holds it.
+func (w *work) compare(markdown string, holds holder) comparison {
 	c := comparison{unsupported: []string{}}
 	for _, s := range w.statements(markdown) {
 		c.stated++
-		switch held, foreign := holds(s.text); {
+		switch by, foreign := holds(s.text); {
 		case foreign:
 			c.foreign++
-		case held:
+		case by != "":
 			c.held++
+			c.by = appendNew(c.by, by)
 		default:
 			c.unsupported = append(c.unsupported, s.text)
 		}
@@ -42,8 +47,8 @@ func (c comparison) confidence() float64 {
 	return rounded(unchecked * (float64(c.held) + float64(c.foreign)/2) / float64(c.stated))
 }
 
-// against returns what holds a sentence: one of the texts, by the same judgement as a passage behind a footnote.
-func (w *work) against(texts []string) func(said string) (held, foreign bool) {
+// against holds a sentence by one of the texts, which have a name together, by the same judgement as a passage behind a footnote.
+func (w *work) against(name string, texts []string) holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
 		parts = append(parts, piecesOf(t)...)
@@ -51,11 +56,14 @@ func (w *work) against(texts []string) func(said string) (held, foreign bool) {
 			languages[lang] = true
 		}
 	}
-	return func(said string) (held, foreign bool) {
+	return func(said string) (by string, foreign bool) {
 		if lang := text.Detect(said); lang != "" && len(languages) > 0 && !languages[lang] {
-			return false, true
+			return "", true
 		}
-		return slices.ContainsFunc(parts, func(p string) bool { return w.cite.judge.Backed(said, talkAbout, p) }), false
+		if slices.ContainsFunc(parts, func(p string) bool { return w.cite.judge.Backed(said, talkAbout, p) }) {
+			return name, false
+		}
+		return "", false
 	}
 }
 
@@ -78,8 +86,8 @@ func piecesOf(s string) []string {
 
 // evaluateGiven compares an answer with the text that came with the question.
 func (w *work) evaluateGiven(markdown string) (confidence float64, explained string, unsupported []string) {
-	c := w.compare(markdown, w.against([]string{w.run.Request.ContextText}))
-	return c.confidence(), c.explain("the given text"), c.unsupported
+	c := w.compare(markdown, w.against(theGivenText, []string{w.run.Request.ContextText}))
+	return c.confidence(), c.explain(theGivenText), c.unsupported
 }
 
 // evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
@@ -88,11 +96,16 @@ func (w *work) evaluateWithout(markdown string) (confidence float64, explained s
 	case !w.asked.needsDocuments():
 		return w.evaluateTalk(markdown)
 	case !w.mustCite():
-		c := w.compare(markdown, func(said string) (bool, bool) { return w.stated(said) || w.shown(said), false })
-		return c.confidence(), "No footnotes were asked for. " + c.explain("the passages"), c.unsupported
+		c := w.compare(markdown, func(said string) (string, bool) {
+			if by := w.byTools(said); by != "" || !w.shown(said) {
+				return by, false
+			}
+			return thePassages, false
+		})
+		return c.confidence(), "No footnotes were asked for. " + c.explain(thePassages), c.unsupported
 	case w.bare:
-		c := w.compare(markdown, func(said string) (bool, bool) { return w.stated(said), false })
-		return c.confidence(), c.explain("what tools returned") + " No passage of a document stands behind it.", c.unsupported
+		c := w.compare(markdown, func(said string) (string, bool) { return w.byTools(said), false })
+		return c.confidence(), c.explain(w.returned.called()) + " No passage of a document stands behind it.", c.unsupported
 	}
 	return unchecked, "The answer needs no documents.", []string{}
 }
@@ -106,27 +119,40 @@ func (w *work) evaluateTalk(markdown string) (confidence float64, explained stri
 	if talk.MatchString(w.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
-	against := w.against(texts)
-	c := w.compare(markdown, func(said string) (held, foreign bool) {
-		if w.stated(said) || w.calculated(said) {
-			return true, false
+	against := w.against(theConversation, texts)
+	c := w.compare(markdown, func(said string) (by string, foreign bool) {
+		if by = w.byTools(said); by != "" {
+			return by, false
+		}
+		if w.calculated(said) {
+			return theCalculation, false
 		}
 		return against(said)
 	})
-	return c.confidence(), "The answer needs no documents. " + c.explain("the conversation"), c.unsupported
+	return c.confidence(), "The answer needs no documents. " + c.explain(theConversation), c.unsupported
+}
+
+// What holds sentences, as a reader is told it.
+const (
+	theGivenText    = "the given text"
+	thePassages     = "the passages"
+	theConversation = "the conversation"
+	theCalculation  = "the calculation"
+	whatReturned    = "what tools returned"
+)
+
+// byTools names the tools that returned what a sentence says, if they did.
+func (w *work) byTools(said string) string {
+	if !w.stated(said) {
+		return ""
+	}
+	return w.returned.called()
 }
 
 // calculated reports whether a sentence says the result of the calculation that is the question.
 func (w *work) calculated(said string) bool {
-	if w.asked.Type != typeCalculation {
-		return false
-	}
-	at := strings.IndexAny(w.run.Request.Message, "(0123456789.-+")
-	if at < 0 {
-		return false
-	}
-	v, err := evaluate(strings.TrimRight(w.run.Request.Message[at:], " =?"))
-	if err != nil {
+	v, ok := w.sumAsked()
+	if !ok {
 		return false
 	}
 	result, _ := v.decimal()
@@ -140,8 +166,11 @@ func (w *work) shown(said string) bool {
 	})
 }
 
-// explain says what was compared with what.
+// explain says what was compared with what: with what holds the sentences, else with what could have held them.
 func (c comparison) explain(with string) string {
+	if len(c.by) > 0 {
+		with = strings.Join(c.by, " and ")
+	}
 	if c.stated == 0 {
 		return "No sentence states anything to compare with " + with + "."
 	}

@@ -119,7 +119,7 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 			[]string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
 		{"talk", question("Hello!"), []scripted.Reply{says("Hello! How can I help?")}, nil, 0.8, "The answer needs no documents. No sentence states anything to compare with the conversation."},
 		{"talk that goes on", question("Hello!"), []scripted.Reply{says("Hello! " + invented)}, []string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
-		{"a sum in the head", question("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8, "The answer needs no documents. 1 of 1 sentence is held by the conversation."},
+		{"a sum in the head", question("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8, "The answer needs no documents. 1 of 1 sentence is held by the calculation."},
 		{"a wrong sum", question("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 9")}, []string{"3 + 4 = 9"}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
 		{"no footnotes wanted", chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{RequireCitations: &no}},
 			[]scripted.Reply{calls(search("holiday")), says("There are 28 days of paid holiday a year. " + invented)}, []string{invented}, 0.4,

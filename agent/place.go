@@ -26,9 +26,11 @@ func (w *work) placeInstead(ctx context.Context, answer string) (ok bool, err er
 	}
 	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete,
 		"The model placed no footnote that holds: "+count(placed, "sentence")+" of "+strconv.Itoa(stated)+" got one from the passages")
+	stray := w.cite.stray
 	if err := w.takeBack(ctx, step); err != nil {
 		return false, err
 	}
+	w.cite.stray = stray // the sentences are the model's, and so were the numbers that are left out
 	return true, w.writer.write(ctx, marked)
 }
 

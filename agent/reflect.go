@@ -85,17 +85,51 @@ func (w *work) reflect(ctx context.Context, answer string) (judgement, error) {
 	return v, w.emit(ctx, w.track(step))
 }
 
-// reflectPrompt shows the question, the answer and the words that it cites.
+// reflectPrompt shows the question, the answer, the words that it cites, and what of the text that came with the question there is room for.
 func (w *work) reflectPrompt(answer string) []llm.Message {
 	var b strings.Builder
 	b.WriteString("Question: " + w.run.Request.Message + "\n\nAnswer:\n" + answer + "\n\nWhat the footnotes quote:\n")
 	for _, c := range w.cite.list {
 		b.WriteString("[" + strconv.Itoa(c.Number) + "] " + c.Quote + "\n")
 	}
+	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", w.nonce)
+	if given := w.givenFor(answer, w.cfg.Thinking.ContextTokens*8/10-tokens(rules)-tokens(b.String())-consultTokens); given != "" {
+		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" + given + "\n")
+	}
 	return []llm.Message{
-		{Role: llm.RoleSystem, Text: strings.ReplaceAll(reflectDoc, "{{nonce}}", w.nonce)},
+		{Role: llm.RoleSystem, Text: rules},
 		{Role: llm.RoleUser, Text: fence(w.nonce, b.String())},
 	}
+}
+
+// givenFor is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that bear out a sentence of the
+// answer, and then the others from the beginning, all in their order.
+func (w *work) givenFor(answer string, limit int) string {
+	given := w.run.Request.ContextText + w.run.Request.AddedContext // a request has one of them at most
+	if tokens(given) <= limit {
+		return given
+	}
+	paragraphs := strings.Split(given, "\n\n")
+	keep := make([]bool, len(paragraphs))
+	take := func(wanted func(string) bool) {
+		for i, p := range paragraphs {
+			if size := tokens(p) + 1; !keep[i] && size <= limit && wanted(p) {
+				keep[i], limit = true, limit-size
+			}
+		}
+	}
+	stated := w.statements(answer)
+	take(func(p string) bool {
+		return slices.ContainsFunc(stated, func(c claim) bool { return w.cite.judge.Backed(c.text, talkOfContext, p) })
+	})
+	take(func(string) bool { return true })
+	var kept []string
+	for i, p := range paragraphs {
+		if keep[i] {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n\n")
 }
 
 // readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number.

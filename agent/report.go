@@ -28,7 +28,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	}
 	if refused(markdown) {
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
-		a.SelfEvaluation = "Nothing in the documents answers this."
+		a.SelfEvaluation, a.Notes = "Nothing in the documents answers this.", w.cite.strayNotes()
 		return append(ps, a)
 	}
 	a.Sources = w.sourcesOf(a.Citations)
@@ -37,6 +37,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}
+	a.Notes = append(w.cite.strayNotes(), w.sumNotes(a.Unsupported)...)
 	w.learn(a)
 	a.FollowUps = followUps(w.desk.sources.all(), w.cite.from, w.run.Request.Message)
 	return append(ps, a)

@@ -16,6 +16,15 @@ type returned struct {
 	prose []string // what tools of other servers say
 	facts string   // values of calculations and of the library's list
 	names string   // what the facts are called: titles, file names, fields. They prove nothing
+	tools []string // that returned it, each once
+}
+
+// called is what a reader calls all of it.
+func (r *returned) called() string {
+	if len(r.tools) == 1 && r.tools[0] == calculateName {
+		return theCalculation
+	}
+	return whatReturned
 }
 
 // keepReturned keeps what a tool returned that shows no passages, as far as there is room.
@@ -25,6 +34,7 @@ func (w *work) keepReturned(t *tool, input, output json.RawMessage, message stri
 		return
 	}
 	w.returned.size += len(output)
+	w.returned.tools = appendNew(w.returned.tools, t.name)
 	if t.verbatim { // of another server
 		text := message + ". " + string(input) + "\n\n" + string(output[:min(room, len(output))])
 		w.returned.prose = append(w.returned.prose, strings.ToValidUTF8(text, ""))

@@ -206,6 +206,7 @@ type Answer struct {
 	Cost           *float64   `json:"cost,omitempty"`
 	LatencyMS      int64      `json:"latency_ms"`
 	StopReason     StopReason `json:"stop_reason"`
+	Notes          []string   `json:"notes,omitempty"`      // what there is to know about the answer, in sentences
 	FollowUps      []string   `json:"follow_ups,omitempty"` // up to 3 questions made from what was read
 }
 

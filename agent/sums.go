@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// equation is a sum with its result, as answers write it: 2 * 3 = 7.
+var equation = regexp.MustCompile(`([\d(£$€¥][\d\s.,()+\-−*/^%×÷·£$€¥]*)=\s*([-−]?[£$€¥]?\d[\d,]*(?:\.\d+)?)`)
+
+// sumNotes say of sentences that nothing bears out which of their sums are wrong, and whether the sum that was asked for was calculated at all.
+func (w *work) sumNotes(unsupported []string) []string {
+	var out []string
+	for _, said := range unsupported {
+		for _, m := range equation.FindAllStringSubmatch(said, -1) {
+			if result, wrong := wrongSum(m[1], m[2]); wrong {
+				out = append(out, fmt.Sprintf("“%s” is wrong: it is %s.", strings.TrimSpace(m[0]), result))
+			}
+		}
+	}
+	if len(out) > 0 || len(unsupported) == 0 || w.asked.Type != typeCalculation {
+		return out
+	}
+	v, ok := w.sumAsked()
+	if !ok {
+		if w.returned.facts == "" {
+			out = append(out, "The sum was not calculated, so nothing bears out what the answer says of it.")
+		}
+		return out
+	}
+	if !slices.ContainsFunc(unsupported, func(said string) bool {
+		return slices.ContainsFunc(numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) })
+	}) {
+		result, _ := v.decimal()
+		out = append(out, fmt.Sprintf("The sum comes to %s, which the answer does not say.", result))
+	}
+	return out
+}
+
+// sumAsked is the result of the sum that is the whole question.
+func (w *work) sumAsked() (v amount, ok bool) {
+	if w.asked.Type != typeCalculation {
+		return amount{}, false
+	}
+	at := strings.IndexAny(w.run.Request.Message, "(0123456789.-+")
+	if at < 0 {
+		return amount{}, false
+	}
+	v, err := evaluate(strings.TrimRight(w.run.Request.Message[at:], " =?"))
+	return v, err == nil
+}
+
+// wrongSum compares a sum with the result that is said. What can't be read is not wrong.
+func wrongSum(expression, said string) (result string, wrong bool) {
+	v, err := evaluate(expression)
+	if err != nil {
+		return "", false
+	}
+	result, _ = v.decimal()
+	return result, differs(v, said)
+}
+
+// differs reports whether a value is another number than the one that is said, with as many decimals as are said.
+func differs(v amount, said string) bool {
+	n, err := evaluate(said)
+	if err != nil {
+		return false
+	}
+	_, decimals, _ := strings.Cut(said, ".")
+	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil))
+	diff := new(big.Rat).Sub(v.rat, n.rat)
+	return diff.Abs(diff).Cmp(least) >= 0
+}
