@@ -20,6 +20,7 @@ type Upload struct {
 	Filename  string
 	Meta      map[string]any
 	Body      io.Reader
+	Batch     *Batch // of the upload that it is a part of; nil: it came alone
 }
 
 // Add stores a file durably and queues it. Bytes that are there already return the existing document. It fails with
@@ -47,10 +48,16 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	if namespace == "" {
 		namespace = chat.DefaultNamespace
 	}
-	d, duplicate, err = l.keepOriginal(ctx, Document{
+	d = Document{
 		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size,
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
-	})
+	}
+	if u.Batch != nil || nameless(d.Path) {
+		if d, err = l.apart(ctx, cmp.Or(u.Batch, &Batch{}), d); err != nil {
+			return d, false, err
+		}
+	}
+	d, duplicate, err = l.keepOriginal(ctx, d)
 	if err != nil {
 		if _, over := errors.AsType[*chat.OverLimit](err); over { // else refused files would fill the disk
 			err = errors.Join(err, l.dropOriginal(context.WithoutCancel(ctx), sha))

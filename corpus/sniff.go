@@ -2,13 +2,18 @@ package corpus
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"net/http"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 )
 
 // sniffBytes is how much of a file decides its kind.
@@ -90,13 +95,73 @@ const (
 
 // cleanName returns the last part of a file name without what could lead out of a directory or disturb a display.
 func cleanName(name string) string {
-	name = lastName(strings.ReplaceAll(name, `\`, "/"))
-	name = strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(name, "")))
+	given := lastName(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(given, "")))
 	name = strings.TrimRight(name, ". ")
 	if strings.Trim(name, ".") == "" {
 		return ""
 	}
+	if ext := path.Ext(name); text.Blank(strings.TrimSuffix(name, ext)) && (name != ext || !strings.HasPrefix(given, ".")) {
+		return unnamed + ext // nobody could read what stands before it
+	}
 	return shortName(name, maxName)
+}
+
+// unnamed is how a file is called whose name shows nothing but its extension.
+const unnamed = "unnamed"
+
+// Batch are the files of one upload: those of one name that differ are kept apart. The zero value is ready; one goroutine uses it at a time.
+type Batch struct{ taken map[string]string } // path → SHA256
+
+// apart returns the path for a file of the batch, and of a library that has others: the one it has, or, when that is another file's,
+// the same with a number. A file without a readable name is never the new version of another one.
+func (l *Library) apart(ctx context.Context, b *Batch, d Document) (Document, error) {
+	free := func(p string) (bool, error) {
+		sha, ours := b.taken[p]
+		if ours || !nameless(p) {
+			return !ours || sha == d.SHA256, nil
+		}
+		there, err := l.holds(ctx, d, p)
+		return !there, err
+	}
+	base, ext := strings.TrimSuffix(d.Path, path.Ext(d.Path)), path.Ext(d.Path)
+	for n := 2; ; n++ {
+		ok, err := free(d.Path)
+		if err != nil {
+			return d, err
+		}
+		if ok {
+			break
+		}
+		d.Path = base + " (" + strconv.Itoa(n) + ")" + ext
+		d.Filename = lastName(d.Path)
+		d.Title = d.Filename
+	}
+	if b.taken == nil {
+		b.taken = map[string]string{}
+	}
+	b.taken[d.Path] = d.SHA256
+	return d, nil
+}
+
+// nameless reports whether a path ends in a name that was made for want of one.
+func nameless(p string) bool { return strings.HasPrefix(lastName(p), unnamed) }
+
+// holds reports whether there is a document of other bytes at a path.
+func (l *Library) holds(ctx context.Context, d Document, p string) (bool, error) {
+	f := Filter{Text: lastName(p), Limit: 1000}
+	for {
+		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{User: d.User}.In(d.Namespace), f)
+		if err != nil {
+			return false, fmt.Errorf("look for a document of that name: %w", err)
+		}
+		if slices.ContainsFunc(docs, func(other Document) bool { return other.Path == p && other.SHA256 != d.SHA256 }) {
+			return true, nil
+		}
+		if f.Cursor = next; next == "" {
+			return false, nil
+		}
+	}
 }
 
 // cleanPath returns a relative, "/"-separated path of clean names; parts that climb are left out.
@@ -138,3 +203,6 @@ func shortName(name string, limit int) string {
 	}
 	return string(r[:limit-len(ext)]) + string(ext)
 }
+
+// Blank reports whether nothing of a text is drawn.
+func Blank(s string) bool { return text.Blank(s) }

@@ -37,6 +37,7 @@ type uploadedDocument struct {
 	Filename    string       `json:"filename"`
 	State       corpus.State `json:"state"`
 	DuplicateOf string       `json:"duplicate_of,omitempty"`
+	RenamedFrom string       `json:"renamed_from,omitempty"` // the name that it came under
 }
 
 type rejectedFile struct {
@@ -126,7 +127,7 @@ func refusedStatus(files []rejectedFile) int {
 // takeParts streams all files of an upload into the library.
 func (s *Server) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
 	res := &up.res
-	settings := corpus.Upload{User: s.scope(c).User}
+	settings := corpus.Upload{User: s.scope(c).User, Batch: &corpus.Batch{}}
 	for files := 0; ; {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -221,6 +222,8 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 	result := "added"
 	if duplicate {
 		doc.DuplicateOf, result = d.ID, "duplicate"
+	} else if d.Filename != name {
+		doc.RenamedFrom = name
 	}
 	switch {
 	case d.Fresh:
@@ -291,7 +294,7 @@ func partPath(part *multipart.Part) string {
 	if err != nil {
 		return ""
 	}
-	return strings.ToValidUTF8(params["filename"], "")
+	return strings.ToValidUTF8(params["filename"], "\ufffd")
 }
 
 // checkNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default. Those that begin with a point

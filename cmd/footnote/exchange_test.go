@@ -61,6 +61,7 @@ type uploadAnswer struct {
 		Filename    string `json:"filename"`
 		State       string `json:"state"`
 		DuplicateOf string `json:"duplicate_of"`
+		RenamedFrom string `json:"renamed_from"`
 	} `json:"documents"`
 	Rejected []struct {
 		Filename string `json:"filename"`

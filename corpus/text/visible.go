@@ -81,3 +81,13 @@ func Visible(s string) string {
 	}
 	return s
 }
+
+// Blank reports whether nothing of s is drawn: it is empty, or has spaces and signs that show nothing.
+func Blank(s string) bool {
+	for _, r := range s {
+		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !Hidden(r) && !invisible(r) && r != '\u2800' { // a Braille letter without dots
+			return false
+		}
+	}
+	return true
+}

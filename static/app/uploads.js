@@ -17,13 +17,24 @@ export function upload(files) {
   if (files.length === 0) return
   if (!box?.isConnected) open()
   if (!items.some(item => !item.over)) { items = []; began = Date.now(); $('.upload-files', box).replaceChildren() }
-  for (const { file, path } of files) {
+  const taken = new Set()
+  for (const { file, path: named } of files) {
+    const path = apart(named, taken)
     const item = { file, path, loaded: 0, over: false, ok: false, request: null, row: null }
     items.push(item)
     if (items.length <= rowsShown) row(item)
   }
   draw()
   for (let i = items.filter(item => item.request && !item.over).length; i < atOnce; i++) next()
+}
+
+/** The path for a file of one drop: of two with one path, the later gets a number, as the server does within a request. */
+function apart(named, taken) {
+  const [, base, ext] = named.match(/^(.*?)(\.[^./]*)?$/s)
+  let path = named
+  for (let n = 2; taken.has(path); n++) path = `${base} (${n})${ext ?? ''}`
+  taken.add(path)
+  return path
 }
 
 function open() {
