@@ -16,35 +16,31 @@ type agentQuestion struct {
 
 // agentAnswer is the body of their answers; Response and Citations belong to the first, Answer to the second.
 type agentAnswer struct {
-	RunID          string          `json:"run_id"`
-	SessionID      string          `json:"session_id"`
-	Status         string          `json:"status"`
-	Response       string          `json:"response"`
-	Citations      []chat.Citation `json:"citations"`
-	Sources        []chat.Source   `json:"sources"`
-	Confidence     float64         `json:"confidence"`
-	SelfEvaluation string          `json:"self_evaluation,omitempty"`
-	RetrievalMode  chat.Mode       `json:"retrieval_mode"`
-	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
-	Unsupported    []string        `json:"unsupported"`
-	Notes          []string        `json:"notes"` // of another model that answered instead, and of a conversation that can't be read
-	Tokens         chat.Tokens     `json:"tokens"`
-	Cost           *float64        `json:"cost,omitempty"`
-	LatencyMS      int64           `json:"latency_ms"`
-	Error          *chat.StepError `json:"error,omitempty"`
+	RunID     string          `json:"run_id"`
+	SessionID string          `json:"session_id"`
+	Status    string          `json:"status"`
+	Response  string          `json:"response"`
+	Citations []chat.Citation `json:"citations"`
+	Sources   []chat.Source   `json:"sources"`
+	judged
+	RetrievalMode chat.Mode       `json:"retrieval_mode"`
+	StopReason    chat.StopReason `json:"stop_reason,omitempty"`
+	Tokens        chat.Tokens     `json:"tokens"`
+	Cost          *float64        `json:"cost,omitempty"`
+	LatencyMS     int64           `json:"latency_ms"`
+	Error         *chat.StepError `json:"error,omitempty"`
 }
 
 // groundedResponse is an answer with its sources spelled out.
 type groundedResponse struct {
-	RunID         string           `json:"run_id"`
-	SessionID     string           `json:"session_id"`
-	Status        string           `json:"status"`
-	Answer        string           `json:"answer"`
-	Sources       []groundedSource `json:"sources"`
-	Confidence    float64          `json:"confidence"`
-	RetrievalMode chat.Mode        `json:"retrieval_mode"`
-	Notes         []string         `json:"notes"` // of another model that answered instead, and of a conversation that can't be read
-	Error         *chat.StepError  `json:"error,omitempty"`
+	RunID     string           `json:"run_id"`
+	SessionID string           `json:"session_id"`
+	Status    string           `json:"status"`
+	Answer    string           `json:"answer"`
+	Sources   []groundedSource `json:"sources"`
+	judged
+	RetrievalMode chat.Mode       `json:"retrieval_mode"`
+	Error         *chat.StepError `json:"error,omitempty"`
 }
 
 // groundedSource is one citation of a grounded answer.
@@ -70,12 +66,11 @@ func (s *Server) agentChat(c echo.Context) error {
 	text, citations := t.spoken()
 	answer := agentAnswer{
 		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(text, citations, origin(c)),
-		Citations: citations, Sources: []chat.Source{}, RetrievalMode: t.Mode, Unsupported: []string{}, Notes: t.notes(), Tokens: t.Tokens,
+		Citations: citations, Sources: []chat.Source{}, judged: t.judged(), RetrievalMode: t.Mode, Tokens: t.Tokens,
 		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
 	}
 	if a := t.Answer; a != nil && !t.withheld() {
-		answer.Sources, answer.Unsupported = notNil(a.Sources), notNil(a.Unsupported)
-		answer.Confidence, answer.SelfEvaluation, answer.StopReason = a.Confidence, a.SelfEvaluation, a.StopReason
+		answer.Sources, answer.StopReason = notNil(a.Sources), a.StopReason
 	}
 	return c.JSON(answerStatus(t), answer)
 }
@@ -86,14 +81,10 @@ func (s *Server) agentChatStructured(c echo.Context) error {
 		return err
 	}
 	text, citations := t.spoken()
-	answer := groundedResponse{
+	return c.JSON(answerStatus(t), groundedResponse{
 		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: q.CitationStyle.mark(text, citations),
-		Sources: sourcesOf(citations, ""), RetrievalMode: t.Mode, Notes: t.notes(), Error: t.Error,
-	}
-	if t.Answer != nil && !t.withheld() {
-		answer.Confidence = t.Answer.Confidence
-	}
-	return c.JSON(answerStatus(t), answer)
+		Sources: sourcesOf(citations, ""), judged: t.judged(), RetrievalMode: t.Mode, Error: t.Error,
+	})
 }
 
 // sourcesOf spells citations out; base is put before their links.
@@ -186,17 +177,6 @@ func (t *trace) spoken() (string, []chat.Citation) {
 		return "Your question is outside of what can be answered here. Ask about your documents.", []chat.Citation{}
 	}
 	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.", []chat.Citation{}
-}
-
-// notes say that another model had to answer, or that the conversation could not be read, as the run's steps do.
-func (t *trace) notes() []string {
-	out := []string{}
-	for _, step := range t.Steps {
-		if step.Step == "fallback" || step.Step == "history" {
-			out = append(out, step.Message+".")
-		}
-	}
-	return out
 }
 
 // latency is how long the run took, or has taken so far, in milliseconds.

@@ -105,13 +105,13 @@ func locator(section string, page int) string {
 
 func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpReading) (string, mcpPart, error) {
 	name := cmp.Or(in.DocumentID, in.Document)
-	if strings.TrimSpace(name) == "" || in.Part < 0 {
+	if corpus.Blank(name) || in.Part < 0 {
 		return "", mcpPart{}, invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
 	}
 	if err := checkNamespace(in.Namespace); err != nil {
 		return "", mcpPart{}, err
 	}
-	got, err := s.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: cleanText(name), Focus: cleanText(in.Focus), Page: in.Part})
+	got, err := s.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
 	if err != nil {
 		return "", mcpPart{}, err
 	}
@@ -136,7 +136,7 @@ func (s *Server) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest
 	if err := checkNamespace(in.Namespace); err != nil {
 		return "", mcpDocuments{}, err
 	}
-	docs, next, err := s.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: cleanText(in.Query), Limit: in.Limit, Cursor: in.Cursor})
+	docs, next, err := s.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
 		return "", mcpDocuments{}, err
 	}
@@ -164,14 +164,13 @@ type (
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
 	mcpAnswer struct {
-		RunID       string           `json:"run_id"`
-		SessionID   string           `json:"session_id"`
-		Status      string           `json:"status"`
-		Answer      string           `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
-		Citations   []groundedSource `json:"citations"`
-		Unsupported []string         `json:"unsupported" jsonschema:"sentences that no citation bears out"`
-		Confidence  float64          `json:"confidence"`
-		URL         string           `json:"url" jsonschema:"the answer's page, with all steps and sources"`
+		RunID     string           `json:"run_id"`
+		SessionID string           `json:"session_id"`
+		Status    string           `json:"status"`
+		Answer    string           `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
+		Citations []groundedSource `json:"citations"`
+		judged
+		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
 	}
 )
 
@@ -204,11 +203,12 @@ func (s *Server) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolReques
 	}
 	text, citations := t.spoken()
 	out := mcpAnswer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: text, Citations: sourcesOf(citations, who.origin), Unsupported: []string{},
+		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: text, Citations: sourcesOf(citations, who.origin), judged: t.judged(),
 		URL: absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
 	}
-	if a := t.Answer; a != nil && !t.withheld() {
-		out.Unsupported, out.Confidence = notNil(a.Unsupported), a.Confidence
+	said := styleSource.apply(text, citations, who.origin)
+	for _, note := range out.Notes {
+		said += "\n\nNote: " + note
 	}
-	return styleSource.apply(text, citations, who.origin) + "\n\nWith all steps and sources: " + out.URL, out, nil
+	return said + "\n\nWith all steps and sources: " + out.URL, out, nil
 }

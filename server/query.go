@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/corpus"
 )
 
 // retrieveTime is how long POST /agent/retrieve may take.
@@ -39,13 +39,12 @@ type agentResponse struct {
 	TotalSteps          int             `json:"total_steps"` // of Steps, phases without a tool included
 	StepsUsed           int             `json:"steps_used"`  // rounds of the model, which max_steps limits
 	TotalRetrievalCalls int             `json:"total_retrieval_calls"`
-	Confidence          float64         `json:"confidence"`
-	SelfEvaluation      string          `json:"self_evaluation,omitempty"`
-	StopReason          chat.StopReason `json:"stop_reason,omitempty"`
-	TotalLatencyMS      int64           `json:"total_latency_ms"`
-	LLMTokensUsed       int             `json:"llm_tokens_used"`
-	Cost                *float64        `json:"cost,omitempty"`
-	Error               *chat.StepError `json:"error,omitempty"`
+	judged
+	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
+	TotalLatencyMS int64           `json:"total_latency_ms"`
+	LLMTokensUsed  int             `json:"llm_tokens_used"`
+	Cost           *float64        `json:"cost,omitempty"`
+	Error          *chat.StepError `json:"error,omitempty"`
 }
 
 // queryCitation is a citation under the names of this API, beside its number and link.
@@ -97,7 +96,7 @@ func newAgentResponse(t *trace) agentResponse {
 	res := agentResponse{
 		ID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Question: t.Question, Answer: text,
 		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps), TotalRetrievalCalls: t.retrievalCalls(),
-		TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Cost: t.Cost, Error: t.Error,
+		judged: t.judged(), TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Cost: t.Cost, Error: t.Error,
 	}
 	for _, cite := range citations {
 		res.Citations = append(res.Citations, queryCitation{
@@ -107,7 +106,7 @@ func newAgentResponse(t *trace) agentResponse {
 	}
 	res.StepsUsed = t.stepsUsed()
 	if t.Answer != nil && !t.withheld() {
-		res.Confidence, res.SelfEvaluation, res.StopReason = t.Answer.Confidence, t.Answer.SelfEvaluation, t.Answer.StopReason
+		res.StopReason = t.Answer.StopReason
 	}
 	return res
 }
@@ -116,10 +115,10 @@ func newAgentResponse(t *trace) agentResponse {
 func pairs(turns [][]string) ([][2]string, error) {
 	list := make([][2]string, 0, len(turns))
 	for i, turn := range turns {
-		if len(turn) != 2 || strings.TrimSpace(turn[0]) == "" || strings.TrimSpace(turn[1]) == "" {
+		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
 			return nil, invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
 		}
-		list = append(list, [2]string{cleanText(turn[0]), withoutFootnotes(cleanText(turn[1]))})
+		list = append(list, [2]string{turn[0], withoutFootnotes(turn[1])})
 	}
 	return list, nil
 }

@@ -15,6 +15,8 @@ type v1Completion struct {
 	Model   string     `json:"model"`
 	Choices []v1Choice `json:"choices"`
 	Usage   v1Usage    `json:"usage"`
+
+	Footnote judged `json:"footnote"` // which OpenAI's shape has no place for
 }
 
 type v1Choice struct {
@@ -64,7 +66,7 @@ func v1Answer(t *trace, base string) v1Completion {
 			Message:      v1Reply{Role: "assistant", Content: t.Text, Annotations: annotations(t.Text, t.Citations, base, 0)},
 			FinishReason: "stop",
 		}},
-		Usage: newV1Usage(t.Tokens),
+		Usage: newV1Usage(t.Tokens), Footnote: t.judged(),
 	}
 }
 

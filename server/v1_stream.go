@@ -20,6 +20,8 @@ type v1Chunk struct {
 	Model   string    `json:"model"`
 	Choices []v1Piece `json:"choices"`
 	Usage   *v1Usage  `json:"usage,omitempty"` // in the last chunk, when asked for
+
+	Footnote *judged `json:"footnote,omitempty"` // in the chunk with the finish_reason
 }
 
 type v1Piece struct {
@@ -83,7 +85,7 @@ func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 	if err != nil {
 		return errors.Join(err, w.fail(err)) // the stream is open: this is only logged
 	}
-	return w.end()
+	return w.end(t.judged())
 }
 
 // add tells the client what is new in an event.
@@ -161,12 +163,13 @@ func (w *v1Writer) answer(a chat.Answer) error {
 }
 
 // end sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
-func (w *v1Writer) end() error {
+func (w *v1Writer) end(j judged) error {
 	if err := w.tell(); err != nil {
 		return err
 	}
-	stop := "stop"
-	if err := w.piece(v1Delta{}, &stop); err != nil {
+	stop, last := "stop", w.chunk
+	last.Choices, last.Footnote = []v1Piece{{FinishReason: &stop}}, &j
+	if err := w.send(last); err != nil {
 		return err
 	}
 	if w.usage {

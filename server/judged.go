@@ -1,0 +1,53 @@
+package server
+
+import (
+	"footnote/chat"
+	"footnote/english"
+)
+
+// judged is how far an answer can be relied on, and why: the same wherever an answer is handed over.
+type judged struct {
+	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1"`
+	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"why that confidence"`
+	Unsupported    []string `json:"unsupported" jsonschema:"sentences that nothing bears out"`
+	Notes          []string `json:"notes" jsonschema:"what there is to know about the answer"` // of another model that answered instead, of a conversation that can't be read, and of what is wrong with the answer
+}
+
+// judged is that of a run. What a guardrail held back is not judged.
+func (t *trace) judged() judged {
+	out := judged{Unsupported: []string{}, Notes: t.notes()}
+	a := t.Answer
+	if a == nil || t.withheld() {
+		return out
+	}
+	out.Confidence, out.SelfEvaluation, out.Unsupported = a.Confidence, a.SelfEvaluation, notNil(a.Unsupported)
+	return out
+}
+
+// notes say that another model had to answer, or that the conversation could not be read, as the run's steps do, and what there is to know
+// about the answer.
+func (t *trace) notes() []string {
+	out := []string{}
+	for _, step := range t.Steps {
+		if step.Step == "fallback" || step.Step == "history" {
+			out = append(out, step.Message+".")
+		}
+	}
+	a := t.Answer
+	if a == nil || t.withheld() {
+		return out
+	}
+	out = append(out, a.Notes...)
+	switch n := len(a.Unsupported); {
+	case n == 1:
+		out = append(out, "1 sentence of the answer is backed by nothing that the answer rests on. It is in unsupported.")
+	case n > 1:
+		out = append(out, english.Digits(n)+" sentences of the answer are backed by nothing that the answer rests on. They are in unsupported.")
+	case a.Confidence > 0:
+	case a.StopReason == chat.StopRefused:
+		out = append(out, "Nothing that was found answers the question, so there is nothing to be confident of.")
+	default:
+		out = append(out, "The model has no confidence that its answer addresses the question.")
+	}
+	return out
+}
