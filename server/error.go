@@ -173,8 +173,11 @@ func retryAfter(err error, usual string) string {
 	if !ok {
 		return usual
 	}
-	return strconv.Itoa(max(1, int(math.Ceil(over.Wait.Seconds()))))
+	return strconv.Itoa(waitSeconds(over))
 }
+
+// waitSeconds is how many whole seconds to wait for a limit.
+func waitSeconds(over *chat.OverLimit) int { return max(1, int(math.Ceil(over.Wait.Seconds()))) }
 
 func (s *Server) sendProblem(c echo.Context, p problem) error {
 	htmx := byHTMX(c)

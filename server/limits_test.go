@@ -64,7 +64,8 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 			got := b.send("POST", over.path, over.body, anna...)
 			switch {
 			case over.path == "/mcp":
-				if !strings.Contains(got.body, `"isError":true`) || !strings.Contains(got.body, "questions in a minute") {
+				if !strings.Contains(got.body, `"isError":true`) || !strings.Contains(got.body, "questions in a minute") ||
+					!strings.Contains(got.body, `"limit":"questions_per_minute"`) || !strings.Contains(got.body, `"retry_after_seconds":`) || !strings.Contains(got.body, `"retry_at":"`) {
 					t.Errorf("/mcp over the limit: %s", got.body)
 				}
 			case strings.HasPrefix(over.path, "/v1/"):

@@ -8,7 +8,10 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"sync"
+	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/labstack/echo/v4"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -58,6 +61,13 @@ func (s *Server) mcp(c echo.Context) error {
 	return out.failure()
 }
 
+// toolOutputs are the schemas of what the tools answer, by their names.
+var toolOutputs = sync.OnceValue(func() map[string]*jsonschema.Schema {
+	return map[string]*jsonschema.Schema{
+		"search": withFailures[mcpFound](), "read": withFailures[mcpPart](), "list_documents": withFailures[mcpDocuments](), "ask": withFailures[mcpAnswer](),
+	}
+})
+
 // toolServer is what one caller sees.
 func (s *Server) toolServer(who caller) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "footnote", Title: "Footnote", Version: s.cfg.Version}, &sdk.ServerOptions{
@@ -71,24 +81,36 @@ func (s *Server) toolServer(who caller) *sdk.Server {
 	outside := false
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &outside}
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "search", InputSchema: inputs["search"], Title: "Search documents", Annotations: looks,
+		Name: "search", InputSchema: inputs["search"], OutputSchema: toolOutputs()["search"], Title: "Search documents", Annotations: looks,
 		Description: "Finds passages in the documents by meaning and by words. Each comes with its document, section, page and a link to the very place.",
 	}, told(s, who, s.mcpSearch))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "read", InputSchema: inputs["read"], Title: "Read a document", Annotations: looks,
+		Name: "read", InputSchema: inputs["read"], OutputSchema: toolOutputs()["read"], Title: "Read a document", Annotations: looks,
 		Description: "Reads a document, given by its document_id, or by its id, title or file name as document, a part of about 12,000 characters at a time.",
 	}, told(s, who, s.mcpRead))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "list_documents", InputSchema: inputs["list_documents"], Title: "List documents", Annotations: looks,
+		Name: "list_documents", InputSchema: inputs["list_documents"], OutputSchema: toolOutputs()["list_documents"], Title: "List documents", Annotations: looks,
 		Description: "Lists the documents with their ids, newest first.",
 	}, told(s, who, s.mcpList))
 	sdk.AddTool(server, &sdk.Tool{
-		Name: "ask", InputSchema: inputs["ask"], Title: "Ask a question", Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
+		Name: "ask", InputSchema: inputs["ask"], OutputSchema: toolOutputs()["ask"], Title: "Ask a question", Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
 		Description: "Answers a question from the documents, with a footnote for every claim. It searches and reads by itself, which takes from seconds to minutes; steps " +
 			"are told as progress. Give the session_id of the answer before to ask on.",
 	}, told(s, who, s.mcpAsk))
 	return server
 }
+
+// toolFailure is what failed in a call, as data: the same as the problem that other routes answer with.
+type toolFailure struct {
+	Code    chat.Code      `json:"code"`
+	Detail  string         `json:"detail" jsonschema:"a sentence for people"`
+	Limit   chat.LimitName `json:"limit,omitempty" jsonschema:"the limit that is reached"`
+	RetryAt *time.Time     `json:"retry_at,omitempty" jsonschema:"when the limit has room again, if that is known"`
+	Retry   int            `json:"retry_after_seconds,omitempty" jsonschema:"how long to wait before the next try"`
+}
+
+// failureKey is under which a call's context has its toolFailure: the protocol's library keeps only the words of an error.
+type failureKey struct{}
 
 // told makes a tool of a function that gives a text for models and the same as data. What failed is told in words for people; a panic stays
 // in this call.
@@ -102,10 +124,36 @@ func told[In, Out any](s *Server, who caller, do func(context.Context, caller, *
 				if chat.CodeOf(err) == chat.CodeInternal && ctx.Err() == nil {
 					s.log.ErrorContext(ctx, "tool call failed", "tool", req.Params.Name, "error", err)
 				}
+				if failed, ok := ctx.Value(failureKey{}).(*toolFailure); ok {
+					failed.fill(err)
+				}
 				err = errors.New(chat.MessageOf(err))
 			}
 		}()
 		text, out, err := do(ctx, who, req, in)
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, out, err
 	}
+}
+
+// fill describes a failure.
+func (f *toolFailure) fill(err error) {
+	f.Code, f.Detail = chat.CodeOf(err), chat.MessageOf(err)
+	over, ok := errors.AsType[*chat.OverLimit](err)
+	if !ok {
+		return
+	}
+	f.Limit, f.Retry = over.Limit, waitSeconds(over)
+	if !over.Until.IsZero() {
+		f.RetryAt = &over.Until
+	}
+}
+
+// withFailures adds a toolFailure to what a tool may answer.
+func withFailures[Out any]() *jsonschema.Schema {
+	out, err1 := jsonschema.For[Out](nil)
+	failed, err2 := jsonschema.For[toolFailure](nil)
+	if err := errors.Join(err1, err2); err != nil {
+		panic(err) // of types that are known: the first test sees it
+	}
+	return &jsonschema.Schema{Type: "object", AnyOf: []*jsonschema.Schema{out, failed}}
 }

@@ -52,7 +52,12 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 		if why := misfit(inputs[call.Name], call.Arguments); why != "" {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."}}}, nil
 		}
-		return next(ctx, method, req)
+		failed := &toolFailure{}
+		res, err := next(context.WithValue(ctx, failureKey{}, failed), method, req)
+		if called, ok := res.(*sdk.CallToolResult); ok && called.IsError && failed.Code != "" {
+			called.StructuredContent = failed
+		}
+		return res, err
 	}
 }
 
