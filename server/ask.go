@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/corpus"
 	"footnote/english"
 )
 
@@ -168,22 +169,22 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 		return chat.RunRequest{}, err
 	}
 	req := chat.RunRequest{
-		SessionID: q.SessionID, Message: cleanText(q.Message), Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
+		SessionID: q.SessionID, Message: q.Message, Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
 		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, CitationStyle: string(q.style), Sibling: q.Sibling, Thorough: q.thorough, IdempotencyKey: key,
 	}
-	if strings.TrimSpace(req.Message) == "" {
+	if corpus.Blank(req.Message) {
 		return req, invalid("The question is empty. Write one and send it again.")
 	}
 	if utf8.RuneCountInString(req.Message) > s.limits.Message {
 		return req, invalid("The question is longer than " + english.Digits(s.limits.Message) + " characters. Shorten it, or upload the long part as a document.")
 	}
 	if q.ContextText != nil {
-		if req.ContextText = cleanText(*q.ContextText); strings.TrimSpace(req.ContextText) == "" {
+		if req.ContextText = *q.ContextText; corpus.Blank(req.ContextText) {
 			return req, invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
 		}
 	}
 	if q.addedContext != nil {
-		if req.AddedContext = cleanText(*q.addedContext); strings.TrimSpace(req.AddedContext) == "" {
+		if req.AddedContext = *q.addedContext; corpus.Blank(req.AddedContext) {
 			return req, invalid("The context is empty. Leave it out, or send text that the answer may rest on besides the documents.")
 		}
 	}
@@ -201,7 +202,7 @@ func checkNames(field string, names []string) error {
 	return nil
 }
 
-// cleanText drops NUL characters, which no store keeps.
+// cleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.
 func cleanText(text string) string {
 	return strings.ReplaceAll(text, "\x00", "")
 }

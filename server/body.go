@@ -61,7 +61,7 @@ func (s *Server) decode(body []byte, v any, set func(*json.Decoder)) error {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return invalid("The body must be one JSON object with nothing after it.")
 	}
-	return nil
+	return checkStrict(body, reflect.TypeOf(v))
 }
 
 // plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients whose language has one
@@ -194,7 +194,10 @@ func (s *Server) readForm(c echo.Context) error {
 	if err != nil {
 		return &chat.Error{Code: chat.CodeInvalid, Message: "The form could not be read. Reload the page and try again.", Err: err}
 	}
-	return legibleValues(r.PostForm, notUTF8)
+	if err := legibleValues(r.PostForm, notUTF8); err != nil {
+		return err
+	}
+	return withoutNUL(r.PostForm)
 }
 
 func mediaType(c echo.Context) string {

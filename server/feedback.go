@@ -67,14 +67,13 @@ func (s *Server) readJudgement(c echo.Context) (judgement, error) {
 	var body judgement
 	if mediaType(c) == echo.MIMEApplicationJSON {
 		err := s.readJSON(c, &body)
-		body.Comment = cleanText(body.Comment)
 		return body, err
 	}
 	if err := s.readForm(c); err != nil {
 		return body, err
 	}
 	form := c.Request().PostForm
-	return judgement{chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(cleanText(formText(form, "comment")))}, nil
+	return judgement{chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(formText(form, "comment"))}, nil
 }
 
 // judged answers with the feedback as it is now, nil for none.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"footnote/corpus"
 	"footnote/views"
 )
 
@@ -18,7 +19,7 @@ var asked = []string{"message", "session_id", "context_text", "document_ids", "n
 // the key. They are nowhere but in bodies: no address, cookie or log has them. They are nil when there is no question.
 func keptFields(c echo.Context) []views.Field {
 	form := c.Request().PostForm
-	if strings.TrimSpace(form.Get("message")) == "" {
+	if corpus.Blank(form.Get("message")) {
 		return nil
 	}
 	var fields []views.Field

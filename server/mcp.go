@@ -49,6 +49,9 @@ func (s *Server) mcp(c echo.Context) error {
 	if err := checkCallParams(body); err != nil {
 		return err
 	}
+	if err := checkStrict(body, nil); err != nil {
+		return err
+	}
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("Cache-Control", "no-store")
 	plain := !wantsStream(c) // a client that takes no events gets the answer alone

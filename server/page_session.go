@@ -239,7 +239,7 @@ func (s *Server) renameForm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	title := strings.Join(strings.Fields(cleanText(c.Request().PostForm.Get("title"))), " ")
+	title := strings.Join(strings.Fields(c.Request().PostForm.Get("title")), " ")
 	if n := len([]rune(title)); n < 1 || n > 200 {
 		return invalid("A title has 1 to 200 characters.")
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -161,8 +160,8 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 }
 
 func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
-	q := corpus.Query{Text: cleanText(body.Query), Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore, Rerank: body.Rerank}
-	if strings.TrimSpace(q.Text) == "" {
+	q := corpus.Query{Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore, Rerank: body.Rerank}
+	if corpus.Blank(q.Text) {
 		return q, invalid("The query is empty. Give the words to search for.")
 	}
 	if err := checkNamespace(body.Namespace); err != nil {

@@ -212,7 +212,7 @@ func (s *Server) renameSession(c echo.Context) error {
 	if err := s.readJSON(c, &body); err != nil {
 		return err
 	}
-	title := strings.Join(strings.Fields(cleanText(body.Title)), " ")
+	title := strings.Join(strings.Fields(body.Title), " ")
 	if n := utf8.RuneCountInString(title); n < 1 || n > 200 {
 		return invalid("A title has 1 to 200 characters.")
 	}

@@ -190,7 +190,7 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 	if len(value) > 0 && json.Unmarshal(value, &settings.Meta) != nil {
 		return false, invalid("The field meta must be a JSON object.")
 	}
-	return false, nil
+	return false, checkStrict(value, nil)
 }
 
 // addFile puts one file into the library. It fails only when the request can't go on.

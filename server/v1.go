@@ -192,7 +192,7 @@ func (body v1Question) question() (question, error) {
 		if m.Role == "user" && m.Content.other != "" {
 			return q, &chat.Error{Code: chat.CodeInvalid, Message: "A message has a part that is not text. Send text alone, and upload files as documents."}
 		}
-		text := strings.TrimSpace(cleanText(m.Content.text))
+		text := strings.TrimSpace(m.Content.text)
 		switch {
 		case m.Role == "tool" || m.Role == "function":
 			said = ""
@@ -228,7 +228,7 @@ const maxInstructions = 8000
 func conversation(messages []v1Message) [][2]string {
 	var turns [][2]string
 	for _, m := range messages {
-		text := cleanText(m.Content.text)
+		text := m.Content.text
 		if strings.TrimSpace(text) == "" {
 			continue
 		}

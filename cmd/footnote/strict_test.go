@@ -1,0 +1,71 @@
+package main_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// What of a body would be dropped or folded without a word is refused, with the name of the field, wherever questions are asked.
+func TestBodiesAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	const json = "application/json"
+	v1 := func(question, more string) string {
+		return `{"model":"footnote","messages":[{"role":"user","content":"` + question + `"}]` + more + `}`
+	}
+	mcp := func(arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{` + arguments + `}}}`
+	}
+	for _, row := range []struct{ path, kind, body, part string }{
+		{"/chat", json, `{"message":"a\u0000b"}`, `"message" holds a NUL`},
+		{"/chat", "application/x-www-form-urlencoded", "message=a%00b", `"message" holds a NUL`},
+		{"/agent/chat", json, `{"message":"a\u0000"}`, `"message" holds a NUL`},
+		{"/agent/chat/structured", json, `{"message":"\u0000"}`, `"message" holds a NUL`},
+		{"/agent/query", json, `{"question":"a","context":"\u0000"}`, `"context" holds a NUL`},
+		{"/agent/query", json, `{"question":"a","history":[["b","\u0000"]]}`, `"history" holds a NUL`},
+		{"/v1/chat/completions", json, v1(`a\u0000`, ""), `"content" holds a NUL`},
+		{"/mcp", json, mcp(`"question":"a\u0000"`), `"question" holds a NUL`},
+		{"/search", json, `{"query":"a\u0000"}`, `"query" holds a NUL`},
+
+		{"/chat", json, `{"message":"\u200b\u2060\u00ad\u3164"}`, "question is empty"},
+		{"/chat", "application/x-www-form-urlencoded", "message=" + url.QueryEscape("\u200b \ufe0f"), "question is empty"},
+		{"/agent/chat", json, `{"message":"\u200b"}`, "question is empty"},
+		{"/agent/chat/structured", json, `{"message":"\u200b"}`, "question is empty"},
+		{"/agent/query", json, `{"question":"\u200b"}`, "question is empty"},
+		{"/v1/chat/completions", json, v1(`\u200b`, ""), "question is empty"},
+		{"/mcp", json, mcp(`"question":"\u200b"`), "question is empty"},
+
+		{"/chat", json, `{"message":"a","message":"b"}`, `"message" stands twice`},
+		{"/agent/chat", json, `{"message":"a","config":{"max_steps":1,"max_steps":2}}`, `"max_steps" stands twice`},
+		{"/agent/chat", json, `{"message":"a","m\u0065ssage":"b"}`, `"message" stands twice`},
+		{"/agent/query", json, `{"question":"a","question":"b"}`, `"question" stands twice`},
+		{"/v1/chat/completions", json, v1("a", `,"model":"footnote"`), `"model" stands twice`},
+		{"/mcp", json, mcp(`"question":"a","question":"b"`), `"question" stands twice`},
+		{"/search", json, `{"query":"a","filters":{"meta":{"x":1,"x":2}}}`, `"x" stands twice`},
+
+		{"/chat", json, `{"MESSAGE":"a"}`, `"MESSAGE" is not known here`},
+		{"/agent/chat/structured", json, `{"message":"a","config":{"Max_Steps":1}}`, `"Max_Steps" is not known here`},
+		{"/agent/query", json, `{"Question":"a"}`, `"Question" is not known here`},
+		{"/v1/chat/completions", json, v1("a", `,"Temperature":1`), `"Temperature" is not known here`},
+	} {
+		got := s.send("POST", row.path, row.body, header{"Content-Type", row.kind})
+		told := strings.ReplaceAll(got.body, `\"`, `"`)
+		if row.path == "/mcp" && got.status == http.StatusOK && strings.Contains(told, `"isError":true`) {
+			got.status = http.StatusBadRequest
+		}
+		if got.status != http.StatusBadRequest || !strings.Contains(told, row.part) {
+			t.Errorf("POST %s %s: %d %s; want 400 and %s", row.path, row.body, got.status, got.body, row.part)
+		}
+	}
+	for path, body := range map[string]string{
+		"/search":              `{"query":"a","filters":{"meta":{"Title":"x","title":"y","\\u0000":"\\u0000"}}}`,
+		"/v1/chat/completions": v1("What is 2*3?", `,"user":"somebody","metadata":{"Model":"x"}`),
+		"/agent/query":         `{"question":"What is 2*3?","config":{"max_steps":5.0}}`,
+	} {
+		if got := s.send("POST", path, body); got.status != http.StatusOK {
+			t.Errorf("POST %s %s: %d %s", path, body, got.status, got.body)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"footnote/chat"
+)
+
+// What encoding/json lets pass and nobody means: a key twice in one object, of which the last one wins; a key in another case, which it takes
+// for the field; and NUL characters, which no store keeps. A body is looked at once more for them after it was decoded, so it is valid JSON.
+
+// checkStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
+func checkStrict(body []byte, t reflect.Type) error {
+	s := strict{body: body}
+	s.value("", t)
+	if s.fault == "" {
+		return nil
+	}
+	return invalid(s.fault)
+}
+
+// strict walks through valid JSON. What is not valid ends the walk without a word.
+type strict struct {
+	body  []byte
+	at    int
+	fault string // the first one, as a sentence
+}
+
+func (s *strict) space() {
+	for s.at < len(s.body) && (s.body[s.at] == ' ' || s.body[s.at] == '\n' || s.body[s.at] == '\t' || s.body[s.at] == '\r') {
+		s.at++
+	}
+}
+
+// next moves behind the next byte that is no space, if it is the wanted one.
+func (s *strict) next(wanted byte) bool {
+	s.space()
+	if s.at < len(s.body) && s.body[s.at] == wanted {
+		s.at++
+		return true
+	}
+	return false
+}
+
+// text moves behind a string and returns it with its quotes; hasNUL tells an escaped NUL character in it.
+func (s *strict) text() (quoted []byte, hasNUL bool) {
+	start := s.at
+	for s.at++; s.at < len(s.body); s.at++ {
+		switch s.body[s.at] {
+		case '\\':
+			hasNUL = hasNUL || bytes.HasPrefix(s.body[s.at:], []byte(`\u0000`))
+			s.at++
+		case '"':
+			s.at++
+			return s.body[start:s.at], hasNUL
+		}
+	}
+	return s.body[start:], hasNUL
+}
+
+// value moves behind a value of the field with a name.
+func (s *strict) value(name string, t reflect.Type) {
+	s.space()
+	if s.at >= len(s.body) {
+		return
+	}
+	switch s.body[s.at] {
+	case '{':
+		s.object(t)
+	case '[':
+		s.at++
+		var of reflect.Type
+		if t = plainType(t); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
+			of = t.Elem()
+		}
+		for s.fault == "" && !s.next(']') && s.at < len(s.body) {
+			s.value(name, of)
+			s.next(',')
+		}
+	case '"':
+		if _, hasNUL := s.text(); hasNUL && s.fault == "" {
+			s.fault = nulIn(name)
+		}
+	default:
+		for s.at < len(s.body) && bytes.IndexByte([]byte(",]} \n\t\r"), s.body[s.at]) < 0 {
+			s.at++
+		}
+	}
+}
+
+func (s *strict) object(t reflect.Type) {
+	s.at++
+	fields, of := fieldTypes(t)
+	var few [16][]byte
+	seen, many := few[:0], map[string]bool(nil)
+	for s.fault == "" && !s.next('}') && s.at < len(s.body) {
+		if s.body[s.at] != '"' {
+			return
+		}
+		quoted, hasNUL := s.text()
+		key := quoted[1:max(1, len(quoted)-1)]
+		if bytes.IndexByte(key, '\\') >= 0 {
+			var plain string
+			if json.Unmarshal(quoted, &plain) != nil {
+				return
+			}
+			key = []byte(plain)
+		}
+		twice := many[string(key)]
+		for _, k := range seen {
+			twice = twice || bytes.Equal(k, key)
+		}
+		inside, known := fields[string(key)]
+		switch {
+		case hasNUL:
+			s.fault = "The name of a field holds a NUL character (U+0000), which can't be kept. Leave it out."
+		case twice:
+			s.fault = fmt.Sprintf("The field %q stands twice in one object. Send it once.", key)
+		case !known:
+			for name := range fields {
+				if strings.EqualFold(name, string(key)) {
+					s.fault = fmt.Sprintf("The field %q is not known here: upper and lower case count. Write it %q.", key, name)
+				}
+			}
+		}
+		if s.fault != "" {
+			return
+		}
+		if many != nil {
+			many[string(key)] = true
+		} else if seen = append(seen, key); len(seen) == cap(few) {
+			many = map[string]bool{}
+			for _, k := range seen {
+				many[string(k)] = true
+			}
+			seen = nil
+		}
+		if !known {
+			inside = of
+		}
+		if !s.next(':') {
+			return
+		}
+		s.value(string(key), inside)
+		s.next(',')
+	}
+}
+
+func nulIn(field string) string {
+	if field == "" {
+		return "The body holds a NUL character (U+0000), which can't be kept. Leave it out."
+	}
+	return fmt.Sprintf("The field %q holds a NUL character (U+0000), which can't be kept. Leave it out.", field)
+}
+
+// plainType is a type without pointers; nil for one that reads itself, of which only it knows the fields.
+func plainType(t reflect.Type) reflect.Type {
+	for t != nil {
+		if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+			return nil
+		}
+		if t.Kind() != reflect.Pointer {
+			return t
+		}
+		t = t.Elem()
+	}
+	return nil
+}
+
+var knownFields sync.Map // reflect.Type → map[string]reflect.Type
+
+// fieldTypes are the fields of an object by their names in JSON, and the type of all others.
+func fieldTypes(t reflect.Type) (fields map[string]reflect.Type, others reflect.Type) {
+	if t = plainType(t); t == nil {
+		return nil, nil
+	}
+	switch t.Kind() {
+	case reflect.Map:
+		return nil, t.Elem()
+	case reflect.Struct:
+	default:
+		return nil, nil
+	}
+	if known, ok := knownFields.Load(t); ok {
+		return known.(map[string]reflect.Type), nil
+	}
+	fields = map[string]reflect.Type{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "", !f.IsExported(), name == "-":
+		case name == "":
+			fields[f.Name] = f.Type
+		default:
+			fields[name] = f.Type
+		}
+	}
+	knownFields.Store(t, fields)
+	return fields, nil
+}
+
+// withoutNUL refuses fields of a form with text that can't be kept.
+func withoutNUL(form map[string][]string) error {
+	for name, list := range form {
+		for _, value := range append(list, name) {
+			if strings.ContainsRune(value, 0) {
+				return &chat.Error{Code: chat.CodeInvalid, Message: nulIn(strings.ReplaceAll(name, "\x00", ""))}
+			}
+		}
+	}
+	return nil
+}
