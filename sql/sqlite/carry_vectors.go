@@ -19,7 +19,7 @@ const embedded = ` FROM passages p JOIN documents d ON d.content = p.content AND
 
 // Embedded yields the passages that have vectors, those of a document after one another. Vectors of passages that are gone are left out.
 func (s *Source) Embedded(ctx context.Context, each func(Embedded) error) error {
-	rows, err := s.pool.QueryContext(ctx, `SELECT p.id, d.id, d.user, d.namespace, p.section, p.text, d.title, d.language, v.body`+embedded+` ORDER BY p.row`)
+	rows, err := s.pool.QueryContext(ctx, `SELECT p.id, d.id, d.user, d.namespace, p.section, unpacked(p.text, p.packed), d.title, d.language, v.body`+embedded+` ORDER BY p.row`)
 	if err != nil {
 		return failure(err)
 	}

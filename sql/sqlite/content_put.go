@@ -70,15 +70,17 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	return nil
 }
 
+// large reports whether text and passages are packed.
+func (w *contentWrite) large() bool { return len(w.c.Extracted.Text) >= packTextFrom }
+
 // plan cuts the content into steps. Nothing is written yet.
 func (w *contentWrite) plan() error {
 	text := w.c.Extracted.Text
-	large := len(text) >= packTextFrom
 	for piece := 0; len(text) > 0; piece++ {
 		part := text[:textCut(text)]
 		text = text[len(part):]
 		w.step(len(part), func(t *tx) error {
-			if !large {
+			if !w.large() {
 				_, err := t.exec(`INSERT INTO content_texts VALUES (?, ?, ?, NULL)`, w.content, piece, part)
 				return err
 			}
@@ -256,8 +258,18 @@ func countTerms(s string) int { return len(strings.Fields(s)) }
 func (w *contentWrite) putPassage(t *tx, i int) error {
 	p, terms := &w.c.Passages[i], w.terms[i]
 	row := w.firstRow + int64(i)
-	if _, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i, p.Start, p.End,
-		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, p.Text); err != nil {
+	body, packed := p.Text, []byte(nil)
+	if w.large() {
+		short, err := pack(body)
+		if err != nil {
+			return err
+		}
+		if len(short) < len(body) {
+			body, packed = "", short
+		}
+	}
+	if _, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i, p.Start, p.End,
+		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body, packed); err != nil {
 		return err
 	}
 	if _, err := t.exec(`INSERT INTO lexical (rowid, t, b) VALUES (?, ?, ?)`, row, terms.Title, terms.Body); err != nil {

@@ -117,11 +117,18 @@ func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (si
 }
 
 // passageColumns are what scanPassage reads of passages (as p).
-const passageColumns = `p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.text`
+const passageColumns = `p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.text, p.packed`
 
 func scanPassage(row scanner, p *corpus.Passage, more ...any) error {
-	return row.Scan(append([]any{&p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text},
-		more...)...)
+	var packed []byte
+	err := row.Scan(append([]any{&p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text, &packed}, more...)...)
+	if err != nil || len(packed) == 0 {
+		return err
+	}
+	var text strings.Builder
+	err = unpack(&text, packed)
+	p.Text = text.String()
+	return err
 }
 
 // Passages returns a document's passages; see corpus.Documents.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 )
@@ -15,20 +17,26 @@ const (
 	// packBlocksFrom is from what length on, in bytes, the JSON of a piece of blocks is packed: nine tenths of it are the same again and again.
 	// Small documents are read in faster without.
 	packBlocksFrom = 16 << 10
-	// packTextFrom is from what length on, in bytes, a document's text is packed: passages hold it too, and with the original and the index that
-	// would be more than four times the file.
+	// packTextFrom is from what length on, in bytes, a document's text and its passages are packed: with the original and the index they would take
+	// more than four times the file.
 	packTextFrom = 4 << 20
 	// maxPacked bounds what is unpacked of one piece.
 	maxPacked = 64 << 20
 )
 
+// packers and unpackers are used again: each takes more memory than a passage.
+var (
+	packers   = sync.Pool{New: func() any { w, _ := flate.NewWriter(io.Discard, flate.BestSpeed); return w }} // it fails for unknown levels only
+	unpackers = sync.Pool{New: func() any { return flate.NewReader(strings.NewReader("")) }}
+)
+
 // pack compresses a piece of text or blocks.
 func pack(body string) ([]byte, error) {
 	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err == nil {
-		_, err = io.WriteString(w, body)
-	}
+	w := packers.Get().(*flate.Writer)
+	defer packers.Put(w)
+	w.Reset(&b)
+	_, err := io.WriteString(w, body)
 	if err == nil {
 		err = w.Close()
 	}
@@ -50,7 +58,13 @@ func unpacked(body, packed []byte) ([]byte, error) {
 
 // unpack writes what was packed.
 func unpack(out io.Writer, packed []byte) error {
-	n, err := io.Copy(out, io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxPacked+1))
+	r := unpackers.Get().(io.ReadCloser)
+	defer unpackers.Put(r)
+	err := r.(flate.Resetter).Reset(bytes.NewReader(packed), nil)
+	var n int64
+	if err == nil {
+		n, err = io.Copy(out, io.LimitReader(r, maxPacked+1))
+	}
 	if err == nil && n > maxPacked {
 		err = errors.New("too long")
 	}

@@ -73,3 +73,33 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 		}
 	}
 }
+
+func TestThePassagesOfALargeDocumentArePacked(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	for _, n := range []int{1000, packTextFrom} {
+		name := fmt.Sprint(n)
+		s.version(t, name)
+		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: strings.Repeat("x", n)}}
+		for i, text := range []string{strings.Repeat("Words of a text – ", 60), "é", ""} { // one that becomes shorter, and two that don't
+			c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprint(name, "-", i), DocumentID: s.id, Ordinal: i, Start: i, End: i + 1, Text: text})
+		}
+		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.ds.Passages(t.Context(), chat.Local, s.id, 0, -1)
+		if diff := cmp.Diff(c.Passages, got); err != nil || diff != "" {
+			t.Errorf("%d bytes: %v (-want +got):\n%s", n, err, diff)
+		}
+		var kept int
+		var same bool
+		err = s.db.queryRow(t.Context(), `SELECT sum(length(text) + coalesce(length(packed), 0)), max(unpacked(text, packed)) = ? FROM passages WHERE id GLOB ?`,
+			[]any{c.Passages[1].Text, name + "-*"}, &kept, &same)
+		if err != nil || !same {
+			t.Errorf("the passages that are carried are the same: %v, %v", same, err)
+		}
+		if packed := kept < len(c.Passages[0].Text)/4; packed != (n > 1000) {
+			t.Errorf("%d bytes of text: the passages take %d", n, kept)
+		}
+	}
+}
