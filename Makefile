@@ -142,8 +142,9 @@ faults: build postgres milvus nginx
 
 # Files, answers and floods that are made to hurt, against the real program: docs/security.md. At most 40 minutes and 12 GB of address space a
 # process; ONLY chooses cells by a regular expression. The tests do a sample of it.
-hostile: build
-	ulimit -v 12000000; timeout -s INT 40m $(GO) run ./e2e/hostile -only "$(ONLY)"
+# POSTGRES=1 keeps everything in a PostgreSQL server.
+hostile: build $(if $(POSTGRES),postgres)
+	ulimit -v 12000000; timeout -s INT 40m $(GO) run ./e2e/hostile -only "$(ONLY)" $(if $(POSTGRES),-postgres)
 
 # Fuzzes what reads models' replies, FUZZTIME in all. What it finds is kept under testdata and replayed by every test run.
 FUZZTIME ?= 10m

@@ -16,11 +16,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"footnote/sql/postgres/postgrestest"
 )
 
 func main() {
 	binary := flag.String("binary", "bin/footnote", "the program to try")
 	only := flag.String("only", "", "a regular expression: only cells whose name it fits")
+	postgres := flag.Bool("postgres", false, "keep everything in a PostgreSQL server, which is started for it, instead of SQLite")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -38,7 +41,7 @@ func main() {
 			chosen = append(chosen, c)
 		}
 	}
-	results, err := tryCells(ctx, *binary, chosen, logf)
+	results, err := tryCells(ctx, *binary, *postgres, chosen, logf)
 	failed := report(os.Stdout, results)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
@@ -62,22 +65,27 @@ func grid() []cell {
 }
 
 // tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what was measured until ctx ended.
-func tryCells(ctx context.Context, binary string, cells []cell, logf func(string, ...any)) (results []*result, err error) {
-	if binary, err = filepath.Abs(binary); err != nil {
+func tryCells(ctx context.Context, binary string, withPostgres bool, cells []cell, logf func(string, ...any)) (results []*result, err error) {
+	w := &tried{}
+	if w.binary, err = filepath.Abs(binary); err != nil {
 		return nil, err
 	}
-	cache, err := os.MkdirTemp("", "footnote-hostile-cache-*")
-	if err != nil {
+	if w.cache, err = os.MkdirTemp("", "footnote-hostile-cache-*"); err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	defer os.RemoveAll(cache)
-	stored, err := storedByQuestion(ctx, binary, cache)
-	if err != nil {
+	defer os.RemoveAll(w.cache)
+	if withPostgres {
+		if w.postgres, err = postgrestest.StartOwn(ctx); err != nil {
+			return nil, fmt.Errorf("start PostgreSQL: %w", err)
+		}
+		defer func() { err = errors.Join(err, w.postgres.Stop()) }()
+	}
+	if w.question, err = storedByQuestion(ctx, w); err != nil {
 		return nil, fmt.Errorf("measure what a question stores: %w", err)
 	}
 	for _, c := range cells {
 		logf("%s", c.name)
-		r, err := try(ctx, binary, cache, c, stored)
+		r, err := try(ctx, w, c)
 		if err != nil || ctx.Err() != nil {
 			return results, errors.Join(err, ctx.Err())
 		}

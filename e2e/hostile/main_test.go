@@ -38,7 +38,7 @@ func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 	if len(chosen) != len(sample) {
 		t.Fatalf("found %d cells of the sample, want %d", len(chosen), len(sample))
 	}
-	results, err := tryCells(t.Context(), binary, chosen, t.Logf)
+	results, err := tryCells(t.Context(), binary, false, chosen, t.Logf)
 	if err != nil {
 		t.Errorf("the sample ended early: %v", err)
 	}

@@ -5,10 +5,8 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,28 +124,4 @@ func childrenOf(pid int) []int {
 		}
 	}
 	return out
-}
-
-// diskOf returns how many bytes of disk a folder takes. The compiled PDF reader is not counted: it is the same for any document.
-func diskOf(dir string) (total int64, err error) {
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // removed meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() && entry.Name() == "cache" {
-			return fs.SkipDir
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return nil // removed meanwhile
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			total += stat.Blocks * 512
-		}
-		return nil
-	})
-	return total, err
 }

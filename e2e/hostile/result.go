@@ -44,9 +44,9 @@ func (r *result) row() string {
 		float64(r.worker)/(1<<20), mib(r.disk), r.health.Milliseconds(), r.question.Milliseconds(), r.seconds, strings.ReplaceAll(r.outcome, "|", `\|`))
 }
 
-// try runs one cell while a bystander asks and the server's memory is watched. stored is how many bytes each of the bystander's questions takes.
-func try(ctx context.Context, binary, cache string, c cell, stored int64) (r *result, err error) {
-	s, err := newSite(ctx, binary, cache, c.keys)
+// try runs one cell while a bystander asks and the server's memory is watched.
+func try(ctx context.Context, w *tried, c cell) (r *result, err error) {
+	s, err := newSite(ctx, w, c.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func try(ctx context.Context, binary, cache string, c cell, stored int64) (r *re
 	}
 	r.health, r.question = seen.health.worst, seen.question.worst
 	r.problems = append(append(r.problems, seen.health.problems...), seen.question.problems...)
-	r.judge(s, stored*seen.question.count)
+	r.judge(ctx, s, w.question*seen.question.count)
 	return r, nil
 }
 
 // judge holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's questions stored.
-func (r *result) judge(s *site, others int64) {
+func (r *result) judge(ctx context.Context, s *site, others int64) {
 	if s.server.over() {
 		r.problem("the server died: %s", s.server.logTail())
 		return
@@ -96,7 +96,7 @@ func (r *result) judge(s *site, others int64) {
 		r.problem("a worker took %d MiB, want at most %d", r.worker>>20, mostOfWorker>>20)
 	}
 	s.server.stop()
-	after, err := diskOf(s.data)
+	after, err := s.stored(context.WithoutCancel(ctx))
 	if err != nil {
 		r.problem("measure the disk: %v", err)
 	}

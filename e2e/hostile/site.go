@@ -28,27 +28,27 @@ The warranty covers the boiler for twelve years. It was signed by Ada Brown in M
 
 // site is a server under attack, with the scripted model that answers it and the users that ask it.
 type site struct {
-	binary  string
-	env     []string // of the server
-	server  *process
-	model   *httptest.Server
-	dir     string
-	data    string
-	idle    int64 // VmRSS of the server in bytes at rest
-	disk    int64 // bytes of the data directory at rest
-	client  *http.Client
-	bystand string // key of the user whose questions are timed; empty without keys
-	attack  string // key of the attacker; empty without keys
+	*tried
+	env      []string // of the server
+	server   *process
+	model    *httptest.Server
+	dir      string
+	data     string
+	database string // URL of PostgreSQL; empty: SQLite
+	idle     int64  // VmRSS of the server in bytes at rest
+	disk     int64  // bytes of the data directory and the database at rest
+	client   *http.Client
+	bystand  string // key of the user whose questions are timed; empty without keys
+	attack   string // key of the attacker; empty without keys
 }
 
-// newSite prepares a data directory with one small document of the bystander's, and leaves a server running on it. cache is a folder for the
-// compiled PDF reader.
-func newSite(ctx context.Context, binary, cache string, keys bool) (s *site, err error) {
+// newSite prepares a data directory with one small document of the bystander's, and leaves a server running on it.
+func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	dir, err := os.MkdirTemp("", "footnote-hostile-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	s = &site{binary: binary, dir: dir, data: filepath.Join(dir, "data"), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	s = &site{tried: w, dir: dir, data: filepath.Join(dir, "data"), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -57,7 +57,7 @@ func newSite(ctx context.Context, binary, cache string, keys bool) (s *site, err
 	if err = os.Mkdir(s.data, 0o700); err != nil {
 		return s, fmt.Errorf("make the data directory: %w", err)
 	}
-	if err = os.Symlink(cache, filepath.Join(s.data, "cache")); err != nil {
+	if err = os.Symlink(w.cache, filepath.Join(s.data, "cache")); err != nil {
 		return s, fmt.Errorf("share the cache: %w", err)
 	}
 	s.model = httptest.NewServer(scripted.NewServer(scripted.Config{Script: hostileScript}))
@@ -65,9 +65,15 @@ func newSite(ctx context.Context, binary, cache string, keys bool) (s *site, err
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
 		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
 	}
+	if s.database, err = w.database(ctx); err != nil {
+		return s, fmt.Errorf("make a database: %w", err)
+	}
+	if s.database != "" {
+		s.env = append(s.env, "DATABASE_URL="+s.database)
+	}
 	if keys {
 		for name, key := range map[string]*string{"bystander": &s.bystand, "attacker": &s.attack} {
-			if *key, err = newKey(binary, s.data, name, s.env); err != nil {
+			if *key, err = newKey(w.binary, s.data, name, s.env); err != nil {
 				return s, err
 			}
 		}
@@ -79,7 +85,7 @@ func newSite(ctx context.Context, binary, cache string, keys bool) (s *site, err
 		return s, err
 	}
 	s.server.stop() // a database at rest is one file
-	if s.disk, err = diskOf(s.data); err != nil {
+	if s.disk, err = s.stored(ctx); err != nil {
 		return s, fmt.Errorf("measure the disk: %w", err)
 	}
 	if err = s.start(); err != nil {
@@ -100,9 +106,9 @@ func (s *site) start() (err error) {
 }
 
 // storedByQuestion returns how many bytes of disk one question of the bystander takes.
-func storedByQuestion(ctx context.Context, binary, cache string) (bytes int64, err error) {
+func storedByQuestion(ctx context.Context, w *tried) (bytes int64, err error) {
 	const questions = 60
-	s, err := newSite(ctx, binary, cache, false)
+	s, err := newSite(ctx, w, false)
 	if err != nil {
 		return 0, err
 	}
@@ -113,7 +119,7 @@ func storedByQuestion(ctx context.Context, binary, cache string) (bytes int64, e
 		}
 	}
 	s.server.stop()
-	after, err := diskOf(s.data)
+	after, err := s.stored(ctx)
 	return (after - s.disk) / questions, err
 }
 
