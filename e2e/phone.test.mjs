@@ -55,6 +55,29 @@ describe('on a phone', () => {
     await shot(page, 'documents')
   }))
 
+  it('has room for a finger on everything that is pressed', phone(async page => {
+    const pressed = '.btn, .send, .field, .nav a, .sessions a, .tabs a, .run-head, summary.step-head, .starter, .api-contents :is(a, summary)'
+    const small = () => page.locator(pressed).evaluateAll(all => all.filter(e => e.checkVisibility({ visibilityProperty: true })).map(e => [e.outerHTML.slice(0, 120), e.getBoundingClientRect()])
+      .filter(([, r]) => r.height < 44 || r.width < 44).map(([e, r]) => `${r.width} x ${r.height}: ${e}`))
+    await page.goto('/')
+    assert.deepEqual(await small(), [], 'the first page')
+    const turn = await ask(page, 'How long is the guarantee on the slates of the house, and what does it cover?')
+    await over(turn)
+    await turn.locator('.run-head').tap()
+    assert.deepEqual(await small(), [], 'a conversation')
+    await fits(page)
+    await shot(page, 'fingers')
+    for (const address of ['/documents', '/docs', '/leave?to=https://example.org/']) {
+      await page.goto(address)
+      assert.deepEqual(await small(), [], address)
+      await fits(page)
+    }
+    await page.goto('/')
+    await page.getByRole('link', { name: 'Menu', exact: true }).tap()
+    await until(async () => (await page.locator('#menu').boundingBox())?.x === 0, 'the drawer comes')
+    assert.deepEqual(await small(), [], 'the menu')
+  }))
+
   it('shows whole documents', phone(async page => {
     for (const [name, id] of Object.entries(at.documents)) {
       await page.goto(`/d/${id}`)

@@ -26,6 +26,9 @@ describe('a conversation in two tabs', () => {
     await held
     await until(async () => (await shown(second)).length > 0, 'the answer begins in the other tab')
     assert.equal(await second.getAttribute('data-status'), 'running')
+    const rounds = await second.locator('.step[data-turn]').count()
+    assert.ok(rounds > 0, 'no step of the run is there')
+    assert.equal(await other.locator('[data-use="steps"]').textContent(), await page.locator('[data-use="steps"]').textContent())
     await other.getByRole('button', { name: 'Stop generating' }).waitFor()
     await shot(other, 'second-tab')
     at.model.release()
@@ -46,6 +49,18 @@ describe('a conversation in two tabs', () => {
       await sameAsAPI(at.server, third)
       assert.equal(await tab.getByTestId('turn').count(), 3)
     }
+
+    // Whoever reads further up stays there, and is told of it.
+    await other.setViewportSize({ width: 390, height: 500 })
+    await other.evaluate(() => window.scrollTo(0, 0))
+    const writing = at.model.holdAfter(10)
+    const fourth = await ask(page, 'What is the cause of the damp at the north gable?')
+    await turns.nth(3).waitFor({ timeout: 2000 })
+    await writing
+    assert.equal(await other.evaluate(() => window.scrollY), 0)
+    await other.getByRole('link', { name: 'Jump to latest' }).waitFor()
+    at.model.release()
+    await over(fourth)
     await other.close()
   }))
 

@@ -4,7 +4,7 @@ import { chosen } from './choose.js'
 import { options } from './options.js'
 import { forget } from './draft.js'
 import { follow, queue } from './queue.js'
-import { showOpened } from './stream.js'
+import { catchUp } from './stream.js'
 
 const form = $('#composer')
 const box = $('#q')
@@ -83,7 +83,7 @@ document.addEventListener('htmx:after:swap', event => {
     if (running()) box.placeholder = box.dataset.busy
     const [before, turn] = $$('#thread > .turn').slice(-2)
     if (turn && turn.dataset.after !== before.dataset.run) location.reload() // the conversation went on from another version
-    showOpened()
+    catchUp()
     window.scrollTo(0, document.documentElement.scrollHeight)
   } else {
     $('#thread')?.setAttribute('aria-busy', 'false')

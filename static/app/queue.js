@@ -1,6 +1,6 @@
 // Questions that wait. The server keeps and sends them; the page shows what it says, and the turns that come of them.
 import { $, $$, onClick } from './page.js'
-import { atEnd, showOpened } from './stream.js'
+import { atEnd, catchUp } from './stream.js'
 
 const address = () => `/c/${$('#thread').dataset.session}`
 const own = { 'HX-Request': 'true', Accept: 'text/html' }
@@ -114,11 +114,11 @@ function begin(turns, fresh) {
     $('#thread').append(turn)
     window.htmx?.process(turn)
   }
-  showOpened()
   for (const id of ['composer-bar', 'composer-use']) {
     const bar = $(`#${id}`, fresh)
     if (bar && !$(`#${id}`).contains(document.activeElement)) $(`#${id}`).replaceWith(bar)
   }
+  catchUp()
   if ($('#composer-bar').dataset.running) {
     $('#thread').setAttribute('aria-busy', 'true')
     $('#q').placeholder = $('#q').dataset.busy

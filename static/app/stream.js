@@ -66,8 +66,7 @@ const after = {
     turn.dataset.status = 'over'
     at.remove()
     window.htmx?.process(turn) // forms that the stream brought
-    const jump = $('#jump')
-    if (jump) jump.hidden = true
+    offerJump()
     say(status)
     if (!$('[data-stream]')) document.dispatchEvent(new CustomEvent('footnote:idle'))
   },
@@ -95,9 +94,12 @@ function show(turn) {
   }
 }
 
-/** Shows what turns that have come to the page opened on their way. */
-export const showOpened = () => $$('.turn').forEach(show)
-showOpened()
+/** Shows what turns that have come to the page opened and used on their way. */
+export function catchUp() {
+  $$('.turn').forEach(show)
+  for (const at of $$('[data-stream]')) use(at.closest('.turn'))
+  offerJump()
+}
 
 // The address names the run that was just asked for. Without that name it is the conversation's, in which nothing happens again.
 function takeAsked() {
@@ -123,7 +125,6 @@ function ask(turn) {
 function use(turn) {
   meter($('[data-use="steps"]'), $$('.step[data-turn]', turn).length)
 }
-for (const at of $$('[data-stream]')) use(at.closest('.turn'))
 
 export function meter(at, value) {
   if (!at) return
@@ -136,13 +137,19 @@ export function meter(at, value) {
 // Auto-scroll, only for those who are at the end already.
 const end = $('#latest')
 export const atEnd = () => document.documentElement.scrollHeight - window.innerHeight - window.scrollY < 160
+let endSeen = true
+function offerJump() {
+  const jump = $('#jump')
+  if (jump) jump.hidden = endSeen || !$('[data-stream]')
+}
 if (end) {
   new IntersectionObserver(([seen]) => {
-    const jump = $('#jump')
-    if (jump) jump.hidden = seen.isIntersecting || !$('[data-stream]')
+    endSeen = seen.isIntersecting
+    offerJump()
   }, { rootMargin: '0px 0px 200px' }).observe(end)
   if ($('[data-stream]')) window.scrollTo(0, document.documentElement.scrollHeight)
 }
+catchUp()
 
 // A lost connection is said, and gone when it is back. The script of htmx comes back by itself, but not after a first
 // connect that failed, which may even be over before this script is here.
