@@ -31,7 +31,7 @@ type Gathered struct {
 // found instead of an answer. Nothing is stored. It fails when the model does and there is no fallback; what was found until then comes
 // with the error.
 func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (out Gathered, err error) {
-	req.Toolset = cmp.Or(req.Toolset, "strategy")
+	req = r.fill(req, "strategy")
 	req, set, err := r.check(req)
 	if err != nil {
 		return Gathered{}, err

@@ -50,6 +50,9 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 	if err != nil {
 		return req, toolset{}, err
 	}
+	if req.Thorough && r.cfg.Toolset == DefaultToolset {
+		req = r.fill(req, "react")
+	}
 	set, err := r.toolsOf(req)
 	if (req.Thorough || set.thorough) && model.Name() != offlineName {
 		req.Config = thorough(req.Config)
@@ -78,6 +81,18 @@ func thorough(c chat.RunConfig) chat.RunConfig {
 // named refuses a question about documents or a namespace that the user does not have.
 func (r *Runs) named(ctx context.Context, user string, req chat.RunRequest) error {
 	return r.cfg.Library.CheckNamed(ctx, chat.Scope{User: user}, req.Namespace, req.DocumentIDs)
+}
+
+// fill gives a request that names no toolset the one of its route. Tools that the settings name hold there too.
+func (r *Runs) fill(req chat.RunRequest, toolset string) chat.RunRequest {
+	if req.Toolset != "" {
+		return req
+	}
+	req.Toolset = toolset
+	if len(req.Config.EnabledTools) == 0 {
+		req.Config.EnabledTools = r.cfg.Tools
+	}
+	return req
 }
 
 // toolsOf finds the tools that a request names.

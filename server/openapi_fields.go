@@ -42,7 +42,7 @@ func describedFields(l Limits) map[string]field {
 		"AgentQuery.question":          message,
 		"AgentQuery.session_id":        session,
 		"AgentQuery.context":           given,
-		"AgentQuery.toolset":           toolsetField,
+		"AgentQuery.toolset":           {about: "The set of tools that the model has, with its limits and its temperature; none: react, unless the settings name another than cursor."},
 		"AgentQuestion.citation_style": {about: "How footnotes are written: [Source N] with a list of sources at the end (source, also without this field), or [N] (numeric). In a stream the pieces have [N] and the answer event the style, source only if it is named. What names a style is read again in it: the run, its events and the conversation."},
 
 		"RunConfig.temperature":         {min: to(0), max: to(2)},

@@ -54,7 +54,7 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	s := serve(t, newDir(t), m.env()...)
 	s.add(file{"handbook.md", holidays})
 	ask := func(kind string) (reply, queried) {
-		body, err := json.Marshal(map[string]any{"question": kind + ": how many days of paid holiday does Anna have?", "context": annasHours,
+		body, err := json.Marshal(map[string]any{"question": kind + ": how many days of paid holiday does Anna have?", "context": annasHours, "toolset": "cursor",
 			"config": map[string]bool{"enable_query_decomposition": false, "enable_self_evaluation": false}})
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	m := newModel(t, scripted.Config{Script: searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1].")})
 	s := serve(t, newDir(t), m.env()...)
 	s.add(file{"handbook.md", holidays})
-	st, err := s.open("POST", "/agent/query", `{"question":"How many days of paid holiday are there?",`+without+`}`)
+	st, err := s.open("POST", "/agent/query", `{"question":"How many days of paid holiday are there?","toolset":"cursor",`+without+`}`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 				q.config = strings.TrimPrefix(q.config+`,"`+name+`":false`, ",")
 			}
 		}
-		body := `{"question":"` + q.question + `","config":{` + q.config + `}}`
+		body := `{"question":"` + q.question + `","toolset":"cursor","config":{` + q.config + `}}`
 		r := s.send("POST", "/agent/query", body)
 		got := loose[struct{ Steps []chat.Step }](t, r.body)
 		if len(got.Steps) == 0 && !slices.Contains(without, "analyse") {
