@@ -44,7 +44,7 @@ var (
 	quoted      = regexp.MustCompile(`["“„«]([^"“”„«»]{2,80})["”“»]`)
 	fileName    = regexp.MustCompile(`[\p{L}\p{N}_\-.]+\.(?i:pdf|md|markdown|txt|html?|docx?|xlsx?|pptx?|csv)\b`)
 	dateOrYear  = regexp.MustCompile(`\b(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d{2})\b`)
-	documentID  = regexp.MustCompile(`(?i)\b(?:document|doc|file)(?: with)?(?: the)? id[:#]? *["“]?[\w-]*\d`)
+	documentID  = regexp.MustCompile(`(?i)\b(?:document|doc|file)(?: with)?(?: the)? id[:#]? *["“]?([\w-]*\d[\w-]*)`)
 	sum         = regexp.MustCompile(`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`)
 	talk        = regexp.MustCompile(`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`)
 	transform   = regexp.MustCompile(`^(?i:(?:please |can you |could you )*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|your (?:last )?answer|the (?:last |previous )?answer)\b)`)
@@ -84,7 +84,7 @@ func typeOf(q string, a analysis, followsUp bool) questionType {
 	switch {
 	case talk.MatchString(q):
 		return typeGeneral
-	case followsUp && transform.MatchString(q), a.reference == rework, ofText.MatchString(q):
+	case followsUp && transform.MatchString(q), a.reference == rework, text.OwnText.MatchString(q):
 		return typeGeneral
 	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
 		return typeCalculation

@@ -2,15 +2,12 @@ package agent
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
 )
-
-var ofText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`)
 
 // shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote of the last answer,
 // and one about a document that is named. Documents are still searched and read by tools.
@@ -67,6 +64,9 @@ func (w *work) citedBefore() (chat.Citation, bool) {
 // namedPath searches within the document that a question names, then reads it.
 func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
 	names := fileName.FindAllString(w.run.Request.Message, 3)
+	if m := documentID.FindStringSubmatch(w.run.Request.Message); m != nil {
+		names = append(names, m[1])
+	}
 	if w.asked.Type != typeSpecific || len(names) > 1 || compares.MatchString(w.run.Request.Message) {
 		return choice{}, false, nil
 	}

@@ -27,7 +27,7 @@ func (t turn) subject() (topic turn, said string) {
 	for i := len(t.earlier) - 1; i >= 0; i-- {
 		said = t.earlier[i].answer + "\n" + said
 		q := t.earlier[i].question
-		if k, _ := classify(q); k == kindFurther || aboutFootnote(q) || ofOwn().MatchString(q) {
+		if k, _ := classify(q); k == kindFurther || aboutFootnote(q) || text.OwnText.MatchString(q) {
 			continue
 		} else if k == kindDocuments || k == kindSummary || k == kindOpening {
 			topic = t

@@ -1,12 +1,15 @@
 package offline
 
-import "strings"
+import (
+	"strings"
+
+	"footnote/corpus/text"
+)
 
 // What is asked to be done with a text, and the words that such a request has beside its text.
 var (
-	task  = lazily(`(?i)^(?:please |can you |could you )*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break (?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the (?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`)
-	ofOwn = lazily(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{7,}`)
-	how   = lazily(`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|translate|into)$`)
+	task = lazily(`(?i)^(?:please |can you |could you )*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break (?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the (?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`)
+	how  = lazily(`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|translate|into)$`)
 )
 
 // unable is said by a model made of rules of what only a language model can do.
@@ -48,7 +51,7 @@ func retell(t turn) (string, bool) {
 
 // ownText answers a question that brings a text of its own to be worked on.
 func ownText(t turn) (string, bool) {
-	if len(t.given()) > 0 || !ofOwn().MatchString(t.question) {
+	if len(t.given()) > 0 || !text.OwnText.MatchString(t.question) {
 		return "", false
 	}
 	return unable + "I can search your documents, and answer with sentences from them.", true

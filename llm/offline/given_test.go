@@ -26,9 +26,15 @@ func TestAGivenTextIsRetoldInItsOwnWords(t *testing.T) {
 }
 
 func TestATextOfOnesOwnIsNotSearchedFor(t *testing.T) {
-	for _, q := range []string{"Translate this: The roof is good", "Rewrite the following text in simple words:\nThe roof is good."} {
+	for _, q := range []string{"Translate this: The roof is good", "Rewrite the following text in simple words:\nThe roof is good.", "Summarise the following text: The ZMP is the point where forces balance.",
+		"Summarise: The ZMP is the point where forces balance. It is used for walking robots.", "Please translate into German: The roof of the house is old and has to be renewed."} {
 		if got, calls := ask(t, q); len(calls) > 0 || !strings.HasPrefix(got, unable) {
 			t.Errorf("%s: %q after %v", q, got, calls)
+		}
+	}
+	for _, q := range []string{"Summarise: survey.md", "Summarise the survey of the house: its roof, its heating and its damp walls", "Summarise: what the survey says about the roof and the damp"} {
+		if got, calls := ask(t, q); len(calls) == 0 {
+			t.Errorf("%s: %q, and nothing was searched for", q, got)
 		}
 	}
 }

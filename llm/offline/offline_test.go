@@ -96,6 +96,7 @@ func TestClassify(t *testing.T) {
 		about    string
 	}{
 		{"12 * (3+4)", kindArithmetic, "12 * (3+4)"},
+		{"Calculate 2**3", kindArithmetic, "2**3"},
 		{"what is 7 times 6?", kindArithmetic, "7 * 6"},
 		{"sqrt(2) + 1", kindArithmetic, "sqrt(2) + 1"},
 		{"2024-05-01", kindDocuments, ""},

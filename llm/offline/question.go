@@ -38,7 +38,7 @@ var (
 	sumLead    = lazily(`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much (?:is|are)|calculate|compute|evaluate|work out)?\s*`)
 	sumAside   = lazily(`(?i)(?:,? (?:for me|please))+$`)
 	sumShape   = lazily(`^[\d\s.,+\-*/^()%]*(?:(?:sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum|pi|e)\b[\d\s.,+\-*/^()%]*)*$`)
-	sumNeeds   = lazily(`\d\s*[+\-*/^%]\s*[\d(]|[)]\s*[+\-*/^]|(sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum)\s*\(`)
+	sumNeeds   = lazily(`\d\s*(?:[+\-/^%]|\*{1,2})\s*[\d(]|[)]\s*[+\-*/^]|(sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum)\s*\(`)
 	isoDate    = lazily(`^\d{4}-\d{1,2}-\d{1,2}$`)
 	thousands  = lazily(`(\d),(\d{3})\b`)
 	plainRange = lazily(`^\d{4}\s*-\s*\d{4}$`)
