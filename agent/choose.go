@@ -17,7 +17,7 @@ const sureEnough = 0.7
 
 // choice is how a run begins without its model having been asked.
 type choice struct {
-	by         string // rules, cache, pipeline
+	by         string // rules, cache, pipeline, model
 	path       string // the short path that it takes; empty: none
 	message    string // for people
 	why        string
@@ -36,10 +36,9 @@ func (w *work) lead(ctx context.Context) error {
 	}
 	begun := time.Now()
 	c, ok, err := w.choose(ctx)
-	if err != nil || !ok {
+	if err != nil || !ok && c.by == "" {
 		return err
 	}
-	w.led, w.direct = true, true
 	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
 	step.Summary, step.DurationMS = c.why, sinceMS(begun)
 	step.Details = map[string]any{
@@ -48,9 +47,10 @@ func (w *work) lead(ctx context.Context) error {
 	if c.path != "" {
 		step.Details["path"] = c.path
 	}
-	if err := w.emit(ctx, step); err != nil {
+	if err := w.emit(ctx, step); err != nil || !ok {
 		return err
 	}
+	w.led, w.direct = true, true
 	return w.carryOut(ctx, c)
 }
 
@@ -106,7 +106,7 @@ func (w *work) readBest(ctx context.Context) error {
 	return w.make(ctx, calls, "Reading the best of what was found.")
 }
 
-// choose decides who begins. ok is false when the model does.
+// choose decides who begins. ok is false when the model does; a choice with "by" says then why.
 func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 	if w.fell {
 		if w.thinks(featurePaths) {
@@ -134,7 +134,10 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 	}
 	c, ok = w.byRules()
 	if ok && selection == SelectAuto && c.confidence < sureEnough {
-		return choice{}, false, nil
+		return choice{
+			by: "model", confidence: c.confidence, message: "Left the choice to the model",
+			why: fmt.Sprintf("Rules would choose %s, and are not sure enough of it: %.2f, where %.2f is needed.", strings.Join(namesOf(c.opening), ", "), c.confidence, sureEnough),
+		}, false, nil
 	}
 	switch {
 	case w.cfg.Thinking.Pipeline:
@@ -160,6 +163,9 @@ func (w *work) byRules() (choice, bool) {
 		c.message = "Chose calculate by rules"
 		return c, ok
 	case typeMetadata:
+		if listed, ok := w.byProperties(c); ok {
+			return listed, true
+		}
 		if call, ok := w.call("list_documents", map[string]any{}, 0); ok {
 			c.opening, c.confidence, c.why, c.message = []llm.Call{call}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
 			return c, true

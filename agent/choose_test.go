@@ -88,6 +88,16 @@ func (t transcript) has(name string) bool {
 	return slices.ContainsFunc(t.ended(), func(s chat.Step) bool { return s.Step == name })
 }
 
+// chosenBy says who chose the first tools, empty when nothing says it.
+func (t transcript) chosenBy() string {
+	for _, s := range t.ended() {
+		if by, ok := s.Details["by"].(string); ok && s.Step == "choose" {
+			return by
+		}
+	}
+	return ""
+}
+
 func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
 	t.Parallel()
 	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
@@ -116,7 +126,7 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 		{"rules by the settings", complicated, Thinking{Selection: SelectRules}, "", "rules", 1},
 		{"rules by the request", complicated, Thinking{}, "rules", "rules", 1},
 		{"auto, simple", simple, Thinking{Selection: SelectAuto}, "", "rules", 1},
-		{"auto, not simple", complicated, Thinking{Selection: SelectAuto}, "", "", 2},
+		{"auto, not simple", complicated, Thinking{Selection: SelectAuto}, "", "model", 2},
 		{"the request wins", simple, Thinking{Selection: SelectRules}, "model", "", 2},
 		{"the agent is off", complicated, Thinking{Pipeline: true}, "model", "pipeline", 1},
 	} {
@@ -197,16 +207,16 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"entitled paid holiday"`) {
 		t.Errorf("input %s: not that of the same question", s.ToolInput)
 	}
-	if h.answer(question("Why and how are employees not entitled to paid holidays?")).has("choose") {
+	if h.answer(question("Why and how are employees not entitled to paid holidays?")).chosenBy() == "cache" {
 		t.Error("the opposite question takes the same choice")
 	}
-	if h.answer(question("How are contractors entitled to a paid holiday, and why?")).has("choose") {
+	if h.answer(question("How are contractors entitled to a paid holiday, and why?")).chosenBy() == "cache" {
 		t.Error("other words take the same choice")
 	}
 	again := question("How are employees entitled to a paid holiday, and why?")
 	again.SessionID = all[chat.RunStarted](got)[0].SessionID
 	again.Sibling = got.runID
-	if h.answer(again).has("choose") {
+	if h.answer(again).chosenBy() == "cache" {
 		t.Error("a question that is asked again takes the same choice")
 	}
 }
@@ -232,8 +242,8 @@ func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 		h.answer(question("Why and how are employees entitled to paid holidays?")).answer()
 		got := h.answer(question("How are employees entitled to a paid holiday, and why?"))
 		got.answer()
-		if got.has("choose") != (tt.want != nil) {
-			t.Errorf("%s: chosen as before: %v, want %v", tt.name, got.has("choose"), tt.want != nil)
+		if (got.chosenBy() == "cache") != (tt.want != nil) {
+			t.Errorf("%s: chosen by %q; as before: %v", tt.name, got.chosenBy(), tt.want != nil)
 		}
 		var inputs []string
 		for _, s := range got.ended() {

@@ -31,9 +31,6 @@ func metadataSearch() (*tool, error) {
 			return "Looking for documents with " + describe(in.Filters)
 		},
 		do: func(ctx context.Context, d *desk, in metadataSearchInput) (result, error) {
-			if len(in.Filters) == 0 {
-				return refuse("Give at least one filter, or use list_documents.")
-			}
 			f, why := filterOf(d, in.Filters)
 			if why != "" {
 				return refuse("%s", why)
@@ -61,7 +58,9 @@ func metadataSearch() (*tool, error) {
 				},
 				effect: func(d *desk) {
 					d.sources.know(docs...)
-					d.sources.foundNone(describe(in.Filters), len(docs))
+					if len(in.Filters) > 0 {
+						d.sources.foundNone(describe(in.Filters), len(docs))
+					}
 				},
 			}, nil
 		},

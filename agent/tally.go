@@ -28,7 +28,7 @@ func (r *Runs) Tally() chat.Tally {
 	t := r.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return chat.Tally{Running: running, Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens}
+	return chat.Tally{Running: running, Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
 }
 
 // note counts what was stored, and writes it to the log when that is wanted.
@@ -53,7 +53,7 @@ func (w *work) note(ctx context.Context, ps []chat.Payload) {
 			}
 			if speaks {
 				w.cfg.Log.LogAttrs(ctx, level, "step", slog.String("run", w.run.ID), slog.String("call", p.CallID), slog.String("step", p.Step),
-					slog.String("status", string(p.Status)), slog.String("message", p.Message), slog.String("thought", cutText(p.Thought, 500)),
+					slog.String("status", string(p.Status)), slog.String("message", p.Message), slog.String("summary", cutText(p.Summary, 500)), slog.String("thought", cutText(p.Thought, 500)),
 					slog.String("input", cutText(string(p.ToolInput), 500)), slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
 			}
 		case chat.RunDone:
@@ -61,6 +61,9 @@ func (w *work) note(ctx context.Context, ps []chat.Payload) {
 			t.Ended[p.Status] = t.Ended[p.Status].And(took)
 			t.Tokens.In += w.tokens.In
 			t.Tokens.Out += w.tokens.Out
+			if w.cost != nil {
+				t.Cost += *w.cost
+			}
 			if speaks {
 				w.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", w.run.ID), slog.String("status", string(p.Status)),
 					slog.Int("turns", w.turns), slog.Int("retrieval_calls", w.retrievals), slog.Int("tokens_in", w.tokens.In), slog.Int("tokens_out", w.tokens.Out),

@@ -8,6 +8,7 @@ type Tally struct {
 	Ended   map[RunStatus]Took
 	Tools   map[ToolEnd]Took
 	Tokens  Tokens
+	Cost    float64 // of runs whose models all have a price
 }
 
 // ToolEnd is a tool and how its calls ended.

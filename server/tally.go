@@ -16,11 +16,12 @@ var (
 	toolCalls   = prometheus.NewDesc("footnote_tool_calls_total", "Calls of tools, by tool and how they ended.", []string{"tool", "status"}, nil)
 	toolTime    = prometheus.NewDesc("footnote_tool_seconds_total", "Time that calls of tools took.", []string{"tool", "status"}, nil)
 	modelTokens = prometheus.NewDesc("footnote_model_tokens_total", "Tokens that went to models and came from them.", []string{"direction"}, nil)
+	modelCost   = prometheus.NewDesc("footnote_model_cost_total", "What runs cost by the prices in the settings; a run with a model without a price is left out.", nil, nil)
 )
 
 // Describe is part of prometheus.Collector.
 func (tallied) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runsRunning, runsEnded, runsTime, toolCalls, toolTime, modelTokens} {
+	for _, d := range []*prometheus.Desc{runsRunning, runsEnded, runsTime, toolCalls, toolTime, modelTokens, modelCost} {
 		out <- d
 	}
 }
@@ -42,4 +43,5 @@ func (c tallied) Collect(out chan<- prometheus.Metric) {
 	}
 	count(modelTokens, float64(t.Tokens.In), "in")
 	count(modelTokens, float64(t.Tokens.Out), "out")
+	count(modelCost, t.Cost)
 }

@@ -41,7 +41,7 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 		{"/agent/query", `{"question":"Say the forbidden, word"}`, "guardrail_triggered"},
 		{"/agent/chat", `{"message":"How many lunches are served?"}`, "citation_validation_failed"},
 		{"/agent/chat/structured", `{"message":"How many lunches are served?"}`, "citation_validation_failed"},
-		{"/agent/query", `{"question":"How many lunches are served?","config":{"enable_query_decomposition":false}}`, "citation_validation_failed"},
+		{"/agent/query", `{"question":"How many lunches are served?","toolset":"cursor","config":{"enable_query_decomposition":false}}`, "citation_validation_failed"},
 	} {
 		r := s.send("POST", row.path, row.body)
 		got := loose[map[string]any](t, r.body)
@@ -250,13 +250,22 @@ func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 func TestAgentMetricsCountWhatRunsDo(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1].")})
-	s := serve(t, newDir(t), m.env()...)
+	s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_PRICES=scripted=999999/0", "FOOTNOTE_LOG_LEVEL=debug")...)
 	s.add(file{"handbook.md", holidays})
 	s.run("How many days of paid holiday are there?")
+	if r := s.send("POST", "/agent/chat", `{"message":"Why, and how, is every employee entitled to paid holiday?","config":{"selection":"auto"}}`); r.status != http.StatusOK {
+		t.Errorf("%d %s", r.status, r.body)
+	}
 	for _, want := range []string{
-		`footnote_runs_ended_total{status="completed"} 1`, `footnote_tool_calls_total{status="complete",tool="search_documents"} 1`,
+		`footnote_runs_ended_total{status="completed"} 2`, `footnote_tool_calls_total{status="complete",tool="search_documents"} 2`, "footnote_model_cost_total ",
 		`footnote_model_tokens_total{direction="in"} `, `footnote_runs_running 0`, `footnote_runs_seconds_total{status="completed"} `, `footnote_http_requests_total{`,
 	} {
 		eventually(t, want, func() bool { return strings.Contains(s.send("GET", "/metrics", nil).body, want) })
+	}
+	if strings.Contains(s.send("GET", "/metrics", nil).body, "footnote_model_cost_total 0\n") {
+		t.Error("two answers cost nothing")
+	}
+	if log := s.log.String(); !strings.Contains(log, "Left the choice to the model") || !strings.Contains(log, "where 0.70 is needed") {
+		t.Errorf("the log does not say who chose, and why:\n%s", log)
 	}
 }

@@ -138,7 +138,10 @@ func keySentences(out output) []string {
 
 // list lists the library, or the documents of an author or a type.
 func list(t turn, about string) ([]step, string) {
-	tool, filters := "list_documents", map[string]any{}
+	tool, filters := t.offered([]string{"list_documents", "metadata_search"}), map[string]any{}
+	if tool == "" && (everything().MatchString(strings.TrimSpace(about)) || ownership().MatchString(about)) {
+		return nil, refuse(t, query{})
+	}
 	if m := byAuthor().FindStringSubmatch(about); m != nil && t.has("metadata_search") {
 		tool, filters["author"] = "metadata_search", m[1]
 	}
@@ -154,7 +157,7 @@ func list(t turn, about string) ([]step, string) {
 			return documents(t)
 		}
 		input := map[string]any{}
-		if len(filters) > 0 {
+		if len(filters) > 0 || tool == "metadata_search" {
 			input["filters"] = filters
 		}
 		return []step{{tool, input}}, ""
