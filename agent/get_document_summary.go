@@ -26,6 +26,9 @@ const (
 	summaryOutline   = 40
 	summarySentences = 5
 	summaryPassages  = 6
+	summaryPages     = 4  // of a long document that are looked at
+	summaryEnough    = 10 // passages that state something: no further page is read
+	contentsLines    = 3  // of a table of contents, from which on a passage is one
 )
 
 type documentSummaryInput struct {
@@ -60,11 +63,12 @@ func documentSummary() (*tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
-			r, err := d.library.Read(ctx, d.reads(), corpus.ReadRequest{Document: doc.ID, Page: 1})
+			pages, passages, err := d.skim(ctx, doc)
 			if err != nil {
 				return unread(doc, err)
 			}
-			key := keySentences(r.Passages, doc.Language, summarySentences, "")
+			r := pages[0]
+			key := keySentences(passages, doc.Language, summarySentences, "")
 			return result{
 				message: "Summarised " + filename(doc),
 				summary: count(len(r.Outline), "heading") + ", " + count(len(key), "key sentence"),
@@ -77,10 +81,10 @@ func documentSummary() (*tool, error) {
 					add := func(i int) {
 						if !shownAlready[i] && len(out.Passages) < summaryPassages {
 							shownAlready[i] = true
-							out.Passages = append(out.Passages, show(number, r.Passages[i], doc))
+							out.Passages = append(out.Passages, show(number, passages[i], doc))
 						}
 					}
-					if len(r.Passages) > 0 {
+					if len(passages) > 0 {
 						add(0)
 					}
 					for _, k := range key {
@@ -89,10 +93,49 @@ func documentSummary() (*tool, error) {
 					}
 					return out
 				},
-				effect: func(d *desk) { d.sources.read(doc, readingPage(r)) },
+				effect: func(d *desk) {
+					for _, page := range pages {
+						d.sources.read(doc, readingPage(page))
+					}
+				},
 			}, nil
 		},
 	}.build()
+}
+
+// skim reads a document's first pages until enough of their passages state something. Those of a table of contents do not, and are left out
+// unless there are no others.
+func (d *desk) skim(ctx context.Context, doc corpus.Document) (pages []corpus.Reading, passages []corpus.Passage, err error) {
+	for n := 1; n <= summaryPages && len(passages) < summaryEnough; n++ {
+		page, err := d.library.Read(ctx, d.reads(), corpus.ReadRequest{Document: doc.ID, Page: n})
+		if err != nil {
+			return nil, nil, err
+		}
+		pages = append(pages, page)
+		for _, p := range page.Passages {
+			if !isContents(p.Text) {
+				passages = append(passages, p)
+			}
+		}
+		if n >= page.Pages {
+			break
+		}
+	}
+	if len(passages) == 0 {
+		passages = pages[0].Passages
+	}
+	return pages, passages, nil
+}
+
+// isContents reports whether a passage is a part of a table of contents.
+func isContents(passage string) bool {
+	lines := 0
+	for line := range strings.Lines(passage) {
+		if text.Leader(line) {
+			lines++
+		}
+	}
+	return lines >= contentsLines
 }
 
 func outline(items []corpus.OutlineItem) []string {
@@ -126,7 +169,7 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 		runes := []rune(p.Text)
 		for _, span := range text.Sentences(p.Text) {
 			s := string(runes[span[0]:span[1]])
-			if n := span[1] - span[0]; n < 30 || n > 400 {
+			if n := span[1] - span[0]; n < 30 || n > 400 || text.Leader(s) {
 				continue
 			}
 			ts := slices.DeleteFunc(analyser.Terms(s), func(t string) bool { return text.IsStop(t, language) || len(t) < 3 })

@@ -98,9 +98,9 @@ func (w *work) rescue(ctx context.Context) (bool, error) {
 	if err := w.takeBack(ctx, step); err != nil {
 		return false, err
 	}
-	stop := w.stop
-	w.stop = ""
-	defer func() { w.stop = stop }()
+	stop, steps := w.stop, w.budget.Steps
+	w.stop, w.budget.Steps = "", w.turns+1 // the program's own calls are no turns of the model
+	defer func() { w.stop, w.budget.Steps = stop, steps }()
 	w.badTurns, w.cutTurns = 0, 0
 	call, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 0)
 	if !ok {

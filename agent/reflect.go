@@ -20,7 +20,10 @@ import (
 var reflectDoc string
 
 // longestJudgement is how long a model's judgement of its answer may be, in runes.
-const longestJudgement = 300
+const longestJudgement = 500
+
+// judgementSentences is how many sentences of it are kept.
+const judgementSentences = 3
 
 // judgedStops are the spent budgets after which there is still time for a judgement.
 var judgedStops = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
@@ -143,7 +146,7 @@ func readJudgement(said string) judgement {
 	if at := strings.IndexByte(said, '{'); at >= 0 && json.NewDecoder(strings.NewReader(said[at:])).Decode(&object) == nil {
 		said, v.score = object.Evaluation, readShare(object.Confidence)
 	}
-	if v.text = oneSentence(said); v.text == "" && v.score != nil {
+	if v.text = firstSentences(said); v.text == "" && v.score != nil {
 		v.text = "The model gave a number only."
 	}
 	return v
@@ -162,14 +165,14 @@ func readShare(raw json.RawMessage) *float64 {
 	return &n
 }
 
-// oneSentence is the first sentence of a reply.
-func oneSentence(said string) string {
+// firstSentences are those of a reply that are kept as a judgement.
+func firstSentences(said string) string {
 	said = strings.Join(strings.Fields(said), " ")
 	if !strings.ContainsFunc(said, unicode.IsLetter) {
 		return ""
 	}
 	if spans := text.Sentences(said); len(spans) > 0 {
-		said = string([]rune(said)[spans[0][0]:spans[0][1]])
+		said = string([]rune(said)[spans[0][0]:spans[min(len(spans), judgementSentences)-1][1]])
 	}
 	return shorten(said, longestJudgement)
 }

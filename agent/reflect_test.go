@@ -24,7 +24,8 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 	}{
 		{"left out: by rules", nil, nil, ruled, 1, ""},
 		{"switched off: not at all", &off, nil, "", 1, ""},
-		{"by the model, without a number", &on, &scripted.Reply{Text: "It answers the whole question. It is good."}, "It answers the whole question. " + ruled, 1, chat.StatusComplete},
+		{"by the model, in four sentences", &on, &scripted.Reply{Text: `{"evaluation":"It is short. It is right. It lacks a date. It could say more.","confidence":0.6}`}, "It is short. It is right. It lacks a date. The model's confidence is 0.60. " + ruled, 0.6, chat.StatusComplete},
+		{"by the model, without a number", &on, &scripted.Reply{Text: "It answers the whole question. It is good."}, "It answers the whole question. It is good. " + ruled, 1, chat.StatusComplete},
 		{"by the model, less sure than the rules", &on, &scripted.Reply{Text: `{"evaluation":"It lacks a source.","confidence":0.6}`}, "It lacks a source. The model's confidence is 0.60. " + ruled, 0.6, chat.StatusComplete},
 		{"by the model, out of range", &on, &scripted.Reply{Text: `{"evaluation":"It is complete.","confidence":7}`}, "It is complete. " + ruled, 1, chat.StatusComplete},
 		{"by a model that says nothing", &on, &scripted.Reply{Text: " … "}, ruled, 1, chat.StatusSkipped},

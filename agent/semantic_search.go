@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 
 	"footnote/chat"
@@ -59,7 +60,7 @@ func (d *desk) byMeaning(ctx context.Context, query string, limit int, least flo
 	}
 	if len(best.Results) > 0 {
 		found.Notes = append(append([]string{}, found.Notes...),
-			fmt.Sprintf("No passage reaches a score of %.2f; the best has %.2f. Search with a lower one to see it.", least, best.Results[0].Score))
+			fmt.Sprintf("No passage reaches a score of %.3g; the best has %.3g. Search with a lower one to see it.", least, math.Floor(best.Results[0].Score*1000)/1000))
 	}
 	return found, nil
 }
