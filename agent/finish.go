@@ -11,11 +11,17 @@ import (
 	"footnote/chat"
 )
 
+// errUnreadable is why a run can neither be carried on nor made again.
+var errUnreadable = &chat.Error{Code: chat.CodeConflict, Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again."}
+
 // endTime is how long the last events of a run may take to be stored, tries in all.
 const endTime = 20 * time.Second
 
 // do carries a run from its beginning, or from where its log ends, to its answer.
 func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
+	if w.run.Unreadable {
+		return nil, errUnreadable
+	}
 	if len(log) == 0 && w.run.Request.From != nil {
 		if err := w.branch(ctx); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -41,6 +42,7 @@ type recollection struct {
 	documents []chat.Source   // behind the last answer, in order
 	citations []chat.Citation // of the last answer that has any
 	passages  []string        // that were shown before, by id, the last ones first, each once
+	lost      int             // turns whose stored rows are damaged
 }
 
 // historyStep is the phase that says that the conversation could not be read.
@@ -85,14 +87,22 @@ func (w *work) recallBranch(ctx context.Context) (recollection, error) {
 		if !ok {
 			break
 		}
+		id = past.ParentID
+		var known memory
+		if past.Answer != "" && !past.Unreadable {
+			known, err = w.memoryOf(ctx, past)
+		}
+		if past.Unreadable || errors.Is(err, chat.ErrDamaged) {
+			out.lost++
+			continue
+		}
+		if err != nil {
+			return recollection{}, err
+		}
 		if past.Answer != "" {
 			answer := clipTokens(withoutMarkers(past.Answer), left)
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: answer})
 			left -= tokens(answer)
-			known, err := w.memoryOf(ctx, past)
-			if err != nil {
-				return recollection{}, err
-			}
 			if !answered {
 				answered, out.documents = true, known.sources
 			}
@@ -106,7 +116,6 @@ func (w *work) recallBranch(ctx context.Context) (recollection, error) {
 		question := clipTokens(past.Request.Message, max(left, 50))
 		out.messages = append(out.messages, llm.Message{Role: llm.RoleUser, Text: question})
 		left -= tokens(question)
-		id = past.ParentID
 	}
 	slices.Reverse(out.messages)
 	return out, nil

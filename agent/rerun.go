@@ -20,6 +20,9 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 	if err != nil {
 		return run, false, err
 	}
+	if old.Unreadable {
+		return run, false, errUnreadable
+	}
 	if old.Status == chat.RunRunning {
 		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Wait for its end, or stop it first."}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -192,8 +193,12 @@ func (w *work) begin(ctx context.Context) error {
 		return err
 	}
 	ps := []chat.Payload{w.started()}
-	if w.pastLost {
+	switch n := w.past.lost; {
+	case w.pastLost || n > 0 && len(w.past.messages) == len(w.outside()):
 		ps = append(ps, w.phase(historyStep, chat.ActionThinking, chat.StatusError, "The conversation so far can't be read: answering without it"))
+	case n > 0:
+		ps = append(ps, w.phase(historyStep, chat.ActionThinking, chat.StatusError,
+			english.Count(n, "turn")+" of this conversation can't be read: answering without "+either(n == 1, "it", "them")))
 	}
 	if !w.givenText() && w.thinks(featureAnalyse) {
 		step := w.asked.step(w.newID(), stamp())

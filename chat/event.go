@@ -38,6 +38,9 @@ type Event struct {
 	Body  json.RawMessage // the payload as a JSON object, exactly as stored
 }
 
+// ErrDamaged is in the chain of an error that says that what is stored can't be read, and nothing of the store.
+var ErrDamaged = errors.New("the stored row is damaged")
+
 // ErrNotStorable is in the chain of an error of Store.Append when a payload has no JSON form: a number that is not finite, or raw JSON that
 // is not valid. Trying again can't help.
 var ErrNotStorable = errors.New("the payload has no JSON form")
@@ -95,10 +98,10 @@ func (e Event) Payload() (Payload, error) {
 	case KindRunDone:
 		p, err = decode[RunDone](e.Body)
 	default:
-		return nil, fmt.Errorf("decode event %d of run %s: unknown kind %q", e.Seq, e.RunID, e.Type)
+		return nil, fmt.Errorf("decode event %d of run %s: %w: unknown kind %q", e.Seq, e.RunID, ErrDamaged, e.Type)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("decode event %d of run %s: %w", e.Seq, e.RunID, err)
+		return nil, fmt.Errorf("decode event %d of run %s: %w: %w", e.Seq, e.RunID, ErrDamaged, err)
 	}
 	return p, nil
 }

@@ -32,6 +32,14 @@ type Run struct {
 	CreatedAt time.Time
 	EndedAt   time.Time // zero while running
 	Tokens    Tokens
+	// Unreadable means that the stored request is damaged: Request holds nothing but the session.
+	Unreadable bool
+}
+
+// Damaged is a run whose stored request could not be decoded.
+func (r Run) Damaged() Run {
+	r.Request, r.Unreadable = RunRequest{SessionID: r.SessionID}, true
+	return r
 }
 
 // RunRequest is all that a run is made from. It is stored with the run, so that a run can be carried on or repeated.

@@ -61,7 +61,7 @@ type Store interface {
 	// StepOutput returns the whole output of a step whose event is truncated. It fails with CodeNotFound for any other step.
 	StepOutput(ctx context.Context, s Scope, runID, callID string) (json.RawMessage, error)
 
-	// Run returns a run.
+	// Run returns a run. One whose stored request is damaged is Unreadable, here and wherever runs are returned: it hides no others.
 	Run(ctx context.Context, s Scope, runID string) (Run, error)
 
 	// Runs returns all runs of a session, oldest first: the whole tree.

@@ -62,6 +62,7 @@ func describedFields(l Limits) map[string]field {
 		"SearchFilters.year":      {about: "The year of the document's own date, which its meta has as date, year or published; a month or a day of it as well."},
 		"SearchFilters.date_from": {about: "The document's own date is this or later: 2026-01-31, 2026-01 or 2026.", pattern: dateForm},
 		"SearchFilters.date_to":   {about: "The document's own date is this or earlier; as date_from.", pattern: dateForm},
+		"SessionHistory.notes":    {about: "What there is to know about the conversation, in sentences: how many of its turns can't be read, because their stored rows are damaged."},
 		"SessionTitle.title":      {about: "The new title.", need: true, pattern: notBlank, min: to(1), max: to(200)},
 		"Judgement.rating":        {about: "What the reader thinks of the answer.", need: true, values: []string{"up", "down"}},
 		"Judgement.reason":        {about: "With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic, unclear."},

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,14 +29,16 @@ func (s *Server) showSession(c echo.Context, status int, id string, no *refused)
 	if err != nil {
 		return err
 	}
-	runs, lost, err := s.readableRuns(ctx, scope, id)
+	runs, lost, err := s.readableRuns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
-	turns, err := s.turns(ctx, scope, session, runs)
+	branch, damaged := readable(branchTo(runs, session.HeadID))
+	turns, damagedLogs, err := s.turns(ctx, scope, session, branch, runs)
 	if err != nil {
 		return err
 	}
+	lost += damaged + damagedLogs
 	page, err := s.frame(c, session.Title)
 	if err != nil {
 		return err
@@ -50,7 +53,7 @@ func (s *Server) showSession(c echo.Context, status int, id string, no *refused)
 	if no != nil {
 		as = no.question
 		no.fill(&box)
-	} else if branch := branchTo(runs, session.HeadID); len(branch) > 0 {
+	} else if len(branch) > 0 {
 		as = questionOf(branch[len(branch)-1].Request)
 	}
 	if box.Choose, err = s.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
@@ -76,47 +79,51 @@ func (s *Server) showSession(c echo.Context, status int, id string, no *refused)
 	return s.showPage(c, status, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting, Lost: lost}), nil)
 }
 
-// readableRuns returns the runs of a session. lost reports that their stored rows are damaged: then there are none, and the failure is
-// logged. Any other failure is returned.
-func (s *Server) readableRuns(ctx context.Context, scope chat.Scope, session string) (runs []chat.Run, lost bool, err error) {
-	runs, err = s.store.Runs(ctx, scope, session)
+// readableRuns returns the runs of a session. When the store is there and can't read them, there are none, lost is how many there were, and
+// the failure is logged. Any other failure is returned.
+func (s *Server) readableRuns(ctx context.Context, scope chat.Scope, session chat.Session) (runs []chat.Run, lost int, err error) {
+	runs, err = s.store.Runs(ctx, scope, session.ID)
 	if err == nil || ctx.Err() != nil || asError(err).Code != chat.CodeInternal {
-		return runs, false, err
+		return runs, 0, err
 	}
-	s.log.ErrorContext(ctx, "conversation could not be read: shown without its turns", "session", session, "error", err)
-	return nil, true, nil
+	s.log.ErrorContext(ctx, "conversation could not be read: shown without its turns", "session", session.ID, "error", err)
+	return nil, max(1, session.TurnCount), nil
 }
 
-// turns folds the runs of the shown branch.
-func (s *Server) turns(ctx context.Context, scope chat.Scope, session chat.Session, runs []chat.Run) ([]*views.Turn, error) {
-	turns, err := s.foldTurns(ctx, scope, branchTo(runs, session.HeadID), runs)
-	if err != nil {
-		return nil, err
+// turns folds the runs of the shown branch. lost counts those whose logs are damaged.
+func (s *Server) turns(ctx context.Context, scope chat.Scope, session chat.Session, branch, runs []chat.Run) (turns []*views.Turn, lost int, err error) {
+	if turns, lost, err = s.foldTurns(ctx, scope, branch, runs); err != nil {
+		return nil, 0, err
 	}
 	said, _, err := s.store.Feedback(ctx, scope, chat.FeedbackQuery{SessionID: session.ID, Limit: chat.MaxPage})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, t := range turns {
 		if i := slices.IndexFunc(said, func(f chat.Feedback) bool { return f.RunID == t.RunID }); i >= 0 {
 			t.Feedback = &said[i]
 		}
 	}
-	return turns, nil
+	return turns, lost, nil
 }
 
-// foldTurns folds the runs at the end of the shown branch. runs are all of the session.
-func (s *Server) foldTurns(ctx context.Context, scope chat.Scope, branch, runs []chat.Run) ([]*views.Turn, error) {
-	turns := make([]*views.Turn, 0, len(branch))
+// foldTurns folds the runs at the end of the shown branch but for those, as many as lost, whose logs are damaged. runs are all of the session.
+func (s *Server) foldTurns(ctx context.Context, scope chat.Scope, branch, runs []chat.Run) (turns []*views.Turn, lost int, err error) {
+	turns = make([]*views.Turn, 0, len(branch))
 	for i, run := range branch {
 		t, err := s.turn(ctx, scope, run)
+		if errors.Is(err, chat.ErrDamaged) {
+			s.log.ErrorContext(ctx, "turn can't be read", "run", run.ID, "error", err)
+			lost++
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		t.Siblings, t.Latest, t.Live = siblings(runs, run), i == len(branch)-1, s.pages.assets.Script
 		turns = append(turns, t)
 	}
-	return turns, nil
+	return turns, lost, nil
 }
 
 // turn folds one run's log. What the log does not say yet comes from the run itself.

@@ -180,7 +180,7 @@ func (s *Server) nextTurns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	runs, _, err := s.readableRuns(ctx, scope, id)
+	runs, _, err := s.readableRuns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
@@ -191,8 +191,8 @@ func (s *Server) nextTurns(c echo.Context) error {
 	if at == len(branch) && at < len(seen) { // it ends before what is seen
 		at--
 	}
-	if news := branch[at:]; len(news) > 0 {
-		turns, err := s.foldTurns(ctx, scope, news, runs)
+	if news, _ := readable(branch[at:]); len(news) > 0 {
+		turns, _, err := s.foldTurns(ctx, scope, news, runs)
 		if err != nil {
 			return err
 		}

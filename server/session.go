@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/english"
+	"footnote/views"
 )
 
 // historyMessages is how many messages of a session are given out, the newest.
@@ -54,6 +56,7 @@ type sessionHistory struct {
 	RetrievalHistory []retrieval `json:"retrieval_history"`
 	StartedAt        time.Time   `json:"started_at"`
 	TurnCount        int         `json:"turn_count"`
+	Notes            []string    `json:"notes"` // of turns that can't be read
 }
 
 // sessionList is one page of sessions.
@@ -93,11 +96,12 @@ func (s *Server) getHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	runs, err := s.store.Runs(ctx, scope, id)
+	runs, lost, err := s.readableRuns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
-	branch := shownBranch(runs, session.HeadID)
+	branch, damaged := readable(branchTo(runs, session.HeadID))
+	lost += damaged
 	if extra := len(branch) - historyMessages; extra > 0 {
 		branch = branch[extra:]
 	}
@@ -109,10 +113,12 @@ func (s *Server) getHistory(c echo.Context) error {
 		}
 	}
 	messages = newest(messages)
-	traces, err := s.traces(c, messages)
+	traces, damaged, err := s.traces(c, messages)
 	if err != nil {
 		return err
 	}
+	lost += damaged
+	messages = slices.DeleteFunc(messages, func(m message) bool { return traces[m.RunID] == nil })
 	for i, m := range messages {
 		if t := traces[m.RunID]; m.Role == roleAssistant {
 			if t.withheld() {
@@ -130,7 +136,11 @@ func (s *Server) getHistory(c echo.Context) error {
 		}
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, sessionHistory{session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount})
+	notes := []string{}
+	if lost > 0 {
+		notes = append(notes, views.TurnsLost(lost))
+	}
+	return c.JSON(http.StatusOK, sessionHistory{session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount, notes})
 }
 
 // lastBudget is that of the last run, whose toolset and settings decide its limits.
@@ -147,39 +157,31 @@ func newest(messages []message) []message {
 	return messages[max(0, len(messages)-historyMessages):]
 }
 
-// traces reads the runs behind messages.
-func (s *Server) traces(c echo.Context, messages []message) (map[string]*trace, error) {
-	traces := map[string]*trace{}
+// traces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
+func (s *Server) traces(c echo.Context, messages []message) (traces map[string]*trace, lost int, err error) {
+	traces = map[string]*trace{}
 	for _, m := range messages {
-		if traces[m.RunID] != nil {
+		if _, known := traces[m.RunID]; known {
 			continue
 		}
 		t, err := s.trace(c.Request().Context(), s.scope(c), m.RunID)
+		if errors.Is(err, chat.ErrDamaged) {
+			s.log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
+			t, err = nil, nil
+			lost++
+		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		traces[m.RunID] = t
 	}
-	return traces, nil
+	return traces, lost, nil
 }
 
-// shownBranch returns the runs from the root of the tree to head, oldest first.
-func shownBranch(runs []chat.Run, head string) []chat.Run {
-	byID := make(map[string]chat.Run, len(runs))
-	for _, run := range runs {
-		byID[run.ID] = run
-	}
-	var branch []chat.Run
-	for range runs {
-		run, ok := byID[head]
-		if !ok {
-			break
-		}
-		branch = append(branch, run)
-		head = run.ParentID
-	}
-	slices.Reverse(branch)
-	return branch
+// readable leaves out the runs whose requests are damaged, and counts them.
+func readable(branch []chat.Run) (runs []chat.Run, lost int) {
+	runs = slices.DeleteFunc(slices.Clone(branch), func(r chat.Run) bool { return r.Unreadable })
+	return runs, len(branch) - len(runs)
 }
 
 func (s *Server) listSessions(c echo.Context) error {

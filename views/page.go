@@ -88,7 +88,7 @@ type SessionPage struct {
 	Turns    []*Turn
 	Composer Composer
 	Queue    []chat.Queued // questions that wait
-	Lost     bool          // turns are missing because their stored rows are damaged
+	Lost     int           // turns that are missing because their stored rows are damaged
 }
 
 // Found is what a search over questions and documents gave.

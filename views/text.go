@@ -92,7 +92,6 @@ const (
 	txtLeaveWhy      = "Footnote does not know that site. The address was written by a model or stands in a document."
 	txtLeaveGo       = "Open this address"
 	txtLeaveStay     = "Back to Footnote"
-	txtTurnsLost     = "Some of this conversation can't be read."
 	txtTooLarge      = "This text is too large to draw. It is shown as it was written."
 	txtPageTooLarge  = "This page has too many words to draw over its picture. Its text is shown below."
 	txtTooLargeCut   = "Only its beginning is shown: Export has all of it."
@@ -181,6 +180,11 @@ var stopNotes = map[chat.StopReason]string{
 	chat.StopMaxTokens:         "The tokens were used up. This answer uses what was found until then.",
 	chat.StopUnusableCalls:     "The model's tool calls could not be read. This answer uses what was found until then.",
 	chat.StopTimeout:           "The time was used up. This answer uses what was found until then.",
+}
+
+// TurnsLost says that so many turns of a conversation are missing.
+func TurnsLost(n int) string {
+	return english.Count(n, "turn") + " of this conversation can't be read."
 }
 
 // removedAfter tells how long conversations are kept.

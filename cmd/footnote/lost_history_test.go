@@ -3,6 +3,7 @@ package main_test
 import (
 	"database/sql"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,6 +58,68 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 			page := s.send("GET", "/runs/"+run.RunID+"/stream", nil, header{"Accept", "text/event-stream"})
 			if page.status != http.StatusOK || !strings.Contains(page.body, "so far can") || !strings.Contains(page.body, "answering without it") {
 				t.Errorf("the page's stream: %d %.3000s", page.status, page.body)
+			}
+		})
+	}
+}
+
+// A damaged turn hides no others: it is counted, and said, wherever the conversation is read.
+func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
+	t.Parallel()
+	database := postgrestest.ForTest(t)
+	schema := database.Schema(t)
+	for name, tt := range map[string]struct {
+		env    []string
+		spoil  func(t *testing.T, dir, statement string) error
+		events string // of the second run
+	}{
+		"SQLite": {nil, func(t *testing.T, dir, statement string) error {
+			db, err := sql.Open("sqlite", filepath.Join(dir, "footnote.db"))
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			_, err = db.ExecContext(t.Context(), statement)
+			return err
+		}, `UPDATE events SET body = CAST('{broken' AS BLOB) WHERE id >> 20 = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 1)`},
+		"PostgreSQL": {[]string{"DATABASE_URL=" + schema, "FOOTNOTE_BLOBS=file://" + t.TempDir()}, func(t *testing.T, _, statement string) error {
+			_, err := database.Rows(t.Context(), schema, statement)
+			return err
+		}, `UPDATE events SET body = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 1)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, newDir(t), tt.env...)
+			s.add(books...)
+			ask := func(question string) reply {
+				return s.send("POST", "/agent/chat", `{"message": "`+question+`", "session_id": "s"}`)
+			}
+			ask("What is the rent of the mill?")
+			ask("Who repairs the roof?")
+			ask("Where does the damp come from?")
+			s.end(os.Interrupt) // what was read is remembered
+			const request = `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1)`
+			for _, statement := range []string{request, tt.events} {
+				if err := tt.spoil(t, s.dir, statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s = s.restart()
+			history := s.send("GET", "/agent/session/s", nil)
+			if history.status != http.StatusOK || !strings.Contains(history.body, `"notes":["2 turns of this conversation can't be read."]`) ||
+				!strings.Contains(history.body, "blocked gutter") || strings.Contains(history.body, "900 pounds") || strings.Contains(history.body, "Who repairs the roof?") {
+				t.Errorf("GET /agent/session/s: %d %s", history.status, history.body)
+			}
+			page := s.send("GET", "/c/s", nil, header{"Accept", "text/html"})
+			if page.status != http.StatusOK || !strings.Contains(page.body, "2 turns of this conversation can&#39;t be read.") || !strings.Contains(page.body, "blocked gutter") {
+				t.Errorf("GET /c/s: %d %.3000s", page.status, page.body)
+			}
+			waiting := s.send("POST", "/sessions/s/queue", `{"message": "What is the rent?"}`)
+			if waiting.status >= 500 {
+				t.Errorf("a waiting question: %d %s", waiting.status, waiting.body)
+			}
+			if got := ask("And the roof?"); got.status != http.StatusOK || !strings.Contains(got.body, `"notes":["2 turns of this conversation can't be read: answering without them."]`) {
+				t.Errorf("the next question: %d %s", got.status, got.body)
 			}
 		})
 	}

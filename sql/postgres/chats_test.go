@@ -18,6 +18,18 @@ func TestFeed(t *testing.T) {
 	chattest.TestFeed(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
 }
 
+func TestADamagedRunHidesNoOthers(t *testing.T) {
+	t.Parallel()
+	chattest.TestDamaged(t, func(t *testing.T) (chat.Store, func(string)) {
+		db := openNew(t)
+		return db.Chats(), func(runID string) {
+			if _, err := db.exec(t.Context(), longTime, `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs WHERE id = $1)`, runID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 func TestPurgeForgetsOldKeys(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)

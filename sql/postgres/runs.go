@@ -29,8 +29,8 @@ func scanRun(row scanner) (chat.Run, error) {
 		return chat.Run{}, err
 	}
 	run.Status, run.Answer, run.CreatedAt, run.EndedAt = chat.RunStatus(status), string(answer), timeOf(created), timeOf(ended)
-	if err := json.Unmarshal(request, &run.Request); err != nil {
-		return chat.Run{}, fmt.Errorf("decode the request of run %s: %w", run.ID, err)
+	if json.Unmarshal(request, &run.Request) != nil {
+		return run.Damaged(), nil
 	}
 	return run, nil
 }

@@ -13,6 +13,21 @@ func TestChats(t *testing.T) {
 	chattest.TestStore(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
 }
 
+func TestADamagedRunHidesNoOthers(t *testing.T) {
+	t.Parallel()
+	chattest.TestDamaged(t, func(t *testing.T) (chat.Store, func(string)) {
+		db := openNew(t)
+		return db.Chats(), func(runID string) {
+			if err := db.write(t.Context(), false, func(tx *tx) error {
+				_, err := tx.exec(`UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs WHERE id = ?)`, runID)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 func TestPurgeForgetsOldKeys(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)

@@ -28,8 +28,8 @@ func scanRun(scan func(...any) error) (chat.Run, error) {
 		return chat.Run{}, failure(err)
 	}
 	run.Status, run.CreatedAt, run.EndedAt = chat.RunStatus(status), timeOf(created), timeOf(ended)
-	if err := json.Unmarshal(request, &run.Request); err != nil {
-		return chat.Run{}, fmt.Errorf("decode the request of run %s: %w", run.ID, err)
+	if json.Unmarshal(request, &run.Request) != nil {
+		return run.Damaged(), nil
 	}
 	return run, nil
 }
