@@ -51,6 +51,29 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Passages: %v, (-want +got):\n%s", err, diff)
 		}
 	})
+	t.Run("a large content comes back as it was put", func(t *testing.T) {
+		t.Parallel()
+		ds := open(t)
+		d := mustPut(t, ds, file("large.md", "bytes"))
+		parts := make([]string, 5001)
+		for i := range parts {
+			parts[i] = fmt.Sprintf("%d: ", i) + strings.Repeat("Größe, 東京, 𝔘nicode. ", 40)
+		}
+		c := contentOf(d, parts...)
+		c.Passages, c.Terms = c.Passages[:3], c.Terms[:3]
+		mustPutContent(t, ds, d.ID, c)
+		if text := mustText(t, ds, d.ID); text != c.Extracted.Text {
+			t.Errorf("Text has %d bytes, want %d, the same ones", len(text), len(c.Extracted.Text))
+		}
+		blocks, err := ds.Blocks(t.Context(), alice, d.ID)
+		if diff := cmp.Diff(c.Extracted.Blocks, blocks); err != nil || diff != "" {
+			t.Errorf("Blocks: %v, (-want +got):\n%.2000s", err, diff)
+		}
+		passages, err := ds.Passages(t.Context(), alice, d.ID, 0, -1)
+		if diff := cmp.Diff(c.Passages, passages); err != nil || diff != "" {
+			t.Errorf("Passages: %v, (-want +got):\n%.2000s", err, diff)
+		}
+	})
 	t.Run("a document without content has none, which is no error", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -29,7 +29,7 @@ type contentWrite struct {
 	firstRow int64
 	lengths  []byte
 	sizes    string
-	blocks   string
+	blocks   string // empty of a large content
 }
 
 // PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old. The document
@@ -72,8 +72,10 @@ func (w *contentWrite) plan() (err error) {
 	if w.sizes, err = toJSON(w.c.Extracted.Sizes); err != nil {
 		return err
 	}
-	if w.blocks, err = toJSON(w.c.Extracted.Blocks); err != nil {
-		return err
+	if !w.isLarge() {
+		if w.blocks, err = toJSON(w.c.Extracted.Blocks); err != nil {
+			return err
+		}
 	}
 	w.lengths = make([]byte, 0, 2*len(w.c.Passages))
 	for terms := range w.c.EachTerms() {
@@ -99,11 +101,19 @@ func (w *contentWrite) check(t *tx) error {
 	return errNoDocument
 }
 
-func (w *contentWrite) write(t *tx) error {
-	var content int64
-	err := t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256, filename, mime, bytes)
+// insert stores the content but for its passages and words.
+func (w *contentWrite) insert(t *tx) (content int64, err error) {
+	if w.isLarge() {
+		return w.insertPieces(t)
+	}
+	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256, filename, mime, bytes)
 		SELECT n, $2, $3, $4, $5, $6, $7, sha256, filename, mime, bytes FROM documents WHERE id = $1 RETURNING n`,
 		[]any{w.id, w.firstRow, len(w.c.Passages), w.lengths, w.sizes, w.c.Extracted.Text, w.blocks}, &content)
+	return content, err
+}
+
+func (w *contentWrite) write(t *tx) error {
+	content, err := w.insert(t)
 	if err != nil {
 		return notFound(err, "store content", "document")
 	}
