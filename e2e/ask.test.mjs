@@ -137,4 +137,18 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
       if (!withModel) await audit(page, `viewer-${kind.split(' ')[1]}`)
     }))
   }
+
+  if (withModel) it('shows the whole of a long thought when it is asked for', at.tab(async page => {
+    await page.goto('/')
+    const turn = await ask(page, 'How long is the guarantee on the slates? #muse')
+    await over(turn)
+    await turn.locator('.run-head').click()
+    const step = turn.locator('.step', { has: page.locator('.thought') }).first()
+    await step.locator('.step-head').click()
+    const whole = step.getByTestId('whole-thought')
+    assert.match(await step.locator('.thought').textContent(), /^Slate or tile\? .*…$/)
+    await whole.getByText('Show all (15,006 characters)').click()
+    await whole.locator('pre').getByText(/^(Slate or tile\? ){1000}Slate\.$/).waitFor()
+    await shot(page, 'whole-thought')
+  }))
 })

@@ -39,7 +39,7 @@ func Librarian(r Request) Reply {
 	return Reply{Text: "This is the scripted model. There are no tools to use."}
 }
 
-// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #silent, #filter, #invent and #call.
+// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent, #filter, #invent and #call.
 func trouble(r Request, question string) (Reply, bool) {
 	query := map[string]any{"query": keywords(question)}
 	switch {
@@ -65,6 +65,8 @@ func trouble(r Request, question string) (Reply, bool) {
 		return Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query": "ro`)}}}, true
 	case strings.Contains(question, "#loop") && !r.NoTools:
 		return Reply{Calls: []llm.Call{toolCall("search_documents", query)}}, true
+	case strings.Contains(question, "#muse") && r.Turn() == 0: // thinks aloud, at length
+		return Reply{Chunks: []string{strings.Repeat("Slate or tile? ", 1000), "Slate."}, Calls: []llm.Call{toolCall("search_documents", query)}}, true
 	case strings.Contains(question, "#silent") && r.Turn() > 0 && !r.NoTools: // says nothing until it has to answer
 		return Reply{Text: "This is never said.", Fault: Fault{StallAfter: -1}}, true
 	}
