@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -334,7 +335,7 @@ func together(calls []llm.Call) string {
 	name := calls[0].Name
 	for _, c := range calls {
 		if c.Name != name {
-			return count(len(calls), "call") + " in parallel"
+			return english.Count(len(calls), "call") + " in parallel"
 		}
 	}
 	noun := map[string]string{
@@ -348,5 +349,5 @@ func together(calls []llm.Call) string {
 	case "summary":
 		return fmt.Sprintf("%d summaries in parallel", len(calls))
 	}
-	return count(len(calls), noun) + " in parallel"
+	return english.Count(len(calls), noun) + " in parallel"
 }

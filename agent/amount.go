@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/big"
 	"strings"
+
+	"footnote/english"
 )
 
 // amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and slack bounds how far that
@@ -157,7 +159,7 @@ func power(a, b amount) (amount, error) {
 func apply(name string, args []amount) (amount, error) {
 	need := func(least, most int) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s was given %s, which does not fit.", name, count(len(args), "number")) //nolint:staticcheck // shown as it is
+			return fmt.Errorf("%s was given %s, which does not fit.", name, english.Count(len(args), "number")) //nolint:staticcheck // shown as it is
 		}
 		return nil
 	}

@@ -57,6 +57,9 @@ var (
 	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
 )
 
+// ofText is an order about a text that stands in the question.
+var ofText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`)
+
 // analyse reads a question. followsUp says that there were questions before it in its conversation.
 func analyse(question string, followsUp bool) analysis {
 	q := strings.TrimSpace(question)
@@ -238,4 +241,28 @@ func (a analysis) hint() string {
 		return ""
 	}
 	return string(b)
+}
+
+var calculation = regexp.MustCompile(`(?i)^(?:what is|what's|calculate|compute|how much is)\s+`)
+
+// expressionOf is what a question of the type calculation wants calculated.
+func expressionOf(question string) string {
+	return strings.TrimRight(calculation.ReplaceAllString(strings.TrimSpace(question), ""), " =?")
+}
+
+// isTalk reports whether a message is only talk: a greeting, thanks.
+func isTalk(message string) bool { return talk.MatchString(message) }
+
+// isComparison reports whether a question compares things.
+func isComparison(question string) bool { return compares.MatchString(question) }
+
+// fileNames returns up to most file names that a text mentions.
+func fileNames(s string, most int) []string { return fileName.FindAllString(s, most) }
+
+// documentIDs returns the id that a question names a document by, if it does.
+func documentIDs(q string) []string {
+	if m := documentID.FindStringSubmatch(q); m != nil {
+		return m[1:2]
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -148,8 +147,6 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 	return c, ok, nil
 }
 
-var calculation = regexp.MustCompile(`(?i)^(?:what is|what's|calculate|compute|how much is)\s+`)
-
 // byRules chooses tools by the kind of the question.
 func (w *work) byRules() (choice, bool) {
 	c := choice{by: "rules", confidence: 0.8}
@@ -157,8 +154,7 @@ func (w *work) byRules() (choice, bool) {
 	case typeGeneral:
 		return choice{}, false
 	case typeCalculation:
-		expression := strings.TrimRight(calculation.ReplaceAllString(strings.TrimSpace(w.run.Request.Message), ""), " =?")
-		call, ok := w.call("calculate", map[string]any{"expression": expression}, 0)
+		call, ok := w.call("calculate", map[string]any{"expression": expressionOf(w.run.Request.Message)}, 0)
 		c.opening, c.confidence, c.why = []llm.Call{call}, 0.95, "It is a calculation."
 		c.message = "Chose calculate by rules"
 		return c, ok

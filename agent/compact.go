@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -42,7 +43,7 @@ func (w *work) makeRoom(ctx context.Context) error {
 	if shortened == 0 {
 		return nil
 	}
-	step := w.phase("compact", chat.ActionThinking, chat.StatusComplete, "Shortened "+count(shortened, "earlier result")+" to make room")
+	step := w.phase("compact", chat.ActionThinking, chat.StatusComplete, "Shortened "+english.Count(shortened, "earlier result")+" to make room")
 	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
 	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": w.cfg.Thinking.ContextTokens}
 	return w.emit(ctx, step)

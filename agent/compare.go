@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"footnote/corpus/text"
+	"footnote/english"
 )
 
 // partSize is about how long the pieces are that a given text is compared in, in runes: as long as passages are.
@@ -116,7 +117,7 @@ func (w *work) evaluateTalk(markdown string) (confidence float64, explained stri
 	for _, m := range w.past.messages {
 		texts = append(texts, m.Text)
 	}
-	if talk.MatchString(w.run.Request.Message) {
+	if isTalk(w.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
 	against := w.against(theConversation, texts)
@@ -174,7 +175,7 @@ func (c comparison) explain(with string) string {
 	if c.stated == 0 {
 		return "No sentence states anything to compare with " + with + "."
 	}
-	said := fmt.Sprintf("%d of %s %s held by %s.", c.held, count(c.stated, "sentence"), either(c.stated == 1, "is", "are"), with)
+	said := fmt.Sprintf("%d of %s %s held by %s.", c.held, english.Count(c.stated, "sentence"), either(c.stated == 1, "is", "are"), with)
 	if c.foreign > 0 {
 		said += fmt.Sprintf(" %s in another language, so it could not be compared.", either(c.foreign == 1, "1 sentence is", fmt.Sprintf("%d sentences are", c.foreign)))
 	}

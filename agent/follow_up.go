@@ -1,15 +1,10 @@
 package agent
 
 import (
-	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-
-	"footnote/chat"
-	"footnote/corpus"
 )
 
 // reference is how a question leans on the answer before it.
@@ -149,56 +144,4 @@ func isWholeQuestion(q string) bool {
 	return slices.ContainsFunc(grammars, func(g grammar) bool {
 		return len(said) > 0 && slices.Contains(g.questions, said[0].word) && g.namesThing(q, said)
 	})
-}
-
-// mostQuoted is how many quotes of the last answer are said again.
-const mostQuoted = 5
-
-// onlyQuotes leads to the quotes that are all the rules have to say about an answer.
-const onlyQuotes = "Without a language model I can't put it in other words, only quote again what the last answer rests on:"
-
-// quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer quoted. It searches
-// nothing. ok is false when that is not so, or when nothing is left of what was quoted.
-func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
-	about := w.asked.reference == rework || w.asked.reference == asksWhy
-	if !about || !w.fell || w.givenText() || !w.thinks(featurePaths) || len(w.past.citations) == 0 {
-		return false, nil
-	}
-	var ids []string
-	for _, c := range w.past.citations {
-		ids = appendNew(ids, c.ChunkID)
-	}
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), ids)
-	if err != nil {
-		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
-	}
-	var lines []string
-	for _, c := range w.past.citations {
-		i := slices.IndexFunc(passages, func(p corpus.Passage) bool { return p.ID == c.ChunkID })
-		if i < 0 || c.Quote == "" || len(lines) == mostQuoted {
-			continue
-		}
-		doc, err := w.cfg.Library.Document(ctx, w.desk.reads(), c.DocumentID)
-		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-			return false, fmt.Errorf("find a document of the last answer: %w", err)
-		}
-		if doc.ID == "" || !w.desk.inReach(doc) {
-			continue
-		}
-		n := firstRecalled + slices.Index(ids, c.ChunkID)
-		w.desk.sources.remember(n, passages[i], doc)
-		if line := fmt.Sprintf("- %s [%d]", strings.Join(strings.Fields(c.Quote), " "), n); !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	if len(lines) == 0 {
-		return false, nil
-	}
-	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "Quoting the sources of the last answer again: nothing to search for")
-	step.Summary = "The question is about the last answer alone."
-	step.Details = map[string]any{"selection": w.selection(), "by": "rules", "path": "follow_up", "tools": []string{}}
-	if err := w.emit(ctx, step); err != nil {
-		return false, err
-	}
-	return true, w.writer.write(ctx, onlyQuotes+"\n\n"+strings.Join(lines, "\n"))
 }

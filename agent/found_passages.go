@@ -1,6 +1,9 @@
 package agent
 
-import "footnote/corpus"
+import (
+	"footnote/corpus"
+	"footnote/english"
+)
 
 // foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page and for
 // programs; models cite by N.
@@ -51,7 +54,7 @@ func (o foundPassages) clip(limit int) any {
 func passagesFound(query string, found corpus.Results) result {
 	hits := found.Results
 	return result{
-		message: "Found " + count(len(hits), "passage"), summary: tally(hits),
+		message: "Found " + english.Count(len(hits), "passage"), summary: tally(hits),
 		output: func(number numberer) any {
 			out := foundPassages{Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, found.Notes...)}
 			for _, hit := range hits {
@@ -88,5 +91,5 @@ func tally(hits []corpus.Result) string {
 	for _, hit := range hits {
 		documents[hit.Document.ID] = true
 	}
-	return count(len(hits), "passage") + " in " + count(len(documents), "document")
+	return english.Count(len(hits), "passage") + " in " + english.Count(len(documents), "document")
 }

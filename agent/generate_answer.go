@@ -5,6 +5,7 @@ import (
 	_ "embed"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 //go:embed generate_answer.md
@@ -25,7 +26,7 @@ func generateAnswer() (*tool, error) {
 			}
 			passages := len(d.sources.all())
 			return result{
-				message: "Ready to answer", summary: "from " + count(passages, "passage"),
+				message: "Ready to answer", summary: "from " + english.Count(passages, "passage"),
 				output: func(numberer) any { return map[string]any{"ready": true, "passages": passages} },
 			}, nil
 		},

@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
+	"footnote/english"
 )
 
 //go:embed get_document_summary.md
@@ -71,7 +72,7 @@ func documentSummary() (*tool, error) {
 			key := keySentences(passages, doc.Language, summarySentences, "")
 			return result{
 				message: "Summarised " + filename(doc),
-				summary: count(len(r.Outline), "heading") + ", " + count(len(key), "key sentence"),
+				summary: english.Count(len(r.Outline), "heading") + ", " + english.Count(len(key), "key sentence"),
 				output: func(number numberer) any {
 					out := documentSummaryOutput{
 						DocID: doc.ID, Filename: filename(doc), Title: title(doc), PageCount: doc.Pages,

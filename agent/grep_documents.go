@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 //go:embed grep_documents.md
@@ -92,8 +93,8 @@ func grepDocuments() (*tool, error) {
 				documents[m.Document.ID] = true
 			}
 			return result{
-				message: "Found " + count(len(found.Matches), "match"),
-				summary: fmt.Sprintf("%s in %s, %d looked through", count(len(found.Matches), "match"), count(len(documents), "document"), found.Documents),
+				message: "Found " + english.Count(len(found.Matches), "match"),
+				summary: fmt.Sprintf("%s in %s, %d looked through", english.Count(len(found.Matches), "match"), english.Count(len(documents), "document"), found.Documents),
 				output: func(number numberer) any {
 					out := grepDocumentsOutput{Matches: []grepMatch{}, Total: len(found.Matches), More: found.More, Literal: found.Literal, Notes: append([]string{}, notes...)}
 					for _, m := range found.Matches {

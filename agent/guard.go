@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // Guard says which questions are not worked on at all.
@@ -76,7 +77,7 @@ func newGuard(g Guard) (guard, error) {
 // stops returns why a question is not worked on, empty when it is.
 func (g guard) stops(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
-		return fmt.Sprintf("The question is longer than the %s allowed here. Shorten it.", count(g.longest, "character"))
+		return fmt.Sprintf("The question is longer than the %s allowed here. Shorten it.", english.Count(g.longest, "character"))
 	}
 	for _, rule := range g.rules {
 		switch {

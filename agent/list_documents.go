@@ -7,6 +7,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 //go:embed list_documents.md
@@ -54,7 +55,7 @@ func listDocuments() (*tool, error) {
 					return result{}, fmt.Errorf("list documents: %w", err)
 				}
 				if f.Cursor == "" && page < in.Page {
-					return refuse("There are %s only: ask for one of them.", count(page, "page"))
+					return refuse("There are %s only: ask for one of them.", english.Count(page, "page"))
 				}
 			}
 			more := f.Cursor != ""
@@ -67,7 +68,7 @@ func listDocuments() (*tool, error) {
 				summary += ", there are more"
 			}
 			return result{
-				message: "Listed " + count(len(docs), "document"), summary: summary,
+				message: "Listed " + english.Count(len(docs), "document"), summary: summary,
 				output: func(numberer) any {
 					return map[string]any{"documents": list(docs), "page": in.Page, "more": more, "notes": notes}
 				},

@@ -7,6 +7,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 //go:embed lookup.md
@@ -51,7 +52,7 @@ func lookup() (*tool, error) {
 				return unread(doc, err)
 			}
 			return result{
-				message: "Looked into " + filename(doc), summary: count(len(r.Passages), "passage"),
+				message: "Looked into " + filename(doc), summary: english.Count(len(r.Passages), "passage"),
 				output: func(number numberer) any { return reading(number, r) },
 				effect: func(d *desk) { d.sources.read(r.Document, readingPage(r)) },
 			}, nil

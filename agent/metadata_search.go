@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 //go:embed metadata_search.md
@@ -52,7 +53,7 @@ func metadataSearch() (*tool, error) {
 				notes = append(notes, "These are the first 50; there are more.")
 			}
 			return result{
-				message: "Found " + count(len(docs), "document"), summary: describe(in.Filters),
+				message: "Found " + english.Count(len(docs), "document"), summary: describe(in.Filters),
 				output: func(numberer) any {
 					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}
 				},

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	"footnote/english"
 	"footnote/llm"
 	"footnote/mcp"
 )
@@ -73,7 +74,7 @@ func outsideTool(client *mcp.Client, t *mcp.Tool) *tool {
 			}
 			out := outsideOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
 			return result{
-				message: "Called " + shorten(name, 120), summary: count(len(got.Text)+len(got.Data), "byte"),
+				message: "Called " + shorten(name, 120), summary: english.Count(len(got.Text)+len(got.Data), "byte"),
 				output: func(numberer) any { return out },
 			}, nil
 		},

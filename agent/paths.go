@@ -14,7 +14,7 @@ import (
 func (w *work) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}
 	switch {
-	case w.asked.Type == typeGeneral && talk.MatchString(w.run.Request.Message):
+	case w.asked.Type == typeGeneral && isTalk(w.run.Request.Message):
 		c.path, c.message, c.why = "talk", "General talk: nothing to search for", "No document can answer this."
 		return c, true, nil
 	case w.asked.reference == rework:
@@ -63,11 +63,8 @@ func (w *work) citedBefore() (chat.Citation, bool) {
 
 // namedPath searches within the document that a question names, then reads it.
 func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
-	names := fileName.FindAllString(w.run.Request.Message, 3)
-	if m := documentID.FindStringSubmatch(w.run.Request.Message); m != nil {
-		names = append(names, m[1])
-	}
-	if w.asked.Type != typeSpecific || len(names) > 1 || compares.MatchString(w.run.Request.Message) {
+	names := append(fileNames(w.run.Request.Message, 3), documentIDs(w.run.Request.Message)...)
+	if w.asked.Type != typeSpecific || len(names) > 1 || isComparison(w.run.Request.Message) {
 		return choice{}, false, nil
 	}
 	doc := w.titled

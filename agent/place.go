@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/text"
+	"footnote/english"
 )
 
 // minHeld is the share of a sentence's weight that a sentence of a passage holds that the program puts behind it.
@@ -25,7 +26,7 @@ func (w *work) placeInstead(ctx context.Context, answer string) (ok bool, err er
 		return false, nil
 	}
 	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete,
-		"The model placed no footnote that holds: "+count(placed, "sentence")+" of "+strconv.Itoa(stated)+" got one from the passages")
+		"The model placed no footnote that holds: "+english.Count(placed, "sentence")+" of "+strconv.Itoa(stated)+" got one from the passages")
 	stray := w.cite.stray
 	if err := w.takeBack(ctx, step); err != nil {
 		return false, err

@@ -175,7 +175,7 @@ func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
 	}
 	h.comes("the waiting question says why it waits", func() bool {
 		list, err := h.store.Queue(t.Context(), anna, "s")
-		return err != nil || len(list) == 1 && strings.Contains(list[0].Problem, "1 questions in 24 hours")
+		return err != nil || len(list) == 1 && strings.Contains(list[0].Problem, "1 question in 24 hours")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -212,7 +213,7 @@ func (p *plan) state() (chat.Step, error) {
 	}
 	step := p.step
 	step.Timestamp, step.ToolOutput, step.OutputSize = stamp(), out, len(out)
-	step.Summary = fmt.Sprintf("%d of %s done", done, count(len(p.parts), "part"))
+	step.Summary = fmt.Sprintf("%d of %s done", done, english.Count(len(p.parts), "part"))
 	return step, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -79,7 +80,7 @@ func partsIn(said string) (parts []subQuery, why string) {
 // checkParts says what is wrong with a list of parts, nothing if it can be worked through.
 func checkParts(parts []subQuery) string {
 	if len(parts) == 0 || len(parts) > 2*maxParts {
-		return "The model's plan has " + count(len(parts), "part") + ": the question is searched for as it is."
+		return "The model's plan has " + english.Count(len(parts), "part") + ": the question is searched for as it is."
 	}
 	for _, part := range parts {
 		if part.Query == "" {

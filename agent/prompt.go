@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/text"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -39,7 +40,7 @@ func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past reco
 	var system strings.Builder
 	fill := strings.NewReplacer(
 		"{{nonce}}", nonce, "{{refusal}}", Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
-		"{{role}}", roleOf(role)+wishesOf(run.Request.Instructions), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", count(documents, "document"),
+		"{{role}}", roleOf(role)+wishesOf(run.Request.Instructions), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
 	)
 	if run.Request.ContextText != "" {
 		_, _ = fill.WriteString(&system, contextPrompt)

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 //go:embed read_document.md
@@ -63,9 +64,9 @@ func readDocument() (*tool, error) {
 				return unread(doc, err)
 			}
 			if r.Pages > 0 && in.Page > r.Pages {
-				return refuse("%s has %s: ask for one of them.", filename(doc), count(r.Pages, "page"))
+				return refuse("%s has %s: ask for one of them.", filename(doc), english.Count(r.Pages, "page"))
 			}
-			summary := count(len(r.Passages), "passage")
+			summary := english.Count(len(r.Passages), "passage")
 			if r.Pages > 1 {
 				summary += fmt.Sprintf(", part %d of %d", r.Page, r.Pages)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 //go:embed read_multiple_documents.md
@@ -49,7 +50,7 @@ func readMultipleDocuments() (*tool, error) {
 		name: "read_multiple_documents", action: chat.ActionReading, retrieval: true, cached: true,
 		doc: readMultipleDocumentsDoc, schema: readMultipleDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
 		doing: func(_ *desk, in readMultipleDocumentsInput) string {
-			return "Reading " + count(len(in.DocIDs), "document")
+			return "Reading " + english.Count(len(in.DocIDs), "document")
 		},
 		do: func(ctx context.Context, d *desk, in readMultipleDocumentsInput) (result, error) {
 			docs, notes, err := d.findAll(ctx, in.DocIDs)
@@ -76,8 +77,8 @@ func readMultipleDocuments() (*tool, error) {
 				passages += len(r.Passages)
 			}
 			return result{
-				message: "Read " + count(len(docs), "document"),
-				summary: count(passages, "passage") + " in " + count(len(docs), "document"),
+				message: "Read " + english.Count(len(docs), "document"),
+				summary: english.Count(passages, "passage") + " in " + english.Count(len(docs), "document"),
 				output: func(number numberer) any {
 					out := readMultipleDocumentsOutput{Documents: make([]readDocumentOutput, len(readings)), Notes: notes}
 					for i, r := range readings {

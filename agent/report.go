@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -95,11 +96,11 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 		}
 	}
 	confidence = float64(backed+covered) / float64(cited+without) * (0.8 + 0.2*float64(exact)/float64(len(w.cite.list)))
-	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; ", backed, count(cited, "sentence"), either(cited == 1, "is", "are"), either(cited == 1, "its passages", "their passages"))
+	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; ", backed, english.Count(cited, "sentence"), either(cited == 1, "is", "are"), either(cited == 1, "its passages", "their passages"))
 	if bare := without - covered; bare > 0 {
-		explained += fmt.Sprintf("%s without a source %s in no passage; ", count(bare, "sentence"), either(bare == 1, "stands", "stand"))
+		explained += fmt.Sprintf("%s without a source %s in no passage; ", english.Count(bare, "sentence"), either(bare == 1, "stands", "stand"))
 	}
-	explained += fmt.Sprintf("%d of %s %s word for word in the documents.", exact, count(len(w.cite.list), "quote"), either(len(w.cite.list) == 1, "stands", "stand"))
+	explained += fmt.Sprintf("%d of %s %s word for word in the documents.", exact, english.Count(len(w.cite.list), "quote"), either(len(w.cite.list) == 1, "stands", "stand"))
 	return rounded(confidence), explained, unsupported
 }
 

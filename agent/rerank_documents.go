@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 //go:embed rerank_documents.md
@@ -39,7 +40,7 @@ func rerankDocuments() (*tool, error) {
 		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,
 		doc: rerankDocumentsDoc, schema: rerankDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
 		doing: func(_ *desk, in rerankDocumentsInput) string {
-			return "Ranking " + count(len(in.DocIDs), "document") + " for: " + shorten(in.Query, 100)
+			return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + shorten(in.Query, 100)
 		},
 		do: func(ctx context.Context, d *desk, in rerankDocumentsInput) (result, error) {
 			docs, notes, err := d.findAll(ctx, in.DocIDs)
@@ -70,7 +71,7 @@ func rerankDocuments() (*tool, error) {
 				summary = ranked[0].Filename + " first"
 			}
 			return result{
-				message: "Ranked " + count(len(ranked), "document"), summary: summary,
+				message: "Ranked " + english.Count(len(ranked), "document"), summary: summary,
 				output: func(numberer) any {
 					return map[string]any{"query": in.Query, "documents": ranked, "notes": append(append([]string{}, notes...), found.Notes...)}
 				},

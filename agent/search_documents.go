@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 )
 
 //go:embed search_documents.md
@@ -78,10 +79,10 @@ func searchDocuments() (*tool, error) {
 			}
 			summary := "nothing found"
 			if passages > 0 {
-				summary = count(passages, "passage") + " in " + count(len(groups), "document")
+				summary = english.Count(passages, "passage") + " in " + english.Count(len(groups), "document")
 			}
 			return result{
-				message: "Found " + count(len(groups), "document"),
+				message: "Found " + english.Count(len(groups), "document"),
 				summary: summary,
 				passing: found.Partial,
 				output: func(number numberer) any {

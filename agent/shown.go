@@ -3,10 +3,8 @@ package agent
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"footnote/corpus"
-	"footnote/english"
 )
 
 // shown is a passage in a tool's output. ChunkID is for the page and for programs; models do without it.
@@ -70,21 +68,4 @@ func content(ps []shown) string {
 		b.WriteString(")\n" + p.Text)
 	}
 	return b.String()
-}
-
-// count returns "1 document", "4 documents".
-var count = english.Count[int]
-
-// shorten cuts a text to at most limit runes, at a word where there is one near.
-func shorten(s string, limit int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	runes := []rune(s)[:limit-1]
-	cut := string(runes)
-	if at := strings.LastIndexByte(cut, ' '); at > len(cut)*2/3 {
-		cut = cut[:at]
-	}
-	return strings.TrimRight(cut, " ,;:.") + "…"
 }

@@ -10,6 +10,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
+	"footnote/english"
 )
 
 //go:embed summarize.md
@@ -43,9 +44,9 @@ func summarize() (*tool, error) {
 		aliases: map[string]string{"passages": "texts"},
 		doing: func(_ *desk, in summarizeInput) string {
 			if in.Focus != "" {
-				return "Summarising " + count(len(in.Texts), "passage") + " for: " + shorten(in.Focus, 100)
+				return "Summarising " + english.Count(len(in.Texts), "passage") + " for: " + shorten(in.Focus, 100)
 			}
-			return "Summarising " + count(len(in.Texts), "passage")
+			return "Summarising " + english.Count(len(in.Texts), "passage")
 		},
 		do: func(_ context.Context, d *desk, in summarizeInput) (result, error) {
 			notes := []string{}
@@ -77,7 +78,7 @@ func summarize() (*tool, error) {
 			}
 			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: notes}
 			return result{
-				message: "Summarised " + count(len(passages), "passage"), summary: count(len(key), "key sentence"),
+				message: "Summarised " + english.Count(len(passages), "passage"), summary: english.Count(len(key), "key sentence"),
 				output: func(numberer) any { return out },
 			}, nil
 		},

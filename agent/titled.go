@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"footnote/corpus"
 	"footnote/corpus/text"
 )
-
-// opening is a question whose words after the first may be a document's title.
-var opening = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me| us)?|display|summari[sz]e|look (?:at|into)|go through|what(?:'s| is| stands)? (?:written )?in|what does|according to)(?: (?:the|my|our))?(?: (?:document|file|paper|report|book))? (.{3,200}?)(?:,.*| (?:say|says|state|states|mention|mentions|contain|contains)\b.*| (?:for me|please))?[\s?.!]*$`)
 
 // titlesTried is how many documents whose titles hold the words are compared with them.
 const titlesTried = 20
@@ -39,18 +35,6 @@ func (w *work) byTitle(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// titlesIn returns what may be a title: what is quoted, and what follows a word like open.
-func titlesIn(question string) []string {
-	var out []string
-	for _, m := range quoted.FindAllStringSubmatch(question, 2) {
-		out = append(out, m[1])
-	}
-	if m := opening.FindStringSubmatch(question); m != nil {
-		out = append(out, strings.Trim(m[1], `"“”„«» `))
-	}
-	return out
 }
 
 // entitled returns the newest document in reach whose title, or file name with or without its ending, is name.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // maxTurns is how many questions a session may have with a toolset: the setting, which never raises the limit of a toolset that is
@@ -40,5 +41,5 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 		return nil
 	}
 	return &chat.Error{Code: chat.CodeTurnLimit, Message: fmt.Sprintf(
-		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.", count(r.maxTurns(set), "question"))}
+		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.", english.Count(r.maxTurns(set), "question"))}
 }

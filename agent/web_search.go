@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 	"footnote/web"
 )
 
@@ -139,7 +140,7 @@ func (d *desk) readWeb(ctx context.Context, w *web.Web, query string, found []we
 		return result{}, err
 	}
 	return result{
-		message: "Found " + count(len(found), "page") + " on the web", summary: fmt.Sprintf("%s read of %d found", count(len(read), "page"), len(found)),
+		message: "Found " + english.Count(len(found), "page") + " on the web", summary: fmt.Sprintf("%s read of %d found", english.Count(len(read), "page"), len(found)),
 		output: func(number numberer) any {
 			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
 			for _, doc := range read {

@@ -1,0 +1,43 @@
+package agent
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"footnote/corpus/text"
+)
+
+var (
+	opensCited = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|display|go to|jump to|öffne|zeig(?:e)?(?: mir)?|ouvre|abre)(?: up)?(?: the| that| die| das)?` +
+		`(?: (?:source|document|file|page|passage|place|text|quote|original|quelle|dokument|seite|stelle)(?: (?:of|behind|for|from|at|to|von|zu|hinter))?(?: the| der)?)?\s*$`)
+	opensNamed = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|öffne|ouvre|abre)(?: up)?(?: (?:the|my|our|das|die|le|la|el))?( (?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with (?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`)
+	politeEnd  = regexp.MustCompile(`(?i)^[\s.!?]*(?:please|bitte|for me|now)?[\s.!?]*$`)
+)
+
+// citedToOpen is the number of the footnote that a question asks to be opened.
+func citedToOpen(question string) (number int, ok bool) {
+	at := text.Footnote.FindStringSubmatchIndex(question)
+	if at == nil || !opensCited.MatchString(question[:at[0]]) || !politeEnd.MatchString(question[at[1]:]) {
+		return 0, false
+	}
+	digits := at[2:4]
+	if digits[0] < 0 {
+		digits = at[4:6]
+	}
+	number, err := strconv.Atoi(question[digits[0]:digits[1]])
+	return number, err == nil
+}
+
+// documentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing but a document's name;
+// else it may be: “Open questions of the survey”.
+func documentToOpen(question string) (name string, sure bool) {
+	m := opensNamed.FindStringSubmatch(question)
+	if m == nil {
+		return "", false
+	}
+	name = strings.Trim(m[2], `"“”„«» `)
+	first, _, _ := strings.Cut(strings.ToLower(name), " ")
+	named := m[1] != "" && !text.IsStop(first, "en") // not “the document that …”
+	return name, named || name != m[2] || fileName.FindString(name) == name
+}
