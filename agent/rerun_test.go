@@ -166,7 +166,7 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 		{"what is no JSON", search, `{`, chat.Local, chat.CodeInvalid, "JSON"},
 		{"a list", search, `[]`, chat.Local, chat.CodeInvalid, "JSON"},
 		{"a calculation without an end", sum, `{"expression":"9**9**9"}`, chat.Local, chat.CodeInvalid, "The result is too large to calculate."},
-		{"100 KB of brackets", sum, `{"expression":"` + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + `"}`, chat.Local, chat.CodeInvalid, "of 1 to 1000 characters"},
+		{"100 KB of brackets", sum, `{"expression":"` + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + `"}`, chat.Local, chat.CodeInvalid, "of 1 to 1,000 characters"},
 		{"a phase", first.step("analyse").CallID, `{}`, chat.Local, chat.CodeNotFound, ""},
 		{"no step", "c99", `{}`, chat.Local, chat.CodeNotFound, ""},
 		{"another user's", search, `{"query":"x"}`, chat.Scope{User: "mallory"}, chat.CodeNotFound, ""},
