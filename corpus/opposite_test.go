@@ -44,6 +44,8 @@ func TestOppositesContradict(t *testing.T) {
 		"The gate is unlocked at night.",
 		"The south slope has few slates.",
 		"The lower limit of the loan is 900.",
+		"The terrace is open at noon.",
+		"The pool is closed in August.", // whether it is open is only asked
 	} {
 		if corpus.Supports(claim, hours) {
 			t.Errorf("%q is supported", claim)
@@ -71,11 +73,9 @@ func TestOppositesContradict(t *testing.T) {
 		"The upper gallery is closed in winter.",
 		"The cover is opened after the key is removed.",
 		"The hall holds fewer tables than chairs.",
-		"The terrace is open at noon.",
 		"The reading room opens at ten.",
 		"The library closes at six.",
 		"The pool is open in August.",
-		"The pool is closed in August.",
 		"The door is shut at eight in summer.",
 		"The discount applies after the third order.",
 		"The discount does not apply before the third order.",

@@ -197,7 +197,7 @@ func TestWhatSaysTheOppositeDoesNotSupport(t *testing.T) {
 		{"The wiring was checked again in 2010.", true},
 		{"The roof was renewed in 1987 and the wiring in 2005.", true},
 		{"The boiler is serviced twice a year.", true},
-		{"The boiler is serviced twice a month.", true}, // months are in the passage: not certain
+		{"The boiler is serviced twice a month.", false},
 		{"The boiler is serviced twice a week.", false},
 		{"The boiler is serviced twice weekly.", false},
 		{"The filter is cleaned twice a year.", true},

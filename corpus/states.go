@@ -8,7 +8,7 @@ const statedShare = 0.7
 // of its other words. Words of about and of names, what the facts are called, count neither way. A claim of which nothing else is left is
 // stated if it has a word of names.
 func (j *Judge) States(claim, about, names, facts string) bool {
-	held, known, named := j.passage(facts), termsOf(about, "en"), j.passage(names)
+	held, known, named := j.passage(facts), readerOf("en").read(about).terms, j.passage(names)
 	total, stated, mentioned := 0.0, 0.0, false
 	for _, w := range j.wordsOf(claim, held.lang) {
 		switch {
@@ -16,7 +16,7 @@ func (j *Judge) States(claim, about, names, facts string) bool {
 			total, stated = total+w.weight, stated+w.weight
 		case named.has(w):
 			mentioned = true
-		case known.has(w):
+		case known.hasAny(w.terms):
 		case w.weight == numberWeight:
 			return false
 		default:

@@ -4,7 +4,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,10 +29,7 @@ type claimed struct {
 
 // claimWords returns the content words of a claim, without its citation marks and Markdown.
 func claimWords(claim, lang string) []claimed {
-	plain := strings.TrimSpace(unmarked(claim))
-	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the expression is slow
-		plain = listNumber.ReplaceAllString(plain, "")
-	}
+	plain := plainClaim(claim)
 	names := namesOf(plain)
 	langs := []string{"en"}
 	if lang != "" && lang != "en" {
@@ -67,6 +63,15 @@ var (
 	listNumber = regexp.MustCompile(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
 )
 
+// plainClaim is a claim without its citation marks, its Markdown and the number it has in a list.
+func plainClaim(claim string) string {
+	plain := strings.TrimSpace(unmarked(claim))
+	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the expression is slow
+		plain = listNumber.ReplaceAllString(plain, "")
+	}
+	return plain
+}
+
 // unmarked is a claim without its citation marks and Markdown.
 func unmarked(claim string) string {
 	if !strings.ContainsAny(claim, "[*`_") {
@@ -94,32 +99,19 @@ func namesOf(s string) []string {
 	return out
 }
 
-// termSet holds the terms of a passage, analysed in its language and plainly.
+// judging are the analysers of all judges.
+var judging analysers
+
+// termSet holds the terms of a sentence, analysed in its language and plainly.
 type termSet map[string]struct{}
 
-// Judge compares claims with passages as BestSentence and Supports do, and remembers the words and passages it met: an answer
-// cites few passages, each several times. It is not safe for concurrent use; make one for each answer.
-type Judge struct {
-	passages map[string]*judged
-	words    map[[2]string][]claimed // of claims, by claim and language
-	verdicts map[string]bool         // of Backed, by all it was asked
-}
-
-// judged is a passage as a Judge remembers it.
-type judged struct {
-	n         int // of those that the Judge met
-	lang      string
-	ranges    [][2]int
-	texts     []string // of the sentences
-	sentences []termSet
-	negated   []bool      // which sentences have a negation, once somebody asked
-	measures  [][]measure // of the sentences, likewise
-	sided     [][]string  // which of their words have opposites, likewise
-}
-
-// NewJudge returns a Judge that has met nothing yet.
-func NewJudge() *Judge {
-	return &Judge{passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}}
+func (s termSet) hasAny(terms []string) bool {
+	for _, t := range terms {
+		if _, ok := s[t]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // wordsOf is claimWords with a memory.
@@ -131,68 +123,6 @@ func (j *Judge) wordsOf(claim, lang string) []claimed {
 		j.words[key] = words
 	}
 	return words
-}
-
-func (j *Judge) passage(s string) *judged {
-	if known, ok := j.passages[s]; ok {
-		return known
-	}
-	p := &judged{n: len(j.passages), lang: text.Detect(s), ranges: text.Sentences(s)}
-	runes := []rune(s)
-	for _, r := range p.ranges {
-		p.texts = append(p.texts, string(runes[r[0]:r[1]]))
-		p.sentences = append(p.sentences, termsOf(p.texts[len(p.texts)-1], p.lang))
-	}
-	j.passages[s] = p
-	return p
-}
-
-func (p *judged) has(c claimed) bool {
-	return slices.ContainsFunc(p.sentences, func(s termSet) bool { return s.has(c) })
-}
-
-// judging are the analysers of all judges.
-var judging analysers
-
-func termsOf(s, lang string) termSet {
-	set := make(termSet)
-	for i, l := range []string{lang, "en", ""} {
-		if i == 1 && lang == "en" {
-			continue
-		}
-		a := judging.get(l)
-		for _, t := range a.Terms(s) {
-			set[t] = struct{}{}
-			if n, ok := numerals[t]; ok {
-				set[n] = struct{}{}
-			}
-		}
-		judging.put(l, a)
-		if l == "" {
-			break
-		}
-	}
-	return set
-}
-
-func (s termSet) has(c claimed) bool {
-	for _, t := range c.terms {
-		if _, ok := s[t]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-// held is how many of the words a set holds.
-func (s termSet) held(words []claimed) int {
-	n := 0
-	for _, w := range words {
-		if s.has(w) {
-			n++
-		}
-	}
-	return n
 }
 
 // BestSentence returns the sentence, table row or list item of a passage that supports a claim best, as rune offsets in the
@@ -258,9 +188,9 @@ func headingsIn(passage string, ranges [][2]int) []bool {
 // more. Where none holds any it is the first, with 0; those in skip are left out.
 func (p *judged) best(words []claimed, skip []bool) (best int, score float64) {
 	found := make([]int, len(words)) // how many sentences hold a word
-	for i := range p.sentences {
+	for i := range p.terms {
 		for k, w := range words {
-			if p.sentences[i].has(w) {
+			if p.terms[i].hasAny(w.terms) {
 				found[k]++
 			}
 		}
@@ -277,7 +207,7 @@ func (p *judged) best(words []claimed, skip []bool) (best int, score float64) {
 		}
 		held, rank := 0.0, 0.0
 		for k, w := range words {
-			if p.sentences[i].has(w) {
+			if p.terms[i].hasAny(w.terms) {
 				held += w.weight
 				rank += w.weight * math.Log(1+float64(len(p.ranges))/float64(found[k])) // a word of every sentence tells little
 			}
@@ -288,80 +218,4 @@ func (p *judged) best(words []claimed, skip []bool) (best int, score float64) {
 		}
 	}
 	return best, score
-}
-
-// Supports reports whether a passage holds a claim's words to a sufficient degree: all its numbers, half of its names, a third of
-// the whole, and does not plainly say something else. A claim without content words is supported. Words can't be compared across
-// languages: then numbers and names decide.
-func Supports(claim, passage string) bool { return NewJudge().Supports(claim, passage) }
-
-// Supports is the function of that name, with a memory.
-func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, "", passage) }
-
-// Backed is Supports for a claim that rests on several passages together. What no passage holds does not count if about does: the titles
-// of their documents, the headings above them.
-func (j *Judge) Backed(claim, about string, passages ...string) bool {
-	key := claim + "\x00" + about
-	has := make([]*judged, len(passages))
-	for i, p := range passages {
-		has[i] = j.passage(p)
-		key += "\x00" + strconv.Itoa(has[i].n)
-	}
-	verdict, ok := j.verdicts[key]
-	if !ok {
-		verdict = j.backed(claim, about, has)
-		j.verdicts[key] = verdict
-	}
-	return verdict
-}
-
-func (j *Judge) backed(claim, about string, has []*judged) bool {
-	if len(has) == 0 {
-		return false
-	}
-	said := strings.TrimRight(claim, ".!? ")
-	for _, p := range has {
-		if slices.ContainsFunc(p.texts, func(s string) bool { return strings.TrimRight(s, ".!? ") == said }) {
-			return true // word for word
-		}
-	}
-	lang := has[0].lang
-	words := j.wordsOf(claim, lang)
-	if len(words) == 0 {
-		return true
-	}
-	var known termSet
-	var total, held, names, namesHeld float64
-	for _, w := range words {
-		ok := slices.ContainsFunc(has, func(p *judged) bool { return p.has(w) })
-		if !ok && about != "" {
-			if known == nil {
-				known = termsOf(about, lang)
-			}
-			if known.has(w) {
-				continue
-			}
-		}
-		if w.weight == numberWeight && !ok {
-			return false
-		}
-		total += w.weight
-		if w.weight == nameWeight {
-			names++
-		}
-		if ok {
-			held += w.weight
-			if w.weight == nameWeight {
-				namesHeld++
-			}
-		}
-	}
-	if namesHeld*2 >= names && held >= minSupport*total {
-		return !j.contradicts(claim, words, has)
-	}
-	if lang == "" || held == 0 && names > 0 {
-		return false
-	}
-	spoken := text.Detect(claim) // slow, and hardly ever needed
-	return spoken != "" && spoken != lang
 }

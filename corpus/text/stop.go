@@ -58,6 +58,9 @@ func stopGram(g string) bool {
 	return hiragana
 }
 
+// IsStopGram reports whether a bigram of a script without spaces carries no subject.
+func IsStopGram(g string) bool { return stopGram(g) }
+
 // IsStop reports whether a word carries no subject in a language (ISO 639-1). It knows no stop words of others.
 func IsStop(word, lang string) bool {
 	l, ok := languageOf(lang)

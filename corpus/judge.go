@@ -1,0 +1,313 @@
+package corpus
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/corpus/text"
+)
+
+// Judge says whether passages support claims, as Backed explains, and finds the sentences to quote. It remembers the words and passages that it met:
+// an answer cites few passages, each several times. It is not safe for concurrent use; make one for each answer.
+type Judge struct {
+	passages map[string]*judged
+	words    map[[2]string][]claimed // of claims, by claim and language
+	verdicts map[string]bool         // of Backed, by all it was asked
+}
+
+// judged is a passage as a Judge remembers it.
+type judged struct {
+	n       int // of those that the Judge met
+	lang    string
+	ranges  [][2]int
+	texts   []string  // of the sentences
+	terms   []termSet // likewise
+	phrases []phrase  // the sentences as claims are compared with them: long ones in pieces
+	heads   []int     // by phrase: the first row of the table that it is a row of, or -1
+	where   map[string][]int32
+}
+
+// NewJudge returns a Judge that has met nothing yet.
+func NewJudge() *Judge {
+	return &Judge{passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}}
+}
+
+func (j *Judge) passage(s string) *judged {
+	if known, ok := j.passages[s]; ok {
+		return known
+	}
+	p := &judged{n: len(j.passages), lang: text.Detect(s), ranges: text.Sentences(s), where: map[string][]int32{}}
+	runes, r := []rune(s), readerOf(p.lang)
+	head := -1
+	for _, at := range p.ranges {
+		sentence := string(runes[at[0]:at[1]])
+		read := r.read(sentence)
+		p.texts, p.terms = append(p.texts, sentence), append(p.terms, read.terms)
+		switch isRow := strings.ContainsAny(sentence, "\t|"); {
+		case !isRow:
+			head = -1
+		case head < 0:
+			head = len(p.phrases)
+		}
+		for _, piece := range read.pieces() {
+			for t := range piece.terms {
+				p.where[t] = append(p.where[t], int32(len(p.phrases)))
+			}
+			p.phrases, p.heads = append(p.phrases, piece), append(p.heads, head)
+		}
+	}
+	j.passages[s] = p
+	return p
+}
+
+func (p *judged) has(c claimed) bool { return p.hasAny(c.terms) }
+
+func (p *judged) hasAny(terms []string) bool {
+	return slices.ContainsFunc(terms, func(t string) bool { return p.where[t] != nil })
+}
+
+// Supports reports whether a passage supports a claim, as Backed does.
+func Supports(claim, passage string) bool { return NewJudge().Supports(claim, passage) }
+
+// Supports is the function of that name, with a memory.
+func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, "", passage) }
+
+// Backed reports whether passages support a claim. It compares words, and knows none of their meanings; what it goes by is this:
+//
+//   - A claim is judged clause by clause. Each is aligned, word by word, with the sentence that holds most of it, with two neighbours where two words or a
+//     name or number more are held by both, or with the row of a table and its head. The claim's share of held words has to be enough; a word
+//     that stands elsewhere in the passages counts half. All numbers have to stand in the passages, and half of the names.
+//   - An answer that repeats a passage does so throughout: where one clause is held nearly whole and another not at all, the other is added.
+//   - Names, numbers, units and the words beside them have to be bound to one another as in the passage (misbound).
+//   - The nearer a clause is to its sentence, the more the rest decides: a single word where the sentence has another says something else
+//     (replaced), and so does a negation on one side only (turned). Both together cancel out: "is not open", "is closed". Further away, such differences are
+//     those of a paraphrase.
+//
+// The words of about (titles of documents, headings) need not stand in the passages. A claim without content words is supported. Words can't
+// be compared across languages: there numbers and names decide.
+func (j *Judge) Backed(claim, about string, passages ...string) bool {
+	key := claim + "\x00" + about
+	has := make([]*judged, len(passages))
+	for i, p := range passages {
+		has[i] = j.passage(p)
+		key += "\x00" + strconv.Itoa(has[i].n)
+	}
+	verdict, ok := j.verdicts[key]
+	if !ok {
+		verdict = j.backed(claim, about, has)
+		j.verdicts[key] = verdict
+	}
+	return verdict
+}
+
+func (j *Judge) backed(claim, about string, has []*judged) bool {
+	if len(has) == 0 {
+		return false
+	}
+	said := strings.TrimRight(claim, ".!? ")
+	for _, p := range has {
+		if slices.ContainsFunc(p.texts, func(s string) bool { return strings.TrimRight(s, ".!? ") == said }) {
+			return true // word for word
+		}
+	}
+	lang := has[0].lang
+	r := readerOf(lang)
+	read := r.read(plainClaim(claim))
+	if len(read.tokens) == 0 {
+		return true
+	}
+	known := r.read(about).terms
+	names, held, common := 0, 0, false
+	for _, t := range read.tokens {
+		ok := slices.ContainsFunc(has, func(p *judged) bool { return p.hasAny(t.terms) })
+		common = common || ok
+		switch {
+		case !ok && known.hasAny(t.terms):
+		case !ok && t.isNumber():
+			return false
+		case t.weight == nameWeight:
+			if names++; ok {
+				held++
+			}
+		}
+	}
+	if 2*held >= names {
+		if share, ok := read.compare(known, has); share >= minSupport {
+			return ok
+		}
+	}
+	if lang == "" || !common && names > 0 {
+		return false
+	}
+	spoken := text.Detect(claim) // slow, and hardly ever needed
+	return spoken != "" && spoken != lang
+}
+
+// From wholeShare on a clause is held nearly whole, below noShare not at all. Bigrams change with the endings beside them.
+const (
+	wholeShare, noShare           = 0.85, 0.2
+	wholeShareGrams, noShareGrams = 0.5, 0.15
+	minWhole                      = 3 // words that have to be held nearly whole for others to count as added
+)
+
+// nearClaim is how much of a claim passages must hold for a single replaced word to decide.
+const nearClaim = 0.66
+
+// compare returns how much of a claim passages hold, and whether they say what it says.
+func (p *phrase) compare(known termSet, has []*judged) (share float64, ok bool) {
+	held, total, replaced, odd := 0.0, 0.0, 0, false
+	ok = true
+	for _, c := range p.clauses(func(t token) int { return t.group }, known) {
+		f := c.find(has)
+		held, total = held+f.share*f.weight, total+f.weight
+		replaced += f.replaced
+		odd = odd != (f.replaced+f.turned == 1)
+		ok = ok && !f.misbound
+		if f.turned%2 == 1 && f.replaced == 0 {
+			ok = false
+		}
+	}
+	if total == 0 {
+		return 1, ok
+	}
+	share = held / total
+	if replaced == 1 && share >= nearClaim && odd {
+		ok = false
+	}
+	return share, ok && !p.adds(known, has)
+}
+
+// adds reports whether a segment of a claim is held nearly whole, and another not at all.
+func (p *phrase) adds(known termSet, has []*judged) bool {
+	whole, added := 0, false
+	for _, c := range p.clauses(func(t token) int { return t.segment }, known) {
+		f := c.find(has)
+		all, none := wholeShare, noShare
+		if c.tokens[0].gram {
+			all, none = wholeShareGrams, noShareGrams
+		}
+		switch {
+		case f.weight == 0:
+		case f.inWindow >= all:
+			whole += len(c.tokens)
+		case f.inWindow < none && len(c.tokens) >= minClause:
+			added = true
+		}
+	}
+	return added && whole >= minWhole
+}
+
+// finding is how a clause compares with what holds most of it.
+type finding struct {
+	weight           float64 // of the words that have to be held
+	inWindow, share  float64 // of that: in the window, and with half of what stands elsewhere
+	replaced, turned int
+	misbound         bool
+}
+
+// place is a window of a passage: one sentence, or two.
+type place struct {
+	p             *judged
+	first, second int // the second one is -1 if there is none
+	held          float64
+}
+
+// maxPlaces is how many windows that hold equally much are looked at.
+const maxPlaces = 4
+
+// aside is what two sentences must hold more than one, to be looked at together.
+const aside = 1.5
+
+// find compares a clause with what holds most of it in passages. Of several such windows one that says what the clause says is enough.
+func (c clause) find(has []*judged) finding {
+	places, all := c.places(has)
+	total, around := 0.0, 0.0
+	for i, t := range c.tokens {
+		switch {
+		case all&(1<<i) != 0:
+			total, around = total+t.weight, around+t.weight
+		case !c.neutral[i]:
+			total += t.weight
+		}
+	}
+	best := finding{weight: total}
+	for n, at := range places {
+		w := window{headed: at.second >= 0 && at.p.heads[at.second] == at.first}
+		w.join(&at.p.phrases[at.first])
+		if at.second >= 0 {
+			w.join(&at.p.phrases[at.second])
+		}
+		a := align(c, &w)
+		a.elsewhere = all
+		f := finding{weight: total, inWindow: a.share(), misbound: a.misbound()}
+		f.share = around / max(total, 1)
+		if a.near() {
+			f.replaced, f.turned = a.replaced(), a.turned()
+		}
+		if n == 0 || f.differences() < best.differences() {
+			best = f
+		}
+	}
+	return best
+}
+
+// differences counts what speaks against a finding.
+func (f finding) differences() int {
+	n := (f.replaced + f.turned) % 2
+	if f.misbound {
+		n += 2
+	}
+	return n
+}
+
+// places returns the windows that hold most of a clause, and which of its tokens stand in the passages at all.
+func (c clause) places(has []*judged) (best []place, all uint64) {
+	add := func(at place) {
+		switch {
+		case len(best) == 0 || at.held > best[0].held:
+			best = append(best[:0], at)
+		case at.held == best[0].held && len(best) < maxPlaces:
+			best = append(best, at)
+		}
+	}
+	for _, p := range has {
+		masks := map[int32]uint64{}
+		for k, t := range c.tokens {
+			for _, term := range t.terms {
+				for _, i := range p.where[term] {
+					masks[i] |= 1 << k
+				}
+			}
+		}
+		order := make([]int32, 0, len(masks))
+		for i := range masks {
+			order = append(order, i)
+		}
+		slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(a, b) })
+		for _, i := range order {
+			mask := masks[i]
+			all |= mask
+			add(place{p, int(i), -1, c.weigh(mask)})
+			if head := p.heads[i]; head >= 0 && head < int(i) {
+				if both := mask | masks[int32(head)]; both != mask {
+					add(place{p, head, int(i), c.weigh(both) - 0.5})
+				}
+			}
+			if before := masks[i-1]; before&^mask != 0 && mask&^before != 0 && p.heads[i] != int(i)-1 {
+				add(place{p, int(i) - 1, int(i), c.weigh(mask|before) - aside})
+			}
+		}
+	}
+	return best, all
+}
+
+// weigh is what some tokens of a clause weigh together.
+func (c clause) weigh(mask uint64) (w float64) {
+	for ; mask != 0; mask &= mask - 1 {
+		w += c.tokens[bits.TrailingZeros64(mask)].weight
+	}
+	return w
+}

@@ -1,0 +1,384 @@
+package corpus
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// token is a content word of a clause, or a bigram of a script without spaces.
+type token struct {
+	text     string   // in lower case
+	terms    []string // by which it is found in another text
+	weight   float64
+	lead     string // the function word before it that tells its part: "by", "than", "of"; "" if an article or nothing stands there
+	unit     string // the sign of money or share beside a number
+	segment  int    // of its phrase: what commas and joining words divide
+	group    int    // what joining words and semicolons divide
+	sentence int    // of a window
+	column   int    // of a table
+	count    bool   // a number, in figures or in words
+	gram     bool
+	beside   bool // only a space is between it and the token before
+	stated   bool // an auxiliary stands before it
+	measure  bool // a number stands before it
+	proper   bool // a name that a capital tells from other words
+}
+
+// phrase is a sentence, read for comparison: its content words in order.
+type phrase struct {
+	tokens  []token
+	negated []bool  // by segment: it has an odd number of negations
+	concord bool    // two negations are one in its language
+	terms   termSet // of all of its words
+}
+
+// maxPhrase is how many words of a sentence are compared with a clause at once. More are a table without rows, or a text without stops.
+const maxPhrase = 256
+
+// pieces cuts a phrase that is too long.
+func (p phrase) pieces() []phrase {
+	if len(p.tokens) <= maxPhrase {
+		return []phrase{p}
+	}
+	var out []phrase
+	for tokens := range slices.Chunk(p.tokens, maxPhrase) {
+		piece := phrase{tokens: tokens, negated: p.negated, concord: p.concord, terms: termSet{}}
+		for _, t := range tokens {
+			for _, term := range t.terms {
+				piece.terms[term] = struct{}{}
+			}
+		}
+		out = append(out, piece)
+	}
+	return out
+}
+
+// clause is a part of a claim: some tokens of a phrase in a row.
+type clause struct {
+	said    *phrase
+	tokens  []token
+	offset  int    // of the first one in the phrase
+	neutral []bool // by token: it need not stand in a passage
+}
+
+// minClause is how many words a clause needs to be judged by itself.
+const minClause = 2
+
+// clauses cuts a phrase where the key of its tokens changes. What is too short goes with what stands beside it. Words that are known need not stand in a
+// passage.
+func (p *phrase) clauses(key func(token) int, known termSet) []clause {
+	var out []clause
+	for from := 0; from < len(p.tokens); {
+		to := from + 1
+		for to < len(p.tokens) && key(p.tokens[to]) == key(p.tokens[from]) {
+			to++
+		}
+		if n := len(out) - 1; n >= 0 && to-out[n].offset <= maxClause && (to-from < minClause || len(out[n].tokens) < minClause) {
+			out[n].tokens = p.tokens[out[n].offset:to]
+		} else {
+			to = min(to, from+maxClause)
+			out = append(out, clause{said: p, tokens: p.tokens[from:to], offset: from})
+		}
+		from = to
+	}
+	for i, c := range out {
+		for _, t := range c.tokens {
+			out[i].neutral = append(out[i].neutral, known.hasAny(t.terms))
+		}
+	}
+	return out
+}
+
+// maxClause is how many tokens of a clause are looked at together: the bits of a mask.
+const maxClause = 64
+
+// segments yields where the segments of a clause begin and end.
+func (c clause) segments() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for from := 0; from < len(c.tokens); {
+			to := from + 1
+			for to < len(c.tokens) && c.tokens[to].segment == c.tokens[from].segment {
+				to++
+			}
+			if !yield(from, to) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// reader reads phrases in a language. It remembers the words it met, for all Judges: it is safe for concurrent use.
+type reader struct {
+	lang  string
+	stop  func(string) bool
+	roles map[string]role
+	mu    sync.RWMutex
+	words map[string]lexeme
+}
+
+// lexeme is what a reader knows of a word.
+type lexeme struct {
+	lower string
+	terms []string
+	role  role
+}
+
+// readers by language. There are as many as text.Detect knows languages.
+var readers sync.Map
+
+func readerOf(lang string) *reader {
+	if r, ok := readers.Load(lang); ok {
+		return r.(*reader)
+	}
+	r, _ := readers.LoadOrStore(lang, &reader{lang: lang, stop: text.Stops(cmp.Or(lang, "en")), roles: rolesOf(lang), words: map[string]lexeme{}})
+	return r.(*reader)
+}
+
+// maxLexemes bounds a reader's memory to a few megabytes.
+const maxLexemes = 1 << 15
+
+func (r *reader) look(raw string, gram bool) lexeme {
+	r.mu.RLock()
+	l, ok := r.words[raw]
+	r.mu.RUnlock()
+	if ok {
+		return l
+	}
+	raw = strings.Clone(raw) // not a part of a passage
+	l = r.lexeme(raw, gram)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.words) >= maxLexemes {
+		clear(r.words)
+	}
+	r.words[raw] = l
+	return l
+}
+
+func (r *reader) lexeme(raw string, gram bool) lexeme {
+	l := lexeme{lower: strings.ToLower(raw)}
+	known, ok := r.roles[l.lower]
+	switch {
+	case gram && text.IsStopGram(l.lower), l.lower == "one":
+		l.role = silent
+	case gram, telling[l.lower]:
+	case ok:
+		l.role = known
+	case r.stop(l.lower):
+		l.role = function
+	}
+	for _, lang := range []string{"", r.lang, "en"} {
+		a := judging.get(lang)
+		for _, t := range a.Terms(raw) {
+			if !slices.Contains(l.terms, t) {
+				l.terms = append(l.terms, t)
+			}
+		}
+		judging.put(lang, a)
+	}
+	if n, ok := numerals[l.lower]; ok {
+		l.terms = append(l.terms, n)
+	}
+	if s, ok := synonyms[l.lower]; ok {
+		l.terms = append(l.terms, s)
+	}
+	return l
+}
+
+// parse is how far a sentence is read.
+type parse struct {
+	phrase
+	*reader
+	runes                  []rune
+	spans                  []text.Span
+	end                    int // of the word before
+	segment, group, column int
+	lead                   string // the function word that the next word stands behind
+	plain                  bool   // nothing but a space is between the next word and the token before
+	helped                 int    // which word was the last auxiliary
+}
+
+// read reads a sentence.
+func (r *reader) read(s string) phrase {
+	p := parse{reader: r, runes: []rune(s), helped: -1}
+	p.terms, p.negated, p.concord = termSet{}, []bool{false}, concord[r.lang]
+	a := judging.get("")
+	p.spans = a.Spans(s)
+	judging.put("", a)
+	for i, span := range p.spans {
+		p.word(i, p.runes[min(p.end, span.Start):span.Start])
+		p.end = span.End
+	}
+	return p.phrase
+}
+
+// next begins a segment.
+func (p *parse) next(negated bool) {
+	p.segment++
+	p.negated = append(p.negated, negated)
+	p.lead, p.plain = "", false
+}
+
+// word reads a word behind a gap.
+func (p *parse) word(i int, gap []rune) {
+	for _, c := range gap {
+		if c == '|' || c == '\t' {
+			p.column++
+		}
+	}
+	if i > 0 && breaks(gap) {
+		p.next(false)
+		if strings.ContainsAny(string(gap), ";；。!?\n") {
+			p.group++
+		}
+	}
+	span := p.spans[i]
+	raw := string(p.runes[span.Start:span.End])
+	gram := text.Unspaced(p.runes[span.Start])
+	l := p.look(raw, gram)
+	for _, t := range l.terms {
+		p.terms[t] = struct{}{}
+	}
+	first := i == 0 || strings.ContainsAny(string(gap), ".!?:•*\"“„")
+	if gram && negatesGram(raw) && (i == 0 || p.spans[i-1].End <= span.Start || !negatesGram(string(p.runes[p.spans[i-1].Start:p.spans[i-1].End]))) {
+		p.negate()
+	}
+	if l.role != content && len(raw) == 1 && !first && len(gap) > 0 && gap[len(gap)-1] == ' ' && unicode.IsUpper(p.runes[span.Start]) && raw != "I" {
+		l = lexeme{lower: l.lower, terms: []string{l.lower}} // Model A
+	}
+	switch {
+	case p.contracted(span, raw):
+		p.negate()
+	case l.role == negating:
+		if !p.counts(i) {
+			p.negate()
+		}
+	case l.role == excepting:
+		p.next(p.negated[p.segment])
+		p.negate()
+	case l.role == joining:
+		p.next(false)
+		p.group++
+	case l.role == function:
+		p.lead, p.plain = l.lower, false
+	case l.role == silent:
+		p.plain = false
+	case l.role == auxiliary:
+		p.lead, p.plain, p.helped = "", false, i
+	default:
+		p.add(l, raw, span, gap, first, token{gram: gram, stated: i > 0 && p.helped == i-1})
+	}
+}
+
+// add appends a content word.
+func (p *parse) add(l lexeme, raw string, span text.Span, gap []rune, first bool, t token) {
+	t.text, t.terms, t.lead = l.lower, l.terms, p.lead
+	t.segment, t.group, t.column = p.segment, p.group, p.column
+	t.beside = p.plain && len(gap) <= 1
+	t.measure = t.beside && len(p.tokens) > 0 && p.tokens[len(p.tokens)-1].count
+	_, t.count = numerals[l.lower]
+	t.weight = wordWeight
+	switch c := p.runes[span.Start]; {
+	case !t.gram && strings.ContainsFunc(raw, unicode.IsNumber):
+		t.weight, t.count, t.unit = numberWeight, true, sign(p.runes, span.Start, span.End)
+	case unicode.IsUpper(c) && (len(gap) == 0 || gap[len(gap)-1] != '°') && (!first || strings.ContainsFunc(raw[utf8.RuneLen(c):], unicode.IsUpper)):
+		t.weight, t.proper = nameWeight, p.lang != "de" // where nouns have capitals too
+	}
+	p.tokens = append(p.tokens, t)
+	if p.plain = true; !t.count { // "on 5 May": both stand behind "on"
+		p.lead = ""
+	}
+}
+
+// contracted reports whether a word ends with "n't".
+func (p *parse) contracted(span text.Span, raw string) bool {
+	rest := p.runes[span.End:min(span.End+2, len(p.runes))]
+	return len(rest) == 2 && (rest[0] == '\'' || rest[0] == '’') && rest[1]|0x20 == 't' && raw[len(raw)-1]|0x20 == 'n'
+}
+
+// counts reports whether a negation turns nothing around: it is the first word, with a mark behind it, or a part of "not only" or "no later than".
+func (p *parse) counts(i int) bool {
+	if i+1 == len(p.spans) {
+		return false
+	}
+	end, next := p.spans[i].End, p.spans[i+1]
+	return i == 0 && strings.ContainsRune(",.:;!?", p.runes[end]) || notNegating[strings.ToLower(string(p.runes[next.Start:next.End]))]
+}
+
+func (p *parse) negate() {
+	p.negated[p.segment] = !p.negated[p.segment] || p.concord
+}
+
+// breaks reports whether what stands between two words ends a segment.
+func breaks(gap []rune) bool {
+	return slices.ContainsFunc(gap, func(r rune) bool { return strings.ContainsRune(",;:()—–|\t\n，；：、（）。", r) }) ||
+		len(gap) >= 3 && slices.Contains(gap, '-')
+}
+
+// negatesGram reports whether a bigram has a sign of negation.
+func negatesGram(g string) bool { return strings.ContainsAny(g, "不没沒未無无非") }
+
+func (t token) isNegatedGram() bool { return t.gram && negatesGram(t.text) }
+
+// sign is the sign of money or share that stands by a number.
+func sign(runes []rune, start, end int) string {
+	const signs = "$£€¥₹%‰°"
+	if start > 0 && strings.ContainsRune(signs, runes[start-1]) {
+		return string(runes[start-1])
+	}
+	for end < len(runes) && (runes[end] == ' ' || runes[end] == '\u00a0') {
+		end++
+	}
+	if end < len(runes) && strings.ContainsRune(signs, runes[end]) {
+		return string(runes[end])
+	}
+	return ""
+}
+
+func (t token) isNumber() bool { return t.weight == numberWeight }
+func (t token) isName() bool   { return t.proper }
+func (t token) distinct() bool { return t.count || t.isName() }
+
+// same reports whether two tokens are the same word, or built alike: "cover" and "coverage", "kg" and "kilograms" beside a number.
+func (t token) same(o token) bool {
+	for _, a := range t.terms {
+		if slices.Contains(o.terms, a) {
+			return true
+		}
+	}
+	if t.measure && o.measure && (abbreviates(t.text, o.text) || abbreviates(o.text, t.text)) {
+		return true
+	}
+	return !t.isNumber() && !o.isNumber() && !t.gram && !o.gram && alike(t.text, o.text)
+}
+
+// alike reports whether two words begin with the same letters for most of their length.
+func alike(a, b string) bool {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n >= 4 && 5*n >= 3*max(len(a), len(b))
+}
+
+// abbreviates reports whether a unit's letters stand in another in order, from its first one: kg, kilograms.
+func abbreviates(short, long string) bool {
+	if short == "" || len(short) >= len(long) || short[0] != long[0] {
+		return false
+	}
+	i := 0
+	for k := 0; k < len(long) && i < len(short); k++ {
+		if short[i] == long[k] {
+			i++
+		}
+	}
+	return i == len(short)
+}
