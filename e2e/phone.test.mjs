@@ -36,6 +36,15 @@ describe('on a phone', () => {
     await source.waitFor({ state: 'hidden' })
   }))
 
+  it('keeps a long search that found nothing within the screen', phone(async page => {
+    await page.goto('/')
+    const turn = await ask(page, `Where does it stand? #call search_documents {"query": "${'zyzzyva qwertz '.repeat(20).trim()}"}`)
+    await over(turn)
+    await turn.locator('.coverage').first().waitFor()
+    await turn.getByText('“zyzzyva').last().waitFor()
+    await fits(page)
+  }))
+
   it('opens the menu as a drawer that takes the focus and gives it back', phone(async page => {
     await page.goto('/')
     const menu = page.locator('#menu')
