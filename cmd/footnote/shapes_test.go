@@ -109,7 +109,7 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 		"chunks[].agent_trace.tool_calls[].tool", "strategy", "agent_trace.query", "agent_trace.iterations", "agent_trace.tool_calls[].tool", "agent_trace.tool_calls[].parameters", "agent_trace.tool_calls[].iteration",
 		"agent_trace.tool_results[].tool", "agent_trace.tool_results[].success", "agent_trace.tool_results[].execution_time", "agent_trace.tool_results[].num_results", "agent_trace.plan.reasoning",
 		"agent_trace.steps[].step", "agent_trace.steps[].status")
-	wantFields(t, "POST /agent/query", s.send("POST", "/agent/query", `{"question":"What is the condition of the roof?","toolset":"cursor"}`), "id", "status", "answer", "citations[].content_snippet", "citations[].relevance", "steps[].step", "total_latency_ms")
+	wantFields(t, "POST /agent/query", s.send("POST", "/agent/query", `{"question":"What is the condition of the roof?"}`), "id", "status", "answer", "citations[].content_snippet", "citations[].relevance", "steps[].step", "total_latency_ms")
 	wantFields(t, "GET /health", s.send("GET", "/health", nil), "status", "checks.database.status", "checks.index.status", "checks.model.status")
 	wantFields(t, "GET /readyz", s.send("GET", "/readyz", nil), "status")
 	if metrics := s.send("GET", "/metrics", nil); !strings.Contains(metrics.body, "\nfootnote_") {

@@ -12,6 +12,9 @@ import (
 
 const refusal = "I couldn't find relevant information about that in your documents."
 
+// searchers are the tools that it searches with: the first that there is.
+var searchers = []string{"search_documents", "hybrid_search", "retrieve", "retrieve_documentation"}
+
 // Librarian is the script of a model that uses the tools as it should: it searches, reads the best one or two documents, and
 // answers with sentences of what it read, each with its number. A question may ask for trouble: see trouble.
 func Librarian(r Request) Reply {
@@ -23,7 +26,7 @@ func Librarian(r Request) Reply {
 	switch {
 	case len(read) > 0:
 		return Reply{Text: answer(read, question)}
-	case len(found) > 0 && r.NoTools: // it has to answer before it has read anything
+	case len(found) > 0 && (r.NoTools || !has(r, "read_document")): // it has to answer before it has read anything
 		return Reply{Text: answer(found, question)}
 	case len(hits) > 0 && !r.NoTools && has(r, "read_document"):
 		var reply Reply
@@ -33,8 +36,11 @@ func Librarian(r Request) Reply {
 		return reply
 	case searched || r.NoTools:
 		return Reply{Text: refusal + " I searched for: " + keywords(question) + "."}
-	case has(r, "search_documents"):
-		return Reply{Calls: []llm.Call{toolCall("search_documents", map[string]any{"query": keywords(question)})}}
+	}
+	for _, tool := range searchers {
+		if has(r, tool) {
+			return Reply{Calls: []llm.Call{toolCall(tool, map[string]any{"query": keywords(question)})}}
+		}
 	}
 	return Reply{Text: "This is the scripted model. There are no tools to use."}
 }
@@ -105,13 +111,25 @@ func results(history []llm.Message) (hits []string, found, read []passage, searc
 			} `json:"documents"`
 			TotalFound *int      `json:"total_found"`
 			Passages   []passage `json:"passages"`
+			Results    []struct {
+				DocID     string `json:"doc_id"`
+				N         int    `json:"n"`
+				Content   string `json:"content"`
+				ChunkText string `json:"chunk_text"`
+			} `json:"results"`
 		}
 		start := strings.IndexByte(msg.Text, '{')
 		if start < 0 || json.NewDecoder(strings.NewReader(msg.Text[start:])).Decode(&out) != nil {
 			searched = true
 			continue
 		}
-		searched = searched || out.TotalFound != nil
+		searched = searched || out.TotalFound != nil || out.Results != nil
+		for _, hit := range out.Results {
+			found = append(found, passage{hit.N, hit.Content + hit.ChunkText})
+			if hit.DocID != "" && !slices.Contains(hits, hit.DocID) {
+				hits = append(hits, hit.DocID)
+			}
+		}
 		read = append(slices.Clone(out.Passages), read...)
 		for _, doc := range out.Documents {
 			if out.TotalFound == nil {
