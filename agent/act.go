@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/english"
 	"footnote/llm"
 )
@@ -269,7 +270,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		w.noteFailed(a.tool, step)
 	case o.result.refused != "":
 		step.Status, output = chat.StatusError, a.failure(o.result.refused)
-		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: shorten(o.result.refused, 300), Retryable: true}
+		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.refused, 300), Retryable: true}
 	default:
 		step.Status, output = chat.StatusComplete, o.result.output(w.desk.sources.number)
 		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again

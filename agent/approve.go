@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -47,7 +48,7 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	}
 	if w.Input != nil && t != nil {
 		if w.Input, err = t.normalise(w.Input, nil); err != nil {
-			return invalid("%s does not take this input: %s", t.name, shorten(err.Error(), 400)+".")
+			return invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
 		}
 	}
 	if h == nil || !r.cfg.Exclusive {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -39,22 +40,22 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 	}
 	a := &attempt{call: call, ended: make(chan outcome, 1)}
 	a.step = chat.Step{
-		CallID: w.newID(), Step: shorten(call.Name, 64), ToolName: shorten(call.Name, 64), ActionType: chat.ActionExploring, Timestamp: stamp(),
+		CallID: w.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64), ActionType: chat.ActionExploring, Timestamp: stamp(),
 		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: preview(call.Arguments), Details: map[string]any{},
 	}
 	if a.call.ID == "" {
 		a.call.ID = a.step.CallID
 	}
 	if a.tool = w.set.find(call.Name); a.tool == nil {
-		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", shorten(call.Name, 64), strings.Join(w.set.names(), ", ")), nil)
+		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(w.set.names(), ", ")), nil)
 	}
 	a.step.ActionType, a.step.Acts = a.tool.action, a.tool.acts
 	if call.Malformed != "" {
-		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+shorten(call.Malformed, 800), a.tool.spec.Schema)
+		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(call.Malformed, 800), a.tool.spec.Schema)
 	}
 	args, err := a.tool.normalise(a.tool.meant(call.Arguments), w.run.Request.Config.RetrievalTopK)
 	if err != nil {
-		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+shorten(err.Error(), 800), a.tool.spec.Schema)
+		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(err.Error(), 800), a.tool.spec.Schema)
 	}
 	a.args, a.step.ToolInput = args, args
 	a.step.Message = a.tool.doing(w.desk, args)
@@ -93,9 +94,9 @@ func (a *attempt) refuse(status chat.Status, why string, schema json.RawMessage)
 	if a.step.Message == "" {
 		a.step.Message = "Could not call " + a.step.ToolName
 	}
-	a.step.Summary = shorten(why, 160)
+	a.step.Summary = text.Shorten(why, 160)
 	if status == chat.StatusError {
-		a.step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: shorten(why, 300), Retryable: true}
+		a.step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(why, 300), Retryable: true}
 	}
 	return a
 }

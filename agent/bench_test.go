@@ -37,7 +37,7 @@ func BenchmarkRunNothingStored(b *testing.B) {
 	set := h.runs.box.sets[DefaultToolset]
 	b.ReportAllocs()
 	for b.Loop() {
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: question("How many days of paid holiday are there?")}, set, b.Context())
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, set, b.Context())
 		w.store = func(context.Context, ...chat.Payload) error { return nil }
 		if _, err := w.do(b.Context(), nil); err != nil {
 			b.Fatal(err)
@@ -67,7 +67,7 @@ func benchHouse(b *testing.B) benched {
 }
 
 func (h benched) one(b *testing.B) {
-	run, _, err := h.runs.Start(b.Context(), chat.LocalUser, question("How many days of paid holiday are there?"))
+	run, _, err := h.runs.Start(b.Context(), chat.LocalUser, asks("How many days of paid holiday are there?"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func TestBookContentIsText(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("retrieve_book_content", `{"query":"paid holiday","top_k":2}`)), says(goodAnswer))
 	h := newHouse(t, model)
-	req := question("How many days of paid holiday are there?")
+	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "documentation"
 	got := h.answer(req)
 	if a := got.answer(); len(a.Citations) != 1 {

@@ -4,7 +4,9 @@ import (
 	"context"
 	_ "embed"
 
+	"footnote/agent/tools/calc"
 	"footnote/chat"
+	"footnote/corpus/text"
 )
 
 //go:embed calculate.md
@@ -25,23 +27,23 @@ func calculate() (*tool, error) {
 	return toolKind[calculateInput]{
 		name: calculateName, action: chat.ActionCalculating, bare: true, doc: calculateDoc, schema: calculateSchema,
 		fails: func(in calculateInput) error {
-			_, err := evaluate(in.Expression)
+			_, err := calc.Evaluate(in.Expression)
 			return err
 		},
-		doing: func(_ *desk, in calculateInput) string { return "Calculating " + shorten(in.Expression, 120) },
+		doing: func(_ *desk, in calculateInput) string { return "Calculating " + text.Shorten(in.Expression, 120) },
 		do: func(_ context.Context, _ *desk, in calculateInput) (result, error) {
-			v, err := evaluate(in.Expression)
+			v, err := calc.Evaluate(in.Expression)
 			if err != nil {
 				return refuse("%s", err.Error())
 			}
-			res, exact := v.decimal()
+			res, exact := v.Decimal()
 			sign := " = "
 			if !exact {
 				sign = " ≈ "
 			}
 			out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
 			return result{
-				message: shorten(in.Expression, 120) + sign + res, summary: res,
+				message: text.Shorten(in.Expression, 120) + sign + res, summary: res,
 				output: func(numberer) any { return out },
 			}, nil
 		},

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"footnote/agent/question"
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -151,14 +153,14 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 func (w *work) byRules() (choice, bool) {
 	c := choice{by: "rules", confidence: 0.8}
 	switch w.asked.Type {
-	case typeGeneral:
+	case question.General:
 		return choice{}, false
-	case typeCalculation:
-		call, ok := w.call("calculate", map[string]any{"expression": expressionOf(w.run.Request.Message)}, 0)
+	case question.Calculation:
+		call, ok := w.call("calculate", map[string]any{"expression": question.Expression(w.run.Request.Message)}, 0)
 		c.opening, c.confidence, c.why = []llm.Call{call}, 0.95, "It is a calculation."
 		c.message = "Chose calculate by rules"
 		return c, ok
-	case typeMetadata:
+	case question.Metadata:
 		if listed, ok := w.byProperties(c); ok {
 			return listed, true
 		}
@@ -167,7 +169,7 @@ func (w *work) byRules() (choice, bool) {
 			return c, true
 		}
 		c.confidence = 0.5
-	case typeFollowUp, typeExploratory, typeComparison:
+	case question.FollowUp, question.Exploratory, question.Comparison:
 		c.confidence = 0.5
 	}
 	if w.asked.Complexity != "simple" {
@@ -189,15 +191,15 @@ func (w *work) byRules() (choice, bool) {
 // searchWords is the question as it is searched for; one that points back borrows the words of the question before it.
 func (w *work) searchWords() string {
 	words := w.run.Request.Message
-	if w.asked.Type == typeFollowUp {
+	if w.asked.Type == question.FollowUp {
 		for i := len(w.past.messages) - 1; i >= 0; i-- {
 			if w.past.messages[i].Role == llm.RoleUser {
-				words += " " + strings.Join(keywords(w.past.messages[i].Text), " ")
+				words += " " + strings.Join(question.Keywords(w.past.messages[i].Text), " ")
 				break
 			}
 		}
 	}
-	return shorten(words, 1000)
+	return text.Shorten(words, 1000)
 }
 
 // reader is the tool of the set that reads a document; nil if it has none.
@@ -213,7 +215,7 @@ func (w *work) reading(id, focus string, place int) (llm.Call, bool) {
 	if t == nil {
 		return llm.Call{}, false
 	}
-	return w.call(t.name, map[string]any{"doc_id": id, "focus_query": shorten(focus, 1000)}, place)
+	return w.call(t.name, map[string]any{"doc_id": id, "focus_query": text.Shorten(focus, 1000)}, place)
 }
 
 // call makes a call of the program's own. ok is false when the run has no such tool.

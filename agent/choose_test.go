@@ -27,7 +27,7 @@ func (t transcript) tools() []string {
 func readBefore(h *house) string {
 	h.Helper()
 	h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
-	run := h.ask(question("How many days of paid holiday are there?"))
+	run := h.ask(asks("How many days of paid holiday are there?"))
 	h.wait(run.ID).answer()
 	return run.SessionID
 }
@@ -53,7 +53,7 @@ func TestShortPaths(t *testing.T) {
 		t.Run(tt.name+" "+tt.question, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New())
-			req := question(tt.question)
+			req := asks(tt.question)
 			if tt.later {
 				req.SessionID = readBefore(h)
 			}
@@ -103,7 +103,7 @@ func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
 	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
 	model := scripted.New(says(Refusal), calls(search("paid holiday")), says(good))
 	h := newHouse(t, model)
-	got := h.answer(question("What does Survey.md say about paid holiday?"))
+	got := h.answer(asks("What does Survey.md say about paid holiday?"))
 	if a := got.answer(); !strings.HasPrefix(a.Markdown, goodAnswer[:20]) || got.text() != a.Markdown {
 		t.Errorf("answer %q", a.Markdown)
 	}
@@ -172,7 +172,7 @@ func TestEarlyStopSparesTheReading(t *testing.T) {
 	h := newHouse(t, scripted.New())
 	ask := func(set Thinking) transcript {
 		h.hire(scripted.New(says(goodAnswer)), thinking(set))
-		return h.answer(question("Is every employee entitled to paid holiday?"))
+		return h.answer(asks("Is every employee entitled to paid holiday?"))
 	}
 	if got := ask(Thinking{Selection: SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
 		t.Errorf("tools %q:%s", got.tools(), dump(got.log))
@@ -191,11 +191,11 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 		return says(goodAnswer)
 	})
 	h := newHouse(t, model, thinking(Thinking{Selection: SelectAuto}))
-	h.answer(question("Why and how are employees entitled to paid holidays?")).answer()
+	h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 	if n := len(model.Requests()); n != 2 {
 		t.Fatalf("%d turns", n)
 	}
-	got := h.answer(question("How are employees entitled to a paid holiday, and why?"))
+	got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 	got.answer()
 	if s := got.step("choose"); s.Details["by"] != "cache" || len(model.Requests()) != 3 {
 		t.Errorf("choice %v after %d turns", s.Details, len(model.Requests()))
@@ -203,17 +203,17 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"How are employees entitled to a paid holiday, and why?"`) {
 		t.Errorf("input %s: not the new question's words", s.ToolInput)
 	}
-	got = h.answer(question("why and how are employees entitled to paid  holidays?"))
+	got = h.answer(asks("why and how are employees entitled to paid  holidays?"))
 	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"entitled paid holiday"`) {
 		t.Errorf("input %s: not that of the same question", s.ToolInput)
 	}
-	if h.answer(question("Why and how are employees not entitled to paid holidays?")).chosenBy() == "cache" {
+	if h.answer(asks("Why and how are employees not entitled to paid holidays?")).chosenBy() == "cache" {
 		t.Error("the opposite question takes the same choice")
 	}
-	if h.answer(question("How are contractors entitled to a paid holiday, and why?")).chosenBy() == "cache" {
+	if h.answer(asks("How are contractors entitled to a paid holiday, and why?")).chosenBy() == "cache" {
 		t.Error("other words take the same choice")
 	}
-	again := question("How are employees entitled to a paid holiday, and why?")
+	again := asks("How are employees entitled to a paid holiday, and why?")
 	again.SessionID = all[chat.RunStarted](got)[0].SessionID
 	again.Sibling = got.runID
 	if h.answer(again).chosenBy() == "cache" {
@@ -239,8 +239,8 @@ func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 			return says(goodAnswer)
 		})
 		h := newHouse(t, model, thinking(Thinking{Selection: SelectAuto}))
-		h.answer(question("Why and how are employees entitled to paid holidays?")).answer()
-		got := h.answer(question("How are employees entitled to a paid holiday, and why?"))
+		h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
+		got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 		got.answer()
 		if (got.chosenBy() == "cache") != (tt.want != nil) {
 			t.Errorf("%s: chosen by %q; as before: %v", tt.name, got.chosenBy(), tt.want != nil)
@@ -261,7 +261,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	t.Parallel()
 	script := func() *scripted.Model { return scripted.New(calls(search("zzyzx qwertz")), says(goodAnswer)) }
 	h := newHouse(t, script())
-	got := h.answer(question("How many days of paid holiday are there?"))
+	got := h.answer(asks("How many days of paid holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Coverage.EmptySearches) != 1 {
 		t.Errorf("answer %q, empty %q", a.Markdown, a.Coverage.EmptySearches)
 	}
@@ -272,7 +272,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 		t.Errorf("tools %q", got.tools())
 	}
 	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(Refusal)), thinking(Thinking{Without: []string{featureRefine}}))
-	if h.answer(question("How many days of paid holiday are there?")).has("refine") {
+	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("it can't be switched off")
 	}
 }
@@ -290,7 +290,7 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(tt.replies...))
-			got := h.answer(question("How many days of paid holiday are there?"))
+			got := h.answer(asks("How many days of paid holiday are there?"))
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 				t.Errorf("answer %q", a.Markdown)
 			}
@@ -298,7 +298,7 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 				t.Errorf("choice %v", s.Details)
 			}
 			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(Thinking{NoRescue: true}))
-			if got := h.answer(question("How many days of paid holiday are there?")); got.has("choose") {
+			if got := h.answer(asks("How many days of paid holiday are there?")); got.has("choose") {
 				t.Error("it can't be switched off")
 			}
 		})

@@ -107,7 +107,7 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 				}
 				return calls(call("read_document", `{"doc_id":"Building survey of 12 Mill Lane"}`))
 			}))
-			got := h.answer(question("What does the survey say about the roof?"))
+			got := h.answer(asks("What does the survey say about the roof?"))
 			if tt.confidence == 0 { // nothing in it is sure, but a part of it is
 				if got.done().Error != nil {
 					t.Fatalf("it was held back: %+v", got.done())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/corpus/text"
 	"footnote/english"
 )
@@ -94,7 +95,7 @@ func (w *work) evaluateGiven(markdown string) (confidence float64, explained str
 // evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
 func (w *work) evaluateWithout(markdown string) (confidence float64, explained string, unsupported []string) {
 	switch {
-	case !w.asked.needsDocuments():
+	case !w.asked.NeedsDocuments():
 		return w.evaluateTalk(markdown)
 	case !w.mustCite():
 		c := w.compare(markdown, func(said string) (string, bool) {
@@ -117,7 +118,7 @@ func (w *work) evaluateTalk(markdown string) (confidence float64, explained stri
 	for _, m := range w.past.messages {
 		texts = append(texts, m.Text)
 	}
-	if isTalk(w.run.Request.Message) {
+	if question.IsTalk(w.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
 	against := w.against(theConversation, texts)
@@ -156,7 +157,7 @@ func (w *work) calculated(said string) bool {
 	if !ok {
 		return false
 	}
-	result, _ := v.decimal()
+	result, _ := v.Decimal()
 	return w.cite.judge.States(said, talkAbout+w.run.Request.Message, w.run.Request.Message, result)
 }
 

@@ -63,7 +63,7 @@ func isSearched(p chat.Payload) bool {
 func TestAStoppedRunKeepsItsTextAndEndsCancelled(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{text: "There are"})
-	run := h.ask(question("How many days?"))
+	run := h.ask(asks("How many days?"))
 	h.follow(run.ID, isDelta)
 	stranger := chat.Scope{User: "mallory"}
 	if err := h.runs.Cancel(t.Context(), stranger, run.ID); err == nil || chat.CodeOf(err) != chat.CodeNotFound {
@@ -87,7 +87,7 @@ func TestAStoppedRunKeepsItsTextAndEndsCancelled(t *testing.T) {
 func TestAnswerNowMakesTheModelAnswerFromWhatThereIs(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, thenHangs())
-	run := h.ask(question("How many days of holiday are there?"))
+	run := h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isSearched)
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestAnswerNowMakesTheModelAnswerFromWhatThereIs(t *testing.T) {
 func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
-	run := h.ask(question("Wait"))
+	run := h.ask(asks("Wait"))
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -110,7 +110,7 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 	if d := h.wait(run.ID).done(); d.Status != chat.RunInterrupted || !d.Error.Retryable {
 		t.Errorf("done = %+v", d)
 	}
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, question("More")); err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("More")); err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("Start = %v", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})
-	if d := h.answer(question("Hm?")).done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal || strings.Contains(d.Error.Message, "bug") {
+	if d := h.answer(asks("Hm?")).done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal || strings.Contains(d.Error.Message, "bug") {
 		t.Errorf("done = %+v", d)
 	}
 }
@@ -127,7 +127,7 @@ func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 func TestTheSameIdempotencyKeyIsOneRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
-	req := question("How many days of holiday are there?")
+	req := asks("How many days of holiday are there?")
 	req.IdempotencyKey = "k"
 	first := h.ask(req)
 	second, fresh, err := h.runs.Start(t.Context(), chat.LocalUser, req)
@@ -144,7 +144,7 @@ func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := question("Is the roof sound?")
+	req := asks("Is the roof sound?")
 	req.DocumentIDs, req.IdempotencyKey = []string{doc.ID}, "k"
 	first := h.ask(req)
 	h.wait(first.ID).done()
@@ -172,7 +172,7 @@ func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 	h := newHouse(t, offline.New())
 	// what a killed server leaves behind: a search that ended, a reading that did not, and a piece of text
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, question("How many days of paid holiday are there?"), dead)
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days of paid holiday are there?"), dead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestARunThatIsOldOrKeepsDyingIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New())
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, question("How many days?"), chat.Lease{Owner: "dead", Until: time.Now()})
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"), chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestOfTheCallsThatWereCutOffThoseThatOnlyReadAreMadeAgain(t *testing.T) {
 	s := newShop(t, true)
 	model := scripted.New(says("There are 28 days of paid holiday a year [1]."))
 	h := newHouse(t, model, s.with)
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, question("How many days of paid holiday are there?"), chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)})
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days of paid holiday are there?"), chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

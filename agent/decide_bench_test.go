@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
@@ -41,7 +42,7 @@ func BenchmarkRulesDecide(b *testing.B) {
 		q := askedToDecide[i%len(askedToDecide)]
 		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}}}, h.runs.box.sets[DefaultToolset], b.Context())
 		begun := time.Now()
-		w.asked = analyse(q, false)
+		w.asked = question.Analyse(q, false)
 		if _, _, err := w.choose(b.Context()); err != nil {
 			b.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func BenchmarkParallelTools(b *testing.B) {
 	h.hire(scripted.New(), func(c *Config) { c.Library = slow{c.Library, each, &slowest} })
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: question("How many days of paid holiday are there?")}, h.runs.box.sets[DefaultToolset], b.Context())
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, h.runs.box.sets[DefaultToolset], b.Context())
 		w.store = func(context.Context, ...chat.Payload) error { return nil }
 		if err := w.prepare(b.Context()); err != nil {
 			b.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -22,10 +23,10 @@ type decision struct {
 // question that leans on others, and for one that is asked again because its answer did not please.
 func (w *work) decisionKey() string {
 	req := w.run.Request
-	if w.asked.Type == typeFollowUp || !w.asked.needsDocuments() || req.Sibling != "" || len(req.History) > 0 {
+	if w.asked.Type == question.FollowUp || !w.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
 		return ""
 	}
-	key := askedBy(req.Message).key()
+	key := question.IntentOf(req.Message).Key()
 	if key == "" {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 // Library is what tools need of the documents; *corpus.Library has it.
@@ -98,7 +99,7 @@ func (d *desk) name(ref string) string {
 	if doc, ok := d.sources.document(ref); ok {
 		return filename(doc)
 	}
-	return shorten(strings.TrimSpace(ref), 80)
+	return text.Shorten(strings.TrimSpace(ref), 80)
 }
 
 func filename(doc corpus.Document) string {

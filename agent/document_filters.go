@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 // filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
@@ -119,7 +120,7 @@ func (d *desk) unknown(ctx context.Context, f corpus.Filter, found []corpus.Docu
 			return nil, fmt.Errorf("look for a property: %w", err)
 		}
 		if len(docs) == 0 {
-			missing = append(missing, "“"+shorten(name, 60)+"”")
+			missing = append(missing, "“"+text.Shorten(name, 60)+"”")
 		}
 	}
 	if len(missing) == 0 {
@@ -137,7 +138,7 @@ func (d *desk) unknown(ctx context.Context, f corpus.Filter, found []corpus.Docu
 		}
 	}
 	if names := slices.Sorted(maps.Keys(there)); len(names) > 0 {
-		note += " There are: " + shorten(strings.Join(names, ", "), 300) + "."
+		note += " There are: " + text.Shorten(strings.Join(names, ", "), 300) + "."
 	}
 	return []string{note}, nil
 }
@@ -149,7 +150,7 @@ func describe(in map[string]any) string {
 		parts = append(parts, fmt.Sprintf("%s: %v", strings.ReplaceAll(name, "_", " "), v))
 	}
 	slices.Sort(parts)
-	return shorten(strings.Join(parts, ", "), 120)
+	return text.Shorten(strings.Join(parts, ", "), 120)
 }
 
 // listed is a document as lists show it.

@@ -20,7 +20,7 @@ func TestALoneBacktickLosesNoAnswer(t *testing.T) {
 	} {
 		model := scripted.New(calls(search("holiday")), says(says2))
 		h := newHouse(t, model)
-		got := h.answer(question("How many days of holiday are there?"))
+		got := h.answer(asks("How many days of holiday are there?"))
 		a := got.answer()
 		if len(a.Citations) != 2 || a.Confidence != 1 || len(a.Unsupported) != 0 || got.text() != a.Markdown || !strings.Contains(a.Markdown, "`") {
 			t.Errorf("answer = %+v, shown %q", a, got.text())
@@ -35,7 +35,7 @@ func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("Hello."))
 	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}} })
-	d := h.answer(question("Hello!")).done()
+	d := h.answer(asks("Hello!")).done()
 	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, "can't be stored") {
 		t.Errorf("done = %+v, error = %+v", d, d.Error)
 	}
@@ -48,7 +48,7 @@ func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New())
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, question("How many days?"), chat.Lease{Owner: "dead", Until: time.Now()})
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"), chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestAModelThatFailsIsReplacedVisibly(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(tt.replies...), withFallback)
-			got := h.answer(question("How many days of paid holiday does an employee get?"))
+			got := h.answer(asks("How many days of paid holiday does an employee get?"))
 			if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 || strings.Contains(got.text(), "some days") {
 				t.Errorf("answer = %+v", a)
 			}
@@ -50,7 +50,7 @@ func TestAModelThatFailsIsReplacedVisibly(t *testing.T) {
 func TestWithoutAFallbackARunFailsWithAReason(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(fails(llm.KindAuth)))
-	got := h.answer(question("How many days of holiday?"))
+	got := h.answer(asks("How many days of holiday?"))
 	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed || !strings.Contains(d.Error.Message, "connection refused") {
 		t.Errorf("done = %+v", d)
 	}
@@ -75,7 +75,7 @@ func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
 			t.Parallel()
 			model := scripted.New(calls(tt.bad), calls(search("holiday")), says(goodAnswer))
 			h := newHouse(t, model)
-			got := h.answer(question("How many days of holiday are there?"))
+			got := h.answer(asks("How many days of holiday are there?"))
 			got.answer()
 			bad := got.ended()[1]
 			if bad.Status != chat.StatusError || !strings.Contains(string(bad.ToolOutput), tt.want) {
@@ -92,7 +92,7 @@ func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
 		bad := calls(call("search_documents", `{}`))
 		model := scripted.New(calls(search("holiday")), bad, bad, bad, says(goodAnswer))
 		h := newHouse(t, model)
-		h.answer(question("How many days of holiday are there?")).answer()
+		h.answer(asks("How many days of holiday are there?")).answer()
 		if last := model.Requests()[4]; !last.NoTools {
 			t.Error("the model could call tools for ever")
 		}
@@ -103,7 +103,7 @@ func TestTheSameCallIsCachedThenRefused(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("holiday")), calls(call("search_documents", `{"query":" holiday ","max_results":10}`)), calls(search("holiday")), says(goodAnswer))
 	h := newHouse(t, model)
-	steps := h.answer(question("How many days of holiday are there?")).ended()
+	steps := h.answer(asks("How many days of holiday are there?")).ended()
 	if steps[1].Cached || !steps[2].Cached || steps[2].Status != chat.StatusComplete {
 		t.Errorf("first cached = %v, second = %+v", steps[1].Cached, steps[2])
 	}
@@ -170,12 +170,12 @@ func TestTheReasonToStopIsTheBudgetThatIsSpent(t *testing.T) {
 func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)))
-	got := h.answer(question("How many days of holiday are there?"))
+	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || got.text() != goodAnswer {
 		t.Errorf("answer = %q, shown %q", a.Markdown, got.text())
 	}
 	h.hire(scripted.New(calls(search("holiday")), says("The canteen closes at noon."), says("The canteen still closes at noon.")))
-	if got := h.answer(question("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
+	if got := h.answer(asks("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
 		t.Errorf("it ended %+v and shows %q", got.done(), got.text())
 	}
 }
@@ -183,7 +183,7 @@ func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 func TestAClaimThatItsPassageDoesNotHoldIsUnsupported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("There are 28 days of paid holiday a year [1]. The canteen serves 400 lunches on Fridays [1].")))
-	a := h.answer(question("How many days of holiday are there?")).answer()
+	a := h.answer(asks("How many days of holiday are there?")).answer()
 	if len(a.Unsupported) != 1 || !strings.HasPrefix(a.Unsupported[0], "The canteen") {
 		t.Errorf("unsupported = %q", a.Unsupported)
 	}
@@ -192,7 +192,7 @@ func TestAClaimThatItsPassageDoesNotHoldIsUnsupported(t *testing.T) {
 func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
-	got := h.answer(question("What is the capital of France?"))
+	got := h.answer(asks("What is the capital of France?"))
 	a := got.answer()
 	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 2 { // the second in other words
 		t.Errorf("answer = %+v, shown %q", a, got.text())
@@ -202,7 +202,7 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")))
-	a := h.answer(question("What is for lunch?")).answer()
+	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 || a.Markdown != Refusal+" I looked for lunches." {
 		t.Errorf("answer = %+v", a)
 	}
@@ -231,7 +231,7 @@ func TestCutTurnsRunNoCall(t *testing.T) {
 	cut := calls(search("holiday"))
 	cut.Finish = llm.FinishLength
 	h := newHouse(t, scripted.New(cut, calls(search("holiday")), says(goodAnswer)))
-	got := h.answer(question("How many days of holiday are there?"))
+	got := h.answer(asks("How many days of holiday are there?"))
 	got.answer()
 	tools := 0
 	for _, s := range got.ended() {
@@ -247,7 +247,7 @@ func TestCutTurnsRunNoCall(t *testing.T) {
 func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
-	if d := h.answer(question("How?")).done(); d.Status != chat.RunGuardrailTriggered || d.Error.Code != chat.CodeGuardrail {
+	if d := h.answer(asks("How?")).done(); d.Status != chat.RunGuardrailTriggered || d.Error.Code != chat.CodeGuardrail {
 		t.Errorf("done = %+v", d)
 	}
 }
@@ -260,8 +260,8 @@ func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 		name string
 		req  chat.RunRequest
 	}{
-		{"an empty question", question(" \n")},
-		{"a question of a mebibyte", question(strings.Repeat("a", 1<<20))},
+		{"an empty question", asks(" \n")},
+		{"a question of a mebibyte", asks(strings.Repeat("a", 1<<20))},
 		{"an unknown toolset", chat.RunRequest{Message: "Hi", Toolset: "hammers"}},
 		{"an unknown tool", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{EnabledTools: []string{"hammer"}}}},
 		{"no steps", chat.RunRequest{Message: "Hi", Config: chat.RunConfig{MaxSteps: &none}}},
@@ -286,8 +286,8 @@ func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 func TestTooManyRunsAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
-	run := h.ask(question("Wait"))
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, question("Me too")); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
+	run := h.ask(asks("Wait"))
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("Me too")); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("err = %v", err)
 	}
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {

@@ -238,7 +238,7 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 func checkFault(t *testing.T, row faultRow, step int) {
 	remote, asked := provider(t, step, row.replies...)
 	h := newHouse(t, written.New(remote, written.Auto), withFallback)
-	got := h.answer(question(cmp.Or(row.ask, "How many days of paid holiday does an employee get?")))
+	got := h.answer(asks(cmp.Or(row.ask, "How many days of paid holiday does an employee get?")))
 	if want := max(row.asked, len(row.replies)); row.ends != replaced && int(asked.Load()) != want || row.asked > 0 && int(asked.Load()) != row.asked {
 		t.Errorf("the server was asked %d times, want %d", asked.Load(), want)
 	}

@@ -83,7 +83,7 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 				if tt.toolset == "cursor" {
 					cs = append([]llm.Call{read}, cs...)
 				}
-				req := question("What is known of it?")
+				req := asks("What is known of it?")
 				req.Toolset, req.DocumentIDs = tt.toolset, only
 				steps := h.used(unplanned(req), cs...)
 				s := steps[len(steps)-1]
@@ -112,7 +112,7 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 		})
 	}
 	narrowed := func(only string) string {
-		req := question("What is known of the coins?")
+		req := asks("What is known of the coins?")
 		req.DocumentIDs = []string{only}
 		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, req)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {

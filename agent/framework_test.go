@@ -75,19 +75,19 @@ func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 		req     chat.RunRequest
 		replies []scripted.Reply
 	}{
-		"one search":             {question("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says(goodAnswer)}},
-		"text before a call":     {question("How many days of holiday are there?"), []scripted.Reply{{Text: "Let me look.", Calls: []llm.Call{search("holiday")}}, says(goodAnswer)}},
-		"calls in parallel":      {question("How many days of holiday, and how is the roof?"), []scripted.Reply{calls(search("holiday"), search("roof"), call("grep_documents", `{"pattern":"slates"}`)), says(goodAnswer)}},
-		"calls that can't run":   {question("How many days of holiday are there?"), []scripted.Reply{calls(call("hammer", `{}`), llm.Call{Name: "search_documents", Malformed: "cut", Arguments: json.RawMessage(`{`)}, call("search_documents", `{"max_results":"many"}`)), calls(search("holiday")), says(goodAnswer)}},
-		"a cut turn":             {question("How many days of holiday are there?"), []scripted.Reply{cut, calls(search("holiday")), says(goodAnswer)}},
-		"an empty reply":         {question("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says(""), says(goodAnswer)}},
-		"no footnotes at first":  {question("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)}},
-		"nothing found":          {question("What is the capital of France?"), []scripted.Reply{calls(search("zzyzx")), says("Paris is the capital of France.")}},
-		"the same call again":    {question("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), calls(search("holiday")), calls(search("holiday")), says(goodAnswer)}},
+		"one search":             {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says(goodAnswer)}},
+		"text before a call":     {asks("How many days of holiday are there?"), []scripted.Reply{{Text: "Let me look.", Calls: []llm.Call{search("holiday")}}, says(goodAnswer)}},
+		"calls in parallel":      {asks("How many days of holiday, and how is the roof?"), []scripted.Reply{calls(search("holiday"), search("roof"), call("grep_documents", `{"pattern":"slates"}`)), says(goodAnswer)}},
+		"calls that can't run":   {asks("How many days of holiday are there?"), []scripted.Reply{calls(call("hammer", `{}`), llm.Call{Name: "search_documents", Malformed: "cut", Arguments: json.RawMessage(`{`)}, call("search_documents", `{"max_results":"many"}`)), calls(search("holiday")), says(goodAnswer)}},
+		"a cut turn":             {asks("How many days of holiday are there?"), []scripted.Reply{cut, calls(search("holiday")), says(goodAnswer)}},
+		"an empty reply":         {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says(""), says(goodAnswer)}},
+		"no footnotes at first":  {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), says("There are 28 days of holiday."), says(goodAnswer)}},
+		"nothing found":          {asks("What is the capital of France?"), []scripted.Reply{calls(search("zzyzx")), says("Paris is the capital of France.")}},
+		"the same call again":    {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), calls(search("holiday")), calls(search("holiday")), says(goodAnswer)}},
 		"a budget of turns":      {chat.RunRequest{Message: "How many days of holiday?", Config: chat.RunConfig{MaxSteps: &two}}, []scripted.Reply{calls(search("holiday")), calls(search("leave")), says(goodAnswer)}},
 		"a budget of retrievals": {chat.RunRequest{Message: "How many days of holiday?", Config: chat.RunConfig{MaxRetrievalCalls: &one}}, []scripted.Reply{calls(search("holiday")), calls(search("leave")), says(goodAnswer)}},
-		"a model that fails":     {question("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), fails(llm.KindAuth)}},
-		"a refusing provider":    {question("How?"), []scripted.Reply{{Text: "I can", Finish: llm.FinishFilter}}},
+		"a model that fails":     {asks("How many days of holiday are there?"), []scripted.Reply{calls(search("holiday")), fails(llm.KindAuth)}},
+		"a refusing provider":    {asks("How?"), []scripted.Reply{{Text: "I can", Finish: llm.FinishFilter}}},
 		"given text":             {chat.RunRequest{Message: "What is the code?", ContextText: "The door code is 4711."}, []scripted.Reply{says("The code is 4711 [1].")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
 	t.Parallel()
 	others(t, func(t *testing.T, drive Framework) {
 		h := newHouse(t, hanging{}, drivenBy(drive))
-		run := h.ask(question("Wait"))
+		run := h.ask(asks("Wait"))
 		h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 		if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
 			reply.Delay = 1 << 40
 			return reply
 		}), drivenBy(drive))
-		run = h.ask(question("How many days of holiday are there?"))
+		run = h.ask(asks("How many days of holiday are there?"))
 		h.follow(run.ID, func(p chat.Payload) bool {
 			s, ok := p.(chat.Step)
 			return ok && s.ToolName != "" && s.Status == chat.StatusComplete
@@ -166,12 +166,12 @@ func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), drivenBy(drive))
-			d := h.answer(question("How many days of holiday are there?")).done()
+			d := h.answer(asks("How many days of holiday are there?")).done()
 			if d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal || strings.Contains(d.Error.Message, "broken") {
 				t.Errorf("it ended %+v %+v", d, d.Error)
 			}
 			h.hire(scripted.New(calls(search("holiday")), says(goodAnswer)))
-			h.answer(question("How many days of holiday are there?")).answer()
+			h.answer(asks("How many days of holiday are there?")).answer()
 		})
 	}
 }

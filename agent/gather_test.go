@@ -100,7 +100,7 @@ func TestVerboseLoggingWritesTheStepsOfItsRunAlone(t *testing.T) {
 		return says(goodAnswer)
 	})
 	h := newHouse(t, model, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(out, nil)) })
-	quiet := h.ask(question("How many days of paid holiday are there?"))
+	quiet := h.ask(asks("How many days of paid holiday are there?"))
 	h.wait(quiet.ID)
 	yes := true
 	loud := h.ask(chat.RunRequest{Message: "How many days of paid holiday are there?", Config: chat.RunConfig{VerboseLogging: &yes}})
@@ -120,8 +120,8 @@ func TestVerboseLoggingWritesTheStepsOfItsRunAlone(t *testing.T) {
 func TestRunsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("paid holiday"), call("no_such_tool", `{}`)), says(goodAnswer)))
-	h.answer(question("How many days of paid holiday are there?")).answer()
-	h.answer(question("And once more?")).done()
+	h.answer(asks("How many days of paid holiday are there?")).answer()
+	h.answer(asks("And once more?")).done()
 	h.stop()
 	got := h.runs.Tally()
 	if got.Running != 0 || got.Ended[chat.RunCompleted].Times != 1 || got.Ended[chat.RunFailed].Times != 1 || got.Tokens.In != 200 {

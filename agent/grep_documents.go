@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/english"
 )
 
@@ -63,7 +64,7 @@ func grepDocuments() (*tool, error) {
 		name: "grep_documents", action: chat.ActionSearching, retrieval: true, cached: true,
 		doc: grepDocumentsDoc, schema: grepDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
 		doing: func(_ *desk, in grepDocumentsInput) string {
-			return "Looking for the exact text: " + shorten(in.Pattern, 100)
+			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)
 		},
 		do: func(ctx context.Context, d *desk, in grepDocumentsInput) (result, error) {
 			only, notes := d.only, []string(nil)

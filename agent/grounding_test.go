@@ -84,7 +84,7 @@ func TestWhatToolsReturnedMayBeSaidWithoutFootnotes(t *testing.T) {
 			t.Parallel()
 			model := stubborn(tt.first, tt.said)
 			h := newHouse(t, model)
-			a := h.answer(question(tt.asks)).answer()
+			a := h.answer(asks(tt.asks)).answer()
 			if a.Markdown != tt.said || !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence || a.Coverage.Searched != 0 {
 				t.Errorf("answer = %+v, want unsupported %q, confidence %v, 0 searched", a, tt.unsupported, tt.confidence)
 			}
@@ -117,10 +117,10 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 			"0 of 1 sentence is held by the given text. 1 sentence is in another language, so it could not be compared."},
 		{"a text to work on", chat.RunRequest{Message: "Shorten this text: The roof covering is in poor condition, and several slates are missing."}, []scripted.Reply{says(invented)},
 			[]string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
-		{"talk", question("Hello!"), []scripted.Reply{says("Hello! How can I help?")}, nil, 0.8, "The answer needs no documents. No sentence states anything to compare with the conversation."},
-		{"talk that goes on", question("Hello!"), []scripted.Reply{says("Hello! " + invented)}, []string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
-		{"a sum in the head", question("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8, "The answer needs no documents. 1 of 1 sentence is held by the calculation."},
-		{"a wrong sum", question("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 9")}, []string{"3 + 4 = 9"}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
+		{"talk", asks("Hello!"), []scripted.Reply{says("Hello! How can I help?")}, nil, 0.8, "The answer needs no documents. No sentence states anything to compare with the conversation."},
+		{"talk that goes on", asks("Hello!"), []scripted.Reply{says("Hello! " + invented)}, []string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
+		{"a sum in the head", asks("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8, "The answer needs no documents. 1 of 1 sentence is held by the calculation."},
+		{"a wrong sum", asks("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 9")}, []string{"3 + 4 = 9"}, 0, "The answer needs no documents. 0 of 1 sentence is held by the conversation."},
 		{"no footnotes wanted", chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{RequireCitations: &no}},
 			[]scripted.Reply{calls(search("holiday")), says("There are 28 days of paid holiday a year. " + invented)}, []string{invented}, 0.4,
 			"No footnotes were asked for. 1 of 2 sentences are held by the passages."},
@@ -151,9 +151,9 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 			Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
 		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(calls(call("calculate", `{"expression":"1+1"}`)), says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")), nil,
 			Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
-		{"the model did not", question("What lives in the cellar?"), scripted.New(says(lie)), nil, Refusal + " Nothing was searched."},
-		{"it did", question("What lives in the cellar?"), scripted.New(calls(search("zzyzx")), says(lie)), nil, lie},
-		{"the search failed", question("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), []func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
+		{"the model did not", asks("What lives in the cellar?"), scripted.New(says(lie)), nil, Refusal + " Nothing was searched."},
+		{"it did", asks("What lives in the cellar?"), scripted.New(calls(search("zzyzx")), says(lie)), nil, lie},
+		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), []func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
 			Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
 	h.hire(offline.New(), func(c *Config) { c.Library = searchless{c.Library} })
-	a = h.answer(question("What lives in the cellar?")).answer()
+	a = h.answer(asks("What lives in the cellar?")).answer()
 	if !strings.Contains(a.Markdown, "failed, so they may still hold it") || strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {
 		t.Errorf("after a search that failed: %q, coverage %+v", a.Markdown, a.Coverage)
 	}
@@ -194,7 +194,7 @@ func (mute) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, error
 func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
-	a := h.answer(question("What lives in the cellar?")).answer()
+	a := h.answer(asks("What lives in the cellar?")).answer()
 	if want := Refusal + " Nothing was searched. The time for this question was used up."; a.Markdown != want || a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}

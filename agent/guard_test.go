@@ -54,7 +54,7 @@ func TestAGuardedQuestionReachesNoModel(t *testing.T) {
 			t.Parallel()
 			model := scripted.New(says("no"))
 			h := newHouse(t, model, func(c *Config) { c.Guard = tt.guard })
-			got := h.answer(question(tt.question))
+			got := h.answer(asks(tt.question))
 			d := got.done()
 			if d.Status != chat.RunGuardrailTriggered || d.Error == nil || !strings.Contains(d.Error.Message, tt.says) || len(model.Requests()) != 0 {
 				t.Errorf("it ended %+v after %d requests", d, len(model.Requests()))
@@ -76,11 +76,11 @@ func TestAnAnswerThatNothingBacksIsHeldBack(t *testing.T) {
 	t.Parallel()
 	const wrong = "The canteen serves 400 lunches on Fridays [1]."
 	h := newHouse(t, scripted.New(calls(search("holiday")), says(wrong), says(goodAnswer)))
-	if got := h.answer(question("How many lunches are there?")); got.answer().Markdown != goodAnswer || got.step("review").Thought == "" {
+	if got := h.answer(asks("How many lunches are there?")); got.answer().Markdown != goodAnswer || got.step("review").Thought == "" {
 		t.Errorf("the repaired answer is %q", got.answer().Markdown)
 	}
 	h.hire(scripted.New(calls(search("holiday")), says(wrong), says("On Fridays 400 lunches are served [2].")))
-	got := h.answer(question("How many lunches are there?"))
+	got := h.answer(asks("How many lunches are there?"))
 	if d := got.done(); d.Status != chat.RunCitationValidationFailed || d.Error == nil || d.Error.Code != chat.CodeGuardrail || d.Error.Retryable {
 		t.Errorf("it ended %+v", d)
 	}

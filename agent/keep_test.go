@@ -53,7 +53,7 @@ func TestAHundredQuestionsInAnyTwentyFourHours(t *testing.T) {
 		h := newHouse(t, scripted.New())
 		h.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 100})
 		ask := func() error {
-			_, _, err := h.store.StartRun(t.Context(), "anna", question("Why?"), chat.Lease{Owner: "one", Until: time.Now().Add(time.Minute)})
+			_, _, err := h.store.StartRun(t.Context(), "anna", asks("Why?"), chat.Lease{Owner: "one", Until: time.Now().Add(time.Minute)})
 			return err
 		}
 		for i := range 100 {

@@ -32,7 +32,7 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 			time.Sleep(time.Duration(after)*time.Second + time.Millisecond)
 			died := time.Now()
 			dead := chat.Lease{Owner: "dead", Until: died.Add(30 * time.Second)}
-			run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, question("How many days of holiday are there?"), dead)
+			run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"), dead)
 			if err != nil {
 				t.Fatal(err)
 			}

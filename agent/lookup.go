@@ -7,6 +7,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/english"
 )
 
@@ -35,7 +36,7 @@ func lookup() (*tool, error) {
 		aliases: map[string]string{"document_id": "doc_id", "document": "doc_id", "title": "doc_id", "focus_query": "query"},
 		doing: func(d *desk, in lookupInput) string {
 			if in.Query != "" {
-				return "Looking into " + d.name(in.DocID) + " for: " + shorten(in.Query, 100)
+				return "Looking into " + d.name(in.DocID) + " for: " + text.Shorten(in.Query, 100)
 			}
 			return "Looking into " + d.name(in.DocID)
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -164,13 +165,13 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
 		return true, w.takeBack(ctx, step)
 	}
-	if refused(text) && !w.givenText() && w.asked.needsDocuments() && !w.looked() {
+	if refused(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.looked() {
 		return false, w.reviewUnsearched(ctx)
 	}
 	if w.givenText() || refused(text) || w.fell || w.restsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
-	if len(w.cite.list) > 0 && w.asked.reference != rework { // another language has other words than the passages
+	if len(w.cite.list) > 0 && w.asked.Reference != question.Rework { // another language has other words than the passages
 		return w.validate(ctx, r, text)
 	}
 	if !w.needsFootnotes() || w.restsOnTools(text) {
@@ -224,7 +225,7 @@ func (w *work) saidBefore(answer string) bool {
 }
 
 // needsFootnotes reports whether the answer must rest on passages, or say what tools returned: not so for talk and sums.
-func (w *work) needsFootnotes() bool { return w.mustCite() && w.asked.needsDocuments() }
+func (w *work) needsFootnotes() bool { return w.mustCite() && w.asked.NeedsDocuments() }
 
 // mustCite reports whether the answer needs footnotes.
 func (w *work) mustCite() bool {

@@ -358,6 +358,6 @@ func calls(cs ...llm.Call) scripted.Reply { return scripted.Reply{Calls: cs} }
 
 func says(text string) scripted.Reply { return scripted.Reply{Text: text} }
 
-func question(text string) chat.RunRequest { return chat.RunRequest{Message: text} }
+func asks(text string) chat.RunRequest { return chat.RunRequest{Message: text} }
 
 func queryFor(text string) corpus.Query { return corpus.Query{Text: text} }

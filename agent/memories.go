@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 const (
@@ -132,7 +133,7 @@ func (w *work) remember(ctx context.Context) error {
 		}
 		left -= tokens(p.Text)
 		w.desk.sources.remember(firstRecalled+i, p, doc)
-		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, shorten(title(doc), 80), doc.ID, shorten(p.Section, 120), p.Text)
+		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(title(doc), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
 	}
 	if shown.Len() > 0 {
 		w.history[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +

@@ -20,7 +20,7 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	session := readBefore(h)
-	req := question("Tell me more about that")
+	req := asks("Tell me more about that")
 	req.SessionID = session
 	const more = "Unused days may be carried over until 31 March of the following year [501]."
 	model := scripted.New(says(more))
@@ -46,7 +46,7 @@ func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	session := readBefore(h)
-	req := question("How many days of holiday was that again?")
+	req := asks("How many days of holiday was that again?")
 	req.SessionID = session
 	const again = "Every employee is entitled to 28 days of paid holiday in each calendar year."
 	h.hire(scripted.New(says(again), says(again)))
@@ -99,7 +99,7 @@ func TestLongRunsAreCompacted(t *testing.T) {
 		says("The paid holiday of the long document is told at great length [1]."))
 	h := newHouse(t, model, thinking(Thinking{ContextTokens: 1200}))
 	h.add("Long.md", "# Holidays\n\n"+strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100))
-	got := h.answer(question("How many days of paid holiday are there?"))
+	got := h.answer(asks("How many days of paid holiday are there?"))
 	got.answer()
 	s := got.step("compact")
 	if !strings.HasPrefix(s.Message, "Shortened") || s.Details["freed"].(float64) <= 0 {
@@ -112,7 +112,7 @@ func TestLongRunsAreCompacted(t *testing.T) {
 	if len(last[len(last)-1].Text) < 2000 {
 		t.Errorf("the last result was shortened: %s", last[len(last)-1].Text)
 	}
-	got2 := h.answer(question("Hello"))
+	got2 := h.answer(asks("Hello"))
 	if got2.has("compact") {
 		t.Error("a short run is compacted")
 	}
@@ -137,7 +137,7 @@ func BenchmarkRecollect(b *testing.B) {
 				h.wait(run.ID)
 			}
 			set := h.runs.box.sets[DefaultToolset]
-			next := chat.Run{ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID, Request: question("And unused days?")}
+			next := chat.Run{ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID, Request: asks("And unused days?")}
 			var worst time.Duration
 			for b.Loop() {
 				if !kept {

@@ -46,7 +46,7 @@ func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
 		{`{"author":{"name":"Ada"}}`, chat.StatusError, "“filters.author” must be a text, or a number, or true or false, or a list"},
 	} {
 		for _, tool := range []string{"metadata_search", "list_documents"} {
-			s := h.used(question("Which documents are there?"), call(tool, `{"filters":`+tt.filters+`}`))[0]
+			s := h.used(asks("Which documents are there?"), call(tool, `{"filters":`+tt.filters+`}`))[0]
 			var files []string
 			for _, name := range []string{"Minutes.md", "Old.md", "Valuation.md", "Survey.md", "Handbook.md"} {
 				if strings.Contains(string(s.ToolOutput), `"filename":"`+name+`"`) {

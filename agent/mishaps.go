@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -19,10 +20,10 @@ func (w *work) mendCall(ctx context.Context, e *llm.Error) error {
 		message, told = "The model's tool call could not be read again: asking for the answer", "Your tool calls can't be read. Answer now, in plain text, from what you have."
 	}
 	if e.Err != nil {
-		told += " The server said: " + shorten(strings.TrimSpace(e.Err.Error()), 300)
+		told += " The server said: " + text.Shorten(strings.TrimSpace(e.Err.Error()), 300)
 	}
 	step := w.phase("review", chat.ActionThinking, chat.StatusError, message)
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: shorten(e.Message, 200), Retryable: true}
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: text.Shorten(e.Message, 200), Retryable: true}
 	w.aside = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: told}}
 	return w.takeBack(ctx, step)
 }

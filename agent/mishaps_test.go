@@ -18,7 +18,7 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 		t.Parallel()
 		model := scripted.New(bad, calls(search("holiday")), says(goodAnswer))
 		h := newHouse(t, model)
-		got := h.answer(question("How many days of holiday are there?"))
+		got := h.answer(asks("How many days of holiday are there?"))
 		if a := got.answer(); a.Markdown != goodAnswer {
 			t.Errorf("answer %q", a.Markdown)
 		}
@@ -34,7 +34,7 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 		t.Parallel()
 		model := scripted.New(calls(search("holiday")), bad, bad, says(goodAnswer))
 		h := newHouse(t, model)
-		if a := h.answer(question("How many days of holiday are there?")).answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
+		if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 			t.Errorf("answer %+v", a)
 		}
 		if last := model.Requests()[3]; !last.NoTools {
@@ -44,7 +44,7 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 	t.Run("again and again", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return bad }), withFallback)
-		got := h.answer(question("How many days of paid holiday are there?"))
+		got := h.answer(asks("How many days of paid holiday are there?"))
 		if a := got.answer(); !strings.Contains(a.Markdown, "28 days") {
 			t.Errorf("answer %q", a.Markdown)
 		}
@@ -90,7 +90,7 @@ func TestAHistoryThatIsTooLongIsShortenedOnce(t *testing.T) {
 	long := scripted.Reply{Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation is too long for the model."}}
 	model := scripted.New(calls(search("holiday")), calls(search("notice period")), long, says(goodAnswer))
 	h := newHouse(t, model, withFallback)
-	got := h.answer(question("How many days of paid holiday are there?"))
+	got := h.answer(asks("How many days of paid holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer {
 		t.Errorf("answer %q", a.Markdown)
 	}

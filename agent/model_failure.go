@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -11,7 +12,7 @@ import (
 // words.
 func (w *work) failureOf(e *llm.Error) string {
 	if w.run.User == chat.LocalUser && e.Message != "" {
-		return fmt.Sprintf("The model %s can't answer: %s", w.model.Name(), shorten(e.Message, 200))
+		return fmt.Sprintf("The model %s can't answer: %s", w.model.Name(), text.Shorten(e.Message, 200))
 	}
 	reason, advice := told(e)
 	return fmt.Sprintf("The model %s can't answer, because %s: %s.", w.model.Name(), reason, advice)

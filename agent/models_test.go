@@ -104,7 +104,7 @@ func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
 	if seen := small.Requests(); len(seen) != 1 || !seen[0].NoTools {
 		t.Errorf("the small model was asked %d times", len(seen))
 	}
-	h.answer(question("How many days of holiday are there?")).answer()
+	h.answer(asks("How many days of holiday are there?")).answer()
 	if seen := large.Requests(); len(seen) != 2 || seen[0].NoTools {
 		t.Errorf("the large model was asked %d times", len(seen))
 	}
@@ -113,7 +113,7 @@ func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
 func TestAModelWithoutAPriceCostsNothingKnown(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)))
-	if a := h.answer(question("How many days of holiday are there?")).answer(); a.Cost != nil {
+	if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Cost != nil {
 		t.Errorf("cost %v", *a.Cost)
 	}
 }
@@ -146,7 +146,7 @@ func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
 		h := newHouse(t, named{main, "large"}, func(c *Config) {
 			c.Select, c.Prices, c.Thinking = named{cheap, "cheap"}, tt.prices, Thinking{Selection: SelectModel}
 		})
-		got := h.answer(question("How many days of holiday are there?"))
+		got := h.answer(asks("How many days of holiday are there?"))
 		if len(cheap.Requests()) == 0 || len(main.Requests()) == 0 {
 			t.Fatalf("asked %d and %d times", len(cheap.Requests()), len(main.Requests()))
 		}

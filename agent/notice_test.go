@@ -39,7 +39,7 @@ func TestAnOptionThatTheModelDoesNotTakeIsSaid(t *testing.T) {
 		{"a seed and a high temperature", chat.RunConfig{Seed: &seed, Temperature: &warm},
 			[]string{"claude takes no seed: the same seed does not give the same answer with it", "claude takes a temperature of 1 at most: it got 1"}},
 	} {
-		req := question("How many days of paid holiday does an employee get?")
+		req := asks("How many days of paid holiday does an employee get?")
 		req.Config = tt.config
 		got := h.answer(req)
 		var said []string

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
@@ -18,14 +19,14 @@ const mostNamed = 8
 // openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the question asks for
 // something else, or the run may not open documents.
 func (w *work) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
-	question := strings.TrimSpace(w.run.Request.Message)
-	if w.givenText() || len(question) > 400 || !w.thinks(featurePaths) || w.set.find("open_document") == nil {
+	asked := strings.TrimSpace(w.run.Request.Message)
+	if w.givenText() || len(asked) > 400 || !w.thinks(featurePaths) || w.set.find("open_document") == nil {
 		return nil, false, nil
 	}
 	var said string
-	if number, cited := citedToOpen(question); cited {
+	if number, cited := question.CitationToOpen(asked); cited {
 		said, err = w.openCited(ctx, number)
-	} else if name, sure := documentToOpen(question); name != "" {
+	} else if name, sure := question.DocumentToOpen(asked); name != "" {
 		said, err = w.openNamed(ctx, name, sure)
 	}
 	if err != nil || said == "" {
@@ -100,7 +101,7 @@ func (w *work) openNamed(ctx context.Context, name string, sure bool) (said stri
 	for i, d := range docs {
 		names[i] = text.EscapeMarkdown(filename(d))
 	}
-	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(shorten(name, 80)), either(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
+	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), either(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
 }
 
 // opened makes the call that opens a source, and says whether it did.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -17,7 +18,7 @@ func TestWhatIsAskedForIsOpened(t *testing.T) {
 	h := newHouse(t, scripted.New())
 	for name, model := range map[string]llm.Model{"offline": offline.New(), "scripted": scripted.New()} {
 		h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
-		first := h.ask(question("How many days of paid holiday are there?"))
+		first := h.ask(asks("How many days of paid holiday are there?"))
 		session, cited := first.SessionID, h.wait(first.ID).answer().Citations[0]
 		h.hire(model)
 		for _, tt := range []struct{ ask, said, url string }{
@@ -32,7 +33,7 @@ func TestWhatIsAskedForIsOpened(t *testing.T) {
 			{"Open the document Treaty", "There is no document called “Treaty”. There are Handbook.md and Survey.md.", ""},
 			{"open treaty_of_1815.pdf", `There is no document called “treaty_of_1815.pdf”. There are Handbook.md and Survey.md.`, ""},
 		} {
-			req := question(tt.ask)
+			req := asks(tt.ask)
 			req.SessionID = session
 			got := h.answer(req)
 			a := got.answer()
@@ -58,8 +59,8 @@ func TestOtherQuestionsWithOpenAreAnswered(t *testing.T) {
 		"Open questions of the survey", "What does footnote 1 say?", "Open the document that mentions the roof", "Open [1] and compare it with [2]",
 		"How do I open a bank account?", "Which sources are open?", "Open the window before you light the boiler",
 	} {
-		_, cited := citedToOpen(q)
-		if _, sure := documentToOpen(q); cited || sure {
+		_, cited := question.CitationToOpen(q)
+		if _, sure := question.DocumentToOpen(q); cited || sure {
 			t.Errorf("%q is taken for an order to open a source (%v) or a document (%v)", q, cited, sure)
 		}
 	}
@@ -69,7 +70,7 @@ func TestNothingToOpenYet(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.hire(scripted.New())
-	if a := h.answer(question("Open citation 1")).answer(); a.Markdown != "There is no footnote to open yet: ask a question about your documents first." {
+	if a := h.answer(asks("Open citation 1")).answer(); a.Markdown != "There is no footnote to open yet: ask a question about your documents first." {
 		t.Errorf("answered %q", a.Markdown)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 )
 
 //go:embed open_document.md
@@ -69,7 +70,7 @@ func openDocument() (*tool, error) {
 				where = fmt.Sprintf(" at page %d", out.Page)
 			}
 			return result{
-				message: "Opened " + out.Filename + where, summary: shorten(in.Reason, 120), details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
+				message: "Opened " + out.Filename + where, summary: text.Shorten(in.Reason, 120), details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
 				output: func(numberer) any { return out },
 				effect: func(d *desk) { d.sources.open() },
 			}, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/english"
 	"footnote/llm"
 	"footnote/mcp"
@@ -63,7 +64,7 @@ func outsideTool(client *mcp.Client, t *mcp.Tool) *tool {
 	return &tool{
 		name: t.Name, action: chat.ActionExploring, bare: true, acts: true, verbatim: true, approve: t.Approve, timeout: t.Timeout, schema: resolved(t.Schema),
 		spec:  llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
-		doing: func(*desk, json.RawMessage) string { return "Calling " + shorten(name, 120) },
+		doing: func(*desk, json.RawMessage) string { return "Calling " + text.Shorten(name, 120) },
 		do: func(ctx context.Context, _ *desk, args json.RawMessage) (result, error) {
 			got, err := client.Call(ctx, t, args)
 			if err != nil {
@@ -74,7 +75,7 @@ func outsideTool(client *mcp.Client, t *mcp.Tool) *tool {
 			}
 			out := outsideOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
 			return result{
-				message: "Called " + shorten(name, 120), summary: english.Count(len(got.Text)+len(got.Data), "byte"),
+				message: "Called " + text.Shorten(name, 120), summary: english.Count(len(got.Text)+len(got.Data), "byte"),
 				output: func(numberer) any { return out },
 			}, nil
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
@@ -14,13 +15,13 @@ import (
 func (w *work) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}
 	switch {
-	case w.asked.Type == typeGeneral && isTalk(w.run.Request.Message):
+	case w.asked.Type == question.General && question.IsTalk(w.run.Request.Message):
 		c.path, c.message, c.why = "talk", "General talk: nothing to search for", "No document can answer this."
 		return c, true, nil
-	case w.asked.reference == rework:
+	case w.asked.Reference == question.Rework:
 		c.path, c.message, c.why = "transform", "Working on the last answer: nothing to search for", "The question wants the last answer in another form."
 		return c, true, nil
-	case w.asked.Type == typeGeneral:
+	case w.asked.Type == question.General:
 		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for", "The text to work on is given."
 		return c, true, nil
 	case w.set.searcher() == nil && w.reader() == nil:
@@ -63,8 +64,8 @@ func (w *work) citedBefore() (chat.Citation, bool) {
 
 // namedPath searches within the document that a question names, then reads it.
 func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
-	names := append(fileNames(w.run.Request.Message, 3), documentIDs(w.run.Request.Message)...)
-	if w.asked.Type != typeSpecific || len(names) > 1 || isComparison(w.run.Request.Message) {
+	names := append(question.FileNames(w.run.Request.Message, 3), question.DocumentIDs(w.run.Request.Message)...)
+	if w.asked.Type != question.SpecificDocument || len(names) > 1 || question.IsComparison(w.run.Request.Message) {
 		return choice{}, false, nil
 	}
 	doc := w.titled

@@ -30,7 +30,7 @@ func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, scripted.New(read, says(tt.says), says(tt.says)))
-			got := h.answer(question("How many days of holiday are there?"))
+			got := h.answer(asks("How many days of holiday are there?"))
 			a := got.answer()
 			if plain := footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want || got.text() != a.Markdown {
 				t.Errorf("answer = %q\nshown %q\nwant %q", a.Markdown, got.text(), tt.want)
@@ -56,7 +56,7 @@ func TestAnAnswerThatIsMostlyFromElsewhereIsHeldBackAllTheSame(t *testing.T) {
 	for _, says2 := range []string{mostly, "There are 29 days of paid holiday a year.", "Employees are not entitled to 28 days of paid holiday a year.",
 		"A year has holiday weather in paid hotels.", "Holiday."} {
 		h := newHouse(t, scripted.New(calls(search("holiday")), says(says2), says(says2)))
-		if got := h.answer(question("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
+		if got := h.answer(asks("How many days of holiday are there?")); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {
 			t.Errorf("%q ended as %s and shows %q", says2, got.done().Status, got.text())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
@@ -19,7 +20,7 @@ import (
 // {"sub_queries": [{query, reasoning, depends_on, status}]}.
 type plan struct {
 	step  chat.Step
-	parts []subQuery
+	parts []question.SubQuery
 	calls map[string]int // calls that search for a part, by id
 }
 
@@ -28,13 +29,13 @@ type plan struct {
 func (w *work) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case w.givenText(), wanted != nil && !*wanted, !w.asked.needsDocuments(), w.set.searcher() == nil, !w.thinks(featurePlan):
+	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.searcher() == nil, !w.thinks(featurePlan):
 		return nil
 	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
 		return nil
 	}
 	begun := time.Now()
-	parts, by, note := split(w.run.Request.Message, w.asked), "rules", ""
+	parts, by, note := question.Split(w.run.Request.Message, w.asked), "rules", ""
 	var spent *chat.Tokens
 	if w.modelPlans() {
 		said, used, err := w.consult(ctx, planPrompt(w))
@@ -137,17 +138,17 @@ func over(s chat.Status) bool { return s != chat.StatusPending && s != chat.Stat
 func (p *plan) query(i int) string {
 	part := p.parts[i]
 	words := []string{part.Query}
-	if leans(part.Query) {
-		own := keywords(part.Query)
+	if question.NeedsContext(part.Query) {
+		own := question.Keywords(part.Query)
 		for _, on := range part.DependsOn {
-			for _, word := range keywords(p.parts[on].Query) {
+			for _, word := range question.Keywords(p.parts[on].Query) {
 				if !slices.Contains(own, word) && len(words) < 6 {
 					words = append(words, word)
 				}
 			}
 		}
 	}
-	return shorten(strings.Join(words, " "), 1000)
+	return text.Shorten(strings.Join(words, " "), 1000)
 }
 
 // tick notes that a call which searches for a part began or ended, and adds the plan's new state to what is emitted.
@@ -175,10 +176,10 @@ func (p *plan) partOf(a *attempt) int {
 	if json.Unmarshal(a.args, &in) != nil || in.Query == "" {
 		return -1
 	}
-	searched := keywords(in.Query)
+	searched := question.Keywords(in.Query)
 	best, most := -1, 0.5
 	for i, part := range p.parts {
-		wanted := keywords(part.Query)
+		wanted := question.Keywords(part.Query)
 		shared := 0
 		for _, word := range wanted {
 			if slices.Contains(searched, word) {
@@ -282,7 +283,7 @@ func (p *plan) told(searched bool) string {
 // resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again.
 func (w *work) resumePlan(s *chat.Step) {
 	var out struct {
-		Parts []subQuery `json:"sub_queries"`
+		Parts []question.SubQuery `json:"sub_queries"`
 	}
 	if s == nil || json.Unmarshal(s.ToolOutput, &out) != nil || len(out.Parts) == 0 {
 		return

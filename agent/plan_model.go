@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/english"
 	"footnote/llm"
 )
@@ -16,26 +18,26 @@ var planDoc string
 
 // planPrompt asks a model to take the question apart.
 func planPrompt(w *work) []llm.Message {
-	system := strings.ReplaceAll(planDoc, "{{parts}}", strconv.Itoa(maxParts))
+	system := strings.ReplaceAll(planDoc, "{{parts}}", strconv.Itoa(question.MaxParts))
 	messages := append([]llm.Message{{Role: llm.RoleSystem, Text: system}}, w.past.messages...)
 	return append(messages, llm.Message{Role: llm.RoleUser, Text: w.run.Request.Message})
 }
 
 // readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used is the question
 // itself, and the text says why.
-func readPlan(said, question string) (parts []subQuery, why string) {
+func readPlan(said, asked string) (parts []question.SubQuery, why string) {
 	parts, why = partsIn(said)
 	if why == "" {
 		why = checkParts(parts)
 	}
 	if why != "" {
-		return undivided(question), why
+		return question.Undivided(asked), why
 	}
 	return parts, ""
 }
 
 // partsIn finds the list in a reply, whatever stands around it.
-func partsIn(said string) (parts []subQuery, why string) {
+func partsIn(said string) (parts []question.SubQuery, why string) {
 	const malformed = "The model's plan was no list of sub-queries: the question is searched for as it is."
 	at := strings.IndexAny(said, "[{")
 	if at < 0 {
@@ -62,13 +64,13 @@ func partsIn(said string) (parts []subQuery, why string) {
 	var plain []string
 	if json.Unmarshal(raw, &plain) == nil {
 		for _, q := range plain {
-			parts = append(parts, subQuery{Query: q})
+			parts = append(parts, question.SubQuery{Query: q})
 		}
 	} else if json.Unmarshal(raw, &parts) != nil {
 		return nil, malformed
 	}
 	for i := range parts {
-		parts[i].Query, parts[i].Reasoning = shorten(parts[i].Query, 1000), shorten(parts[i].Reasoning, 300)
+		parts[i].Query, parts[i].Reasoning = text.Shorten(parts[i].Query, 1000), text.Shorten(parts[i].Reasoning, 300)
 		parts[i].Status = chat.StatusPending
 		if parts[i].DependsOn == nil {
 			parts[i].DependsOn = []int{}
@@ -78,8 +80,8 @@ func partsIn(said string) (parts []subQuery, why string) {
 }
 
 // checkParts says what is wrong with a list of parts, nothing if it can be worked through.
-func checkParts(parts []subQuery) string {
-	if len(parts) == 0 || len(parts) > 2*maxParts {
+func checkParts(parts []question.SubQuery) string {
+	if len(parts) == 0 || len(parts) > 2*question.MaxParts {
 		return "The model's plan has " + english.Count(len(parts), "part") + ": the question is searched for as it is."
 	}
 	for _, part := range parts {

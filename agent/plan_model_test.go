@@ -1,10 +1,13 @@
 package agent
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"footnote/agent/question"
 )
 
 func TestReadPlan(t *testing.T) {
@@ -37,7 +40,7 @@ func TestReadPlan(t *testing.T) {
 		{"far too many", "[" + strings.TrimSuffix(strings.Repeat(`{"query":"a"},`, 11), ",") + "]", self, "11 parts"},
 	} {
 		parts, why := readPlan(tt.said, "the question")
-		if diff := cmp.Diff(tt.want, inShort(parts)); diff != "" || !strings.Contains(why, tt.why) || (why == "") != (tt.why == "") {
+		if diff := cmp.Diff(tt.want, partsInShort(parts)); diff != "" || !strings.Contains(why, tt.why) || (why == "") != (tt.why == "") {
 			t.Errorf("%s: %q (-want +got):\n%s", tt.name, why, diff)
 		}
 		for _, p := range parts {
@@ -46,4 +49,17 @@ func TestReadPlan(t *testing.T) {
 			}
 		}
 	}
+}
+
+// partsInShort writes parts as "query <- prerequisites".
+func partsInShort(parts []question.SubQuery) []string {
+	var out []string
+	for _, p := range parts {
+		s := p.Query
+		if len(p.DependsOn) > 0 {
+			s += fmt.Sprintf(" <- %v", p.DependsOn)
+		}
+		out = append(out, s)
+	}
+	return out
 }

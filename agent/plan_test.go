@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -19,7 +20,7 @@ import (
 func partsOf(t *testing.T, s chat.Step) []string {
 	t.Helper()
 	var out struct {
-		Parts []subQuery `json:"sub_queries"`
+		Parts []question.SubQuery `json:"sub_queries"`
 	}
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil {
 		t.Fatalf("plan = %s, %v", s.ToolOutput, err)
@@ -43,7 +44,7 @@ func decomposed(text string) chat.RunRequest {
 func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
-	got := h.answer(question("Compare the roof condition and paid holiday"))
+	got := h.answer(asks("Compare the roof condition and paid holiday"))
 	a := got.answer()
 	if len(a.Citations) < 2 || !strings.Contains(a.Markdown, "28 days") || !strings.Contains(a.Markdown, "poor condition") {
 		t.Errorf("answer = %q", a.Markdown)
@@ -78,7 +79,7 @@ func TestWhoIsNotAskedMakesNoPlan(t *testing.T) {
 		name string
 		req  chat.RunRequest
 	}{
-		{"a simple question", question("How many days of paid holiday are there?")},
+		{"a simple question", asks("How many days of paid holiday are there?")},
 		{"a complex one, switched off", chat.RunRequest{Message: "Compare the roof and holidays", Config: chat.RunConfig{EnableQueryDecomposition: &off}}},
 		{"talk", decomposed("Hello there!")},
 		{"a given text", chat.RunRequest{Message: "Compare the roof and holidays", ContextText: "The roof is red.", Config: decomposed("").Config}},
@@ -167,7 +168,7 @@ func TestWithoutBeingAskedAModelGetsThePartsAndNoFurtherCall(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("paid holiday entitlement")), says(goodAnswer))
 	h := newHouse(t, model)
-	got := h.answer(question("Compare paid holiday and roof guarantee"))
+	got := h.answer(asks("Compare paid holiday and roof guarantee"))
 	got.answer()
 	if first := model.Requests()[0]; len(first.Messages) != 2 || !strings.Contains(first.Messages[0].Text, "- paid holiday\n- roof guarantee\n") {
 		t.Errorf("first request = %+v", first.Messages)
@@ -189,7 +190,7 @@ func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
 		{"not answered at all", "leave per year", Refusal, []string{"paid holiday: skipped", "sick note: skipped"}},
 	} {
 		h := newHouse(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))
-		got := h.answer(question("Compare paid holiday and sick note"))
+		got := h.answer(asks("Compare paid holiday and sick note"))
 		got.answer()
 		if diff := cmp.Diff(tt.want, partsOf(t, got.step("plan"))); diff != "" {
 			t.Errorf("%s: parts (-want +got):\n%s", tt.name, diff)
@@ -215,7 +216,7 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 	ctx := t.Context()
 	h := newHouse(t, offline.New())
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
-	run, _, err := h.store.StartRun(ctx, chat.LocalUser, question("Compare the roof condition and paid holiday"), dead)
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("Compare the roof condition and paid holiday"), dead)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/english"
@@ -36,7 +37,7 @@ func fence(nonce, body string) string {
 }
 
 // prompt is the history that a run begins with: the rules, the conversation so far, and the question.
-func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
+func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
 	var system strings.Builder
 	fill := strings.NewReplacer(
 		"{{nonce}}", nonce, "{{refusal}}", Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
@@ -50,10 +51,10 @@ func prompt(run chat.Run, role string, budget chat.Budget, a analysis, past reco
 		if len(past.documents) > 0 {
 			system.WriteString("\nThe user's last answer rested on these documents, in this order (“the second one” means the second of them):\n")
 			for i, doc := range past.documents {
-				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, shorten(doc.Title, 120), doc.DocumentID)
+				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, text.Shorten(doc.Title, 120), doc.DocumentID)
 			}
 		}
-		if hint := a.hint(); hint != "" {
+		if hint := a.Hint(); hint != "" {
 			system.WriteString("\nWhat simple rules make of the question, to be used or not: " + hint)
 		}
 		system.WriteString(addedContextPrompt(nonce, run.Request))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/llm"
 )
 
@@ -59,7 +60,7 @@ func (w *work) byProperties(c choice) (choice, bool) {
 		return choice{}, false
 	}
 	c.opening, c.message, c.why = []llm.Call{call}, "Chose metadata_search by rules", "It asks for documents by what is known about them."
-	if filesOf.MatchString(w.run.Request.Message) && len(keywords(rest)) == 0 {
+	if question.FilesOf.MatchString(w.run.Request.Message) && len(question.Keywords(rest)) == 0 {
 		return c, true
 	}
 	if tool := w.set.searcher(); tool != nil {

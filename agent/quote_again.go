@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
 )
@@ -19,7 +20,7 @@ const onlyQuotes = "Without a language model I can't put it in other words, only
 // quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer quoted. It searches
 // nothing. ok is false when that is not so, or when nothing is left of what was quoted.
 func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
-	about := w.asked.reference == rework || w.asked.reference == asksWhy
+	about := w.asked.Reference == question.Rework || w.asked.Reference == question.AsksWhy
 	if !about || !w.fell || w.givenText() || !w.thinks(featurePaths) || len(w.past.citations) == 0 {
 		return false, nil
 	}

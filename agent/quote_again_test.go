@@ -17,7 +17,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 	const quote = "Every employee is entitled to 28 days of paid holiday a year, including public holidays."
 	for _, message := range []string{"Explain that in simple terms", "shorter please", "as a list", "say that in German", "why?", "what do you mean by that?", "Shorten your last answer"} {
 		h.hire(offline.New())
-		req := question(message)
+		req := asks(message)
 		req.SessionID = session
 		got := h.answer(req)
 		a := got.answer()
@@ -30,7 +30,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 	}
 	h.hire(offline.New())
 	for _, message := range []string{"shorter please", "why?"} {
-		if a := h.answer(question(message)).answer(); strings.Contains(a.Markdown, onlyQuotes) {
+		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, onlyQuotes) {
 			t.Errorf("%s, as a first question: %q", message, a.Markdown)
 		}
 	}
@@ -53,7 +53,7 @@ func TestAModelWorksOnItsLastAnswerWithoutSearching(t *testing.T) {
 		session := readBefore(h)
 		model := scripted.New(tt.replies...)
 		h.hire(model)
-		req := question(tt.message)
+		req := asks(tt.message)
 		req.SessionID = session
 		got := h.answer(req)
 		a := got.answer()

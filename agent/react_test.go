@@ -54,7 +54,7 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 		if tt.first != nil {
 			cs = append(cs, *tt.first)
 		}
-		req := question("What about the " + tt.name + "?")
+		req := asks("What about the " + tt.name + "?")
 		req.Config.EnabledTools = all
 		steps := h.used(req, append(cs, tt.call)...)
 		s := steps[len(steps)-1]
@@ -146,7 +146,7 @@ func TestFinishIsHeldToTheSameRulesAsText(t *testing.T) {
 func TestAThresholdThatNothingReachesSaysHowNearTheBestCame(t *testing.T) {
 	t.Parallel()
 	h := newSemanticHouse(t, scripted.New())
-	req := question("What about slates?")
+	req := asks("What about slates?")
 	req.Toolset = "strategy"
 	steps := h.used(req, call("semantic_search", `{"query":"slates missing on the north slope","min_score":0.99}`),
 		call("semantic_search", `{"query":"slates missing on the north slope","min_score":0.05,"top_k":1}`))
@@ -162,7 +162,7 @@ func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("generate_answer", `{}`)), calls(search("paid holiday")), calls(call("generate_answer", `{}`)), says(goodAnswer))
 	h := newHouse(t, model)
-	req := question("How many days of holiday are there?")
+	req := asks("How many days of holiday are there?")
 	req.Config.EnabledTools = []string{"search_documents", "generate_answer"}
 	got := h.answer(req)
 	if a := got.answer(); a.Markdown != goodAnswer || a.StopReason != chat.StopAnswered {

@@ -143,8 +143,8 @@ func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
 		planned any // by whom; nil: there is no plan
 		judged  bool
 	}{
-		{"a complex question", question(complicated), []scripted.Reply{plan, says("There are 28 days of paid holiday a year [1]."), judges("Good.", 0.8)}, "model", true},
-		{"a simple one is begun by rules, then judged", question("How many days of paid holiday are there?"), []scripted.Reply{says(goodAnswer), judges("Good.", 0.8)}, nil, true},
+		{"a complex question", asks(complicated), []scripted.Reply{plan, says("There are 28 days of paid holiday a year [1]."), judges("Good.", 0.8)}, "model", true},
+		{"a simple one is begun by rules, then judged", asks("How many days of paid holiday are there?"), []scripted.Reply{says(goodAnswer), judges("Good.", 0.8)}, nil, true},
 		{"switched off", chat.RunRequest{Message: complicated, Config: chat.RunConfig{EnableQueryDecomposition: &off, EnableSelfEvaluation: &off}}, []scripted.Reply{calls(llm.Call{ID: "h", Name: "hybrid_search", Arguments: []byte(`{"query":"paid holiday"}`)}), says(goodAnswer)}, nil, false},
 	} {
 		model := scripted.New(tt.replies...)
@@ -161,7 +161,7 @@ func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
 		}
 	}
 	h := newHouse(t, offline.New())
-	req := question("How many days of paid holiday are there?")
+	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "strategy"
 	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
 		t.Errorf("without a model: %q", a.SelfEvaluation)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
@@ -39,13 +40,13 @@ func (w *work) refine(ctx context.Context) error {
 }
 
 // otherWords is another wording of a question than those tried: its content words, then those of them that say most.
-func otherWords(a analysis, tried []string) string {
+func otherWords(a question.Analysis, tried []string) string {
 	most := slices.Clone(a.Keywords)
 	slices.SortStableFunc(most, func(x, y string) int { return len(y) - len(x) })
 	for _, words := range [][]string{a.Keywords, a.Entities, most[:(len(most)+1)/2]} {
 		query := strings.Join(words, " ")
 		if query != "" && !slices.ContainsFunc(tried, func(t string) bool { return sameWords(t, query) }) {
-			return shorten(query, 1000)
+			return text.Shorten(query, 1000)
 		}
 	}
 	return ""
@@ -53,7 +54,7 @@ func otherWords(a analysis, tried []string) string {
 
 // sameWords reports whether two queries have the same content words.
 func sameWords(a, b string) bool {
-	x, y := keywords(a), keywords(b)
+	x, y := question.Keywords(a), question.Keywords(b)
 	slices.Sort(x)
 	slices.Sort(y)
 	return slices.Equal(x, y)
@@ -88,7 +89,7 @@ func (w *work) suffices() bool {
 // rescue searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (w *work) rescue(ctx context.Context) (bool, error) {
 	tool := w.set.searcher()
-	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.needsDocuments() || !w.desk.sources.isEmpty() ||
+	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.desk.sources.isEmpty() ||
 		w.retrievals >= w.budget.RetrievalCalls || w.now.Err() != nil || w.late() {
 		return false, nil
 	}

@@ -174,5 +174,5 @@ func firstSentences(said string) string {
 	if spans := text.Sentences(said); len(spans) > 0 {
 		said = string([]rune(said)[spans[0][0]:spans[min(len(spans), judgementSentences)-1][1]])
 	}
-	return shorten(said, longestJudgement)
+	return text.Shorten(said, longestJudgement)
 }

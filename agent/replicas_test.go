@@ -152,7 +152,7 @@ func TestAWishReachesTheServerThatWorksOnTheRun(t *testing.T) {
 				if row.waits {
 					run, call = h.waits()
 				} else {
-					run = h.ask(question("How many days of holiday are there?"))
+					run = h.ask(asks("How many days of holiday are there?"))
 					h.follow(run.ID, func(p chat.Payload) bool {
 						return p.Kind() == chat.KindRunStarted && row.name == "cancel" || isSearched(p)
 					})
@@ -229,7 +229,7 @@ func TestAWishOutlivesTheServerThatItReached(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, thenHangs(), among("one"))
 	two := h.another("two", hanging{}) // answers when it has to
-	run := h.ask(question("How many days of holiday are there?"))
+	run := h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isSearched)
 	h.runs.mu.Lock()
 	handle := h.runs.active[run.ID]
@@ -265,7 +265,7 @@ func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
 	}
 	h.hire(scripted.New(calls(search("holiday"))), slowly, among("one"))
 	two := h.another("two", hanging{text: "There"}, slowly)
-	run := h.ask(question("How many days of holiday are there?"))
+	run := h.ask(asks("How many days of holiday are there?"))
 	<-begun
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.runs.Stop(context.WithoutCancel(t.Context())) }()
@@ -344,7 +344,7 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(), among("one"))
 	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
-	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, question("How many days of holiday are there?"), h.runs.lease())
+	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"), h.runs.lease())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 func TestAStopIsNoCrash(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
-	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, question("How many days of holiday are there?"), chat.Lease{Owner: "stopped"})
+	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"), chat.Lease{Owner: "stopped"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/english"
 	"footnote/llm"
 )
@@ -163,7 +164,7 @@ func followUps(all []source, cited []int, question string) []string {
 			continue
 		}
 		seen[h] = true
-		if out = append(out, fmt.Sprintf("What does %s say about “%s”?", shorten(title(src.document), 60), h)); len(out) == 3 {
+		if out = append(out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(title(src.document), 60), h)); len(out) == 3 {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/english"
 )
 
@@ -40,7 +41,7 @@ func rerankDocuments() (*tool, error) {
 		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,
 		doc: rerankDocumentsDoc, schema: rerankDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
 		doing: func(_ *desk, in rerankDocumentsInput) string {
-			return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + shorten(in.Query, 100)
+			return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + text.Shorten(in.Query, 100)
 		},
 		do: func(ctx context.Context, d *desk, in rerankDocumentsInput) (result, error) {
 			docs, notes, err := d.findAll(ctx, in.DocIDs)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -44,11 +45,11 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 	}
 	t := r.joined(ctx, set).find(steps[at].ToolName)
 	if t == nil || t.ends {
-		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
+		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + text.Shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
 	}
 	args, err := t.normalise(input, old.Request.Config.RetrievalTopK)
 	if err != nil {
-		return run, false, invalid("%s does not take this input: %s", t.name, shorten(err.Error(), 400)+".")
+		return run, false, invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
 	}
 	if t.fails != nil {
 		if err := t.fails(args); err != nil {

@@ -60,7 +60,7 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 		says("The roof covering is in poor condition [1]."),
 	)
 	h := newHouse(t, model)
-	first := h.answer(question("What is the condition of the roof?"))
+	first := h.answer(asks("What is the condition of the roof?"))
 	before := first.answer()
 	edited := first.step("read_document")
 	second := h.rerun(first.runID, edited.CallID, `{"document_id":"Handbook.md"}`)
@@ -127,7 +127,7 @@ func TestNumbersOfPassagesGoOnWhereTheRepeatedStepsEnd(t *testing.T) {
 		says("The roof covering is in poor condition [1]. Employees have 28 days of paid holiday [2]."),
 	)
 	h := newHouse(t, model, func(*Config) {})
-	first := h.answer(question("What is the condition of the roof?"))
+	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("read_document").CallID, `{"doc_id":"Survey.md","focus_query":"damp"}`)
 	if a := second.answer(); a.Citations[0].Quote != first.answer().Citations[0].Quote {
 		t.Errorf("[1] means %q, before %q", a.Citations[0].Quote, first.answer().Citations[0].Quote)
@@ -137,7 +137,7 @@ func TestNumbersOfPassagesGoOnWhereTheRepeatedStepsEnd(t *testing.T) {
 func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
-	first := h.answer(question("What is the condition of the roof?"))
+	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("search_documents").CallID, `{"query":"paid holiday days"}`)
 	second.answer()
 	if s := second.step("search_documents"); !strings.Contains(string(s.ToolOutput), "Handbook") || strings.Contains(string(s.ToolOutput), "Survey") {
@@ -152,7 +152,7 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("search_documents", `{"query":"roof condition"}`), call("calculate", `{"expression":"2+2"}`)), says("The roof covering is in poor condition [1]."))
 	h := newHouse(t, model)
-	first := h.answer(question("What is the condition of the roof?"))
+	first := h.answer(asks("What is the condition of the roof?"))
 	search, sum := first.step("search_documents").CallID, first.step("calculate").CallID
 	for _, tt := range []struct {
 		name, call, input string
@@ -177,7 +177,7 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 		}
 	}
 	busy := newHouse(t, thenHangs())
-	run := busy.ask(question("How many days of holiday are there?"))
+	run := busy.ask(asks("How many days of holiday are there?"))
 	log := busy.follow(run.ID, isSearched)
 	searched := transcript{t, run.ID, log}.step("search_documents")
 	_, _, err := busy.runs.Rerun(t.Context(), chat.Local, run.ID, searched.CallID, json.RawMessage(`{"query":"x"}`), "")
@@ -195,7 +195,7 @@ func TestARunFromAStepIsCarriedOnAfterARestart(t *testing.T) {
 		says("Employees have 28 days of paid holiday a year [1]."),
 	)
 	h := newHouse(t, model)
-	first := h.answer(question("What is the condition of the roof?"))
+	first := h.answer(asks("What is the condition of the roof?"))
 	search := first.step("search_documents")
 	from := &chat.From{RunID: first.runID, CallID: search.CallID, Tool: "search_documents", Input: json.RawMessage(`{"max_results":10,"query":"holiday"}`)}
 	old, err := h.store.Run(t.Context(), chat.Local, first.runID)

@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 //go:embed retrieve.md
@@ -39,4 +40,4 @@ func retrieve() (*tool, error) {
 	}.build()
 }
 
-func searchingFor(query string) string { return "Searching for: " + shorten(query, 120) }
+func searchingFor(query string) string { return "Searching for: " + text.Shorten(query, 120) }

@@ -7,6 +7,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 //go:embed retrieve_more.md
@@ -30,7 +31,7 @@ func retrieveMore() (*tool, error) {
 		name: "retrieve_more", action: chat.ActionSearching, retrieval: true, onward: true, topK: 50,
 		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
 		doing: func(d *desk, in retrieveMoreInput) string {
-			return "Searching on for: " + shorten(d.sources.meant(in.Query), 120)
+			return "Searching on for: " + text.Shorten(d.sources.meant(in.Query), 120)
 		},
 		do: func(ctx context.Context, d *desk, in retrieveMoreInput) (result, error) {
 			query := d.sources.meant(in.Query)

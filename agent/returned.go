@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"footnote/agent/question"
 )
 
 // returned is what tools came to that show no passages. An answer may say it without a footnote.
@@ -99,7 +101,7 @@ func (w *work) stated(said string) bool {
 		return false
 	}
 	about := talkAbout
-	if w.asked.Type == typeMetadata || w.hasResult(said) {
+	if w.asked.Type == question.Metadata || w.hasResult(said) {
 		about += w.run.Request.Message
 	}
 	return w.cite.judge.States(said, about, w.returned.names, w.returned.facts)
@@ -135,7 +137,7 @@ func (w *work) statements(markdown string) []claim {
 // restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show no passages: at least one
 // of its sentences does, or none states anything and the documents were looked into.
 func (w *work) restsOnTools(markdown string) bool {
-	if !w.bare || !w.desk.sources.isEmpty() && w.asked.Type != typeMetadata {
+	if !w.bare || !w.desk.sources.isEmpty() && w.asked.Type != question.Metadata {
 		return false
 	}
 	said := w.statements(markdown)

@@ -19,7 +19,7 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 		says("The roof covering is in poor condition [1]. It was last renewed in 1987 by Harper & Sons [99]."),
 	)
 	h := newHouse(t, model)
-	got := h.answer(question("What is the condition of the roof?"))
+	got := h.answer(asks("What is the condition of the roof?"))
 	a := got.answer()
 	if a.StopReason != chat.StopAnswered || len(a.Citations) != 1 {
 		t.Fatalf("answer = %+v", a)
@@ -73,7 +73,7 @@ func TestACitationPrecedesTheDeltaThatHoldsItsBracket(t *testing.T) {
 		scripted.Reply{Chunks: []string{"The slates are missing ", "[", "1", ", ", "2]", " and the wall is damp", "【", "3】", "."}},
 	)
 	h := newHouse(t, model)
-	got := h.answer(question("What is wrong with the roof and the walls?"))
+	got := h.answer(asks("What is wrong with the roof and the walls?"))
 	known := map[string]bool{}
 	for _, p := range got.log {
 		switch p := p.(type) {
@@ -102,7 +102,7 @@ func TestParallelCallsStandUnderOneStep(t *testing.T) {
 		says("Employees have 28 days of paid holiday a year [1]. The roof is in poor condition [2]."),
 	)
 	h := newHouse(t, model)
-	got := h.answer(question("Compare holidays and roofs"))
+	got := h.answer(asks("Compare holidays and roofs"))
 	parent := got.step("parallel")
 	if parent.Message != "2 searches in parallel" || parent.Status != chat.StatusComplete {
 		t.Errorf("parent = %+v", parent)
@@ -128,7 +128,7 @@ func TestTextBeforeACallIsAThought(t *testing.T) {
 		says("There are 28 days of paid holiday a year [1]."),
 	)
 	h := newHouse(t, model)
-	got := h.answer(question("How many days of holiday are there?"))
+	got := h.answer(asks("How many days of holiday are there?"))
 	resets := all[chat.AnswerReset](got)
 	if len(resets) != 1 || resets[0].CallID != got.step("search_documents").CallID {
 		t.Fatalf("resets = %+v:%s", resets, dump(got.log))
@@ -141,7 +141,7 @@ func TestTextBeforeACallIsAThought(t *testing.T) {
 func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
-	got := h.answer(question("How many days of paid holiday does an employee get?"))
+	got := h.answer(asks("How many days of paid holiday does an employee get?"))
 	a := got.answer()
 	if len(a.Citations) == 0 || !strings.Contains(a.Markdown, "28 days") || len(a.Unsupported) > 0 {
 		t.Errorf("answer = %+v", a)
@@ -149,7 +149,7 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	if a.Confidence < 0.9 || a.SelfEvaluation == "" {
 		t.Errorf("confidence = %v, %q", a.Confidence, a.SelfEvaluation)
 	}
-	refusal := h.answer(question("Who won the football world cup in Argentina?")).answer()
+	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
 	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 || !strings.HasPrefix(refusal.Markdown, Refusal) {
 		t.Errorf("refusal = %+v", refusal)
 	}
@@ -164,7 +164,7 @@ func TestAFollowUpQuestionKnowsWhatWasSaid(t *testing.T) {
 		return says("The roof was last renewed in 1987 by Harper & Sons [1].")
 	})
 	h := newHouse(t, model)
-	first := h.ask(question("When was the roof renewed?"))
+	first := h.ask(asks("When was the roof renewed?"))
 	h.wait(first.ID).answer()
 	h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "And who did it?"}).answer()
 	requests := model.Requests()
@@ -181,7 +181,7 @@ func TestTurnsFromOutsideComeBeforeTheQuestion(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("The roof was last renewed in 1987."))
 	h := newHouse(t, model)
-	req := question("And when was that?")
+	req := asks("And when was that?")
 	req.History = [][2]string{{"Who renewed the roof?", "Harper & Sons did."}}
 	h.answer(req)
 	var said []string
@@ -203,7 +203,7 @@ func TestADocumentCanNotGiveOrders(t *testing.T) {
 		says("A doctor's certificate is needed from the fourth day [2]."),
 	)
 	h := newHouse(t, model)
-	got := h.answer(question("When do I need a certificate?"))
+	got := h.answer(asks("When do I need a certificate?"))
 	got.answer()
 	for _, s := range got.ended() {
 		if s.ToolName != "" && s.ToolName != "read_document" {

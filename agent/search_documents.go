@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/english"
 )
 
@@ -66,7 +67,7 @@ func searchDocuments() (*tool, error) {
 	return toolKind[searchDocumentsInput]{
 		name: "search_documents", action: chat.ActionSearching, retrieval: true, cached: true,
 		doc: searchDocumentsDoc, schema: searchDocumentsSchema,
-		doing: func(_ *desk, in searchDocumentsInput) string { return "Searching for: " + shorten(in.Query, 120) },
+		doing: func(_ *desk, in searchDocumentsInput) string { return "Searching for: " + text.Shorten(in.Query, 120) },
 		do: func(ctx context.Context, d *desk, in searchDocumentsInput) (result, error) {
 			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: min(50, max(d.top, 2*in.MaxResults))})
 			if err != nil {

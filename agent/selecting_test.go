@@ -22,7 +22,7 @@ func TestACheaperModelChoosesToolsAndTheRunsOwnAnswers(t *testing.T) {
 	small := scripted.New(calls(search("holiday")), says("I have seen enough, and nobody reads this."))
 	large := scripted.New(says(goodAnswer))
 	h := newHouse(t, named{large, "large"}, cheaper(small))
-	got := h.answer(question("How many days of holiday are there?"))
+	got := h.answer(asks("How many days of holiday are there?"))
 	a := got.answer()
 	if a.Markdown != goodAnswer || len(a.Citations) != 1 || !slices.Contains(got.tools(), "search_documents") || a.StepsUsed != 2 {
 		t.Errorf("answer %+v after %v", a, got.tools())
@@ -50,7 +50,7 @@ func TestARunsOwnModelChoosesWhenTheCheaperOneFails(t *testing.T) {
 	small := scripted.New(fails(llm.KindServer))
 	large := scripted.New(calls(search("holiday")), says(goodAnswer))
 	h := newHouse(t, named{large, "large"}, cheaper(small))
-	got := h.answer(question("How many days of holiday are there?"))
+	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer {
 		t.Errorf("answer %+v", a)
 	}
@@ -67,7 +67,7 @@ func TestACheaperModelThatSearchesNothingIsAskedToOnce(t *testing.T) {
 	small := scripted.New(says("No."), calls(search("holiday")), says("Done."))
 	large := scripted.New(says("There are twenty."), says(goodAnswer))
 	h := newHouse(t, named{large, "large"}, cheaper(small))
-	got := h.answer(question("How many days of holiday are there?"))
+	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v", a)
 	}
@@ -86,7 +86,7 @@ func TestWithoutAnalysisARunWorks(t *testing.T) {
 				model = scripted.New(says(goodAnswer))
 			}
 			h := newHouse(t, model, thinking(Thinking{Selection: selection, Without: []string{featureAnalyse}}))
-			got := h.answer(question("How many days of paid holiday does an employee get?"))
+			got := h.answer(asks("How many days of paid holiday does an employee get?"))
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 				t.Errorf("answer %+v", a)
 			}
@@ -101,7 +101,7 @@ func TestWithoutAnalysisARunWorks(t *testing.T) {
 		})
 	}
 	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")), thinking(Thinking{Without: []string{featureAnalyse, featurePaths}}))
-	if a := h.answer(question("Hello!")).answer(); a.StopReason != chat.StopAnswered || len(a.Citations) != 0 {
+	if a := h.answer(asks("Hello!")).answer(); a.StopReason != chat.StopAnswered || len(a.Citations) != 0 {
 		t.Errorf("talk: %+v", a)
 	}
 }

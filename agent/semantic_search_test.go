@@ -34,7 +34,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	server := &embeddingServer{}
 	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
 	h.furnish()
-	req := question("What is the condition of the roof?")
+	req := asks("What is the condition of the roof?")
 	req.Config.EnabledTools = []string{"semantic_search", "retrieve_documentation", "read_document"}
 	find := call("semantic_search", `{"query":"roof condition"}`)
 	server.down.Store(true)
@@ -69,7 +69,7 @@ func TestSimilarityIsTheCosineWhereThereAreVectors(t *testing.T) {
 	t.Parallel()
 	h := newSemanticHouse(t, scripted.New())
 	similar := func(rerank bool, name, args string) map[string]float64 {
-		req := question("What is the condition of the roof?")
+		req := asks("What is the condition of the roof?")
 		req.Config.EnabledTools, req.Config.RerankResults = []string{"retrieve_documentation", "hybrid_search", "read_document"}, &rerank
 		var out struct {
 			Results []struct {

@@ -44,7 +44,7 @@ func summarize() (*tool, error) {
 		aliases: map[string]string{"passages": "texts"},
 		doing: func(_ *desk, in summarizeInput) string {
 			if in.Focus != "" {
-				return "Summarising " + english.Count(len(in.Texts), "passage") + " for: " + shorten(in.Focus, 100)
+				return "Summarising " + english.Count(len(in.Texts), "passage") + " for: " + text.Shorten(in.Focus, 100)
 			}
 			return "Summarising " + english.Count(len(in.Texts), "passage")
 		},

@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"footnote/agent/question"
+	"footnote/agent/tools/calc"
 )
 
 // equation is a sum with its result, as answers write it: 2 * 3 = 7.
@@ -21,7 +24,7 @@ func (w *work) sumNotes(unsupported []string) []string {
 			}
 		}
 	}
-	if len(out) > 0 || len(unsupported) == 0 || w.asked.Type != typeCalculation {
+	if len(out) > 0 || len(unsupported) == 0 || w.asked.Type != question.Calculation {
 		return out
 	}
 	v, ok := w.sumAsked()
@@ -34,43 +37,43 @@ func (w *work) sumNotes(unsupported []string) []string {
 	if !slices.ContainsFunc(unsupported, func(said string) bool {
 		return slices.ContainsFunc(numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) })
 	}) {
-		result, _ := v.decimal()
+		result, _ := v.Decimal()
 		out = append(out, fmt.Sprintf("The sum comes to %s, which the answer does not say.", result))
 	}
 	return out
 }
 
 // sumAsked is the result of the sum that is the whole question.
-func (w *work) sumAsked() (v amount, ok bool) {
-	if w.asked.Type != typeCalculation {
-		return amount{}, false
+func (w *work) sumAsked() (v calc.Amount, ok bool) {
+	if w.asked.Type != question.Calculation {
+		return calc.Amount{}, false
 	}
 	at := strings.IndexAny(w.run.Request.Message, "(0123456789.-+")
 	if at < 0 {
-		return amount{}, false
+		return calc.Amount{}, false
 	}
-	v, err := evaluate(strings.TrimRight(w.run.Request.Message[at:], " =?"))
+	v, err := calc.Evaluate(strings.TrimRight(w.run.Request.Message[at:], " =?"))
 	return v, err == nil
 }
 
 // wrongSum compares a sum with the result that is said. What can't be read is not wrong.
 func wrongSum(expression, said string) (result string, wrong bool) {
-	v, err := evaluate(expression)
+	v, err := calc.Evaluate(expression)
 	if err != nil {
 		return "", false
 	}
-	result, _ = v.decimal()
+	result, _ = v.Decimal()
 	return result, differs(v, said)
 }
 
 // differs reports whether a value is another number than the one that is said, with as many decimals as are said.
-func differs(v amount, said string) bool {
-	n, err := evaluate(said)
+func differs(v calc.Amount, said string) bool {
+	n, err := calc.Evaluate(said)
 	if err != nil {
 		return false
 	}
 	_, decimals, _ := strings.Cut(said, ".")
 	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil))
-	diff := new(big.Rat).Sub(v.rat, n.rat)
+	diff := new(big.Rat).Sub(v.Rat, n.Rat)
 	return diff.Abs(diff).Cmp(least) >= 0
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"testing"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
 )
@@ -20,7 +21,7 @@ func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
 		{"What is 2//0?", "It is 7.", "The sum was not calculated, so nothing bears out what the answer says of it."},
 		{"Who lives here?", "Room 12, 3rd floor = 5", ""},
 	} {
-		w := &work{run: chat.Run{Request: chat.RunRequest{Message: tt.question}}, asked: analyse(tt.question, false)}
+		w := &work{run: chat.Run{Request: chat.RunRequest{Message: tt.question}}, asked: question.Analyse(tt.question, false)}
 		got := ""
 		for _, note := range w.sumNotes([]string{tt.said}) {
 			got += note

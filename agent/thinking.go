@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"footnote/corpus/text"
 )
 
 // Selection says who chooses a run's first tools.
@@ -49,7 +51,7 @@ func (t Thinking) Check() error {
 	}
 	for _, name := range t.Without {
 		if !slices.Contains(Features(), name) {
-			return invalid("There is nothing called “%s” to switch off. There are: %s.", shorten(name, 60), strings.Join(Features(), ", "))
+			return invalid("There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60), strings.Join(Features(), ", "))
 		}
 	}
 	if t.ContextTokens < 0 {
@@ -63,7 +65,7 @@ func checkSelection(s Selection) string {
 	case "", SelectModel, SelectRules, SelectAuto:
 		return ""
 	default:
-		return fmt.Sprintf("selection must be model, rules or auto, not “%s”.", shorten(string(s), 60))
+		return fmt.Sprintf("selection must be model, rules or auto, not “%s”.", text.Shorten(string(s), 60))
 	}
 }
 

@@ -13,7 +13,7 @@ func TestEachCallOfTheOfflineModelHasAThought(t *testing.T) {
 	h := newHouse(t, offline.New())
 	for _, asked := range []string{"What is the condition of the roof?", "How many days of holiday are there, and when was the roof renewed?", "What is 12 * 7?", "Which documents do I have?", "What does the moon cost?", "Compare the roof condition and paid holiday"} {
 		steps := map[string]chat.Step{}
-		got := h.answer(question(asked))
+		got := h.answer(asks(asked))
 		for _, s := range all[chat.Step](got) {
 			steps[s.CallID] = s
 		}

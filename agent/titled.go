@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/corpus"
 	"footnote/corpus/text"
 )
@@ -15,22 +16,22 @@ const titlesTried = 20
 
 // byTitle notes the document that a question names by its whole title: what it asks for stands in that one.
 func (w *work) byTitle(ctx context.Context) error {
-	question := strings.TrimSpace(w.run.Request.Message)
-	if w.givenText() || len(question) > maxAnalysed {
+	asked := strings.TrimSpace(w.run.Request.Message)
+	if w.givenText() || len(asked) > question.MaxAnalysed {
 		return nil
 	}
 	switch w.asked.Type {
-	case typeFactual, typeExploratory, typeMetadata:
+	case question.Factual, question.Exploratory, question.Metadata:
 	default:
 		return nil
 	}
-	for _, name := range titlesIn(question) {
+	for _, name := range question.PossibleTitles(asked) {
 		doc, ok, err := w.desk.entitled(ctx, name)
 		if err != nil {
 			return err
 		}
 		if ok {
-			w.titled, w.asked = doc, w.asked.as(typeSpecific, question)
+			w.titled, w.asked = doc, w.asked.WithType(question.SpecificDocument, asked)
 			return nil
 		}
 	}

@@ -47,7 +47,7 @@ func TestAToolThatFailsIsAnObservation(t *testing.T) {
 	} {
 		fails := func(c *Config) { c.Library, c.ToolTimeout = faulty{h.library, tt.search}, tt.limit }
 		h.hire(scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)), says(goodAnswer)), fails)
-		got := h.answer(question("How many days of holiday are there?"))
+		got := h.answer(asks("How many days of holiday are there?"))
 		if a := got.answer(); len(a.Citations) != 1 {
 			t.Errorf("%s: answer = %+v", tt.name, a)
 		}
@@ -71,7 +71,7 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 	}
 	stopped.Add(2)
 	h.hire(scripted.New(calls(search("holiday"), search("leave"))), slow)
-	run := h.ask(question("How many days of holiday are there?"))
+	run := h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isRunning)
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 	}
 	stopped.Add(1)
 	h.hire(scripted.New(calls(search("holiday")), says("I could not look it up.")), slow)
-	run = h.ask(question("How many days of holiday are there?"))
+	run = h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isRunning)
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestParallelCallsOverlap(t *testing.T) {
 		}
 	}
 	h.hire(scripted.New(calls(search("holiday"), search("leave")), says(goodAnswer)), func(c *Config) { c.Library = faulty{h.library, meet} })
-	for _, s := range h.answer(question("How many days of holiday are there?")).ended() {
+	for _, s := range h.answer(asks("How many days of holiday are there?")).ended() {
 		if s.ToolName != "" && s.Status != chat.StatusComplete {
 			t.Errorf("step = %+v", s)
 		}
@@ -127,7 +127,7 @@ func TestARunWhoseLeaseWasLostSaysNothingMore(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.hire(hanging{text: "There"}, func(c *Config) { c.Exclusive, c.Lease = false, 300*time.Millisecond })
-	run := h.ask(question("Wait"))
+	run := h.ask(asks("Wait"))
 	h.follow(run.ID, isDelta)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

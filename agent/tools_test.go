@@ -70,7 +70,7 @@ func TestEveryToolShowsWhatItDid(t *testing.T) {
 		if tt.first != nil {
 			cs = append(cs, *tt.first)
 		}
-		steps := h.used(question("What about the "+tt.name+"?"), append(cs, tt.call)...)
+		steps := h.used(asks("What about the "+tt.name+"?"), append(cs, tt.call)...)
 		s := steps[len(steps)-1]
 		if s.Status != tt.status || !strings.HasPrefix(s.Message, tt.message) || !strings.Contains(s.Summary, tt.summary) || !strings.Contains(string(s.ToolOutput), tt.output) {
 			t.Errorf("%s: %s, %q, %q, %s", tt.name, s.Status, s.Message, s.Summary, s.ToolOutput)
@@ -125,7 +125,7 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 	}
 	h.add("Long.md", long.String())
 	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(Refusal)))
-	got := h.answer(question("How long is it?"))
+	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
 	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > maxOutput || !json.Valid(s.ToolOutput) {
 		t.Fatalf("%d characters, truncated %v", n, s.Truncated)

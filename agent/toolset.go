@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/mcp"
 )
 
@@ -101,7 +102,7 @@ func (b toolbox) set(name string) (toolset, string) {
 	if set, ok := b.sets[name]; ok {
 		return set, ""
 	}
-	return toolset{}, "There is no toolset “" + shorten(name, 60) + "”. There are: " + strings.Join(slices.Sorted(maps.Keys(b.sets)), ", ") + "."
+	return toolset{}, "There is no toolset “" + text.Shorten(name, 60) + "”. There are: " + strings.Join(slices.Sorted(maps.Keys(b.sets)), ", ") + "."
 }
 
 // CheckTools reports a toolset or a tool that there is not.
@@ -145,7 +146,7 @@ func (b toolbox) pick(s toolset, names []string) (toolset, string) {
 					return s, "The tool " + name + " can't be used: " + a.why + "."
 				}
 			}
-			return s, "There is no tool “" + shorten(name, 60) + "”. There are: " + strings.Join(whole.names(), ", ") + "."
+			return s, "There is no tool “" + text.Shorten(name, 60) + "”. There are: " + strings.Join(whole.names(), ", ") + "."
 		}
 		if s.find(name) == nil {
 			s.tools = append(s.tools, t)

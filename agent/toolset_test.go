@@ -45,7 +45,7 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	script := []scripted.Reply{calls(call("retrieve", `{"query":"paid holiday"}`)), says(goodAnswer)}
 	model := scripted.New(script...)
 	h := newHouse(t, model)
-	req := question("How many days of paid holiday are there?")
+	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "react"
 	req = unplanned(req)
 	h.answer(req).answer()
@@ -172,7 +172,7 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(Refusal), says(Refusal), says(Refusal))
 	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
-	h.answer(unplanned(question("What?")))
+	h.answer(unplanned(asks("What?")))
 	h.answer(unplanned(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}}))
 	h.answer(chat.RunRequest{Message: "What?", Toolset: "documentation"})
 	var got []string

@@ -34,7 +34,7 @@ func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {
 	if runs, err := h.store.Runs(t.Context(), chat.Local, "s"); err != nil || len(runs) != 1 {
 		t.Errorf("%d runs, %v; want 1", len(runs), err)
 	}
-	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, question("Again?")); chat.CodeOf(err) != chat.CodeUnauthorized {
+	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("Again?")); chat.CodeOf(err) != chat.CodeUnauthorized {
 		t.Errorf("Start: %v, want unauthorized", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/english"
 	"footnote/web"
 )
@@ -88,7 +89,9 @@ func webSearch(w *web.Web, approve bool) func() (*tool, error) {
 	return func() (*tool, error) {
 		t, err := toolKind[webSearchInput]{
 			name: "web_search", action: chat.ActionSearching, retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
-			doing: func(_ *desk, in webSearchInput) string { return "Searching the web for: " + shorten(in.Query, 120) },
+			doing: func(_ *desk, in webSearchInput) string {
+				return "Searching the web for: " + text.Shorten(in.Query, 120)
+			},
 			do: func(ctx context.Context, d *desk, in webSearchInput) (result, error) {
 				found, err := w.Search(ctx, in.Query, in.MaxResults)
 				if err != nil {

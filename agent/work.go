@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
@@ -55,7 +56,7 @@ type work struct {
 	writer   *writer
 	nonce    string
 	reach    int // documents in reach
-	asked    analysis
+	asked    question.Analysis
 	titled   corpus.Document // that the question names by its title; empty: none
 	past     recollection
 	pastLost bool  // what came before could not be read: the answer goes on without it
@@ -201,7 +202,7 @@ func (w *work) begin(ctx context.Context) error {
 			english.Count(n, "turn")+" of this conversation can't be read: answering without "+either(n == 1, "it", "them")))
 	}
 	if !w.givenText() && w.thinks(featureAnalyse) {
-		step := w.asked.step(w.newID(), stamp())
+		step := w.asked.Step(w.newID(), stamp())
 		for _, a := range w.set.absent {
 			step.Details["left_out"] = a.name + ": " + a.why
 		}
@@ -223,9 +224,9 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	if w.reach, err = w.searchable(ctx); err != nil {
 		return fmt.Errorf("count documents: %w", err)
 	}
-	w.asked = analyse(w.run.Request.Message, len(w.past.messages) > 0)
+	w.asked = question.Analyse(w.run.Request.Message, len(w.past.messages) > 0)
 	if !w.thinks(featureAnalyse) {
-		w.asked = w.asked.plain()
+		w.asked = w.asked.WithoutAdvice()
 	} else if err := w.byTitle(ctx); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package agent
+package question
 
 import (
 	"regexp"
@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 )
 
-// maxParts is how many parts a question is taken apart into.
-const maxParts = 5
+// MaxParts is how many parts a question is taken apart into.
+const MaxParts = 5
 
-// subQuery is one part of a question. A plan's step shows its parts in this form.
-type subQuery struct {
+// SubQuery is one part of a question. A plan's step shows its parts in this form.
+type SubQuery struct {
 	Query     string      `json:"query"`
 	Reasoning string      `json:"reasoning"`
 	DependsOn []int       `json:"depends_on"` // places in the list of the parts that have to be searched first, from 0
 	Status    chat.Status `json:"status"`
 }
 
-// undivided is the question as its only part.
-func undivided(question string) []subQuery {
-	return []subQuery{{Query: shorten(question, 1000), Reasoning: "The question itself", DependsOn: []int{}, Status: chat.StatusPending}}
+// Undivided is the question as its only part.
+func Undivided(question string) []SubQuery {
+	return []SubQuery{{Query: text.Shorten(question, 1000), Reasoning: "The question itself", DependsOn: []int{}, Status: chat.StatusPending}}
 }
 
 var (
@@ -35,32 +36,32 @@ var (
 	pronoun      = regexp.MustCompile(`(?i)\b(?:it|its|they|them|their|he|him|his|she|her|that|this|those|these|there|then)\b`)
 )
 
-// split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that they find no
+// Split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that they find no
 // parts in comes back whole.
-func split(question string, a analysis) []subQuery {
+func Split(question string, a Analysis) []SubQuery {
 	q := strings.Join(strings.Fields(question), " ")
-	if len(q) > maxAnalysed {
-		return undivided(question)
+	if len(q) > MaxAnalysed {
+		return Undivided(question)
 	}
-	var parts []subQuery
+	var parts []SubQuery
 	for i, c := range questions(q) {
-		part := subQuery{Query: c.text, Reasoning: "A question of its own", DependsOn: []int{}}
-		if i > 0 && (pronoun.MatchString(c.text) || c.joined && leans(c.text)) && !names(c.text) {
+		part := SubQuery{Query: c.text, Reasoning: "A question of its own", DependsOn: []int{}}
+		if i > 0 && (pronoun.MatchString(c.text) || c.joined && NeedsContext(c.text)) && !names(c.text) {
 			part.Reasoning, part.DependsOn = "Builds on the part before", []int{i - 1}
 		}
 		parts = append(parts, part)
 	}
-	if len(parts) == 0 && a.Type == typeComparison {
+	if len(parts) == 0 && a.Type == Comparison {
 		for _, side := range sides(q) {
-			parts = append(parts, subQuery{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}})
+			parts = append(parts, SubQuery{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}})
 		}
 	}
-	if len(parts) < 2 || len(parts) > maxParts {
-		return undivided(question)
+	if len(parts) < 2 || len(parts) > MaxParts {
+		return Undivided(question)
 	}
 	for i := range parts {
-		if len(parts[i].DependsOn) == 0 && len(keywords(parts[i].Query)) == 0 {
-			return undivided(question) // what it is about stands elsewhere
+		if len(parts[i].DependsOn) == 0 && len(Keywords(parts[i].Query)) == 0 {
+			return Undivided(question) // what it is about stands elsewhere
 		}
 		parts[i].Status = chat.StatusPending
 	}
@@ -104,8 +105,8 @@ func names(part string) bool {
 	return slices.ContainsFunc(entities(part), func(e string) bool { return !dateOrYear.MatchString(e) })
 }
 
-// leans reports whether a part borrows what it is about from another: it points back, or has a single content word.
-func leans(part string) bool { return pronoun.MatchString(part) || contentOf(part) < 2 }
+// NeedsContext reports whether a part borrows what it is about from another: it points back, or has a single content word.
+func NeedsContext(part string) bool { return pronoun.MatchString(part) || contentOf(part) < 2 }
 
 // contentOf counts the content words of a part, by the words that its language asks with.
 func contentOf(part string) int {

@@ -1,4 +1,4 @@
-package agent
+package question
 
 import (
 	"cmp"
@@ -28,8 +28,8 @@ func TestSimilarQuestions(t *testing.T) {
 	}
 	right, wrong, missed, apart := 0, 0, 0, 0
 	for _, p := range pairs {
-		key := askedBy(p.A).key()
-		switch hit := key != "" && key == askedBy(p.B).key(); {
+		key := IntentOf(p.A).Key()
+		switch hit := key != "" && key == IntentOf(p.B).Key(); {
 		case hit && p.Same:
 			right++
 		case hit:
@@ -64,7 +64,7 @@ func TestSimilarQuestionsHaveOneKey(t *testing.T) {
 		{"Wo steht die Frist mit Anzahlung?", "Wo steht die Frist ohne Anzahlung?", false},
 		{"Quels animaux sont permis dans le bail ?", "Quels animaux ne sont pas permis dans le bail ?", false},
 	} {
-		a, b := askedBy(tt.a).key(), askedBy(tt.b).key()
+		a, b := IntentOf(tt.a).Key(), IntentOf(tt.b).Key()
 		if a == "" || (a == b) != tt.same {
 			t.Errorf("%q: %q\n%q: %q\nsame = %v, want %v", tt.a, a, tt.b, b, a == b, tt.same)
 		}

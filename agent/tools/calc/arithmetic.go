@@ -1,4 +1,7 @@
-package agent
+// Package calc evaluates arithmetic expressions that people and models write: exact decimals as long as only arithmetic made them,
+// functions, percentages, dates. Evaluate is its only way in. Every evaluation is bounded in digits, depth and steps, and each error is a
+// sentence for the reader.
+package calc
 
 import (
 	"errors"
@@ -6,6 +9,8 @@ import (
 	"math/big"
 	"strings"
 	"unicode/utf8"
+
+	"footnote/corpus/text"
 )
 
 // Limits of a calculation: whatever is asked ends within a millisecond or so.
@@ -15,19 +20,19 @@ const (
 	maxBits       = 4096 // of a numerator or denominator
 )
 
-// evaluate computes an expression. Its errors are sentences for the model and for people.
-func evaluate(expression string) (amount, error) {
+// Evaluate computes an expression. Its errors are sentences for the model and for people.
+func Evaluate(expression string) (Amount, error) {
 	if len(expression) > maxExpression {
-		return amount{}, fmt.Errorf("The expression is longer than %d characters: split it into smaller calculations.", maxExpression) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf("The expression is longer than %d characters: split it into smaller calculations.", maxExpression) //nolint:staticcheck // shown as it is
 	}
 	p := parser{in: expression}
 	p.next()
 	v, err := p.expression(0, 0)
 	if err != nil {
-		return amount{}, err
+		return Amount{}, err
 	}
 	if p.kind != tokenEnd {
-		return amount{}, p.unexpected()
+		return Amount{}, p.unexpected()
 	}
 	return v, nil
 }
@@ -55,7 +60,7 @@ func (p *parser) unexpected() error {
 	if p.kind == tokenEnd {
 		return errors.New("The expression ends too early: a number or a closing bracket is missing.") //nolint:staticcheck // shown as it is
 	}
-	return fmt.Errorf("“%s” can't be calculated here. Write it with numbers, + - * / ^, brackets and functions like sqrt.", shorten(p.text, 40)) //nolint:staticcheck // shown as it is
+	return fmt.Errorf("“%s” can't be calculated here. Write it with numbers, + - * / ^, brackets and functions like sqrt.", text.Shorten(p.text, 40)) //nolint:staticcheck // shown as it is
 }
 
 // next moves to the next token.
@@ -161,13 +166,13 @@ func (p *parser) binding() int {
 }
 
 // expression reads operands joined by operators that bind more than least.
-func (p *parser) expression(least, depth int) (amount, error) {
+func (p *parser) expression(least, depth int) (Amount, error) {
 	if depth > maxDepth {
-		return amount{}, fmt.Errorf("There are more than %d brackets or signs inside each other: simplify the expression.", maxDepth) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf("There are more than %d brackets or signs inside each other: simplify the expression.", maxDepth) //nolint:staticcheck // shown as it is
 	}
 	left, err := p.operand(depth)
 	if err != nil {
-		return amount{}, err
+		return Amount{}, err
 	}
 	for {
 		strength := p.binding()
@@ -178,7 +183,7 @@ func (p *parser) expression(least, depth int) (amount, error) {
 		p.next()
 		if sign == "%" && !p.startsOperand() {
 			if left, err = quotient(left, whole(100)); err != nil {
-				return amount{}, err
+				return Amount{}, err
 			}
 			continue
 		}
@@ -187,10 +192,10 @@ func (p *parser) expression(least, depth int) (amount, error) {
 		}
 		right, err := p.expression(strength, depth+1)
 		if err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
 		if left, err = combine(sign, left, right); err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
 	}
 }
@@ -200,33 +205,33 @@ func (p *parser) startsOperand() bool {
 	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" || p.kind == tokenSign && (p.text == "(" || p.text == "√")
 }
 
-func (p *parser) operand(depth int) (amount, error) {
+func (p *parser) operand(depth int) (Amount, error) {
 	kind, word := p.kind, p.text
 	switch {
 	case kind == tokenNumber:
 		if exponent := strings.IndexAny(word, "eE"); exponent >= 0 && len(word)-exponent > 6 {
-			return amount{}, errTooBig // before it is computed: 1e999999999 has a billion digits
+			return Amount{}, errTooBig // before it is computed: 1e999999999 has a billion digits
 		}
 		v, ok := new(big.Rat).SetString(word)
 		if !ok || tooBig(v) {
-			return amount{}, fmt.Errorf("The number %s is too large to calculate with.", shorten(word, 40)) //nolint:staticcheck // shown as it is
+			return Amount{}, fmt.Errorf("The number %s is too large to calculate with.", text.Shorten(word, 40)) //nolint:staticcheck // shown as it is
 		}
 		p.next()
-		return amount{rat: v, exact: true}, nil
+		return Amount{Rat: v, exact: true}, nil
 	case kind == tokenSign && (word == "-" || word == "+"):
 		p.next()
 		v, err := p.expression(2, depth+1) // -2^2 is -4
 		if err == nil && word == "-" {
-			v.rat = new(big.Rat).Neg(v.rat)
+			v.Rat = new(big.Rat).Neg(v.Rat)
 		}
 		return v, err
 	case kind == tokenSign && word == "√": // of the one operand behind it
 		p.next()
 		v, err := p.expression(4, depth+1)
 		if err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
-		return apply("sqrt", []amount{v})
+		return apply("sqrt", []Amount{v})
 	case kind == tokenSign && word == "(":
 		p.next()
 		args := p.args
@@ -234,14 +239,14 @@ func (p *parser) operand(depth int) (amount, error) {
 		v, err := p.expression(0, depth+1)
 		p.args = args
 		if err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
 		return v, p.close(")")
 	case kind == tokenName:
 		p.next()
 		return p.named(word, depth)
 	default:
-		return amount{}, p.unexpected()
+		return Amount{}, p.unexpected()
 	}
 }
 
@@ -254,12 +259,12 @@ func (p *parser) close(bracket string) error {
 }
 
 // named reads a constant or a call.
-func (p *parser) named(name string, depth int) (amount, error) {
+func (p *parser) named(name string, depth int) (Amount, error) {
 	if v, ok := constant(name); ok {
 		return v, nil
 	}
 	if p.kind != tokenSign || p.text != "(" {
-		return amount{}, fmt.Errorf("“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days, years, pi and e.", shorten(name, 40)) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf("“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days, years, pi and e.", text.Shorten(name, 40)) //nolint:staticcheck // shown as it is
 	}
 	if name == "days" || name == "years" {
 		return p.between(name)
@@ -270,11 +275,11 @@ func (p *parser) named(name string, depth int) (amount, error) {
 	if list {
 		p.next()
 	}
-	var args []amount
+	var args []Amount
 	for {
 		v, err := p.expression(0, depth+1)
 		if err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
 		args = append(args, v)
 		if p.kind == tokenSign && p.text == "," {
@@ -286,11 +291,11 @@ func (p *parser) named(name string, depth int) (amount, error) {
 	p.args--
 	if list {
 		if err := p.close("]"); err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
 	}
 	if err := p.close(")"); err != nil {
-		return amount{}, err
+		return Amount{}, err
 	}
 	return apply(name, args)
 }

@@ -1,4 +1,4 @@
-package agent
+package calc
 
 import (
 	"errors"
@@ -7,13 +7,14 @@ import (
 	"math/big"
 	"strings"
 
+	"footnote/corpus/text"
 	"footnote/english"
 )
 
-// amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and slack bounds how far that
+// Amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and slack bounds how far that
 // may be off: what is no more than its slack is 0.
-type amount struct {
-	rat   *big.Rat
+type Amount struct {
+	Rat   *big.Rat
 	exact bool
 	slack float64
 }
@@ -27,56 +28,56 @@ var (
 	errNoReal = errors.New("This has no result among the real numbers.") //nolint:staticcheck // shown as it is
 )
 
-func whole(n int64) amount { return amount{rat: big.NewRat(n, 1), exact: true} }
+func whole(n int64) Amount { return Amount{Rat: big.NewRat(n, 1), exact: true} }
 
 func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
 
 // rough makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a float can't hold.
-func rough(f, slack float64) (amount, error) {
+func rough(f, slack float64) (Amount, error) {
 	if math.IsNaN(f) {
-		return amount{}, errNoReal
+		return Amount{}, errNoReal
 	}
 	if math.IsInf(f, 0) {
-		return amount{}, errTooBig
+		return Amount{}, errTooBig
 	}
-	return amount{rat: new(big.Rat).SetFloat64(f), slack: slack + math.Abs(f)*epsilon}, nil
+	return Amount{Rat: new(big.Rat).SetFloat64(f), slack: slack + math.Abs(f)*epsilon}, nil
 }
 
 // size is how far a value is from 0, as a float.
-func (a amount) size() float64 { return math.Abs(a.float()) }
+func (a Amount) size() float64 { return math.Abs(a.float()) }
 
-func (a amount) float() float64 {
-	f, _ := a.rat.Float64()
+func (a Amount) float() float64 {
+	f, _ := a.Rat.Float64()
 	return f
 }
 
-func constant(name string) (amount, bool) {
+func constant(name string) (Amount, bool) {
 	switch name {
 	case "pi":
-		return amount{rat: new(big.Rat).SetFloat64(math.Pi), slack: math.Pi * epsilon}, true
+		return Amount{Rat: new(big.Rat).SetFloat64(math.Pi), slack: math.Pi * epsilon}, true
 	case "e":
-		return amount{rat: new(big.Rat).SetFloat64(math.E), slack: math.E * epsilon}, true
+		return Amount{Rat: new(big.Rat).SetFloat64(math.E), slack: math.E * epsilon}, true
 	default:
-		return amount{}, false
+		return Amount{}, false
 	}
 }
 
-func combine(sign string, a, b amount) (amount, error) {
-	out := amount{rat: new(big.Rat), exact: a.exact && b.exact, slack: a.slack + b.slack}
+func combine(sign string, a, b Amount) (Amount, error) {
+	out := Amount{Rat: new(big.Rat), exact: a.exact && b.exact, slack: a.slack + b.slack}
 	switch sign {
 	case "+":
-		out.rat.Add(a.rat, b.rat)
+		out.Rat.Add(a.Rat, b.Rat)
 	case "-":
-		out.rat.Sub(a.rat, b.rat)
+		out.Rat.Sub(a.Rat, b.Rat)
 	case "*", "of":
-		out.rat.Mul(a.rat, b.rat)
+		out.Rat.Mul(a.Rat, b.Rat)
 		out.slack = a.size()*b.slack + b.size()*a.slack
 	case "/":
 		return quotient(a, b)
 	case "//":
 		q, err := quotient(a, b)
 		if err == nil {
-			q.rat, q.slack = new(big.Rat).SetInt(floor(q.rat)), 0
+			q.Rat, q.slack = new(big.Rat).SetInt(floor(q.Rat)), 0
 		}
 		return q, err
 	case "%":
@@ -84,20 +85,20 @@ func combine(sign string, a, b amount) (amount, error) {
 	default:
 		return power(a, b)
 	}
-	if tooBig(out.rat) {
-		return amount{}, errTooBig
+	if tooBig(out.Rat) {
+		return Amount{}, errTooBig
 	}
 	return out, nil
 }
 
-func quotient(a, b amount) (amount, error) {
-	if b.rat.Sign() == 0 {
-		return amount{}, errByZero
+func quotient(a, b Amount) (Amount, error) {
+	if b.Rat.Sign() == 0 {
+		return Amount{}, errByZero
 	}
-	out := amount{rat: new(big.Rat).Quo(a.rat, b.rat), exact: a.exact && b.exact}
+	out := Amount{Rat: new(big.Rat).Quo(a.Rat, b.Rat), exact: a.exact && b.exact}
 	out.slack = (a.slack + out.size()*b.slack) / b.size()
-	if tooBig(out.rat) {
-		return amount{}, errTooBig
+	if tooBig(out.Rat) {
+		return Amount{}, errTooBig
 	}
 	return out, nil
 }
@@ -105,58 +106,58 @@ func quotient(a, b amount) (amount, error) {
 func floor(v *big.Rat) *big.Int { return new(big.Int).Div(v.Num(), v.Denom()) }
 
 // remainder has the sign of the divisor, as people expect of a clock.
-func remainder(a, b amount) (amount, error) {
+func remainder(a, b Amount) (Amount, error) {
 	q, err := quotient(a, b)
 	if err != nil {
-		return amount{}, err
+		return Amount{}, err
 	}
-	out := new(big.Rat).Mul(b.rat, new(big.Rat).SetInt(floor(q.rat)))
-	return amount{rat: out.Sub(a.rat, out), exact: q.exact, slack: a.slack + q.size()*b.slack}, nil
+	out := new(big.Rat).Mul(b.Rat, new(big.Rat).SetInt(floor(q.Rat)))
+	return Amount{Rat: out.Sub(a.Rat, out), exact: q.exact, slack: a.slack + q.size()*b.slack}, nil
 }
 
 // power is exact for whole exponents whose result stays within the limit, which is checked before it is computed.
-func power(a, b amount) (amount, error) {
-	if !b.rat.IsInt() {
+func power(a, b Amount) (Amount, error) {
+	if !b.Rat.IsInt() {
 		f := math.Pow(a.float(), b.float())
 		return rough(f, math.Abs(f)*(b.size()*a.slack/a.size()+math.Abs(math.Log(a.size()))*b.slack))
 	}
-	if a.rat.Sign() == 0 && b.rat.Sign() < 0 {
-		return amount{}, errByZero
+	if a.Rat.Sign() == 0 && b.Rat.Sign() < 0 {
+		return Amount{}, errByZero
 	}
-	n := b.rat.Num()
-	bits := int64(max(a.rat.Num().BitLen(), a.rat.Denom().BitLen()))
-	one := a.rat.IsInt() && a.rat.Num().IsInt64() && max(a.rat.Num().Int64(), -a.rat.Num().Int64()) <= 1
+	n := b.Rat.Num()
+	bits := int64(max(a.Rat.Num().BitLen(), a.Rat.Denom().BitLen()))
+	one := a.Rat.IsInt() && a.Rat.Num().IsInt64() && max(a.Rat.Num().Int64(), -a.Rat.Num().Int64()) <= 1
 	switch {
 	case one && !n.IsInt64():
 		n = big.NewInt(int64(n.Bit(0))) // 1, -1 and 0 only depend on even or odd
 	case !n.IsInt64():
-		return amount{}, errTooBig
+		return Amount{}, errTooBig
 	}
 	k := n.Int64()
 	if one {
 		k = k & 1
-		if a.rat.Sign() == 0 && n.Sign() > 0 {
+		if a.Rat.Sign() == 0 && n.Sign() > 0 {
 			k = 1
 		}
 	} else if k > maxBits || k < -maxBits || max(k, -k)*(bits-1) > maxBits {
-		return amount{}, errTooBig
+		return Amount{}, errTooBig
 	}
 	exp := big.NewInt(max(k, -k))
-	num, den := new(big.Int).Exp(a.rat.Num(), exp, nil), new(big.Int).Exp(a.rat.Denom(), exp, nil)
+	num, den := new(big.Int).Exp(a.Rat.Num(), exp, nil), new(big.Int).Exp(a.Rat.Denom(), exp, nil)
 	if k < 0 {
 		num, den = den, num
 	}
-	out := amount{rat: new(big.Rat).SetFrac(num, den), exact: a.exact && b.exact}
+	out := Amount{Rat: new(big.Rat).SetFrac(num, den), exact: a.exact && b.exact}
 	if a.slack > 0 {
 		out.slack = out.size() * float64(max(k, -k)) * a.slack / a.size()
 	}
-	if tooBig(out.rat) {
-		return amount{}, errTooBig
+	if tooBig(out.Rat) {
+		return Amount{}, errTooBig
 	}
 	return out, nil
 }
 
-func apply(name string, args []amount) (amount, error) {
+func apply(name string, args []Amount) (Amount, error) {
 	need := func(least, most int) error {
 		if len(args) < least || len(args) > most {
 			return fmt.Errorf("%s was given %s, which does not fit.", name, english.Count(len(args), "number")) //nolint:staticcheck // shown as it is
@@ -168,12 +169,12 @@ func apply(name string, args []amount) (amount, error) {
 		return fold(name, args)
 	case "pow":
 		if err := need(2, 2); err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
 		return power(args[0], args[1])
 	case "round":
 		if err := need(1, 2); err != nil {
-			return amount{}, err
+			return Amount{}, err
 		}
 		return round(args)
 	}
@@ -182,14 +183,14 @@ func apply(name string, args []amount) (amount, error) {
 		"sqrt": math.Sqrt, "abs": math.Abs,
 	}[name]
 	if !ok {
-		return amount{}, fmt.Errorf("The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days and years.", shorten(name, 40)) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf("The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days and years.", text.Shorten(name, 40)) //nolint:staticcheck // shown as it is
 	}
 	most := 1
 	if name == "log" {
 		most = 2
 	}
 	if err := need(1, most); err != nil {
-		return amount{}, err
+		return Amount{}, err
 	}
 	x := args[0]
 	if len(args) == 2 {
@@ -197,14 +198,14 @@ func apply(name string, args []amount) (amount, error) {
 	}
 	switch name {
 	case "abs":
-		return amount{rat: new(big.Rat).Abs(x.rat), exact: x.exact, slack: x.slack}, nil
+		return Amount{Rat: new(big.Rat).Abs(x.Rat), exact: x.exact, slack: x.slack}, nil
 	case "sqrt":
 		if root, ok := squareRoot(x); ok {
 			return root, nil
 		}
 	case "log", "ln", "log10":
-		if x.rat.Sign() == 0 {
-			return amount{}, errNoReal
+		if x.Rat.Sign() == 0 {
+			return Amount{}, errNoReal
 		}
 	}
 	v := x.float()
@@ -219,7 +220,7 @@ func apply(name string, args []amount) (amount, error) {
 	case "tan":
 		c := math.Cos(v)
 		if math.Abs(c) <= slack {
-			return amount{}, errNoReal // a quarter turn
+			return Amount{}, errNoReal // a quarter turn
 		}
 		slack /= c * c
 	}
@@ -227,34 +228,34 @@ func apply(name string, args []amount) (amount, error) {
 }
 
 // logarithm is that of x to a base, exact when it is a whole number.
-func logarithm(x, base amount) (amount, error) {
-	if x.rat.Sign() <= 0 || base.rat.Sign() <= 0 || base.rat.Cmp(big.NewRat(1, 1)) == 0 {
-		return amount{}, errNoReal
+func logarithm(x, base Amount) (Amount, error) {
+	if x.Rat.Sign() <= 0 || base.Rat.Sign() <= 0 || base.Rat.Cmp(big.NewRat(1, 1)) == 0 {
+		return Amount{}, errNoReal
 	}
 	about := math.Log(x.float()) / math.Log(base.float())
 	if n := math.Round(about); math.Abs(about-n) < 1e-9 && math.Abs(n) <= maxBits {
-		if p, err := power(base, whole(int64(n))); err == nil && p.exact && x.exact && p.rat.Cmp(x.rat) == 0 {
+		if p, err := power(base, whole(int64(n))); err == nil && p.exact && x.exact && p.Rat.Cmp(x.Rat) == 0 {
 			return whole(int64(n)), nil
 		}
 	}
 	return rough(about, 2*math.Abs(about)*epsilon)
 }
 
-func fold(name string, args []amount) (amount, error) {
+func fold(name string, args []Amount) (Amount, error) {
 	out := args[0]
 	var err error
 	for _, a := range args[1:] {
 		switch name {
 		case "sum":
 			if out, err = combine("+", out, a); err != nil {
-				return amount{}, err
+				return Amount{}, err
 			}
 		case "min":
-			if a.rat.Cmp(out.rat) < 0 {
+			if a.Rat.Cmp(out.Rat) < 0 {
 				out = a
 			}
 		default:
-			if a.rat.Cmp(out.rat) > 0 {
+			if a.Rat.Cmp(out.Rat) > 0 {
 				out = a
 			}
 		}
@@ -263,45 +264,45 @@ func fold(name string, args []amount) (amount, error) {
 }
 
 // round rounds halves away from zero.
-func round(args []amount) (amount, error) {
+func round(args []Amount) (Amount, error) {
 	places := int64(0)
 	if len(args) == 2 {
-		if !args[1].rat.IsInt() || !args[1].rat.Num().IsInt64() {
-			return amount{}, errors.New("round needs a whole number of digits.") //nolint:staticcheck // shown as it is
+		if !args[1].Rat.IsInt() || !args[1].Rat.Num().IsInt64() {
+			return Amount{}, errors.New("round needs a whole number of digits.") //nolint:staticcheck // shown as it is
 		}
-		places = args[1].rat.Num().Int64()
+		places = args[1].Rat.Num().Int64()
 	}
 	if places < 0 || places > 50 {
-		return amount{}, errors.New("round takes 0 to 50 digits.") //nolint:staticcheck // shown as it is
+		return Amount{}, errors.New("round takes 0 to 50 digits.") //nolint:staticcheck // shown as it is
 	}
-	v, _ := new(big.Rat).SetString(args[0].rat.FloatString(int(places)))
-	return amount{rat: v, exact: args[0].exact}, nil
+	v, _ := new(big.Rat).SetString(args[0].Rat.FloatString(int(places)))
+	return Amount{Rat: v, exact: args[0].exact}, nil
 }
 
 // squareRoot is exact for squares of fractions.
-func squareRoot(x amount) (amount, bool) {
-	if x.rat.Sign() < 0 {
-		return amount{}, false
+func squareRoot(x Amount) (Amount, bool) {
+	if x.Rat.Sign() < 0 {
+		return Amount{}, false
 	}
-	num, den := new(big.Int).Sqrt(x.rat.Num()), new(big.Int).Sqrt(x.rat.Denom())
+	num, den := new(big.Int).Sqrt(x.Rat.Num()), new(big.Int).Sqrt(x.Rat.Denom())
 	root := new(big.Rat).SetFrac(num, den)
-	if new(big.Rat).Mul(root, root).Cmp(x.rat) != 0 {
-		return amount{}, false
+	if new(big.Rat).Mul(root, root).Cmp(x.Rat) != 0 {
+		return Amount{}, false
 	}
-	return amount{rat: root, exact: x.exact}, true
+	return Amount{Rat: root, exact: x.exact}, true
 }
 
-// decimal writes the value: all digits when it is exact and has an end within 40, else 15 that count.
-func (a amount) decimal() (s string, exact bool) {
+// Decimal writes the value: all digits when it is exact and has an end within 40, else 15 that count.
+func (a Amount) Decimal() (s string, exact bool) {
 	if a.exact {
-		if places, ends := a.rat.FloatPrec(); ends && places <= 40 {
-			return a.rat.FloatString(places), true
+		if places, ends := a.Rat.FloatPrec(); ends && places <= 40 {
+			return a.Rat.FloatString(places), true
 		}
 	}
 	if a.size() <= a.slack {
 		return "0", false
 	}
-	f := new(big.Float).SetPrec(200).SetRat(a.rat)
+	f := new(big.Float).SetPrec(200).SetRat(a.Rat)
 	s = f.Text('g', 15)
 	if strings.Contains(s, "e") {
 		return s, false

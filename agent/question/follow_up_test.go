@@ -1,4 +1,4 @@
-package agent
+package question
 
 import (
 	"strings"
@@ -13,17 +13,17 @@ func TestQuestionsThatLeanOnTheLastAnswer(t *testing.T) {
 	for line := range strings.Lines(readTestdata(t, "follow_ups.tsv")) {
 		field := strings.Split(strings.TrimSpace(line), "\t")
 		question := field[2]
-		a := analyse(question, true)
-		leans := a.Type == typeFollowUp || a.reference == rework
+		a := Analyse(question, true)
+		leans := a.Type == FollowUp || a.Reference == Rework
 		switch want := field[1] == "yes"; {
 		case leans && !want:
-			t.Errorf("analyse(%q) = %s, reference %d: it stands by itself", question, a.Type, a.reference)
+			t.Errorf("analyse(%q) = %s, reference %d: it stands by itself", question, a.Type, a.Reference)
 		case !leans && want:
 			missed++
 			t.Logf("missed: %q", question)
 		}
-		if first := analyse(question, false); first.reference != byItself || first.Type == typeFollowUp {
-			t.Errorf("analyse(%q) as a first question = %s, reference %d", question, first.Type, first.reference)
+		if first := Analyse(question, false); first.Reference != byItself || first.Type == FollowUp {
+			t.Errorf("analyse(%q) as a first question = %s, reference %d", question, first.Type, first.Reference)
 		}
 	}
 	if missed > 0 {
@@ -37,8 +37,8 @@ func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
 		"When was it built?", "Is it insulated?", "Does it leak?", "Who signed it?", "Is it in Berlin?", "Do you recommend it?", "Explain that boiler", "And in Berlin?",
 		"for tenants", "Translate this: The roof is good", "Shorten this\nThe roof is good", "Tell me more about that", "Search for it", "Look for it in the survey", "Find it in the survey", "Wer hat es gemacht?", "¿Cuánto cuesta eso?", "Combien ça coûte ?",
 	} {
-		if a := analyse(question, true); a.reference == rework || a.reference == asksWhy {
-			t.Errorf("analyse(%q): reference = %d: it is not about the last answer alone", question, a.reference)
+		if a := Analyse(question, true); a.Reference == Rework || a.Reference == AsksWhy {
+			t.Errorf("analyse(%q): reference = %d: it is not about the last answer alone", question, a.Reference)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package question
 
 import (
 	"regexp"
@@ -15,8 +15,8 @@ var (
 	politeEnd  = regexp.MustCompile(`(?i)^[\s.!?]*(?:please|bitte|for me|now)?[\s.!?]*$`)
 )
 
-// citedToOpen is the number of the footnote that a question asks to be opened.
-func citedToOpen(question string) (number int, ok bool) {
+// CitationToOpen is the number of the footnote that a question asks to be opened.
+func CitationToOpen(question string) (number int, ok bool) {
 	at := text.Footnote.FindStringSubmatchIndex(question)
 	if at == nil || !opensCited.MatchString(question[:at[0]]) || !politeEnd.MatchString(question[at[1]:]) {
 		return 0, false
@@ -29,9 +29,9 @@ func citedToOpen(question string) (number int, ok bool) {
 	return number, err == nil
 }
 
-// documentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing but a document's name;
+// DocumentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing but a document's name;
 // else it may be: “Open questions of the survey”.
-func documentToOpen(question string) (name string, sure bool) {
+func DocumentToOpen(question string) (name string, sure bool) {
 	m := opensNamed.FindStringSubmatch(question)
 	if m == nil {
 		return "", false

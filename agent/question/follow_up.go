@@ -1,4 +1,4 @@
-package agent
+package question
 
 import (
 	"regexp"
@@ -13,8 +13,8 @@ type reference int
 const (
 	byItself reference = iota
 	pointing           // it points to something said before: “When was it built?”
-	asksWhy            // it asks what or why about the answer alone: “Why?”, “What do you mean by that?”
-	rework             // it wants the answer in another form: “Explain that in simple terms”, “as a list”
+	AsksWhy            // it asks what or why about the answer alone: “Why?”, “What do you mean by that?”
+	Rework             // it wants the answer in another form: “Explain that in simple terms”, “as a list”
 )
 
 // mostReferring is how many words a question may have that is about nothing but the last answer.
@@ -74,11 +74,11 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 	}
 	switch {
 	case content == 0 && slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.reasons, w.word) }):
-		return asksWhy
+		return AsksWhy
 	case asks && back >= 0 && content <= 2 && back == len(said)-1 && slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.you, w.word) }):
-		return asksWhy
+		return AsksWhy
 	case !asks && g.orders(q, said, back, content), !asks && back < 0 && g.isManner(q, said, content):
-		return rework
+		return Rework
 	case back >= 0:
 		return pointing
 	}

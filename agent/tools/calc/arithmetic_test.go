@@ -1,8 +1,10 @@
-package agent
+package calc
 
 import (
 	"strings"
 	"testing"
+
+	"footnote/corpus/text"
 )
 
 func TestEvaluate(t *testing.T) {
@@ -72,12 +74,12 @@ func TestEvaluate(t *testing.T) {
 		{"(1250*1.19-300)/12", "98.9583333333333"},
 		{"1e3", "1000"},
 	} {
-		v, err := evaluate(tt.in)
+		v, err := Evaluate(tt.in)
 		if err != nil {
 			t.Errorf("%s: %v", tt.in, err)
 			continue
 		}
-		if got, _ := v.decimal(); !strings.HasPrefix(got, tt.want) || strings.Contains(tt.want, ".") == false && got != tt.want {
+		if got, _ := v.Decimal(); !strings.HasPrefix(got, tt.want) || strings.Contains(tt.want, ".") == false && got != tt.want {
 			t.Errorf("%s = %s, want %s", tt.in, got, tt.want)
 		}
 	}
@@ -91,12 +93,12 @@ func TestEvaluateRefusesWithASentence(t *testing.T) {
 		"days()", "days", "days(2024-01-01)", "days(2024-01-01, 2024-02-30)", "days(2024-01-01, 2024-02-01", "days(1, 2)", "years(2024-01-01, 2024-02-01, 2024-03-01)", "years(2024-1-1, 2025-1-1)",
 		"__import__('os')", "x = 3", "round(1, 99)", "tan(1e300)^1e300", "2^0.5^99999", "((2^4000)^4000)", "",
 	} {
-		v, err := evaluate(in)
+		v, err := Evaluate(in)
 		if err == nil {
-			got, _ := v.decimal()
-			t.Errorf("%s = %s, want an error", shorten(in, 30), got)
+			got, _ := v.Decimal()
+			t.Errorf("%s = %s, want an error", text.Shorten(in, 30), got)
 		} else if !strings.HasSuffix(err.Error(), ".") {
-			t.Errorf("%s: %q is no sentence", shorten(in, 30), err)
+			t.Errorf("%s: %q is no sentence", text.Shorten(in, 30), err)
 		}
 	}
 }
@@ -106,8 +108,8 @@ func FuzzEvaluate(f *testing.F) {
 		f.Add(in)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		if v, err := evaluate(in); err == nil {
-			if s, _ := v.decimal(); s == "" {
+		if v, err := Evaluate(in); err == nil {
+			if s, _ := v.Decimal(); s == "" {
 				t.Errorf("%q has no value", in)
 			}
 		}

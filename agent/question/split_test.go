@@ -1,4 +1,4 @@
-package agent
+package question
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 )
 
 // inShort writes parts as "query <- prerequisites".
-func inShort(parts []subQuery) []string {
+func inShort(parts []SubQuery) []string {
 	var out []string
 	for _, p := range parts {
 		s := p.Query
@@ -60,13 +60,13 @@ func TestSplit(t *testing.T) {
 		if want == nil {
 			want = []string{tt.question}
 		}
-		got := split(tt.question, analyse(tt.question, false))
+		got := Split(tt.question, Analyse(tt.question, false))
 		if diff := cmp.Diff(want, inShort(got)); diff != "" {
 			t.Errorf("split(%q) (-want +got):\n%s", tt.question, diff)
 		}
 	}
 	long := "Compare " + strings.Repeat("this and ", 1000) + "that"
-	if got := split(long, analyse(long, false)); len(got) != 1 || len(got[0].Query) > 1100 {
+	if got := Split(long, Analyse(long, false)); len(got) != 1 || len(got[0].Query) > 1100 {
 		t.Errorf("a long question = %d parts", len(got))
 	}
 }
@@ -83,7 +83,7 @@ func TestQuestionsAreDividedWhereEachPartIsAQuestion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := split(question, analyse(question, false))
+		parts := Split(question, Analyse(question, false))
 		switch {
 		case len(parts) == want && want > 1:
 			divided++
@@ -115,7 +115,7 @@ func TestNoPartBreaksOff(t *testing.T) {
 		for _, right := range rights {
 			for _, joint := range []string{" and ", ", and ", " but ", " or also ", ", "} {
 				q := left + joint + right + "?"
-				parts := split(q, analyse(q, false))
+				parts := Split(q, Analyse(q, false))
 				divided += len(parts) - 1
 				for _, p := range parts {
 					last := p.Query[strings.LastIndexByte(p.Query, ' ')+1:]

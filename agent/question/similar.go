@@ -1,4 +1,4 @@
-package agent
+package question
 
 import (
 	"regexp"
@@ -9,9 +9,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// askedFor is what two questions must have in common that the same tools answer. Two with the same key ask for the same with the same words,
+// intent is what two questions must have in common that the same tools answer. Two with the same key ask for the same with the same words,
 // in any order, form and politeness; a number, a name, quoted words, a negation or another way of asking tells them apart.
-type askedFor struct {
+type intent struct {
 	kind  string   // the question words; “?” for a question that yes or no answers; empty for what and which, and for no question word
 	terms []string // of the content words, sorted, each once
 	exact []string // what must be the same in the same order: numbers, names and quoted words
@@ -24,13 +24,13 @@ var countable = words("many much viel viele vielen")
 // request is how a question begins that is an order: “Can you …”.
 var request = regexp.MustCompile(`(?i)^(?:(?:hey|hi|hello|please|bitte)\W+)*(?:(?:can|could|would|will) you|(?:kannst|könntest) du|(?:können|könnten) sie|(?:peux|pourrais)-tu|puedes|puoi)\s+`)
 
-// askedBy reads a question. What it does not understand makes it differ from others: a model that chooses once more costs less than tools
+// IntentOf reads a question. What it does not understand makes it differ from others: a model that chooses once more costs less than tools
 // that do not fit.
-func askedBy(q string) askedFor {
+func IntentOf(q string) intent {
 	g := spokenBy(wordsAt(q))[0]
 	ordered := request.ReplaceAllString(q, "")
 	said := wordsAt(ordered)
-	var out askedFor
+	var out intent
 	capital := func(w wordAt) bool { return unicode.IsUpper([]rune(ordered[w.start:])[0]) }
 	named := false
 	for i, w := range said {
@@ -88,8 +88,8 @@ func (g grammar) kindOf(q string, said []wordAt) string {
 	return strings.Join(slices.Compact(kinds), " ")
 }
 
-// key is one string for all of it, empty for a question that says too little to be compared.
-func (a askedFor) key() string {
+// Key is one string for all of it, empty for a question that says too little to be compared.
+func (a intent) Key() string {
 	if len(a.terms) < 2 {
 		return ""
 	}

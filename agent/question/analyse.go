@@ -1,4 +1,7 @@
-package agent
+// Package question reads questions by rules, before any model does: what kind of question it is, which parts it has, whether it points
+// back to the last answer, which document or footnote it wants opened, and whether two questions ask for the same. A run begins with
+// Analyse. The package knows no tools, no documents and no models; its functions are pure and safe for concurrent use.
+package question
 
 import (
 	"encoding/json"
@@ -12,33 +15,33 @@ import (
 	"footnote/corpus/text"
 )
 
-// questionType says what a question is after.
-type questionType string
+// Type says what a question is after.
+type Type string
 
 const (
-	typeFactual     questionType = "factual"
-	typeExploratory questionType = "exploratory"
-	typeSpecific    questionType = "specific_document"
-	typeMetadata    questionType = "metadata"
-	typeComparison  questionType = "comparison"
-	typeCalculation questionType = "calculation"
-	typeGeneral     questionType = "general" // talk that no document can answer
-	typeFollowUp    questionType = "follow_up"
+	Factual          Type = "factual"
+	Exploratory      Type = "exploratory"
+	SpecificDocument Type = "specific_document"
+	Metadata         Type = "metadata"
+	Comparison       Type = "comparison"
+	Calculation      Type = "calculation"
+	General          Type = "general" // talk that no document can answer
+	FollowUp         Type = "follow_up"
 )
 
-// analysis is what rules make of a question before a model sees it. It takes well under a millisecond.
-type analysis struct {
-	Type       questionType `json:"type"`
-	Entities   []string     `json:"entities"`
-	Keywords   []string     `json:"keywords"`
-	Complexity string       `json:"complexity"` // simple, moderate, complex
-	Tools      []string     `json:"suggested_tools"`
+// Analysis is what rules make of a question before a model sees it. It takes well under a millisecond.
+type Analysis struct {
+	Type       Type     `json:"type"`
+	Entities   []string `json:"entities"`
+	Keywords   []string `json:"keywords"`
+	Complexity string   `json:"complexity"` // simple, moderate, complex
+	Tools      []string `json:"suggested_tools"`
 
-	reference reference // to the last answer
+	Reference reference // to the last answer
 }
 
-// maxAnalysed bounds how much of a long question is looked at, in bytes.
-const maxAnalysed = 2000
+// MaxAnalysed bounds how much of a long question is looked at, in bytes.
+const MaxAnalysed = 2000
 
 var (
 	quoted      = regexp.MustCompile(`["“„«]([^"“”„«»]{2,80})["”“»]`)
@@ -51,7 +54,7 @@ var (
 	refersBack  = regexp.MustCompile(`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`)
 	compares    = regexp.MustCompile(`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`)
 	aboutFiles  = regexp.MustCompile(`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`)
-	filesOf     = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`)
+	FilesOf     = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`)
 	commanding  = regexp.MustCompile(`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`)
 	measured    = regexp.MustCompile(`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`)
 	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
@@ -60,77 +63,77 @@ var (
 // ofText is an order about a text that stands in the question.
 var ofText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`)
 
-// analyse reads a question. followsUp says that there were questions before it in its conversation.
-func analyse(question string, followsUp bool) analysis {
+// Analyse reads a question. followsUp says that there were questions before it in its conversation.
+func Analyse(question string, followsUp bool) Analysis {
 	q := strings.TrimSpace(question)
-	if len(q) > maxAnalysed {
-		q = strings.ToValidUTF8(q[:maxAnalysed], "")
+	if len(q) > MaxAnalysed {
+		q = strings.ToValidUTF8(q[:MaxAnalysed], "")
 	}
-	a := analysis{Entities: entities(q), Keywords: keywords(q)}
+	a := Analysis{Entities: entities(q), Keywords: Keywords(q)}
 	if followsUp && !bringsText.MatchString(q) {
-		if a.reference = referenceOf(q); transform.MatchString(q) {
-			a.reference = rework
+		if a.Reference = referenceOf(q); transform.MatchString(q) {
+			a.Reference = Rework
 		}
 	}
-	return a.as(typeOf(q, a, followsUp), q)
+	return a.WithType(typeOf(q, a, followsUp), q)
 }
 
-// as is the analysis of a question that is of a type.
-func (a analysis) as(kind questionType, q string) analysis {
+// WithType is the analysis of a question that is of a type.
+func (a Analysis) WithType(kind Type, q string) Analysis {
 	a.Type = kind
 	a.Complexity = complexity(q, a)
 	a.Tools = suggest(a)
 	return a
 }
 
-func typeOf(q string, a analysis, followsUp bool) questionType {
+func typeOf(q string, a Analysis, followsUp bool) Type {
 	switch {
 	case talk.MatchString(q):
-		return typeGeneral
-	case followsUp && transform.MatchString(q), a.reference == rework, text.OwnText.MatchString(q):
-		return typeGeneral
+		return General
+	case followsUp && transform.MatchString(q), a.Reference == Rework, text.OwnText.MatchString(q):
+		return General
 	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
-		return typeCalculation
+		return Calculation
 	case fileName.MatchString(q), documentID.MatchString(q):
-		return typeSpecific
+		return SpecificDocument
 	case compares.MatchString(q):
-		return typeComparison
-	case aboutFiles.MatchString(q), filesOf.MatchString(q):
-		return typeMetadata
-	case followsUp && (a.reference != byItself || refersBack.MatchString(q) || len(a.Keywords) <= 1 && !isWholeQuestion(q)):
-		return typeFollowUp
+		return Comparison
+	case aboutFiles.MatchString(q), FilesOf.MatchString(q):
+		return Metadata
+	case followsUp && (a.Reference != byItself || refersBack.MatchString(q) || len(a.Keywords) <= 1 && !isWholeQuestion(q)):
+		return FollowUp
 	case exploratory.MatchString(q) && !measured.MatchString(q):
-		return typeExploratory
+		return Exploratory
 	default:
-		return typeFactual
+		return Factual
 	}
 }
 
-func complexity(q string, a analysis) string {
+func complexity(q string, a Analysis) string {
 	parts := strings.Count(q, "?") + strings.Count(strings.ToLower(q), " and ") + strings.Count(q, ";")
 	switch {
-	case a.Type == typeComparison || parts >= 3 || utf8.RuneCountInString(q) > 300:
+	case a.Type == Comparison || parts >= 3 || utf8.RuneCountInString(q) > 300:
 		return "complex"
-	case a.Type == typeExploratory || parts == 2 || len(a.Keywords) > 8:
+	case a.Type == Exploratory || parts == 2 || len(a.Keywords) > 8:
 		return "moderate"
 	default:
 		return "simple"
 	}
 }
 
-func suggest(a analysis) []string {
+func suggest(a Analysis) []string {
 	switch a.Type {
-	case typeGeneral:
+	case General:
 		return []string{}
-	case typeCalculation:
+	case Calculation:
 		return []string{"calculate"}
-	case typeMetadata:
+	case Metadata:
 		return []string{"list_documents", "metadata_search"}
-	case typeSpecific:
+	case SpecificDocument:
 		return []string{"read_document"}
-	case typeComparison:
+	case Comparison:
 		return []string{"search_documents", "read_multiple_documents"}
-	case typeExploratory:
+	case Exploratory:
 		return []string{"search_documents", "get_document_summary", "read_document"}
 	default:
 		return []string{"search_documents", "read_document"}
@@ -177,8 +180,8 @@ func entities(q string) []string {
 	return out
 }
 
-// keywords are the content words, as they are typed, each once.
-func keywords(q string) []string {
+// Keywords are the content words, as they are typed, each once.
+func Keywords(q string) []string {
 	language := text.Detect(q)
 	if language == "" {
 		language = "en"
@@ -198,21 +201,21 @@ func keywords(q string) []string {
 	return out
 }
 
-// needsDocuments reports whether only the documents can answer.
-func (a analysis) needsDocuments() bool { return a.Type != typeGeneral && a.Type != typeCalculation }
+// NeedsDocuments reports whether only the documents can answer.
+func (a Analysis) NeedsDocuments() bool { return a.Type != General && a.Type != Calculation }
 
-// plain is what is left of an analysis that is switched off: whether the documents are needed, which the check of an answer rests on, and
+// WithoutAdvice is what is left of an analysis that is switched off: whether the documents are needed, which the check of an answer rests on, and
 // the question's words.
-func (a analysis) plain() analysis {
-	out := analysis{Type: typeFactual, Entities: a.Entities, Keywords: a.Keywords, reference: a.reference}
-	if !a.needsDocuments() {
+func (a Analysis) WithoutAdvice() Analysis {
+	out := Analysis{Type: Factual, Entities: a.Entities, Keywords: a.Keywords, Reference: a.Reference}
+	if !a.NeedsDocuments() {
 		out.Type = a.Type
 	}
 	return out
 }
 
-// step is the analysis as the run's first step.
-func (a analysis) step(callID string, at float64) chat.Step {
+// Step is the analysis as the run's first step.
+func (a Analysis) Step(callID string, at float64) chat.Step {
 	kind := strings.ReplaceAll(string(a.Type), "_", " ")
 	article := "A "
 	if strings.ContainsRune("aeiou", rune(kind[0])) {
@@ -220,7 +223,7 @@ func (a analysis) step(callID string, at float64) chat.Step {
 	}
 	message := article + kind + " question"
 	if len(a.Keywords) > 0 {
-		message += " about: " + shorten(strings.Join(a.Keywords[:min(6, len(a.Keywords))], ", "), 100)
+		message += " about: " + text.Shorten(strings.Join(a.Keywords[:min(6, len(a.Keywords))], ", "), 100)
 	}
 	return chat.Step{
 		CallID: callID, Step: "analyse", ActionType: chat.ActionPlanning, Message: message, Timestamp: at,
@@ -231,8 +234,8 @@ func (a analysis) step(callID string, at float64) chat.Step {
 	}
 }
 
-// hint tells the model what the rules think; it may know better. It is empty when they were not asked.
-func (a analysis) hint() string {
+// Hint tells the model what the rules think; it may know better. It is empty when they were not asked.
+func (a Analysis) Hint() string {
 	if a.Complexity == "" {
 		return ""
 	}
@@ -245,22 +248,22 @@ func (a analysis) hint() string {
 
 var calculation = regexp.MustCompile(`(?i)^(?:what is|what's|calculate|compute|how much is)\s+`)
 
-// expressionOf is what a question of the type calculation wants calculated.
-func expressionOf(question string) string {
+// Expression is what a question of the type calculation wants calculated.
+func Expression(question string) string {
 	return strings.TrimRight(calculation.ReplaceAllString(strings.TrimSpace(question), ""), " =?")
 }
 
-// isTalk reports whether a message is only talk: a greeting, thanks.
-func isTalk(message string) bool { return talk.MatchString(message) }
+// IsTalk reports whether a message is only talk: a greeting, thanks.
+func IsTalk(message string) bool { return talk.MatchString(message) }
 
-// isComparison reports whether a question compares things.
-func isComparison(question string) bool { return compares.MatchString(question) }
+// IsComparison reports whether a question compares things.
+func IsComparison(question string) bool { return compares.MatchString(question) }
 
-// fileNames returns up to most file names that a text mentions.
-func fileNames(s string, most int) []string { return fileName.FindAllString(s, most) }
+// FileNames returns up to most file names that a text mentions.
+func FileNames(s string, most int) []string { return fileName.FindAllString(s, most) }
 
-// documentIDs returns the id that a question names a document by, if it does.
-func documentIDs(q string) []string {
+// DocumentIDs returns the id that a question names a document by, if it does.
+func DocumentIDs(q string) []string {
 	if m := documentID.FindStringSubmatch(q); m != nil {
 		return m[1:2]
 	}

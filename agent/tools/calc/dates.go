@@ -1,4 +1,4 @@
-package agent
+package calc
 
 import (
 	"errors"
@@ -6,23 +6,25 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"footnote/corpus/text"
 )
 
 // between reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the whole days or
 // the completed years from the first to the second.
-func (p *parser) between(unit string) (amount, error) {
+func (p *parser) between(unit string) (Amount, error) {
 	inside, _, closed := strings.Cut(p.in[p.at:], ")")
 	first, second, two := strings.Cut(inside, ",")
 	if !closed || !two {
-		return amount{}, errors.New("days and years need two dates in brackets, like days(2024-01-31, 2024-03-01).") //nolint:staticcheck // shown as it is
+		return Amount{}, errors.New("days and years need two dates in brackets, like days(2024-01-31, 2024-03-01).") //nolint:staticcheck // shown as it is
 	}
 	from, err := date(first)
 	if err != nil {
-		return amount{}, err
+		return Amount{}, err
 	}
 	to, err := date(second)
 	if err != nil {
-		return amount{}, err
+		return Amount{}, err
 	}
 	p.at += len(inside) + 1
 	p.next()
@@ -30,13 +32,13 @@ func (p *parser) between(unit string) (amount, error) {
 	if unit == "years" {
 		n = completedYears(from, to)
 	}
-	return amount{rat: big.NewRat(n, 1), exact: true}, nil
+	return Amount{Rat: big.NewRat(n, 1), exact: true}, nil
 }
 
 func date(s string) (time.Time, error) {
 	d, err := time.Parse(time.DateOnly, strings.TrimSpace(s))
 	if err != nil {
-		return d, fmt.Errorf("“%s” is no date. Write dates like 2024-03-01.", shorten(strings.TrimSpace(s), 40)) //nolint:staticcheck // shown as it is
+		return d, fmt.Errorf("“%s” is no date. Write dates like 2024-03-01.", text.Shorten(strings.TrimSpace(s), 40)) //nolint:staticcheck // shown as it is
 	}
 	return d, nil
 }

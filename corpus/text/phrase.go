@@ -1,12 +1,12 @@
-package agent
+package text
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// shorten cuts a text to at most limit runes, at a word where there is one near.
-func shorten(s string, limit int) string {
+// Shorten cuts a text to at most limit runes, at a word where there is one near.
+func Shorten(s string, limit int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) <= limit {
 		return s
