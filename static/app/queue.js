@@ -104,6 +104,7 @@ export async function follow() {
 function begin(turns, fresh) {
   const shown = $$('#thread > .turn')
   const parent = shown.findIndex(turn => turn.dataset.run === turns[0].dataset.after)
+  if (parent < 0 && turns[0].dataset.after) return location.reload() // it follows one that is not shown: what was typed is kept
   const gone = shown.slice(parent + 1).filter(old => !turns.some(turn => turn.id === old.id)) // they belong to another version
   if (gone.some(edited)) return
   const stay = !atEnd()
