@@ -2,7 +2,8 @@
 
 // Command hostile runs the real program and gives it what is made to hurt: files whose reading grows out of proportion, answers that are
 // expensive to draw, and one user's floods. Meanwhile another user asks and /health is looked at. It prints a table with peak memory, disk and
-// the worst latencies, and ends with "N passed, N failed". docs/security.md has what it found. Everything stays on the loopback interface.
+// the worst latencies, and ends with "N passed, N failed". docs/security.md has what it found. Everything stays on the loopback interface. With
+// -postgres each cell has a database on a PostgreSQL server of its own.
 package main
 
 import (
