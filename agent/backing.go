@@ -18,7 +18,7 @@ const (
 const maxReturned = 32 << 10
 
 // talkAbout are words with which answers speak of documents. They need no passage.
-const talkAbout = " source text page section chapter document according state mention describe list note report explain specify indicate provide total together sum altogether "
+const talkAbout = " source text page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
 
 var numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 

@@ -44,6 +44,7 @@ func TestNoToolVouchesForWhatItDidNotReturn(t *testing.T) {
 		tools []string
 	}{
 		{"a sum", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"1+1"}`)), invented, nil},
+		{"a result of something else", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("calculate", `{"expression":"2*3"}`)), "There are 6 dragons.", nil},
 		{"the library's list", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("list_documents", `{}`)), invented, nil},
 		{"the list, by the name of a document", "Does the cellar of 12 Mill Lane flood?", calls(call("list_documents", `{}`)), "According to the Building survey of 12 Mill Lane, the cellar floods every winter.", nil},
 		{"a search of the list", "Who keeps what in the cellar of 12 Mill Lane?", calls(call("metadata_search", `{"filters":{"filename":"Survey.md"}}`)), invented, nil},
@@ -76,6 +77,7 @@ func TestWhatToolsReturnedMayBeSaidWithoutFootnotes(t *testing.T) {
 	}{
 		{"a sum", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408.", nil, 0.8},
 		{"a sum in other words", "I pay 3400 pounds twice. How much is it?", calls(call("calculate", `{"expression":"3400*2"}`)), "You pay 6800 pounds in all.", nil, 0.8},
+		{"a result alone", "Double three, please, for the sum I have to hand in.", calls(call("calculate", `{"expression":"2*3"}`)), "The result is 6.", nil, 0.8},
 		{"the list", "Which documents do I have?", calls(call("list_documents", `{}`)), "You have two documents:\n\n- Staff handbook\n- Building survey of 12 Mill Lane", nil, 0.8},
 		{"the list, for another kind of question", "Is there a handbook?", calls(call("list_documents", `{}`)), "There is a document with the title Staff handbook.", nil, 0.8},
 		{"a sum and an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408. " + invented, []string{invented}, 0.4},
