@@ -168,6 +168,9 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	if refused(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.looked() {
 		return false, w.reviewUnsearched(ctx)
 	}
+	if refused(text) && !w.givenText() && !w.fell && w.asked.NeedsDocuments() && w.saysMore(text) {
+		return false, w.refuseInstead(ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead")
+	}
 	if w.givenText() || refused(text) || w.fell || w.restsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}

@@ -6,12 +6,21 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/english"
 )
 
 // looked reports whether the documents were looked into: a search was completed and none failed, a document was read, or passages were shown.
 func (w *work) looked() bool {
 	opened, _, _, searches := w.desk.sources.readings()
 	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.desk.sources.isEmpty()
+}
+
+// unanswered says of a refusal what it rests on.
+func (w *work) unanswered() string {
+	if !w.givenText() && !w.looked() {
+		return "Whether the documents answer this is not known: no search in them was completed."
+	}
+	return "Nothing that was found answers this."
 }
 
 // reviewUnsearched puts what was really done into a refusal of a run that did not look into the documents.
@@ -22,6 +31,33 @@ func (w *work) reviewUnsearched(ctx context.Context) error {
 	}
 	return w.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
+
+// saysMore reports whether a refusal goes on with something that the run bears out by nothing: a statement that no passage holds which was shown,
+// or other searches than those that were made. A refusal has no footnotes, so nothing else would tell the reader.
+func (w *work) saysMore(refusal string) bool {
+	var passages []string
+	for _, src := range w.desk.sources.all() {
+		passages = append(passages, src.passage.Text)
+	}
+	opened, _, _, _ := w.desk.sources.readings()
+	looked := w.desk.sources.asked() + " " + w.run.Request.Message
+	for _, doc := range opened {
+		looked += " " + filename(doc)
+	}
+	return slices.ContainsFunc(w.claimsOf(refusal), func(c claim) bool {
+		switch {
+		case refused(c.text):
+			return false
+		case states(c.text):
+			return !w.cite.judge.Backed(c.text, talkAbout, passages...) && !w.covered(c)
+		default:
+			return !w.cite.judge.Backed(c.text, talkOfSearches, looked)
+		}
+	})
+}
+
+// talkOfSearches are words with which refusals speak of what was done. They need not stand in a query.
+const talkOfSearches = talkAbout + " search look find found read fit relevant information about nothing anything sorry "
 
 // refuseInstead replaces an answer by a refusal that says what was searched.
 func (w *work) refuseInstead(ctx context.Context, why string) error {
@@ -44,6 +80,9 @@ func (w *work) searchesDone() string {
 			names[i] = filename(doc)
 		}
 		said += " I read: " + strings.Join(names, "; ") + "."
+	}
+	if said == "" && searches > 0 {
+		said = " What " + english.Count(searches, "search") + " found does not answer it."
 	}
 	for _, message := range w.failed {
 		said += " “" + message + "” failed, so your documents may still hold it."

@@ -30,7 +30,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	}
 	if refused(markdown) {
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
-		a.SelfEvaluation, a.Notes = "Nothing in the documents answers this.", w.cite.strayNotes()
+		a.SelfEvaluation, a.Notes = w.unanswered(), w.cite.strayNotes()
 		return append(ps, a)
 	}
 	a.Sources = w.sourcesOf(a.Citations)

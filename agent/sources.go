@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 
 	"footnote/chat"
@@ -29,6 +30,7 @@ type sources struct {
 	opened    []string            // documents read, in order
 	pages     map[string]struct{} // reading pages seen
 	empty     []string            // searches that found nothing
+	queries   []string            // of every search that was completed
 	searches  int
 	shows     bool                     // a document was opened for the reader
 	latest    string                   // the last search for passages
@@ -200,6 +202,7 @@ func (s *sources) searched(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.searches++
+	s.queries = append(s.queries, query)
 	s.addEmpty(query, found)
 }
 
@@ -221,6 +224,13 @@ func (s *sources) searchedLast(query string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.latest = query
+}
+
+// asked are the words of all searches that were completed.
+func (s *sources) asked() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.queries, " ")
 }
 
 // meant is the query, or the last one if it is empty.
