@@ -158,6 +158,8 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 		{"it did, but told of other searches", asks("What lives in the cellar?"), scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil, Refusal + " I searched for: zzyzx; lives cellar."},
 		{"it did, and invented an answer", asks("How many days of holiday are there?"), scripted.New(calls(search("holiday")), says(Refusal+" However, dragons have 99 days of holiday.")), nil,
 			Refusal + " What 1 search found does not answer it."},
+		{"the text was given", chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."}, scripted.New(says(Refusal + " However, dragons have 99 days of holiday.")), nil, Refusal},
+		{"it was talk", asks("Hello!"), scripted.New(says(Refusal+" However, dragons have 99 days of holiday."), says(Refusal+" However, dragons have 99 days of holiday.")), nil, Refusal + " Nothing was searched."},
 		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), []func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
 			Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
 	} {
@@ -165,7 +167,7 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, tt.model, tt.change...)
 			got := h.answer(tt.req)
-			if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want || a.StopReason != chat.StopRefused || strings.Contains(a.SelfEvaluation, "not known") == strings.Contains(tt.name, "it did") || (a.Coverage.Searched > 0) != strings.Contains(tt.name, "it did") {
+			if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want || a.StopReason != chat.StopRefused || strings.Contains(a.SelfEvaluation, "not known") == (strings.Contains(tt.name, "it did") || tt.req.ContextText != "") || (a.Coverage.Searched > 0) != strings.Contains(tt.name, "it did") {
 				t.Errorf("answer = %q, stopped %s, coverage %+v; want %q", a.Markdown, a.StopReason, a.Coverage, tt.want)
 			}
 		})

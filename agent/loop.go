@@ -168,7 +168,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	if refused(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.looked() {
 		return false, w.reviewUnsearched(ctx)
 	}
-	if refused(text) && !w.givenText() && !w.fell && w.asked.NeedsDocuments() && w.saysMore(text) {
+	if refused(text) && !w.fell && w.saysMore(text) {
 		return false, w.refuseInstead(ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead")
 	}
 	if w.givenText() || refused(text) || w.fell || w.restsOnContext(text) {

@@ -35,7 +35,7 @@ func (w *work) reviewUnsearched(ctx context.Context) error {
 // saysMore reports whether a refusal goes on with something that the run bears out by nothing: a statement that no passage holds which was shown,
 // or other searches than those that were made. A refusal has no footnotes, so nothing else would tell the reader.
 func (w *work) saysMore(refusal string) bool {
-	var passages []string
+	passages := []string{w.run.Request.ContextText}
 	for _, src := range w.desk.sources.all() {
 		passages = append(passages, src.passage.Text)
 	}
@@ -51,7 +51,7 @@ func (w *work) saysMore(refusal string) bool {
 		case states(c.text):
 			return !w.cite.judge.Backed(c.text, talkAbout, passages...) && !w.covered(c)
 		default:
-			return !w.cite.judge.Backed(c.text, talkOfSearches, looked)
+			return !w.givenText() && !w.cite.judge.Backed(c.text, talkOfSearches, looked)
 		}
 	})
 }
@@ -63,6 +63,9 @@ const talkOfSearches = talkAbout + " search look find found read fit relevant in
 func (w *work) refuseInstead(ctx context.Context, why string) error {
 	if err := w.takeBack(ctx, w.phase("review", chat.ActionAnalysing, chat.StatusComplete, why)); err != nil {
 		return err
+	}
+	if w.givenText() {
+		return w.writer.write(ctx, Refusal)
 	}
 	return w.writer.write(ctx, Refusal+w.searchesDone())
 }
