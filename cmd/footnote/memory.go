@@ -12,8 +12,9 @@ import (
 const (
 	// gcPercent trades a little processor time for memory at rest.
 	gcPercent = 75
-	// minGCPercent trades more of it when memory is full: a thousand answers at once stay below 300 MiB.
-	minGCPercent = 60
+	// minScanPercent trades more of it when memory is full: a thousand answers at once stay below 300 MiB. It is of what a collection has to
+	// look through: texts and vectors hold no pointers, so that they cost it next to nothing and need no garbage beside them.
+	minScanPercent = 60
 	// maxGCPercent is for a server that works with little in memory: collecting less often costs it no more than gcRoom.
 	maxGCPercent = 400
 	// gcRoom is what a busy server may allocate between two collections, whatever it holds: a burst of questions allocates as much.
@@ -55,17 +56,19 @@ func afterCollection(f func()) {
 
 // setGCPercent fits the pace of the collector to what the last run found in use.
 func setGCPercent() {
-	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/scan/heap:bytes"}}
 	metrics.Read(found)
-	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64(), runtime.NumGoroutine()))
+	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64(), found[3].Value.Uint64(), runtime.NumGoroutine()))
 }
 
-// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike.
-func gcPercentFor(heap, roots uint64, goroutines int) int {
+// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike. Of the heap, scanned bytes may hold
+// pointers.
+func gcPercentFor(heap, roots, scanned uint64, goroutines int) int {
 	if heap < busyHeap && goroutines < busyGoroutines {
 		return gcPercent
 	}
-	return int(min(max(gcRoom*100/(heap+roots), minGCPercent), maxGCPercent))
+	all := heap + roots
+	return int(min(max(gcRoom*100/all, minScanPercent*(min(scanned, heap)+roots)/all, 1), maxGCPercent))
 }
 
 // giveBackMemory returns memory to the system when the start is over, soon after many readers have left, and once a server that has worked is

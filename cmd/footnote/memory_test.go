@@ -41,17 +41,18 @@ func TestMemoryIsGivenBackOnceAServerThatWorkedIsAtRest(t *testing.T) {
 func TestTheCollectorLeavesABusyServerRoomAndAFullOneNone(t *testing.T) {
 	const mib = 1 << 20
 	for _, tt := range []struct {
-		heap, roots uint64
-		goroutines  int
-		percent     int
+		heap, roots, scanned uint64
+		goroutines           int
+		percent              int
 	}{
-		{4 * mib, 2 * mib, 30, gcPercent}, {23 * mib, 40 * mib, 249, gcPercent}, // at rest
-		{12 * mib, 2 * mib, 250, maxGCPercent}, {16 * mib, 4 * mib, 900, 320}, // much has just begun
-		{24 * mib, 8 * mib, 30, 200}, {40 * mib, 10 * mib, 2000, 128}, {60 * mib, 20 * mib, 2000, 80}, // busy
-		{128 * mib, 20 * mib, 4000, minGCPercent}, {4096 * mib, 0, 30, minGCPercent}, // full
+		{4 * mib, 2 * mib, 3 * mib, 30, gcPercent}, {23 * mib, 40 * mib, 20 * mib, 249, gcPercent}, // at rest
+		{12 * mib, 2 * mib, 8 * mib, 250, maxGCPercent}, {16 * mib, 4 * mib, 12 * mib, 900, 320}, // much has just begun
+		{24 * mib, 8 * mib, 20 * mib, 30, 200}, {40 * mib, 10 * mib, 30 * mib, 2000, 128}, {60 * mib, 20 * mib, 50 * mib, 2000, 80}, // busy
+		{128 * mib, 20 * mib, 128 * mib, 4000, minScanPercent}, {4096 * mib, 0, 4096 * mib, 30, minScanPercent}, // full
+		{200 * mib, 0, 30 * mib, 30, 32}, {8192 * mib, 0, 10 * mib, 30, 1}, // full of texts and vectors
 	} {
-		if got := gcPercentFor(tt.heap, tt.roots, tt.goroutines); got != tt.percent {
-			t.Errorf("GOGC for %d MiB of heap, %d of roots and %d goroutines = %d, want %d", tt.heap/mib, tt.roots/mib, tt.goroutines, got, tt.percent)
+		if got := gcPercentFor(tt.heap, tt.roots, tt.scanned, tt.goroutines); got != tt.percent {
+			t.Errorf("GOGC for %d MiB of heap, %d of roots, %d scanned and %d goroutines = %d, want %d", tt.heap/mib, tt.roots/mib, tt.scanned/mib, tt.goroutines, got, tt.percent)
 		}
 	}
 }

@@ -68,16 +68,23 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 
 // Blocks returns the blocks without their words; see corpus.Documents.
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
-	err = ds.pieces(ctx, s, id, `x.body, x.packed`, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
-		var body, packed []byte
-		if err := row.Scan(&body, &packed); err != nil {
+	const last = `(SELECT max(y.piece) FROM content_blocks y WHERE y.content = d.content)`
+	var piece []corpus.Block // used again for each
+	err = ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+		var body, packed sql.RawBytes
+		var last int
+		if err := row.Scan(&body, &packed, &last); err != nil {
 			return err
 		}
-		if body, err = unpacked(body, packed); err != nil {
+		plain, err := unpacked(body, packed)
+		if err != nil {
 			return err
 		}
-		var piece []corpus.Block
-		err := json.Unmarshal(body, &piece)
+		clear(piece[:cap(piece)])
+		err = json.Unmarshal(plain, &piece)
+		if last > 0 && blocks == nil { // else many blocks are copied again and again as they grow
+			blocks = make([]corpus.Block, 0, (last+1)*len(piece))
+		}
 		blocks = append(blocks, piece...)
 		return err
 	})
