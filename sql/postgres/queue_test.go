@@ -14,7 +14,7 @@ import (
 // take moves the next job to work as a replica would that dies right after.
 func take(t *testing.T, db *DB) {
 	t.Helper()
-	exec(t, db, `UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now()`)
+	exec(t, db, `UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY['the dead one']`)
 }
 
 func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
