@@ -41,7 +41,7 @@ func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, 
 	var system strings.Builder
 	fill := strings.NewReplacer(
 		"{{nonce}}", nonce, "{{refusal}}", Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
-		"{{role}}", roleOf(role)+wishesOf(run.Request.Instructions), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
+		"{{role}}", roleOf(role)+wishesOf(text.Visible(run.Request.Instructions)), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
 	)
 	if run.Request.ContextText != "" {
 		_, _ = fill.WriteString(&system, contextPrompt)
@@ -51,7 +51,7 @@ func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, 
 		if len(past.documents) > 0 {
 			system.WriteString("\nThe user's last answer rested on these documents, in this order (“the second one” means the second of them):\n")
 			for i, doc := range past.documents {
-				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, text.Shorten(doc.Title, 120), doc.DocumentID)
+				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, text.Shorten(text.Visible(doc.Title), 120), doc.DocumentID)
 			}
 		}
 		if hint := a.Hint(); hint != "" {
@@ -59,8 +59,17 @@ func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, 
 		}
 		system.WriteString(addedContextPrompt(nonce, run.Request))
 	}
-	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, past.messages...)
-	return append(history, llm.Message{Role: llm.RoleUser, Text: run.Request.Message})
+	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, visible(past.messages)...)
+	return append(history, llm.Message{Role: llm.RoleUser, Text: text.Visible(run.Request.Message)})
+}
+
+// visible leaves out of messages, in place, the signs that no reader could see: a question that was pasted, or the conversation so far, can
+// spell orders with them like any document.
+func visible(messages []llm.Message) []llm.Message {
+	for i := range messages {
+		messages[i].Text = text.Visible(messages[i].Text)
+	}
+	return messages
 }
 
 // Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them: without what those who
