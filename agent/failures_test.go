@@ -201,7 +201,7 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 
 func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday")), says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")))
+	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")))
 	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 || a.Markdown != Refusal+" I looked for lunches." {
 		t.Errorf("answer = %+v", a)

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/chat"
-	"footnote/english"
+	"footnote/corpus/text"
 )
 
 // looked reports whether the documents were looked into: a search was completed and none failed, a document was read, or passages were shown.
@@ -40,7 +41,7 @@ func (w *work) saysMore(refusal string) bool {
 		passages = append(passages, src.passage.Text)
 	}
 	opened, _, _, _ := w.desk.sources.readings()
-	looked := w.desk.sources.asked() + " " + w.run.Request.Message
+	looked := w.desk.sources.asked()
 	for _, doc := range opened {
 		looked += " " + filename(doc)
 	}
@@ -51,7 +52,9 @@ func (w *work) saysMore(refusal string) bool {
 		case states(c.text):
 			return !w.cite.judge.Backed(c.text, talkAbout, passages...) && !w.covered(c)
 		default:
-			return !w.givenText() && !w.cite.judge.Backed(c.text, talkOfSearches, looked)
+			return !w.givenText() && slices.ContainsFunc(question.Keywords(c.text), func(word string) bool {
+				return !w.cite.judge.Backed(word, talkOfSearches, looked)
+			})
 		}
 	})
 }
@@ -85,7 +88,7 @@ func (w *work) searchesDone() string {
 		said += " I read: " + strings.Join(names, "; ") + "."
 	}
 	if said == "" && searches > 0 {
-		said = " What " + english.Count(searches, "search") + " found does not answer it."
+		said = " I searched for: " + text.Shorten(w.desk.sources.asked(), 300) + "."
 	}
 	for _, message := range w.failed {
 		said += " “" + message + "” failed, so your documents may still hold it."

@@ -30,7 +30,7 @@ type sources struct {
 	opened    []string            // documents read, in order
 	pages     map[string]struct{} // reading pages seen
 	empty     []string            // searches that found nothing
-	queries   []string            // of every search that was completed
+	queries   []string            // of every search that was completed, each once
 	searches  int
 	shows     bool                     // a document was opened for the reader
 	latest    string                   // the last search for passages
@@ -202,7 +202,7 @@ func (s *sources) searched(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.searches++
-	s.queries = append(s.queries, query)
+	s.queries = appendNew(s.queries, query)
 	s.addEmpty(query, found)
 }
 
@@ -226,11 +226,11 @@ func (s *sources) searchedLast(query string) {
 	s.latest = query
 }
 
-// asked are the words of all searches that were completed.
+// asked are the words of all searches that were completed: "roof; roof survey".
 func (s *sources) asked() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Join(s.queries, " ")
+	return strings.Join(s.queries, "; ")
 }
 
 // meant is the query, or the last one if it is empty.
