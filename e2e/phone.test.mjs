@@ -57,7 +57,7 @@ describe('on a phone', () => {
     await page.keyboard.press('Escape')
     await until(() => page.evaluate(() => document.activeElement.matches('.topbar [href="#menu"]')), 'the focus comes back')
     await page.getByRole('link', { name: 'Menu', exact: true }).tap()
-    await menu.getByRole('link', { name: 'Documents' }).tap()
+    await menu.getByRole('link', { name: /^Documents/ }).tap()
     await page.waitForURL('**/documents')
     await page.locator('#documents').getByText('Damp survey, March 2024').waitFor()
     await fits(page)

@@ -151,12 +151,22 @@ func (f *toolFailure) fill(err error) {
 	}
 }
 
-// withFailures adds a toolFailure to what a tool may answer.
+// withFailures adds a toolFailure to what a tool may answer. The properties of both stand side by side, where clients look for them; which are
+// required depends on which of the two it is.
 func withFailures[Out any]() *jsonschema.Schema {
 	out, err1 := jsonschema.For[Out](nil)
 	failed, err2 := jsonschema.For[toolFailure](nil)
 	if err := errors.Join(err1, err2); err != nil {
 		panic(err) // of types that are known: the first test sees it
 	}
-	return &jsonschema.Schema{Type: "object", AnyOf: []*jsonschema.Schema{out, failed}}
+	for _, name := range failed.PropertyOrder {
+		if _, twice := out.Properties[name]; twice {
+			panic("property " + name + " of a tool's answer is also one of a failure") // likewise
+		}
+		out.Properties[name] = failed.Properties[name]
+		out.PropertyOrder = append(out.PropertyOrder, name)
+	}
+	out.AnyOf = []*jsonschema.Schema{{Required: out.Required}, {Required: failed.Required}}
+	out.Required = nil
+	return out
 }
