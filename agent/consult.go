@@ -23,7 +23,7 @@ func (w *work) consult(ctx context.Context, messages []llm.Message) (said string
 	defer cancel()
 	defer context.AfterFunc(w.now, cancel)()
 	defer context.AfterFunc(w.leaving, cancel)()
-	req := llm.Request{Messages: visible(messages), NoTools: true, Temperature: w.temperature(), Unasked: true, Seed: w.run.Request.Config.Seed, MaxTokens: consultTokens}
+	req := llm.Request{Messages: messages, NoTools: true, Temperature: w.temperature(), Unasked: true, Seed: w.run.Request.Config.Seed, MaxTokens: consultTokens}
 	model := w.model
 	if w.cfg.Select != nil && !w.fell {
 		model = w.cfg.Select

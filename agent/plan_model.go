@@ -20,7 +20,7 @@ var planDoc string
 func planPrompt(w *work) []llm.Message {
 	system := strings.ReplaceAll(planDoc, "{{parts}}", strconv.Itoa(question.MaxParts))
 	messages := append([]llm.Message{{Role: llm.RoleSystem, Text: system}}, w.past.messages...)
-	return append(messages, llm.Message{Role: llm.RoleUser, Text: w.run.Request.Message})
+	return append(messages, llm.Message{Role: llm.RoleUser, Text: text.Visible(w.run.Request.Message)})
 }
 
 // readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used is the question

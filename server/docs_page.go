@@ -13,9 +13,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/labstack/echo/v4"
 
-	"footnote/views"
-
 	"footnote/english"
+	"footnote/views"
 )
 
 // docsPage shows a description of the API as a page.

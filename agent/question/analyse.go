@@ -54,7 +54,7 @@ var (
 	refersBack  = regexp.MustCompile(`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`)
 	compares    = regexp.MustCompile(`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`)
 	aboutFiles  = regexp.MustCompile(`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`)
-	FilesOf     = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`)
+	filesOf     = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`)
 	commanding  = regexp.MustCompile(`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`)
 	measured    = regexp.MustCompile(`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`)
 	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
@@ -98,7 +98,7 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 		return SpecificDocument
 	case compares.MatchString(q):
 		return Comparison
-	case aboutFiles.MatchString(q), FilesOf.MatchString(q):
+	case aboutFiles.MatchString(q), filesOf.MatchString(q):
 		return Metadata
 	case followsUp && (a.Reference != byItself || refersBack.MatchString(q) || len(a.Keywords) <= 1 && !isWholeQuestion(q)):
 		return FollowUp

@@ -1,0 +1,53 @@
+package question
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// How a question says which documents it asks for: by whom, of when, with which tag.
+var (
+	madeBy = regexp.MustCompile(`\b[Bb]y (?:the )?(\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*)`)
+	madeIn = regexp.MustCompile(`(?i)\b(from|in|of|since|after|before|until)(?: the)?(?: year)? ((?:19|20)\d{2})\b`)
+	tagged = regexp.MustCompile(`(?i)\b(?:tagged(?: with| as)?|with the tags?) ["“]?([\p{L}\p{N}][\p{L}\p{N}_-]*)`)
+)
+
+// Properties reads by whom, of when and with which tag the documents are that a question asks for, as filters of a list of documents, and
+// what it says behind them.
+func Properties(question string) (filters map[string]any, rest string) {
+	filters = map[string]any{}
+	end := 0
+	take := func(pattern *regexp.Regexp, use func(said []string)) {
+		at := pattern.FindStringSubmatchIndex(question)
+		if at == nil {
+			return
+		}
+		end = max(end, at[1])
+		use(pattern.FindStringSubmatch(question))
+	}
+	take(madeBy, func(said []string) { filters["author"] = said[1] })
+	take(tagged, func(said []string) { filters["tags"] = said[1] })
+	take(madeIn, func(said []string) {
+		year, err := strconv.Atoi(said[2])
+		if err != nil {
+			return
+		}
+		switch strings.ToLower(said[1]) {
+		case "since":
+			filters["date_from"] = said[2]
+		case "after":
+			filters["date_from"] = strconv.Itoa(year + 1)
+		case "before":
+			filters["date_to"] = strconv.Itoa(year - 1)
+		case "until":
+			filters["date_to"] = said[2]
+		default:
+			filters["year"] = said[2]
+		}
+	})
+	return filters, question[end:]
+}
+
+// AsksForDocuments reports whether a question asks for documents by such properties.
+func AsksForDocuments(question string) bool { return filesOf.MatchString(question) }
