@@ -291,7 +291,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	step.ToolOutput, step.OutputSize = whole, len(whole)
 	if a.returns(step.Status) {
 		w.bare = true
-		w.keepReturned(a.tool, a.args, whole, step.Message)
+		w.evidence.returned.keep(a.tool.name, a.tool.verbatim, a.args, whole, step.Message)
 	}
 	if utf8.RuneCount(whole) > maxOutput {
 		step.Truncated, step.Full = true, whole

@@ -2,24 +2,10 @@ package agent
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"footnote/chat"
 	"footnote/llm"
 )
-
-// addedContext are the paragraphs of the text that came with the question besides the documents. The run searches as always; sentences that one
-// of these paragraphs bears out need no footnote.
-func (w *work) addedContext() []string {
-	var out []string
-	for p := range strings.SplitSeq(w.run.Request.AddedContext, "\n\n") {
-		if p = strings.TrimSpace(p); p != "" {
-			out = append(out, p)
-		}
-	}
-	return out
-}
 
 // addedContextPrompt hands the text to the model, behind the rules.
 func addedContextPrompt(nonce string, req chat.RunRequest) string {
@@ -30,37 +16,9 @@ func addedContextPrompt(nonce string, req chat.RunRequest) string {
 		"this text too. What rests on this text alone gets no footnote: say that it comes from the given text.\n" + fence(nonce, req.AddedContext)
 }
 
-// inAddedContext reports whether a paragraph of the added context bears a sentence out.
-func (w *work) inAddedContext(said string) bool {
-	return slices.ContainsFunc(w.addedContext(), func(p string) bool { return w.cite.judge.Backed(said, talkOfContext, p) })
-}
-
-// talkOfContext are words with which answers speak of the added context. They need not stand in it.
-const talkOfContext = talkAbout + " given provided context "
-
-// restsOnContext reports whether the added context bears out every statement of an answer without footnotes.
-func (w *work) restsOnContext(answer string) bool {
-	if w.run.Request.AddedContext == "" {
-		return false
-	}
-	stated := 0
-	for _, c := range w.claimsOf(answer) {
-		if len(c.numbers) > 0 {
-			return false
-		}
-		if !states(c.text) {
-			continue
-		}
-		if stated++; !w.inAddedContext(c.text) {
-			return false
-		}
-	}
-	return stated > 0
-}
-
 // offerAdded gives the model made of rules, which reads only the results of tools, the added context as one of them.
 func (w *work) offerAdded() error {
-	paragraphs := w.addedContext()
+	paragraphs := w.evidence.added
 	if w.givenText() || len(paragraphs) == 0 {
 		return nil
 	}

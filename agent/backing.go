@@ -23,30 +23,30 @@ const talkAbout = " source text page section chapter document file according sta
 var numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
 // claimsOf is claims, remembered: an answer is looked at more than once.
-func (w *work) claimsOf(markdown string) []claim {
-	if w.claimed == nil || w.claimedOf != markdown {
-		w.claimed, w.claimedOf = claims(markdown), markdown
+func (e *evidence) claimsOf(markdown string) []claim {
+	if e.claimed == nil || e.claimedOf != markdown {
+		e.claimed, e.claimedOf = claims(markdown), markdown
 	}
-	return w.claimed
+	return e.claimed
 }
 
 // backed reports whether the passages behind a sentence's footnotes hold its words: each part's own ones.
-func (w *work) backed(c claim) bool {
-	return !slices.ContainsFunc(c.parts, func(p part) bool { return !w.holds(p.text, p.numbers) })
+func (e *evidence) backed(c claim) bool {
+	return !slices.ContainsFunc(c.parts, func(p part) bool { return !e.holds(p.text, p.numbers) })
 }
 
 // leads reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are for.
 func (c claim) leads() bool { return strings.HasSuffix(c.text, ":") && contentWords(c.text) < minLead }
 
 // partlyBacked reports whether that is so of any part.
-func (w *work) partlyBacked(c claim) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return w.holds(p.text, p.numbers) })
+func (e *evidence) partlyBacked(c claim) bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return e.holds(p.text, p.numbers) })
 }
 
 // covered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool returned, or
 // by the text that came with the question.
-func (w *work) covered(c claim) bool {
-	return len(c.around) > 0 && w.holds(c.text, c.around) || w.stated(c.text) || w.inAddedContext(c.text)
+func (e *evidence) covered(c claim) bool {
+	return len(c.around) > 0 && e.holds(c.text, c.around) || e.stated(c.text) || e.inAddedContext(c.text)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
@@ -80,36 +80,36 @@ func (p part) with(next part) part {
 }
 
 // aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how the passage's place is called.
-func (w *work) aboutTools() string {
-	return talkAbout + strings.Join(numeral.FindAllString(w.returned.text(), -1), " ")
+func (e *evidence) aboutTools() string {
+	return talkAbout + strings.Join(numeral.FindAllString(e.returned.text(), -1), " ")
 }
 
 func aboutSource(src source) string {
-	return " " + title(src.document) + " " + src.passage.Section + " " + src.document.Filename + " " + strconv.Itoa(src.passage.Page)
+	return " " + src.document.DisplayTitle() + " " + src.passage.Section + " " + src.document.Filename + " " + strconv.Itoa(src.passage.Page)
 }
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
-func (w *work) holds(said string, numbers []int) bool {
+func (e *evidence) holds(said string, numbers []int) bool {
 	var all []string
-	about := w.aboutTools()
+	about := e.aboutTools()
 	for _, n := range numbers {
-		if n < 1 || n > len(w.cite.from) {
+		if n < 1 || n > len(e.cite.from) {
 			continue
 		}
-		src, ok := w.desk.sources.at(w.cite.from[n-1])
+		src, ok := e.sources.at(e.cite.from[n-1])
 		if !ok {
 			continue
 		}
 		these := []string{src.passage.Text}
-		if quote := w.cite.list[n-1].Quote; quote != "" && !strings.Contains(src.passage.Text, quote) {
+		if quote := e.cite.list[n-1].Quote; quote != "" && !strings.Contains(src.passage.Text, quote) {
 			these = append(these, quote) // from elsewhere in the document
 		}
 		of := aboutSource(src)
-		if w.cite.judge.Backed(said, about+of, these...) {
+		if e.cite.judge.Backed(said, about+of, these...) {
 			return true
 		}
 		about += of
 		all = append(all, these...)
 	}
-	return len(numbers) > 1 && w.cite.judge.Backed(said, about, all...)
+	return len(numbers) > 1 && e.cite.judge.Backed(said, about, all...)
 }

@@ -40,7 +40,7 @@ func TestBookContentIsText(t *testing.T) {
 func TestSourceURLIsALinkOfTheWeb(t *testing.T) {
 	for given, want := range map[string]string{"https://example.org/book": "https://example.org/book", "javascript:alert(1)": "", "": ""} {
 		doc := corpus.Document{Namespace: "default", Meta: map[string]any{corpus.MetaSourceURL: given, corpus.MetaURL: "https://elsewhere.example/"}}
-		if got := sourceURL(doc); got != want {
+		if got := doc.SourceURL(); got != want {
 			t.Errorf("meta.source_url %q is given out as %q, want %q", given, got, want)
 		}
 	}

@@ -17,15 +17,13 @@ const calculateSchema = `{
 	"properties": {"expression": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Like (1250 * 1.19 - 300) / 12"}}
 }`
 
-const calculateName = "calculate"
-
 type calculateInput struct {
 	Expression string `json:"expression"`
 }
 
 func calculate() (*tool, error) {
 	return toolKind[calculateInput]{
-		name: calculateName, action: chat.ActionCalculating, bare: true, doc: calculateDoc, schema: calculateSchema,
+		name: calculator, action: chat.ActionCalculating, bare: true, doc: calculateDoc, schema: calculateSchema,
 		fails: func(in calculateInput) error {
 			_, err := calc.Evaluate(in.Expression)
 			return err

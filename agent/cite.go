@@ -16,21 +16,15 @@ import (
 	"footnote/corpus"
 )
 
-// place is where a quote stands in a document's text, in runes.
-type place struct {
-	start, end int
-	quote      string
-	check      chat.Check
-	score      float64
-}
-
 // maxStray bounds how many numbers without a passage are told.
 const maxStray = 5
 
 // citer turns the model's numbers into footnotes: numbers in order of first appearance, each with words that stand in
 // the stored text. One goroutine uses it at a time.
 type citer struct {
-	desk    *desk
+	sources *sources
+	texts   *texts
+	runID   string
 	judge   *corpus.Judge
 	numbers map[[3]int]int // source, start, end → number
 	list    []chat.Citation
@@ -38,8 +32,8 @@ type citer struct {
 	stray   []int // numbers that the model wrote and that no passage has, each once
 }
 
-func newCiter(d *desk) *citer {
-	return &citer{desk: d, judge: corpus.NewJudge(), numbers: map[[3]int]int{}}
+func newCiter(s *sources, t *texts, runID string) *citer {
+	return &citer{sources: s, texts: t, runID: runID, judge: corpus.NewJudge(), numbers: map[[3]int]int{}}
 }
 
 // strayNotes tells which of the model's numbers were left out.
@@ -60,7 +54,7 @@ func (c *citer) reset() {
 // cite returns the footnote for source n that quotes its words, or what bears a claim out when there are none, and the new citation if it
 // is one. A number without a passage has none.
 func (c *citer) cite(ctx context.Context, n int, claim, words string) (number int, fresh *chat.Citation, err error) {
-	src, ok := c.desk.sources.at(n)
+	src, ok := c.sources.at(n)
 	if !ok {
 		if len(c.stray) < maxStray && !slices.Contains(c.stray, n) {
 			c.stray = append(c.stray, n)
@@ -79,16 +73,16 @@ func (c *citer) cite(ctx context.Context, n int, claim, words string) (number in
 	if number, ok := c.numbers[key]; ok {
 		return number, nil, nil
 	}
-	at, err := c.desk.place(ctx, src, found)
+	at, err := c.texts.place(ctx, src, found)
 	if err != nil {
 		return 0, nil, err
 	}
 	number = len(c.list) + 1
 	c.list = append(c.list, chat.Citation{
 		Number: number, DocumentID: src.document.ID, ChunkID: src.passage.ID, BlockID: at.Block,
-		Title: title(src.document), Filename: src.document.Filename, SourceURL: sourceURL(src.document), Section: at.Section, Page: at.Page, Quote: found.quote, Claimed: claimed,
+		Title: src.document.DisplayTitle(), Filename: src.document.Filename, SourceURL: src.document.SourceURL(), Section: at.Section, Page: at.Page, Quote: found.quote, Claimed: claimed,
 		Start: found.start, End: found.end, Boxes: at.Boxes,
-		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.desk.runID + "." + strconv.Itoa(number),
+		URL:   "/d/" + url.PathEscape(src.document.ID) + "?c=" + c.runID + "." + strconv.Itoa(number),
 		Check: found.check, Score: found.score, SHA256: src.document.SHA256,
 	})
 	c.from = append(c.from, n)
@@ -112,7 +106,7 @@ func (c *citer) quote(ctx context.Context, src source, claim string) (found plac
 		if last := i == len(src.quotes)-1; !last && !c.judge.Supports(claim, given) {
 			continue
 		}
-		if found, err = c.desk.locate(ctx, src, given); err != nil {
+		if found, err = c.texts.locate(ctx, src, given); err != nil {
 			return place{}, "", err
 		}
 		if found.check != chat.CheckNotFound {
@@ -134,64 +128,6 @@ func (c *citer) quote(ctx context.Context, src source, claim string) (found plac
 		start: src.passage.Start + start, end: src.passage.Start + end, quote: string(runes[start:end]), check: chat.CheckVerified,
 		score: min(1, max(0, score)),
 	}, "", nil
-}
-
-// locate finds a quote in its passage, else anywhere in the passage's document.
-func (d *desk) locate(ctx context.Context, src source, quote string) (place, error) {
-	runes := []rune(src.passage.Text)
-	offset := src.passage.Start
-	start, end, check := corpus.FindQuote(runes, quote, 0, len(runes))
-	if check == chat.CheckNotFound {
-		text, err := d.library.Text(ctx, d.reads(), src.document.ID)
-		if err != nil {
-			return place{}, fmt.Errorf("text of %s: %w", src.document.ID, err)
-		}
-		runes, offset = []rune(text), 0
-		if start, end, check = corpus.FindQuote(runes, quote, 0, len(runes)); check == chat.CheckNotFound {
-			return place{check: check}, nil
-		}
-	}
-	score := 1.0
-	if check == chat.CheckApproximate {
-		score = 0.85
-	}
-	return place{start: offset + start, end: offset + end, quote: string(runes[start:end]), check: check, score: score}, nil
-}
-
-// place returns where words of a source stand, by the words and not by the passage that they were found in.
-func (d *desk) place(ctx context.Context, src source, found place) (corpus.Place, error) {
-	blocks, err := d.blocksOf(ctx, src.document.ID)
-	if err != nil {
-		return corpus.Place{}, fmt.Errorf("blocks of a document: %w", err)
-	}
-	at, err := d.library.Place(ctx, d.reads(), src.document.ID, blocks, found.start, found.end)
-	if err != nil {
-		return corpus.Place{}, fmt.Errorf("place of a quote: %w", err)
-	}
-	if at.Block == "" {
-		at.Block, at.Page = src.passage.BlockAt(found.start), src.passage.Page
-	}
-	at.Section = src.passage.SectionAt(at)
-	at.Boxes = append([]chat.Box{}, at.Boxes...)
-	return at, nil
-}
-
-// blocksOf reads a document's blocks once a run.
-func (d *desk) blocksOf(ctx context.Context, id string) ([]corpus.Block, error) {
-	d.reading.Lock()
-	defer d.reading.Unlock()
-	if known, ok := d.blocks[id]; ok {
-		return known, nil
-	}
-	blocks, err := d.library.Blocks(ctx, d.reads(), id)
-	if err != nil {
-		return nil, err
-	}
-	if d.blocks == nil {
-		d.blocks = map[string][]corpus.Block{}
-	}
-	d.blocks[id] = blocks
-	return blocks, nil
 }
 
 // claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended. Of one with

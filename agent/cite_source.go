@@ -51,7 +51,7 @@ func citeSource() (*tool, error) {
 		name: "cite_source", action: chat.ActionAnalysing, doc: citeSourceDoc, schema: citeSourceSchema,
 		doing: func(d *desk, in citeSourceInput) string {
 			if src, ok := d.sources.at(in.CitationNumber); ok {
-				return "Checking a quote from " + filename(src.document)
+				return "Checking a quote from " + src.document.DisplayName()
 			}
 			return "Checking a quote"
 		},
@@ -60,26 +60,26 @@ func citeSource() (*tool, error) {
 			if !ok {
 				return refuse("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber)
 			}
-			found, err := d.locate(ctx, src, in.CitedText)
+			found, err := d.texts.locate(ctx, src, in.CitedText)
 			if err != nil {
 				return result{}, fmt.Errorf("find quote: %w", err)
 			}
 			if found.check == chat.CheckNotFound {
-				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, filename(src.document))
+				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, src.document.DisplayName())
 			}
-			at, err := d.place(ctx, src, found)
+			at, err := d.texts.place(ctx, src, found)
 			if err != nil {
 				return result{}, err
 			}
-			message := "Quote found word for word in " + filename(src.document)
+			message := "Quote found word for word in " + src.document.DisplayName()
 			if found.check == chat.CheckApproximate {
-				message = "Quote found, in slightly other words, in " + filename(src.document)
+				message = "Quote found, in slightly other words, in " + src.document.DisplayName()
 			}
 			return result{
 				message: message, summary: string(found.check),
 				output: func(numberer) any {
 					return citeSourceOutput{
-						CitationNumber: src.n, DocID: src.document.ID, Filename: filename(src.document), BlockID: at.Block,
+						CitationNumber: src.n, DocID: src.document.ID, Filename: src.document.DisplayName(), BlockID: at.Block,
 						Page: at.Page, Section: at.Section, Quote: found.quote, Check: found.check, Start: found.start, End: found.end,
 						Boxes: at.Boxes, ChunkID: src.passage.ID,
 					}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/agent/question"
 	"footnote/corpus/text"
 	"footnote/english"
 )
@@ -24,16 +23,16 @@ type comparison struct {
 type holder func(said string) (by string, foreign bool)
 
 // compare asks of each sentence that states something what holds it.
-func (w *work) compare(markdown string, holds holder) comparison {
+func (e *evidence) compare(markdown string, holds holder) comparison {
 	c := comparison{unsupported: []string{}}
-	for _, s := range w.statements(markdown) {
+	for _, s := range e.statements(markdown) {
 		c.stated++
 		switch by, foreign := holds(s.text); {
 		case foreign:
 			c.foreign++
 		case by != "":
 			c.held++
-			c.by = appendNew(c.by, by)
+			c.by = text.AppendNew(c.by, by)
 		default:
 			c.unsupported = append(c.unsupported, s.text)
 		}
@@ -50,7 +49,7 @@ func (c comparison) confidence() float64 {
 }
 
 // against holds a sentence by one of the texts, which have a name together, by the same judgement as a passage behind a footnote.
-func (w *work) against(name string, texts []string) holder {
+func (e *evidence) against(name string, texts []string) holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
 		parts = append(parts, piecesOf(t)...)
@@ -62,7 +61,7 @@ func (w *work) against(name string, texts []string) holder {
 		if lang := text.Detect(said); lang != "" && len(languages) > 0 && !languages[lang] {
 			return "", true
 		}
-		if slices.ContainsFunc(parts, func(p string) bool { return w.cite.judge.Backed(said, talkAbout, p) }) {
+		if slices.ContainsFunc(parts, func(p string) bool { return e.cite.judge.Backed(said, talkAbout, p) }) {
 			return name, false
 		}
 		return "", false
@@ -87,51 +86,9 @@ func piecesOf(s string) []string {
 }
 
 // evaluateGiven compares an answer with the text that came with the question.
-func (w *work) evaluateGiven(markdown string) (confidence float64, explained string, unsupported []string) {
-	c := w.compare(markdown, w.against(theGivenText, []string{w.run.Request.ContextText}))
+func (e *evidence) evaluateGiven(markdown string) (confidence float64, explained string, unsupported []string) {
+	c := e.compare(markdown, e.against(theGivenText, []string{e.given}))
 	return c.confidence(), c.explain(theGivenText), c.unsupported
-}
-
-// evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
-func (w *work) evaluateWithout(markdown string) (confidence float64, explained string, unsupported []string) {
-	switch {
-	case !w.asked.NeedsDocuments():
-		return w.evaluateTalk(markdown)
-	case !w.mustCite():
-		c := w.compare(markdown, func(said string) (string, bool) {
-			if by := w.byTools(said); by != "" || !w.shown(said) {
-				return by, false
-			}
-			return thePassages, false
-		})
-		return c.confidence(), "No footnotes were asked for. " + c.explain(thePassages), c.unsupported
-	case w.bare:
-		c := w.compare(markdown, func(said string) (string, bool) { return w.byTools(said), false })
-		return c.confidence(), c.explain(w.returned.called()) + " No passage of a document stands behind it.", c.unsupported
-	}
-	return unchecked, "The answer needs no documents.", []string{}
-}
-
-// evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
-func (w *work) evaluateTalk(markdown string) (confidence float64, explained string, unsupported []string) {
-	texts := []string{w.run.Request.Message}
-	for _, m := range w.past.messages {
-		texts = append(texts, m.Text)
-	}
-	if question.IsTalk(w.run.Request.Message) {
-		texts = append(texts, systemPrompt) // what it is and what it can do
-	}
-	against := w.against(theConversation, texts)
-	c := w.compare(markdown, func(said string) (by string, foreign bool) {
-		if by = w.byTools(said); by != "" {
-			return by, false
-		}
-		if w.calculated(said) {
-			return theCalculation, false
-		}
-		return against(said)
-	})
-	return c.confidence(), "The answer needs no documents. " + c.explain(theConversation), c.unsupported
 }
 
 // What holds sentences, as a reader is told it.
@@ -144,27 +101,17 @@ const (
 )
 
 // byTools names the tools that returned what a sentence says, if they did.
-func (w *work) byTools(said string) string {
-	if !w.stated(said) {
+func (e *evidence) byTools(said string) string {
+	if !e.stated(said) {
 		return ""
 	}
-	return w.returned.called()
+	return e.returned.called()
 }
 
-// calculated reports whether a sentence says the result of the calculation that is the question.
-func (w *work) calculated(said string) bool {
-	v, ok := w.sumAsked()
-	if !ok {
-		return false
-	}
-	result, _ := v.Decimal()
-	return w.cite.judge.States(said, talkAbout+w.run.Request.Message, w.run.Request.Message, result)
-}
-
-// shown reports whether a passage that was shown holds a sentence.
-func (w *work) shown(said string) bool {
-	return slices.ContainsFunc(w.desk.sources.all(), func(s source) bool {
-		return w.cite.judge.Backed(said, talkAbout+aboutSource(s), s.passage.Text)
+// inPassages reports whether a passage that was shown holds a sentence.
+func (e *evidence) inPassages(said string) bool {
+	return slices.ContainsFunc(e.sources.all(), func(s source) bool {
+		return e.cite.judge.Backed(said, talkAbout+aboutSource(s), s.passage.Text)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -42,9 +41,7 @@ type desk struct {
 	top     int  // how many passages a search shows whole
 	rerank  bool // what a search finds is put in order once more
 	sources *sources
-
-	reading sync.Mutex                // guards blocks
-	blocks  map[string][]corpus.Block // of the documents that are cited, by id
+	texts   *texts
 }
 
 // find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
@@ -97,23 +94,9 @@ func (d *desk) reads() chat.Scope { return d.scope.With(chat.WebNamespace(d.runI
 // name is how people know what a model calls by an id.
 func (d *desk) name(ref string) string {
 	if doc, ok := d.sources.document(ref); ok {
-		return filename(doc)
+		return doc.DisplayName()
 	}
 	return text.Shorten(strings.TrimSpace(ref), 80)
-}
-
-func filename(doc corpus.Document) string {
-	if doc.Filename != "" {
-		return doc.Filename
-	}
-	return doc.Title
-}
-
-func title(doc corpus.Document) string {
-	if doc.Title != "" {
-		return doc.Title
-	}
-	return doc.Filename
 }
 
 func ids(docs []corpus.Document) []string {

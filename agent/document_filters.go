@@ -169,7 +169,7 @@ func list(docs []corpus.Document) []listed {
 	out := make([]listed, len(docs))
 	for i, doc := range docs {
 		out[i] = listed{
-			DocID: doc.ID, Filename: filename(doc), Title: title(doc), Type: doc.MIME, Pages: doc.Pages,
+			DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Type: doc.MIME, Pages: doc.Pages,
 			Added: doc.CreatedAt.Format(time.DateOnly), State: doc.State, Meta: doc.Meta,
 		}
 	}

@@ -308,7 +308,7 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		w.model = w.cfg.Model
 		var stored []chat.Payload
 		w.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
-		w.writer = newWriter(w.emit, newCiter(&desk{sources: newSources()}), true)
+		w.writer = newWriter(w.emit, newCiter(newSources(), nil, "r"), true)
 		begin := time.Now()
 		r, err := w.turn(t.Context())
 		if err != nil || r.text != "Done." {

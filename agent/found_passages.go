@@ -60,7 +60,7 @@ func passagesFound(query string, found corpus.Results) result {
 			for _, hit := range hits {
 				doc, p := hit.Document, hit.Passage
 				out.Results = append(out.Results, foundPassage{
-					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: filename(doc), Title: title(doc), Section: p.Section,
+					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Section: p.Section,
 					Page: hit.Page, BlockID: hit.Block, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
 				})
 			}

@@ -71,11 +71,11 @@ func documentSummary() (*tool, error) {
 			r := pages[0]
 			key := keySentences(passages, doc.Language, summarySentences, "")
 			return result{
-				message: "Summarised " + filename(doc),
+				message: "Summarised " + doc.DisplayName(),
 				summary: english.Count(len(r.Outline), "heading") + ", " + english.Count(len(key), "key sentence"),
 				output: func(number numberer) any {
 					out := documentSummaryOutput{
-						DocID: doc.ID, Filename: filename(doc), Title: title(doc), PageCount: doc.Pages,
+						DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), PageCount: doc.Pages,
 						Outline: outline(r.Outline), KeySentences: []string{}, Passages: []shown{},
 					}
 					shownAlready := map[int]bool{}

@@ -100,7 +100,7 @@ func grepDocuments() (*tool, error) {
 					out := grepDocumentsOutput{Matches: []grepMatch{}, Total: len(found.Matches), More: found.More, Literal: found.Literal, Notes: append([]string{}, notes...)}
 					for _, m := range found.Matches {
 						match := grepMatch{
-							DocID: m.Document.ID, Filename: filename(m.Document), BlockID: m.BlockID, Page: m.Page, Section: m.Section,
+							DocID: m.Document.ID, Filename: m.Document.DisplayName(), BlockID: m.BlockID, Page: m.Page, Section: m.Section,
 							Line: m.Line, ChunkID: m.PassageID,
 						}
 						if p, ok := passages[m.PassageID]; ok {

@@ -53,7 +53,7 @@ func lookup() (*tool, error) {
 				return unread(doc, err)
 			}
 			return result{
-				message: "Looked into " + filename(doc), summary: english.Count(len(r.Passages), "passage"),
+				message: "Looked into " + doc.DisplayName(), summary: english.Count(len(r.Passages), "passage"),
 				output: func(number numberer) any { return reading(number, r) },
 				effect: func(d *desk) { d.sources.read(r.Document, readingPage(r)) },
 			}, nil

@@ -159,7 +159,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes() && !w.restsOnContext(text) && !w.restsOnTools(text)) {
+	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes() && !w.evidence.restsOnContext(text) && !w.restsOnTools(text)) {
 		w.direct, w.enough = false, false
 		step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
@@ -171,7 +171,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	if refused(text) && !w.fell && w.saysMore(text) {
 		return false, w.refuseInstead(ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead")
 	}
-	if w.givenText() || refused(text) || w.fell || w.restsOnContext(text) {
+	if w.givenText() || refused(text) || w.fell || w.evidence.restsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	if len(w.cite.list) > 0 && w.asked.Reference != question.Rework { // another language has other words than the passages
@@ -201,7 +201,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 				w.aside = nil
 				return rescued, err
 			}
-			if w.set.searcher() == nil && len(w.statements(text)) > 0 {
+			if w.set.searcher() == nil && len(w.evidence.statements(text)) > 0 {
 				return false, w.holdBack(ctx)
 			}
 		}
@@ -218,7 +218,7 @@ func (w *work) saidBefore(answer string) bool {
 	if said.Len() == 0 {
 		return false
 	}
-	stated := w.statements(answer)
+	stated := w.evidence.statements(answer)
 	for _, c := range stated {
 		if !w.cite.judge.Supports(c.text, said.String()) {
 			return false

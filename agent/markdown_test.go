@@ -129,9 +129,7 @@ func heldToMarkdown(t *testing.T, said string) {
 		if slices.Sort(read); !slices.Equal(written, read) {
 			t.Errorf("%q became %q: the writer wrote footnotes %v, and %v are read in it", said, text, written, read)
 		}
-		job := &work{cite: cite, desk: cite.desk, writer: w, run: chat.Run{Request: chat.RunRequest{Message: "Does the roof leak?"}}}
-		job.Runs = &Runs{}
-		confidence, _, _ := job.evaluate(text)
+		confidence, _, _ := newEvidence(cite.sources, cite, chat.RunRequest{Message: "Does the roof leak?"}).evaluate(text)
 		if math.IsNaN(confidence) || confidence < 0 || confidence > 1 {
 			t.Errorf("%q became %q with confidence %v", said, text, confidence)
 		}

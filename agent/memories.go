@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"footnote/chat"
@@ -55,22 +54,15 @@ func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
 		}
 	}
 	for _, c := range out.citations {
-		out.passages = appendNew(out.passages, c.ChunkID)
+		out.passages = text.AppendNew(out.passages, c.ChunkID)
 	}
 	for _, id := range shown {
-		out.passages = appendNew(out.passages, id)
+		out.passages = text.AppendNew(out.passages, id)
 	}
 	if run.Status != chat.RunRunning {
 		w.memories.put(run.ID, out)
 	}
 	return out, nil
-}
-
-func appendNew(list []string, id string) []string {
-	if id == "" || slices.Contains(list, id) {
-		return list
-	}
-	return append(list, id)
 }
 
 // shownIn adds the passages in a tool's output, whatever its shape.
@@ -88,7 +80,7 @@ func shownIn(raw json.RawMessage, out []string) []string {
 			}
 		case map[string]any:
 			if id, ok := v["chunk_id"].(string); ok && len(out) < memoryPassages {
-				out = appendNew(out, id)
+				out = text.AppendNew(out, id)
 			}
 			for _, key := range []string{"documents", "passages", "results", "chunks", "pages"} {
 				walk(v[key])
@@ -133,7 +125,7 @@ func (w *work) remember(ctx context.Context) error {
 		}
 		left -= tokens(p.Text)
 		w.desk.sources.remember(firstRecalled+i, p, doc)
-		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(title(doc), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
+		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
 	}
 	if shown.Len() > 0 {
 		w.history[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -125,7 +126,7 @@ func (w *work) recallBranch(ctx context.Context) (recollection, error) {
 func (r *recollection) add(passages []string, limit int) {
 	for _, id := range passages {
 		if len(r.passages) < limit {
-			r.passages = appendNew(r.passages, id)
+			r.passages = text.AppendNew(r.passages, id)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (w *work) openNamed(ctx context.Context, name string, sure bool) (said stri
 	switch {
 	case ok:
 		w.desk.sources.know(doc)
-		return w.opened(ctx, "Opened "+text.EscapeMarkdown(filename(doc))+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
+		return w.opened(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
 	case !sure:
 		return "", nil
 	}
@@ -99,7 +99,7 @@ func (w *work) openNamed(ctx context.Context, name string, sure bool) (said stri
 	}
 	names := make([]string, len(docs))
 	for i, d := range docs {
-		names[i] = text.EscapeMarkdown(filename(d))
+		names[i] = text.EscapeMarkdown(d.DisplayName())
 	}
 	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), either(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
 }

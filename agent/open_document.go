@@ -50,7 +50,7 @@ func openDocument() (*tool, error) {
 		name: "open_document", action: chat.ActionOpening, doc: openDocumentDoc, schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
 		doing: func(d *desk, in openDocumentInput) string {
 			if src, ok := d.sources.at(in.CitationNumber); ok {
-				return "Opening " + filename(src.document)
+				return "Opening " + src.document.DisplayName()
 			}
 			if in.DocID != "" {
 				return "Opening " + d.name(in.DocID)
@@ -89,14 +89,14 @@ func (d *desk) placeToOpen(ctx context.Context, in openDocumentInput) (out openD
 		if err != nil {
 			return out, "", fmt.Errorf("find document: %w", err)
 		}
-		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: filename(doc), URL: "/d/" + url.PathEscape(doc.ID), Reason: in.Reason}, why, nil
+		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: doc.DisplayName(), URL: "/d/" + url.PathEscape(doc.ID), Reason: in.Reason}, why, nil
 	}
 	src, ok := d.sources.at(in.CitationNumber)
 	if !ok {
 		return out, fmt.Sprintf("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber), nil
 	}
 	out = openDocumentOutput{
-		Opened: true, CitationNumber: src.n, DocID: src.document.ID, DocumentID: src.document.ID, Filename: filename(src.document), ChunkID: src.passage.ID,
+		Opened: true, CitationNumber: src.n, DocID: src.document.ID, DocumentID: src.document.ID, Filename: src.document.DisplayName(), ChunkID: src.passage.ID,
 		BlockID: src.passage.FirstBlock, Page: src.passage.Page, Section: src.passage.Section, Start: src.passage.Start, End: src.passage.End, Reason: in.Reason,
 		URL: "/d/" + url.PathEscape(src.document.ID) + "?p=" + url.QueryEscape(src.passage.ID) + "#" + src.passage.FirstBlock,
 	}
@@ -105,14 +105,14 @@ func (d *desk) placeToOpen(ctx context.Context, in openDocumentInput) (out openD
 		return out, "", nil
 	}
 	for _, words := range src.quotes {
-		found, err := d.locate(ctx, src, words)
+		found, err := d.texts.locate(ctx, src, words)
 		if err != nil {
 			return out, "", fmt.Errorf("find quote: %w", err)
 		}
 		if found.check == chat.CheckNotFound {
 			continue
 		}
-		at, err := d.place(ctx, src, found)
+		at, err := d.texts.place(ctx, src, found)
 		if err != nil {
 			return out, "", err
 		}

@@ -88,7 +88,7 @@ func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
 	if call, ok := w.reading(doc.ID, w.run.Request.Message, 1); ok {
 		c.then = append(c.then, call)
 	}
-	c.path, c.only, c.message = "document", doc.ID, "Looking into "+filename(doc)
+	c.path, c.only, c.message = "document", doc.ID, "Looking into "+doc.DisplayName()
 	c.why = "The question names a document."
 	return c, len(c.opening)+len(c.then) > 0, nil
 }

@@ -1,15 +1,12 @@
 package agent
 
 import (
-	"context"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"footnote/chat"
 	"footnote/corpus/text"
-	"footnote/english"
 )
 
 // minHeld is the share of a sentence's weight that a sentence of a passage holds that the program puts behind it.
@@ -18,30 +15,13 @@ const minHeld = 0.7
 // underTable is the line below the names of a table's columns.
 var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
 
-// placeInstead writes an answer again whose model puts no footnotes, or none that hold, with footnotes where passages bear its sentences out.
-// It does nothing, and ok is false, unless that is so of at least half of the sentences that state something.
-func (w *work) placeInstead(ctx context.Context, answer string) (ok bool, err error) {
-	marked, placed, stated := w.placed(answer)
-	if placed == 0 || 2*placed < stated {
-		return false, nil
-	}
-	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete,
-		"The model placed no footnote that holds: "+english.Count(placed, "sentence")+" of "+strconv.Itoa(stated)+" got one from the passages")
-	stray := w.cite.stray
-	if err := w.takeBack(ctx, step); err != nil {
-		return false, err
-	}
-	w.cite.stray = stray // the sentences are the model's, and so were the numbers that are left out
-	return true, w.writer.write(ctx, marked)
-}
-
 // placed returns an answer with the number of a passage behind each sentence that it bears out, instead of what footnotes there were; how many
 // sentences have one, and how many state something at all. Headings and code have none.
-func (w *work) placed(answer string) (marked string, placed, stated int) {
+func (e *evidence) placed(answer string) (marked string, placed, stated int) {
 	var b strings.Builder
 	put := func(piece string) {
 		text := strings.TrimRight(piece, "\r\n")
-		said, p, s := w.placedIn(text)
+		said, p, s := e.placedIn(text)
 		b.WriteString(said + piece[len(text):])
 		placed, stated = placed+p, stated+s
 	}
@@ -64,7 +44,7 @@ func (w *work) placed(answer string) (marked string, placed, stated int) {
 }
 
 // placedIn is placed for one paragraph, list item or row of a table.
-func (w *work) placedIn(piece string) (marked string, placed, stated int) {
+func (e *evidence) placedIn(piece string) (marked string, placed, stated int) {
 	plain, _ := liftMarks(piece)
 	runes := []rune(plain)
 	spans := text.Sentences(plain)
@@ -80,7 +60,7 @@ func (w *work) placedIn(piece string) (marked string, placed, stated int) {
 			continue
 		}
 		stated++
-		n := w.bearing(said)
+		n := e.bearing(said)
 		if n == 0 {
 			continue
 		}
@@ -94,17 +74,17 @@ func (w *work) placedIn(piece string) (marked string, placed, stated int) {
 
 // bearing is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if none does. No model says that
 // they belong together, so one sentence of the passage has to hold most of what is said.
-func (w *work) bearing(said string) int {
+func (e *evidence) bearing(said string) int {
 	if contentWords(said) < minPart {
 		return 0
 	}
-	about := w.aboutTools()
+	about := e.aboutTools()
 	best, most := 0, 0.0
-	for _, src := range w.desk.sources.all() {
-		if !w.cite.judge.Backed(said, about+aboutSource(src), src.passage.Text) {
+	for _, src := range e.sources.all() {
+		if !e.cite.judge.Backed(said, about+aboutSource(src), src.passage.Text) {
 			continue
 		}
-		if _, _, score := w.cite.judge.Quote(src.passage.Text, said); score >= minHeld && score > most {
+		if _, _, score := e.cite.judge.Quote(src.passage.Text, said); score >= minHeld && score > most {
 			best, most = src.n, score
 		}
 	}

@@ -249,8 +249,8 @@ func (w *work) speaksOf(answer, part string) bool {
 		language = "en"
 	}
 	words := text.QueryWords(part, []string{language})
-	return slices.ContainsFunc(w.claimsOf(answer), func(c claim) bool {
-		if len(c.numbers) == 0 || !w.partlyBacked(c) {
+	return slices.ContainsFunc(w.evidence.claimsOf(answer), func(c claim) bool {
+		if len(c.numbers) == 0 || !w.evidence.partlyBacked(c) {
 			return false
 		}
 		said := corpus.Result{Passage: corpus.Passage{Text: c.text}}

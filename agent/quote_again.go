@@ -9,6 +9,7 @@ import (
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 // mostQuoted is how many quotes of the last answer are said again.
@@ -26,7 +27,7 @@ func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
 	}
 	var ids []string
 	for _, c := range w.past.citations {
-		ids = appendNew(ids, c.ChunkID)
+		ids = text.AppendNew(ids, c.ChunkID)
 	}
 	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), ids)
 	if err != nil {

@@ -64,14 +64,14 @@ func readDocument() (*tool, error) {
 				return unread(doc, err)
 			}
 			if r.Pages > 0 && in.Page > r.Pages {
-				return refuse("%s has %s: ask for one of them.", filename(doc), english.Count(r.Pages, "page"))
+				return refuse("%s has %s: ask for one of them.", doc.DisplayName(), english.Count(r.Pages, "page"))
 			}
 			summary := english.Count(len(r.Passages), "passage")
 			if r.Pages > 1 {
 				summary += fmt.Sprintf(", part %d of %d", r.Page, r.Pages)
 			}
 			return result{
-				message: "Read " + filename(doc), summary: summary,
+				message: "Read " + doc.DisplayName(), summary: summary,
 				output: func(number numberer) any { return reading(number, r) },
 				effect: func(d *desk) { d.sources.read(r.Document, readingPage(r)) },
 			}, nil
@@ -81,7 +81,7 @@ func readDocument() (*tool, error) {
 
 func reading(number numberer, r corpus.Reading) readDocumentOutput {
 	out := readDocumentOutput{
-		DocID: r.Document.ID, Filename: filename(r.Document), Title: title(r.Document), PageCount: r.Document.Pages,
+		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(), PageCount: r.Document.Pages,
 		Page: r.Page, Pages: r.Pages, Passages: make([]shown, 0, len(r.Passages)),
 	}
 	for _, p := range r.Passages {
@@ -103,7 +103,7 @@ func readingPage(r corpus.Reading) string {
 func unread(doc corpus.Document, err error) (result, error) {
 	switch chat.CodeOf(err) {
 	case chat.CodeNotFound, chat.CodeConflict, chat.CodeInvalid:
-		return refuse("%s can't be read: %s", filename(doc), chat.MessageOf(err))
+		return refuse("%s can't be read: %s", doc.DisplayName(), chat.MessageOf(err))
 	default:
 		return result{}, fmt.Errorf("read document: %w", err)
 	}

@@ -121,7 +121,7 @@ func (w *work) givenFor(answer string, limit int) string {
 			}
 		}
 	}
-	stated := w.statements(answer)
+	stated := w.evidence.statements(answer)
 	take(func(p string) bool {
 		return slices.ContainsFunc(stated, func(c claim) bool { return w.cite.judge.Backed(c.text, talkOfContext, p) })
 	})

@@ -43,14 +43,14 @@ func (w *work) saysMore(refusal string) bool {
 	opened, _, _, _ := w.desk.sources.readings()
 	looked := w.desk.sources.asked()
 	for _, doc := range opened {
-		looked += " " + filename(doc)
+		looked += " " + doc.DisplayName()
 	}
-	return slices.ContainsFunc(w.claimsOf(refusal), func(c claim) bool {
+	return slices.ContainsFunc(w.evidence.claimsOf(refusal), func(c claim) bool {
 		switch {
 		case refused(c.text):
 			return false
 		case states(c.text):
-			return !w.cite.judge.Backed(c.text, talkAbout, passages...) && !w.covered(c)
+			return !w.cite.judge.Backed(c.text, talkAbout, passages...) && !w.evidence.covered(c)
 		default:
 			return !w.givenText() && slices.ContainsFunc(question.Keywords(c.text), func(word string) bool {
 				return !w.cite.judge.Backed(word, talkOfSearches, looked)
@@ -83,7 +83,7 @@ func (w *work) searchesDone() string {
 	if len(opened) > 0 {
 		names := make([]string, len(opened))
 		for i, doc := range opened {
-			names[i] = filename(doc)
+			names[i] = doc.DisplayName()
 		}
 		said += " I read: " + strings.Join(names, "; ") + "."
 	}

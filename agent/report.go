@@ -1,16 +1,10 @@
 package agent
 
 import (
-	"fmt"
-	"math"
 	"net/url"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/english"
 	"footnote/llm"
 )
 
@@ -45,20 +39,16 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	return append(ps, a)
 }
 
-// unchecked is the confidence in an answer of which nothing could be compared with passages.
-const unchecked = 0.8
-
-// evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the footnotes that follow in their
-// paragraph. Confidence is the share of borne out sentences among those that state something, lowered by quotes that are not word for word.
+// evaluate says how far an answer is borne out, by what it is that has to bear it out.
 func (w *work) evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	if w.givenText() {
-		return w.evaluateGiven(markdown)
+		return w.evidence.evaluateGiven(markdown)
 	}
 	if w.ownAnswer {
 		return 1, "The answer says only what was opened, or what there is to open.", unsupported
 	}
-	if w.restsOnContext(markdown) {
+	if w.evidence.restsOnContext(markdown) {
 		return unchecked, "The answer rests on the text that came with the question, not on passages of documents.", unsupported
 	}
 	if w.saidUndone {
@@ -67,52 +57,7 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.bare && w.restsOnTools(markdown) || w.fell && w.desk.sources.isEmpty()) {
 		return w.evaluateWithout(markdown)
 	}
-	cited, backed, without, covered := 0, 0, 0, 0
-	said := map[string]bool{} // what is backed once may be said again
-	for _, c := range w.claimsOf(markdown) {
-		switch {
-		case len(c.numbers) > 0:
-			if cited++; w.backed(c) || c.leads() {
-				backed++
-				said[c.text] = true
-				continue
-			}
-		case !states(c.text):
-			continue
-		default:
-			if without++; said[c.text] || w.covered(c) {
-				covered++
-				continue
-			}
-		}
-		unsupported = append(unsupported, c.text)
-	}
-	if cited == 0 || len(w.cite.list) == 0 {
-		return 0.1, "No sentence carries a footnote.", unsupported
-	}
-	exact := 0
-	for _, c := range w.cite.list {
-		if c.Check == chat.CheckVerified {
-			exact++
-		}
-	}
-	confidence = float64(backed+covered) / float64(cited+without) * (0.8 + 0.2*float64(exact)/float64(len(w.cite.list)))
-	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; ", backed, english.Count(cited, "sentence"), either(cited == 1, "is", "are"), either(cited == 1, "its passages", "their passages"))
-	if bare := without - covered; bare > 0 {
-		explained += fmt.Sprintf("%s without a source %s in no passage; ", english.Count(bare, "sentence"), either(bare == 1, "stands", "stand"))
-	}
-	explained += fmt.Sprintf("%d of %s %s word for word in the documents.", exact, english.Count(len(w.cite.list), "quote"), either(len(w.cite.list) == 1, "stands", "stand"))
-	return rounded(confidence), explained, unsupported
-}
-
-// rounded is a confidence in hundredths.
-func rounded(confidence float64) float64 { return math.Round(confidence*100) / 100 }
-
-func either(first bool, a, b string) string {
-	if first {
-		return a
-	}
-	return b
+	return w.evidence.evaluate(markdown)
 }
 
 func (w *work) coverage() chat.Coverage {
@@ -141,40 +86,8 @@ func (w *work) sourcesOf(citations []chat.Citation) []chat.Source {
 	for _, doc := range opened {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true
-			out = append(out, chat.Source{DocumentID: doc.ID, Title: title(doc), Filename: doc.Filename, SourceURL: sourceURL(doc), URL: "/d/" + url.PathEscape(doc.ID)})
+			out = append(out, chat.Source{DocumentID: doc.ID, Title: doc.DisplayTitle(), Filename: doc.Filename, SourceURL: doc.SourceURL(), URL: "/d/" + url.PathEscape(doc.ID)})
 		}
 	}
 	return out
-}
-
-// followUps makes up to three questions from sections that were seen but not cited.
-func followUps(all []source, cited []int, question string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, n := range cited {
-		for _, src := range all {
-			if src.n == n {
-				seen[heading(src.passage.Section)] = true
-			}
-		}
-	}
-	for _, src := range all {
-		h := heading(src.passage.Section)
-		if h == "" || seen[h] || utf8.RuneCountInString(h) > 80 || strings.Contains(strings.ToLower(question), strings.ToLower(h)) {
-			continue
-		}
-		seen[h] = true
-		if out = append(out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(title(src.document), 60), h)); len(out) == 3 {
-			break
-		}
-	}
-	return out
-}
-
-// heading is the innermost heading of a section.
-func heading(section string) string {
-	if i := strings.LastIndex(section, " › "); i >= 0 {
-		section = section[i+len(" › "):]
-	}
-	return strings.TrimSpace(section)
 }

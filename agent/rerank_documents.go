@@ -60,11 +60,11 @@ func rerankDocuments() (*tool, error) {
 			for _, g := range group(found.Results, len(docs)) {
 				doc := g[0].Document
 				hit[doc.ID] = true
-				ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: filename(doc), Title: title(doc), Score: g[0].Score, Snippet: g[0].Snippet.Text})
+				ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: g[0].Score, Snippet: g[0].Snippet.Text})
 			}
 			for _, doc := range docs {
 				if !hit[doc.ID] {
-					ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: filename(doc), Title: title(doc)})
+					ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle()})
 				}
 			}
 			summary := "none of them fits"

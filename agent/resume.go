@@ -212,7 +212,7 @@ func (w *work) recount(s chat.Step) {
 	}
 	if t.returns(s.Status) {
 		w.bare = true
-		w.keepReturned(t, s.ToolInput, s.ToolOutput, s.Message)
+		w.evidence.returned.keep(t.name, t.verbatim, s.ToolInput, s.ToolOutput, s.Message)
 	}
 }
 

@@ -110,8 +110,8 @@ func chunkOf(number numberer, hit corpus.Result, rank int) documentationChunk {
 		similarity = *hit.Cosine
 	}
 	out := documentationChunk{
-		ChunkText: hit.Passage.Text, PageTitle: title(hit.Document), Similarity: min(1, max(0, similarity)), Rank: rank,
-		SourceURL: cmp.Or(sourceURL(hit.Document), "/d/"+url.PathEscape(hit.Document.ID)+"?p="+url.QueryEscape(hit.Passage.ID)),
+		ChunkText: hit.Passage.Text, PageTitle: hit.Document.DisplayTitle(), Similarity: min(1, max(0, similarity)), Rank: rank,
+		SourceURL: cmp.Or(hit.Document.SourceURL(), "/d/"+url.PathEscape(hit.Document.ID)+"?p="+url.QueryEscape(hit.Passage.ID)),
 		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
 	}
 	if section := chat.SectionIn(out.PageTitle, hit.Passage.Section); section != "" {

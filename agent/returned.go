@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/agent/question"
+	"footnote/corpus/text"
 )
 
 // returned is what tools came to that show no passages. An answer may say it without a footnote.
@@ -21,35 +21,39 @@ type returned struct {
 	tools []string // that returned it, each once
 }
 
+// calculator is the name of the tool whose results are calculations.
+const calculator = "calculate"
+
 // called is what a reader calls all of it.
 func (r *returned) called() string {
-	if len(r.tools) == 1 && r.tools[0] == calculateName {
+	if len(r.tools) == 1 && r.tools[0] == calculator {
 		return theCalculation
 	}
 	return whatReturned
 }
 
-// keepReturned keeps what a tool returned that shows no passages, as far as there is room.
-func (w *work) keepReturned(t *tool, input, output json.RawMessage, message string) {
-	room := maxReturned - w.returned.size
+// keep keeps what a tool returned that shows no passages, as far as there is room. verbatim says that the tool is another server's, which
+// says what it likes; message is what a reader was told of the call.
+func (r *returned) keep(tool string, verbatim bool, input, output json.RawMessage, message string) {
+	room := maxReturned - r.size
 	if room <= 0 {
 		return
 	}
-	w.returned.size += len(output)
-	w.returned.tools = appendNew(w.returned.tools, t.name)
-	if t.verbatim { // of another server
-		text := message + ". " + string(input) + "\n\n" + string(output[:min(room, len(output))])
-		w.returned.prose = append(w.returned.prose, strings.ToValidUTF8(text, ""))
+	r.size += len(output)
+	r.tools = text.AppendNew(r.tools, tool)
+	if verbatim {
+		said := message + ". " + string(input) + "\n\n" + string(output[:min(room, len(output))])
+		r.prose = append(r.prose, strings.ToValidUTF8(said, ""))
 		return
 	}
 	decoder := json.NewDecoder(bytes.NewReader(output[:min(room, len(output))]))
 	decoder.UseNumber()
 	var v any
 	if decoder.Decode(&v) != nil { // too long to be kept whole
-		w.returned.facts += strings.ToValidUTF8(string(output[:min(room, len(output))]), "") + "\n\n"
+		r.facts += strings.ToValidUTF8(string(output[:min(room, len(output))]), "") + "\n\n"
 		return
 	}
-	w.returned.add("", v)
+	r.add("", v)
 }
 
 // add takes over a value of an output.
@@ -93,32 +97,32 @@ func (r *returned) text() string { return strings.Join(r.prose, "\n\n") + "\n\n"
 
 // stated reports whether a sentence says what tools returned. The words of the question count neither way if it is about the library's list,
 // or if the sentence has a number that came from a tool and not from the question.
-func (w *work) stated(said string) bool {
-	if slices.ContainsFunc(w.returned.prose, func(p string) bool { return w.cite.judge.Backed(said, talkAbout, p) }) {
+func (e *evidence) stated(said string) bool {
+	if slices.ContainsFunc(e.returned.prose, func(p string) bool { return e.cite.judge.Backed(said, talkAbout, p) }) {
 		return true
 	}
-	if w.returned.facts == "" {
+	if e.returned.facts == "" {
 		return false
 	}
 	about := talkAbout
-	if w.asked.Type == question.Metadata || w.hasResult(said) {
-		about += w.run.Request.Message
+	if e.listing || e.hasResult(said) {
+		about += e.question
 	}
-	return w.cite.judge.States(said, about, w.returned.names, w.returned.facts)
+	return e.cite.judge.States(said, about, e.returned.names, e.returned.facts)
 }
 
 // hasResult reports whether a sentence has a number that a tool returned and that the question does not have.
-func (w *work) hasResult(said string) bool {
-	results, asked := numeral.FindAllString(w.returned.facts, -1), numeral.FindAllString(w.run.Request.Message, -1)
+func (e *evidence) hasResult(said string) bool {
+	results, asked := numeral.FindAllString(e.returned.facts, -1), numeral.FindAllString(e.question, -1)
 	return slices.ContainsFunc(numeral.FindAllString(said, -1), func(n string) bool {
 		return slices.Contains(results, n) && !slices.Contains(asked, n)
 	})
 }
 
 // statements are the sentences of an answer that state something. Where there are none, what stands in its headings and its code states it.
-func (w *work) statements(markdown string) []claim {
+func (e *evidence) statements(markdown string) []claim {
 	var out []claim
-	for _, c := range w.claimsOf(markdown) {
+	for _, c := range e.claimsOf(markdown) {
 		if states(c.text) {
 			out = append(out, c)
 		}
@@ -132,17 +136,4 @@ func (w *work) statements(markdown string) []claim {
 		}
 	}
 	return out
-}
-
-// restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show no passages: at least one
-// of its sentences does, or none states anything and the documents were looked into.
-func (w *work) restsOnTools(markdown string) bool {
-	if !w.bare || !w.desk.sources.isEmpty() && w.asked.Type != question.Metadata {
-		return false
-	}
-	said := w.statements(markdown)
-	if len(said) == 0 {
-		return w.looked() // a word on what was searched is true of a search only
-	}
-	return slices.ContainsFunc(said, func(c claim) bool { return w.stated(c.text) })
 }

@@ -112,7 +112,7 @@ func searchDocuments() (*tool, error) {
 func foundIn(number numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{
-		DocID: doc.ID, Filename: filename(doc), Title: title(doc), Score: hits[0].Score, Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
+		DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: hits[0].Score, Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
 		BlockID: hits[0].Block, Page: hits[0].Page, Matches: hits[0].Snippet.Matches, Passages: []shown{},
 	}
 	for _, hit := range hits {

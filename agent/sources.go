@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 )
 
 // source is a passage that was shown to the model, under its number.
@@ -202,7 +203,7 @@ func (s *sources) searched(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.searches++
-	s.queries = appendNew(s.queries, query)
+	s.queries = text.AppendNew(s.queries, query)
 	s.addEmpty(query, found)
 }
 

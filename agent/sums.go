@@ -29,7 +29,7 @@ func (w *work) sumNotes(unsupported []string) []string {
 	}
 	v, ok := w.sumAsked()
 	if !ok {
-		if w.returned.facts == "" {
+		if w.evidence.returned.facts == "" {
 			out = append(out, "The sum was not calculated, so nothing bears out what the answer says of it.")
 		}
 		return out

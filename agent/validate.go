@@ -15,7 +15,7 @@ const nudgeSupport = "None of your sentences is supported by the passages behind
 
 // validate looks at an answer whose footnotes can be checked. One without a single supported claim is written again once, then held back.
 func (w *work) validate(ctx context.Context, r reply, text string) (again bool, err error) {
-	if !w.mustCite() || w.anyBacked(text) {
+	if !w.mustCite() || w.evidence.anyBacked(text) {
 		return false, nil
 	}
 	if w.nudged[nudgeSupport] {
@@ -30,18 +30,6 @@ func (w *work) settle(ctx context.Context, answer string) error {
 		return err
 	}
 	return w.holdBack(ctx)
-}
-
-// anyBacked reports whether a claim with footnotes is backed, or there is none to check.
-func (w *work) anyBacked(text string) bool {
-	cited := false
-	for _, c := range w.claimsOf(text) {
-		if len(c.numbers) > 0 && w.partlyBacked(c) || len(c.around) > 0 && w.holds(c.text, c.around) {
-			return true
-		}
-		cited = cited || len(c.numbers) > 0
-	}
-	return !cited
 }
 
 // holdBack takes an answer away from the reader and ends the run. When a person kept calls from running, that is the answer instead.

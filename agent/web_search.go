@@ -147,7 +147,7 @@ func (d *desk) readWeb(ctx context.Context, w *web.Web, query string, found []we
 		output: func(number numberer) any {
 			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
 			for _, doc := range read {
-				page := webPage{DocID: doc.ID, URL: sourceURL(doc), Title: title(doc), FetchedAt: metaText(doc, corpus.MetaFetchedAt), Passages: []shown{}}
+				page := webPage{DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(), FetchedAt: doc.MetaText(corpus.MetaFetchedAt), Passages: []shown{}}
 				for _, p := range passages[doc.ID] {
 					page.Passages = append(page.Passages, show(number, p, doc))
 				}
@@ -201,19 +201,4 @@ func (d *desk) bearingOn(ctx context.Context, query string, pages []corpus.Docum
 		out[doc.ID] = r.Passages[:min(1, len(r.Passages))]
 	}
 	return out, nil
-}
-
-// sourceURL is where a document comes from on the web: the page that was read, or what meta.source_url of a document says. Only links to
-// http and https with a host are given out.
-func sourceURL(doc corpus.Document) string {
-	key := corpus.MetaSourceURL
-	if chat.Hidden(doc.Namespace) {
-		key = corpus.MetaURL
-	}
-	return chat.WebLink(metaText(doc, key))
-}
-
-func metaText(doc corpus.Document, key string) string {
-	s, _ := doc.Meta[key].(string)
-	return s
 }

@@ -53,6 +53,7 @@ type work struct {
 	fell     bool // the model is the one made of rules: from the start, or because the other failed
 	desk     *desk
 	cite     *citer
+	evidence *evidence
 	writer   *writer
 	nonce    string
 	reach    int // documents in reach
@@ -69,11 +70,8 @@ type work struct {
 	ids        int
 	turns      int // model turns that may call tools
 	retrievals int
-	bare       bool     // a tool answered that shows no passages
-	returned   returned // what such tools returned
-	failed     []string // messages of searches that failed
-	claimed    []claim  // of the answer looked at last
-	claimedOf  string
+	bare       bool       // a tool answered that shows no passages
+	failed     []string   // messages of searches that failed
 	enough     bool       // the model said that it can answer
 	led        bool       // the program chose the first tools
 	direct     bool       // the next turn is the answer, for the model was not asked to choose
@@ -128,7 +126,9 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 		library: r.cfg.Library, scope: chat.Scope{User: run.User}.In(run.Request.Namespace), only: run.Request.DocumentIDs,
 		runID: run.ID, top: top, rerank: isOn(run.Request.Config.RerankResults), sources: newSources(),
 	}
-	w.cite = newCiter(w.desk)
+	w.desk.texts = newTexts(r.cfg.Library, w.desk.reads())
+	w.cite = newCiter(w.desk.sources, w.desk.texts, run.ID)
+	w.evidence = newEvidence(w.desk.sources, w.cite, run.Request)
 	w.writer = newWriter(w.emit, w.cite, w.givenText())
 	return w
 }
@@ -230,6 +230,7 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	} else if err := w.byTitle(ctx); err != nil {
 		return err
 	}
+	w.evidence.listing = w.asked.Type == question.Metadata
 	w.asked.Tools = w.set.having(w.asked.Tools)
 	w.history = prompt(w.run, w.cfg.SystemPrompt, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
 	if !w.givenText() {

@@ -51,7 +51,7 @@ func TestReadMarker(t *testing.T) {
 }
 
 // noPages is a library of documents without pages, whose passages are all there is to know.
-type noPages struct{ Library }
+type noPages struct{ textLibrary }
 
 func (noPages) Blocks(context.Context, chat.Scope, string) ([]corpus.Block, error) { return nil, nil }
 
@@ -61,12 +61,12 @@ func (noPages) Place(context.Context, chat.Scope, string, []corpus.Block, int, i
 
 // roofs are sources 1 to 3.
 func roofs() *citer {
-	d := &desk{library: noPages{}, runID: "r", sources: newSources()}
+	s := newSources()
 	doc := corpus.Document{ID: "d", Title: "Survey"}
 	for i, text := range []string{"The roof leaks. It is old.", "The wall is damp.", "The boiler was made in 2016."} {
-		d.sources.number(corpus.Passage{ID: string(rune('p' + i)), DocumentID: "d", Start: 100 * i, Text: text}, doc)
+		s.number(corpus.Passage{ID: string(rune('p' + i)), DocumentID: "d", Start: 100 * i, Text: text}, doc)
 	}
-	return newCiter(d)
+	return newCiter(s, newTexts(noPages{}, chat.Scope{}), "r")
 }
 
 // spoken runs chunks through a writer and returns what was stored.

@@ -95,7 +95,7 @@ func (s *Server) starters(ctx context.Context, scope chat.Scope) ([]views.Starte
 				return nil, err
 			}
 			if heading, ok := starterHeading(headings, round); ok {
-				made = append(made, views.Starter{Question: views.StarterQuestion(name(d), heading, len(made)), Document: d})
+				made = append(made, views.Starter{Question: views.StarterQuestion(d.DisplayTitle(), heading, len(made)), Document: d})
 			}
 		}
 	}
@@ -131,11 +131,4 @@ func starterHeading(headings []string, round int) (string, bool) {
 		return "", false
 	}
 	return headings[(len(headings)/2+round)%len(headings)], true
-}
-
-func name(d corpus.Document) string {
-	if d.Title != "" {
-		return d.Title
-	}
-	return d.Filename
 }

@@ -50,7 +50,7 @@ func (s *Server) viewDocument(c echo.Context) error {
 	if p.v.Panel {
 		return s.show(c, http.StatusOK, views.SourcePanel(p.v))
 	}
-	page, err := s.frame(c, name(d))
+	page, err := s.frame(c, d.DisplayTitle())
 	if err != nil {
 		return err
 	}

@@ -188,12 +188,7 @@ func sessionTitle(s chat.Session) string {
 	return shownName(s.Title)
 }
 
-func documentTitle(d corpus.Document) string {
-	if d.Title != "" {
-		return shownName(d.Title)
-	}
-	return shownName(d.Filename)
-}
+func documentTitle(d corpus.Document) string { return shownName(d.DisplayTitle()) }
 
 const maxName = 300 // runes of a title or file name in a list or a heading
 

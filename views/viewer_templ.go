@@ -408,7 +408,7 @@ func readOn(d corpus.Document) templ.Component {
 			templ_7745c5c3_Var21 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if address := webAddress(d); address != "" {
+		if address := d.SourceURL(); address != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<p class=\"coverage quiet\" data-testid=\"read-on\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -13,17 +13,7 @@ const (
 	txtPublishedAt = "Published at"
 )
 
-// webAddress is where a captured page was read, or where a document is on the web by its meta.source_url; empty for any other.
-func webAddress(d corpus.Document) string {
-	key := corpus.MetaSourceURL
-	if chat.Hidden(d.Namespace) {
-		key = corpus.MetaURL
-	}
-	address, _ := d.Meta[key].(string)
-	return chat.WebLink(address)
-}
-
-// webOrigin introduces that address.
+// webOrigin introduces the link to where a document is on the web.
 func webOrigin(d corpus.Document) string {
 	if chat.Hidden(d.Namespace) {
 		return txtReadFrom
@@ -33,8 +23,7 @@ func webOrigin(d corpus.Document) string {
 
 // fetchedAt is when it was read; zero: it was not.
 func fetchedAt(d corpus.Document) time.Time {
-	text, _ := d.Meta[corpus.MetaFetchedAt].(string)
-	at, err := time.Parse(time.RFC3339, text)
+	at, err := time.Parse(time.RFC3339, d.MetaText(corpus.MetaFetchedAt))
 	if err != nil || !chat.Hidden(d.Namespace) {
 		return time.Time{}
 	}

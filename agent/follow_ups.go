@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+)
+
+// followUps makes up to three questions from sections that were seen but not cited.
+func followUps(all []source, cited []int, question string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, n := range cited {
+		for _, src := range all {
+			if src.n == n {
+				seen[heading(src.passage.Section)] = true
+			}
+		}
+	}
+	for _, src := range all {
+		h := heading(src.passage.Section)
+		if h == "" || seen[h] || utf8.RuneCountInString(h) > 80 || strings.Contains(strings.ToLower(question), strings.ToLower(h)) {
+			continue
+		}
+		seen[h] = true
+		if out = append(out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(src.document.DisplayTitle(), 60), h)); len(out) == 3 {
+			break
+		}
+	}
+	return out
+}
+
+// heading is the innermost heading of a section.
+func heading(section string) string {
+	if i := strings.LastIndex(section, " › "); i >= 0 {
+		section = section[i+len(" › "):]
+	}
+	return strings.TrimSpace(section)
+}

@@ -1,0 +1,29 @@
+package corpus
+
+import (
+	"cmp"
+
+	"footnote/chat"
+)
+
+// DisplayTitle is what readers see as a document's title: its file name where it has no title.
+func (d Document) DisplayTitle() string { return cmp.Or(d.Title, d.Filename) }
+
+// DisplayName is what readers see as a document's name: its title where it has no file name.
+func (d Document) DisplayName() string { return cmp.Or(d.Filename, d.Title) }
+
+// SourceURL is where a document comes from on the web: the page that was read, or what its owner says in meta.source_url. It is empty unless
+// that is a link to http or https with a host.
+func (d Document) SourceURL() string {
+	key := MetaSourceURL
+	if chat.Hidden(d.Namespace) {
+		key = MetaURL
+	}
+	return chat.WebLink(d.MetaText(key))
+}
+
+// MetaText is the text of a field of a document's metadata; empty for one that is absent or no text.
+func (d Document) MetaText(key string) string {
+	s, _ := d.Meta[key].(string)
+	return s
+}
