@@ -73,7 +73,7 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 			w.reopen(queue)
 		}
 	}()
-	said, stored := w.writer.reset()
+	said, stored := w.writer.Reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
 		thought = strings.TrimSpace(cutText(cmp.Or(r.reasoning, r.text), 4000))
@@ -272,7 +272,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		step.Status, output = chat.StatusError, a.failure(o.result.refused)
 		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.refused, 300), Retryable: true}
 	default:
-		step.Status, output = chat.StatusComplete, o.result.output(w.desk.sources.number)
+		step.Status, output = chat.StatusComplete, o.result.output(w.desk.sources.Number)
 		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again
 		step.Message, step.Summary = o.result.message, o.result.summary
 		if o.result.details != nil {
@@ -291,7 +291,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	step.ToolOutput, step.OutputSize = whole, len(whole)
 	if a.returns(step.Status) {
 		w.bare = true
-		w.evidence.returned.keep(a.tool.name, a.tool.verbatim, a.args, whole, step.Message)
+		w.evidence.Results.Keep(a.tool.name, a.tool.verbatim, a.args, whole, step.Message)
 	}
 	if utf8.RuneCount(whole) > maxOutput {
 		step.Truncated, step.Full = true, whole

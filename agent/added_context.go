@@ -18,7 +18,7 @@ func addedContextPrompt(nonce string, req chat.RunRequest) string {
 
 // offerAdded gives the model made of rules, which reads only the results of tools, the added context as one of them.
 func (w *work) offerAdded() error {
-	paragraphs := w.evidence.added
+	paragraphs := w.evidence.Added
 	if w.givenText() || len(paragraphs) == 0 {
 		return nil
 	}

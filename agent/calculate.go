@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 
+	"footnote/agent/ground"
 	"footnote/agent/tools/calc"
 	"footnote/chat"
 	"footnote/corpus/text"
@@ -23,7 +24,7 @@ type calculateInput struct {
 
 func calculate() (*tool, error) {
 	return toolKind[calculateInput]{
-		name: calculator, action: chat.ActionCalculating, bare: true, doc: calculateDoc, schema: calculateSchema,
+		name: ground.Calculator, action: chat.ActionCalculating, bare: true, doc: calculateDoc, schema: calculateSchema,
 		fails: func(in calculateInput) error {
 			_, err := calc.Evaluate(in.Expression)
 			return err

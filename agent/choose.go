@@ -62,7 +62,7 @@ func (w *work) carryOut(ctx context.Context, c choice) error {
 		w.desk.only = []string{c.only}
 		defer func() { w.desk.only = all }()
 	}
-	if _, _, _, searches := w.desk.sources.readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
+	if _, _, _, searches := w.desk.sources.Readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
 		if err := w.make(ctx, c.opening, c.why); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ const mostRead = 2
 // readBest reads the best of the documents that were found.
 func (w *work) readBest(ctx context.Context) error {
 	var calls []llm.Call
-	for _, id := range w.desk.sources.found(min(mostRead, w.budget.RetrievalCalls-w.retrievals)) {
+	for _, id := range w.desk.sources.Unread(min(mostRead, w.budget.RetrievalCalls-w.retrievals)) {
 		if call, ok := w.reading(id, w.run.Request.Message, len(calls)); ok {
 			calls = append(calls, call)
 		}

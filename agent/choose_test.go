@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -75,7 +76,7 @@ func TestShortPaths(t *testing.T) {
 					t.Errorf("it searched outside of the named document: %s", s.ToolOutput)
 				}
 			}
-			model = scripted.New(says(Refusal), says(Refusal), says(Refusal))
+			model = scripted.New(says(ground.Refusal), says(ground.Refusal), says(ground.Refusal))
 			h.hire(model, thinking(Thinking{Without: []string{featurePaths}}))
 			if h.answer(req).has("choose") || model.Requests()[0].NoTools {
 				t.Error("it can't be switched off")
@@ -101,7 +102,7 @@ func (t transcript) chosenBy() string {
 func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
 	t.Parallel()
 	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
-	model := scripted.New(says(Refusal), calls(search("paid holiday")), says(good))
+	model := scripted.New(says(ground.Refusal), calls(search("paid holiday")), says(good))
 	h := newHouse(t, model)
 	got := h.answer(asks("What does Survey.md say about paid holiday?"))
 	if a := got.answer(); !strings.HasPrefix(a.Markdown, goodAnswer[:20]) || got.text() != a.Markdown {
@@ -271,7 +272,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
 		t.Errorf("tools %q", got.tools())
 	}
-	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(Refusal)), thinking(Thinking{Without: []string{featureRefine}}))
+	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)), thinking(Thinking{Without: []string{featureRefine}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("it can't be switched off")
 	}

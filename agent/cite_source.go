@@ -50,41 +50,41 @@ func citeSource() (*tool, error) {
 	return toolKind[citeSourceInput]{
 		name: "cite_source", action: chat.ActionAnalysing, doc: citeSourceDoc, schema: citeSourceSchema,
 		doing: func(d *desk, in citeSourceInput) string {
-			if src, ok := d.sources.at(in.CitationNumber); ok {
-				return "Checking a quote from " + src.document.DisplayName()
+			if src, ok := d.sources.At(in.CitationNumber); ok {
+				return "Checking a quote from " + src.Document.DisplayName()
 			}
 			return "Checking a quote"
 		},
 		do: func(ctx context.Context, d *desk, in citeSourceInput) (result, error) {
-			src, ok := d.sources.at(in.CitationNumber)
+			src, ok := d.sources.At(in.CitationNumber)
 			if !ok {
 				return refuse("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber)
 			}
-			found, err := d.texts.locate(ctx, src, in.CitedText)
+			found, err := d.texts.Locate(ctx, src, in.CitedText)
 			if err != nil {
 				return result{}, fmt.Errorf("find quote: %w", err)
 			}
-			if found.check == chat.CheckNotFound {
-				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, src.document.DisplayName())
+			if found.Check == chat.CheckNotFound {
+				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, src.Document.DisplayName())
 			}
-			at, err := d.texts.place(ctx, src, found)
+			at, err := d.texts.Place(ctx, src, found)
 			if err != nil {
 				return result{}, err
 			}
-			message := "Quote found word for word in " + src.document.DisplayName()
-			if found.check == chat.CheckApproximate {
-				message = "Quote found, in slightly other words, in " + src.document.DisplayName()
+			message := "Quote found word for word in " + src.Document.DisplayName()
+			if found.Check == chat.CheckApproximate {
+				message = "Quote found, in slightly other words, in " + src.Document.DisplayName()
 			}
 			return result{
-				message: message, summary: string(found.check),
+				message: message, summary: string(found.Check),
 				output: func(numberer) any {
 					return citeSourceOutput{
-						CitationNumber: src.n, DocID: src.document.ID, Filename: src.document.DisplayName(), BlockID: at.Block,
-						Page: at.Page, Section: at.Section, Quote: found.quote, Check: found.check, Start: found.start, End: found.end,
-						Boxes: at.Boxes, ChunkID: src.passage.ID,
+						CitationNumber: src.N, DocID: src.Document.ID, Filename: src.Document.DisplayName(), BlockID: at.Block,
+						Page: at.Page, Section: at.Section, Quote: found.Quote, Check: found.Check, Start: found.Start, End: found.End,
+						Boxes: at.Boxes, ChunkID: src.Passage.ID,
 					}
 				},
-				effect: func(d *desk) { d.sources.quote(src.n, in.CitedText) },
+				effect: func(d *desk) { d.sources.AddQuote(src.N, in.CitedText) },
 			}, nil
 		},
 	}.build()

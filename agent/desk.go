@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
@@ -40,13 +41,13 @@ type desk struct {
 	runID   string
 	top     int  // how many passages a search shows whole
 	rerank  bool // what a search finds is put in order once more
-	sources *sources
-	texts   *texts
+	sources *ground.Sources
+	texts   *ground.Texts
 }
 
 // find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
 func (d *desk) find(ctx context.Context, ref string) (corpus.Document, string, error) {
-	if doc, ok := d.sources.document(ref); ok && chat.Hidden(doc.Namespace) {
+	if doc, ok := d.sources.Document(ref); ok && chat.Hidden(doc.Namespace) {
 		return doc, "", nil
 	}
 	doc, err := d.library.Find(ctx, d.scope, ref)
@@ -93,7 +94,7 @@ func (d *desk) reads() chat.Scope { return d.scope.With(chat.WebNamespace(d.runI
 
 // name is how people know what a model calls by an id.
 func (d *desk) name(ref string) string {
-	if doc, ok := d.sources.document(ref); ok {
+	if doc, ok := d.sources.Document(ref); ok {
 		return doc.DisplayName()
 	}
 	return text.Shorten(strings.TrimSpace(ref), 80)

@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 )
 
@@ -12,18 +13,18 @@ func (w *work) evaluateWithout(markdown string) (confidence float64, explained s
 	case !w.asked.NeedsDocuments():
 		return w.evaluateTalk(markdown)
 	case !w.mustCite():
-		c := w.evidence.compare(markdown, func(said string) (string, bool) {
-			if by := w.evidence.byTools(said); by != "" || !w.evidence.inPassages(said) {
+		c := w.evidence.Compare(markdown, func(said string) (string, bool) {
+			if by := w.evidence.ByTools(said); by != "" || !w.evidence.InPassages(said) {
 				return by, false
 			}
-			return thePassages, false
+			return ground.ThePassages, false
 		})
-		return c.confidence(), "No footnotes were asked for. " + c.explain(thePassages), c.unsupported
+		return c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported
 	case w.bare:
-		c := w.evidence.compare(markdown, func(said string) (string, bool) { return w.evidence.byTools(said), false })
-		return c.confidence(), c.explain(w.evidence.returned.called()) + " No passage of a document stands behind it.", c.unsupported
+		c := w.evidence.Compare(markdown, func(said string) (string, bool) { return w.evidence.ByTools(said), false })
+		return c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) + " No passage of a document stands behind it.", c.Unsupported
 	}
-	return unchecked, "The answer needs no documents.", []string{}
+	return ground.UncheckedConfidence, "The answer needs no documents.", []string{}
 }
 
 // evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
@@ -35,17 +36,17 @@ func (w *work) evaluateTalk(markdown string) (confidence float64, explained stri
 	if question.IsTalk(w.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
-	against := w.evidence.against(theConversation, texts)
-	c := w.evidence.compare(markdown, func(said string) (by string, foreign bool) {
-		if by = w.evidence.byTools(said); by != "" {
+	against := w.evidence.Against(ground.TheConversation, texts)
+	c := w.evidence.Compare(markdown, func(said string) (by string, foreign bool) {
+		if by = w.evidence.ByTools(said); by != "" {
 			return by, false
 		}
 		if w.calculated(said) {
-			return theCalculation, false
+			return ground.TheCalculation, false
 		}
 		return against(said)
 	})
-	return c.confidence(), "The answer needs no documents. " + c.explain(theConversation), c.unsupported
+	return c.Confidence(), "The answer needs no documents. " + c.Explain(ground.TheConversation), c.Unsupported
 }
 
 // calculated reports whether a sentence says the result of the calculation that is the question.
@@ -55,18 +56,18 @@ func (w *work) calculated(said string) bool {
 		return false
 	}
 	result, _ := v.Decimal()
-	return w.cite.judge.States(said, talkAbout+w.run.Request.Message, w.run.Request.Message, result)
+	return w.cite.Judge.States(said, ground.TalkWords+w.run.Request.Message, w.run.Request.Message, result)
 }
 
 // restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show no passages: at least one
 // of its sentences does, or none states anything and the documents were looked into.
 func (w *work) restsOnTools(markdown string) bool {
-	if !w.bare || !w.desk.sources.isEmpty() && w.asked.Type != question.Metadata {
+	if !w.bare || !w.desk.sources.IsEmpty() && w.asked.Type != question.Metadata {
 		return false
 	}
-	said := w.evidence.statements(markdown)
+	said := w.evidence.FactualClaims(markdown)
 	if len(said) == 0 {
 		return w.looked() // a word on what was searched is true of a search only
 	}
-	return slices.ContainsFunc(said, func(c claim) bool { return w.evidence.stated(c.text) })
+	return slices.ContainsFunc(said, func(c ground.Claim) bool { return w.evidence.StatedByTools(c.Text) })
 }

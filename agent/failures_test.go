@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -194,7 +195,7 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	h := newHouse(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
 	got := h.answer(asks("What is the capital of France?"))
 	a := got.answer()
-	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 2 { // the second in other words
+	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, ground.Refusal) || got.text() != a.Markdown || len(a.Coverage.EmptySearches) != 2 { // the second in other words
 		t.Errorf("answer = %+v, shown %q", a, got.text())
 	}
 }
@@ -203,7 +204,7 @@ func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")))
 	a := h.answer(asks("What is for lunch?")).answer()
-	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 || a.Markdown != Refusal+" I looked for lunches." {
+	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 || a.Markdown != ground.Refusal+" I looked for lunches." {
 		t.Errorf("answer = %+v", a)
 	}
 }
@@ -308,7 +309,7 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		w.model = w.cfg.Model
 		var stored []chat.Payload
 		w.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
-		w.writer = newWriter(w.emit, newCiter(newSources(), nil, "r"), true)
+		w.writer = ground.NewWriter(w.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
 		begin := time.Now()
 		r, err := w.turn(t.Context())
 		if err != nil || r.text != "Done." {

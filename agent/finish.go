@@ -77,7 +77,7 @@ func (w *work) finish(ctx context.Context, do func() ([]chat.Payload, error)) {
 	}
 	done := w.used(w.done(ctx, err))
 	if err != nil {
-		last = append(w.writer.rest(), w.closed(done)...)
+		last = append(w.writer.Rest(), w.closed(done)...)
 	}
 	w.end(context.WithoutCancel(ctx), append(last, done))
 }

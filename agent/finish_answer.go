@@ -58,7 +58,7 @@ func (w *work) say(ctx context.Context, r reply, answer string, args json.RawMes
 	name := strings.TrimSpace(r.calls[0].Name)
 	step := w.phase(name, chat.ActionThinking, chat.StatusRunning, "Finishing with an answer")
 	step.ToolName, step.ToolInput, step.Tokens, step.Cost = name, args, &r.tokens, r.cost
-	said, stored := w.writer.reset()
+	said, stored := w.writer.Reset()
 	step.Thought = strings.TrimSpace(said)
 	var ps []chat.Payload
 	if stored {
@@ -72,5 +72,5 @@ func (w *work) say(ctx context.Context, r reply, answer string, args json.RawMes
 		return r, err
 	}
 	r.calls, r.text = nil, answer
-	return r, w.writer.write(ctx, answer)
+	return r, w.writer.Write(ctx, answer)
 }

@@ -74,12 +74,12 @@ func passagesFound(query string, found corpus.Results) result {
 // remember notes what a search for passages found.
 func (d *desk) remember(query string, hits []corpus.Result) {
 	for _, hit := range hits {
-		d.sources.know(hit.Document)
-		d.sources.score(hit.Passage.ID, hit.Score)
-		d.sources.hit(hit)
+		d.sources.AddDocuments(hit.Document)
+		d.sources.NoteScore(hit.Passage.ID, hit.Score)
+		d.sources.NoteHit(hit)
 	}
-	d.sources.searched(query, len(hits))
-	d.sources.searchedLast(query)
+	d.sources.NoteSearch(query, len(hits))
+	d.sources.NoteLatestSearch(query)
 }
 
 // tally counts hits for people: "5 passages in 3 documents".

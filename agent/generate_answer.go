@@ -21,10 +21,10 @@ func generateAnswer() (*tool, error) {
 		name: "generate_answer", action: chat.ActionSummarising, enough: true, doc: generateAnswerDoc, schema: generateAnswerSchema,
 		doing: func(*desk, generateAnswerInput) string { return "Preparing the answer" },
 		do: func(_ context.Context, d *desk, _ generateAnswerInput) (result, error) {
-			if d.sources.isEmpty() {
+			if d.sources.IsEmpty() {
 				return refuse("Nothing was found or read yet that an answer could rest on. Search first.")
 			}
-			passages := len(d.sources.all())
+			passages := len(d.sources.All())
 			return result{
 				message: "Ready to answer", summary: "from " + english.Count(passages, "passage"),
 				output: func(numberer) any { return map[string]any{"ready": true, "passages": passages} },

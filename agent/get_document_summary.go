@@ -96,7 +96,7 @@ func documentSummary() (*tool, error) {
 				},
 				effect: func(d *desk) {
 					for _, page := range pages {
-						d.sources.read(doc, readingPage(page))
+						d.sources.NoteReading(doc, readingPage(page))
 					}
 				},
 			}, nil

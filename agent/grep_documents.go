@@ -110,7 +110,7 @@ func grepDocuments() (*tool, error) {
 					}
 					return out
 				},
-				effect: func(d *desk) { d.sources.searched(in.Pattern, len(found.Matches)) },
+				effect: func(d *desk) { d.sources.NoteSearch(in.Pattern, len(found.Matches)) },
 			}, nil
 		},
 	}.build()

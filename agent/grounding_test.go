@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
@@ -140,7 +141,7 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 
 func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
-	const lie = Refusal + " I searched for dragons and found nothing that fits."
+	const lie = ground.Refusal + " I searched for dragons and found nothing that fits."
 	calculates := chat.RunConfig{EnabledTools: []string{"calculate"}}
 	for _, tt := range []struct {
 		name   string
@@ -150,20 +151,20 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 		want   string
 	}{
 		{"nothing was searched, as nothing could be", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(says(lie)), nil,
-			Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
+			ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
 		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(calls(call("calculate", `{"expression":"1+1"}`)), says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")), nil,
-			Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
-		{"the model did not", asks("What lives in the cellar?"), scripted.New(says(lie)), nil, Refusal + " Nothing was searched."},
+			ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."},
+		{"the model did not", asks("What lives in the cellar?"), scripted.New(says(lie)), nil, ground.Refusal + " Nothing was searched."},
 		{"it did", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), nil, lie},
-		{"it did, but told of other searches", asks("What lives in the cellar?"), scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil, Refusal + " I searched for: zzyzx; lives cellar."},
-		{"it did, and invented an answer", asks("How many days of holiday are there?"), scripted.New(calls(search("holiday")), says(Refusal+" However, dragons have 99 days of holiday.")), nil,
-			Refusal + " I searched for: holiday."},
-		{"it did, and added words of the question", asks("How many days of holiday have dragons?"), scripted.New(calls(search("holiday")), says(Refusal+" I searched for the holiday of dragons.")), nil,
-			Refusal + " I searched for: holiday."},
-		{"the text was given", chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."}, scripted.New(says(Refusal + " However, dragons have 99 days of holiday.")), nil, Refusal},
-		{"it was talk", asks("Hello!"), scripted.New(says(Refusal+" However, dragons have 99 days of holiday."), says(Refusal+" However, dragons have 99 days of holiday.")), nil, Refusal + " Nothing was searched."},
+		{"it did, but told of other searches", asks("What lives in the cellar?"), scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil, ground.Refusal + " I searched for: zzyzx; lives cellar."},
+		{"it did, and invented an answer", asks("How many days of holiday are there?"), scripted.New(calls(search("holiday")), says(ground.Refusal+" However, dragons have 99 days of holiday.")), nil,
+			ground.Refusal + " I searched for: holiday."},
+		{"it did, and added words of the question", asks("How many days of holiday have dragons?"), scripted.New(calls(search("holiday")), says(ground.Refusal+" I searched for the holiday of dragons.")), nil,
+			ground.Refusal + " I searched for: holiday."},
+		{"the text was given", chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."}, scripted.New(says(ground.Refusal + " However, dragons have 99 days of holiday.")), nil, ground.Refusal},
+		{"it was talk", asks("Hello!"), scripted.New(says(ground.Refusal+" However, dragons have 99 days of holiday."), says(ground.Refusal+" However, dragons have 99 days of holiday.")), nil, ground.Refusal + " Nothing was searched."},
 		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), []func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
-			Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
+			ground.Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +181,7 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
 	a := h.answer(chat.RunRequest{Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}}}).answer()
-	if want := Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want || a.Coverage.Searched != 0 {
+	if want := ground.Refusal + " Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want || a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
 	h.hire(offline.New(), func(c *Config) { c.Library = searchless{c.Library} })
@@ -204,7 +205,7 @@ func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("What lives in the cellar?")).answer()
-	if want := Refusal + " Nothing was searched. The time for this question was used up."; a.Markdown != want || a.Coverage.Searched != 0 {
+	if want := ground.Refusal + " Nothing was searched. The time for this question was used up."; a.Markdown != want || a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm/scripted"
 )
@@ -13,7 +14,7 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(Refusal) }), func(c *Config) {
+		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(ground.Refusal) }), func(c *Config) {
 			c.KeepSessions, c.Lease = 30*day, 12*time.Hour
 		})
 		begun, end := make(chan error, 1), t.Context()

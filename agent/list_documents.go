@@ -72,7 +72,7 @@ func listDocuments() (*tool, error) {
 				output: func(numberer) any {
 					return map[string]any{"documents": list(docs), "page": in.Page, "more": more, "notes": notes}
 				},
-				effect: func(d *desk) { d.sources.know(docs...) },
+				effect: func(d *desk) { d.sources.AddDocuments(docs...) },
 			}, nil
 		},
 	}.build()

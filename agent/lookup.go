@@ -55,7 +55,7 @@ func lookup() (*tool, error) {
 			return result{
 				message: "Looked into " + doc.DisplayName(), summary: english.Count(len(r.Passages), "passage"),
 				output: func(number numberer) any { return reading(number, r) },
-				effect: func(d *desk) { d.sources.read(r.Document, readingPage(r)) },
+				effect: func(d *desk) { d.sources.NoteReading(r.Document, readingPage(r)) },
 			}, nil
 		},
 	}.build()

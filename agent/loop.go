@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/llm"
@@ -54,7 +55,7 @@ func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err erro
 		if len(r.calls) > 0 {
 			return r, nil, nil
 		}
-		text, err := w.writer.finish(ctx)
+		text, err := w.writer.Finish(ctx)
 		if err != nil {
 			return reply{}, nil, err
 		}
@@ -74,7 +75,7 @@ func (w *work) next(ctx context.Context) (r reply, last []chat.Payload, err erro
 		if again {
 			continue
 		}
-		if text, err = w.writer.finish(ctx); err != nil {
+		if text, err = w.writer.Finish(ctx); err != nil {
 			return reply{}, nil, err
 		}
 		last, err = w.conclusion(text, r.finish)
@@ -105,7 +106,7 @@ func (w *work) lastReply(ctx context.Context, err error) (reply, []chat.Payload,
 	if err != nil {
 		return reply{}, nil, err
 	}
-	text, err := w.writer.finish(ctx)
+	text, err := w.writer.Finish(ctx)
 	if err != nil {
 		return reply{}, nil, err
 	}
@@ -115,7 +116,7 @@ func (w *work) lastReply(ctx context.Context, err error) (reply, []chat.Payload,
 
 // conclusion is what ends an answered run's log, but for run_done.
 func (w *work) conclusion(text string, finish llm.Finish) ([]chat.Payload, error) {
-	last := w.writer.rest()
+	last := w.writer.Rest()
 	if w.plan != nil {
 		left, err := w.endPlan(text)
 		if err != nil {
@@ -159,32 +160,32 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if w.direct && w.stop == "" && w.selection() != SelectRules && (refused(text) || len(w.cite.list) == 0 && w.needsFootnotes() && !w.evidence.restsOnContext(text) && !w.restsOnTools(text)) {
+	if w.direct && w.stop == "" && w.selection() != SelectRules && (ground.IsRefusal(text) || len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) && !w.restsOnTools(text)) {
 		w.direct, w.enough = false, false
 		step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
 		return true, w.takeBack(ctx, step)
 	}
-	if refused(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.looked() {
+	if ground.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.looked() {
 		return false, w.reviewUnsearched(ctx)
 	}
-	if refused(text) && !w.fell && w.saysMore(text) {
+	if ground.IsRefusal(text) && !w.fell && w.saysMore(text) {
 		return false, w.refuseInstead(ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead")
 	}
-	if w.givenText() || refused(text) || w.fell || w.evidence.restsOnContext(text) {
+	if w.givenText() || ground.IsRefusal(text) || w.fell || w.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
-	if len(w.cite.list) > 0 && w.asked.Reference != question.Rework { // another language has other words than the passages
+	if len(w.cite.Citations) > 0 && w.asked.Reference != question.Rework { // another language has other words than the passages
 		return w.validate(ctx, r, text)
 	}
 	if !w.needsFootnotes() || w.restsOnTools(text) {
 		return false, nil
 	}
-	_, _, _, searches := w.desk.sources.readings()
+	_, _, _, searches := w.desk.sources.Readings()
 	switch {
 	case w.onlyUndone():
 		return false, w.sayUndone(ctx)
-	case !w.desk.sources.isEmpty():
+	case !w.desk.sources.IsEmpty():
 		if w.nudged[nudgeCite] {
 			return false, w.settle(ctx, text)
 		}
@@ -201,7 +202,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 				w.aside = nil
 				return rescued, err
 			}
-			if w.set.searcher() == nil && len(w.evidence.statements(text)) > 0 {
+			if w.set.searcher() == nil && len(w.evidence.FactualClaims(text)) > 0 {
 				return false, w.holdBack(ctx)
 			}
 		}
@@ -218,9 +219,9 @@ func (w *work) saidBefore(answer string) bool {
 	if said.Len() == 0 {
 		return false
 	}
-	stated := w.evidence.statements(answer)
+	stated := w.evidence.FactualClaims(answer)
 	for _, c := range stated {
-		if !w.cite.judge.Supports(c.text, said.String()) {
+		if !w.cite.Judge.Supports(c.Text, said.String()) {
 			return false
 		}
 	}
@@ -250,7 +251,7 @@ func (w *work) nudge(ctx context.Context, what, message string, r reply) error {
 
 // takeBack moves the text that was shown into a step.
 func (w *work) takeBack(ctx context.Context, step chat.Step) error {
-	text, stored := w.writer.reset()
+	text, stored := w.writer.Reset()
 	step.Thought = strings.TrimSpace(text)
 	if stored {
 		return w.emit(ctx, chat.AnswerReset{CallID: step.CallID}, step)

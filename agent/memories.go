@@ -124,7 +124,7 @@ func (w *work) remember(ctx context.Context) error {
 			continue
 		}
 		left -= tokens(p.Text)
-		w.desk.sources.remember(firstRecalled+i, p, doc)
+		w.desk.sources.AddEarlier(firstRecalled+i, p, doc)
 		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
 	}
 	if shown.Len() > 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
@@ -101,7 +102,7 @@ func (w *work) recallBranch(ctx context.Context) (recollection, error) {
 			return recollection{}, err
 		}
 		if past.Answer != "" {
-			answer := clipTokens(withoutMarkers(past.Answer), left)
+			answer := clipTokens(ground.WithoutMarkers(past.Answer), left)
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: answer})
 			left -= tokens(answer)
 			if !answered {

@@ -58,9 +58,9 @@ func metadataSearch() (*tool, error) {
 					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}
 				},
 				effect: func(d *desk) {
-					d.sources.know(docs...)
+					d.sources.AddDocuments(docs...)
 					if len(in.Filters) > 0 {
-						d.sources.foundNone(describe(in.Filters), len(docs))
+						d.sources.NoteEmptySearch(describe(in.Filters), len(docs))
 					}
 				},
 			}, nil

@@ -10,6 +10,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -33,13 +34,13 @@ func (w *work) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err
 		return nil, false, err
 	}
 	w.ownAnswer = true
-	if err := w.writer.write(ctx, said); err != nil {
+	if err := w.writer.Write(ctx, said); err != nil {
 		return nil, false, err
 	}
-	if said, err = w.writer.finish(ctx); err != nil {
+	if said, err = w.writer.Finish(ctx); err != nil {
 		return nil, false, err
 	}
-	return append(w.writer.rest(), w.report(said, llm.FinishStop)...), true, nil
+	return append(w.writer.Rest(), w.report(said, llm.FinishStop)...), true, nil
 }
 
 // openCited opens the source of a footnote of the conversation's last answer that has any.
@@ -58,7 +59,7 @@ func (w *work) openCited(ctx context.Context, number int) (said string, err erro
 		if err != nil {
 			return "", fmt.Errorf("find the document of a footnote: %w", err)
 		}
-		w.desk.sources.recall(c, doc)
+		w.desk.sources.AddCited(c, doc)
 		return w.opened(ctx, fmt.Sprintf("Opened footnote %d: %s.", number, citedPlace(c)), map[string]any{
 			"citation_number": number, "reason": "You asked for footnote " + strconv.Itoa(number),
 		})
@@ -85,7 +86,7 @@ func (w *work) openNamed(ctx context.Context, name string, sure bool) (said stri
 	}
 	switch {
 	case ok:
-		w.desk.sources.know(doc)
+		w.desk.sources.AddDocuments(doc)
 		return w.opened(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
 	case !sure:
 		return "", nil
@@ -101,7 +102,7 @@ func (w *work) openNamed(ctx context.Context, name string, sure bool) (said stri
 	for i, d := range docs {
 		names[i] = text.EscapeMarkdown(d.DisplayName())
 	}
-	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), either(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
+	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), english.Choose(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
 }
 
 // opened makes the call that opens a source, and says whether it did.
@@ -113,7 +114,7 @@ func (w *work) opened(ctx context.Context, said string, args map[string]any) (st
 	if err := w.act(ctx, reply{finish: llm.FinishCalls, calls: []llm.Call{call}}); err != nil {
 		return "", err
 	}
-	if !w.desk.sources.opens() {
+	if !w.desk.sources.HasOpened() {
 		return "It was not opened.", nil
 	}
 	return said, nil

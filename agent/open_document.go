@@ -49,8 +49,8 @@ func openDocument() (*tool, error) {
 	return toolKind[openDocumentInput]{
 		name: "open_document", action: chat.ActionOpening, doc: openDocumentDoc, schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
 		doing: func(d *desk, in openDocumentInput) string {
-			if src, ok := d.sources.at(in.CitationNumber); ok {
-				return "Opening " + src.document.DisplayName()
+			if src, ok := d.sources.At(in.CitationNumber); ok {
+				return "Opening " + src.Document.DisplayName()
 			}
 			if in.DocID != "" {
 				return "Opening " + d.name(in.DocID)
@@ -72,7 +72,7 @@ func openDocument() (*tool, error) {
 			return result{
 				message: "Opened " + out.Filename + where, summary: text.Shorten(in.Reason, 120), details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
 				output: func(numberer) any { return out },
-				effect: func(d *desk) { d.sources.open() },
+				effect: func(d *desk) { d.sources.NoteOpened() },
 			}, nil
 		},
 	}.build()
@@ -91,34 +91,34 @@ func (d *desk) placeToOpen(ctx context.Context, in openDocumentInput) (out openD
 		}
 		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: doc.DisplayName(), URL: "/d/" + url.PathEscape(doc.ID), Reason: in.Reason}, why, nil
 	}
-	src, ok := d.sources.at(in.CitationNumber)
+	src, ok := d.sources.At(in.CitationNumber)
 	if !ok {
 		return out, fmt.Sprintf("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber), nil
 	}
 	out = openDocumentOutput{
-		Opened: true, CitationNumber: src.n, DocID: src.document.ID, DocumentID: src.document.ID, Filename: src.document.DisplayName(), ChunkID: src.passage.ID,
-		BlockID: src.passage.FirstBlock, Page: src.passage.Page, Section: src.passage.Section, Start: src.passage.Start, End: src.passage.End, Reason: in.Reason,
-		URL: "/d/" + url.PathEscape(src.document.ID) + "?p=" + url.QueryEscape(src.passage.ID) + "#" + src.passage.FirstBlock,
+		Opened: true, CitationNumber: src.N, DocID: src.Document.ID, DocumentID: src.Document.ID, Filename: src.Document.DisplayName(), ChunkID: src.Passage.ID,
+		BlockID: src.Passage.FirstBlock, Page: src.Passage.Page, Section: src.Passage.Section, Start: src.Passage.Start, End: src.Passage.End, Reason: in.Reason,
+		URL: "/d/" + url.PathEscape(src.Document.ID) + "?p=" + url.QueryEscape(src.Passage.ID) + "#" + src.Passage.FirstBlock,
 	}
-	if c := src.cited; c != nil {
+	if c := src.EarlierCitation; c != nil {
 		out.Page, out.Section, out.BlockID, out.Start, out.End, out.URL = c.Page, c.Section, c.BlockID, c.Start, c.End, c.URL
 		return out, "", nil
 	}
-	for _, words := range src.quotes {
-		found, err := d.texts.locate(ctx, src, words)
+	for _, words := range src.Quotes {
+		found, err := d.texts.Locate(ctx, src, words)
 		if err != nil {
 			return out, "", fmt.Errorf("find quote: %w", err)
 		}
-		if found.check == chat.CheckNotFound {
+		if found.Check == chat.CheckNotFound {
 			continue
 		}
-		at, err := d.texts.place(ctx, src, found)
+		at, err := d.texts.Place(ctx, src, found)
 		if err != nil {
 			return out, "", err
 		}
-		out.Page, out.BlockID, out.Section, out.Start, out.End = at.Page, at.Block, at.Section, found.start, found.end
-		if out.Page > src.passage.Page {
-			out.URL = fmt.Sprintf("/d/%s?p=%s&page=%d#%s", url.PathEscape(src.document.ID), url.QueryEscape(src.passage.ID), out.Page, at.Block)
+		out.Page, out.BlockID, out.Section, out.Start, out.End = at.Page, at.Block, at.Section, found.Start, found.End
+		if out.Page > src.Passage.Page {
+			out.URL = fmt.Sprintf("/d/%s?p=%s&page=%d#%s", url.PathEscape(src.Document.ID), url.QueryEscape(src.Passage.ID), out.Page, at.Block)
 		}
 		break
 	}

@@ -79,7 +79,7 @@ func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
 	if doc.ID == "" {
 		return choice{}, false, nil
 	}
-	w.desk.sources.know(doc)
+	w.desk.sources.AddDocuments(doc)
 	if tool := w.set.searcher(); tool != nil {
 		if call, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 0); ok {
 			c.opening = append(c.opening, call)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm/scripted"
 )
@@ -32,7 +33,7 @@ func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 			h := newHouse(t, scripted.New(read, says(tt.says), says(tt.says)))
 			got := h.answer(asks("How many days of holiday are there?"))
 			a := got.answer()
-			if plain := footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want || got.text() != a.Markdown {
+			if plain := ground.Footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want || got.text() != a.Markdown {
 				t.Errorf("answer = %q\nshown %q\nwant %q", a.Markdown, got.text(), tt.want)
 			}
 			if len(a.Unsupported) != tt.unsupported || len(a.Citations) != tt.citations {

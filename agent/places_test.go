@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -182,7 +183,7 @@ func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
 func TestTheTokensOfAnAnswerCountAgainstItsUser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: Refusal, Usage: &llm.Usage{In: 60, Out: 50}}
+		return scripted.Reply{Text: ground.Refusal, Usage: &llm.Usage{In: 60, Out: 50}}
 	}))
 	h.store.SetLimits(chat.Limits{chat.TokensPerDay: 100})
 	run, err := h.begin("anna", "")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
@@ -249,14 +250,14 @@ func (w *work) speaksOf(answer, part string) bool {
 		language = "en"
 	}
 	words := text.QueryWords(part, []string{language})
-	return slices.ContainsFunc(w.evidence.claimsOf(answer), func(c claim) bool {
-		if len(c.numbers) == 0 || !w.evidence.partlyBacked(c) {
+	return slices.ContainsFunc(w.evidence.ClaimsOf(answer), func(c ground.Claim) bool {
+		if len(c.Numbers) == 0 || !w.evidence.IsPartlySupported(c) {
 			return false
 		}
-		said := corpus.Result{Passage: corpus.Passage{Text: c.text}}
-		for _, n := range c.numbers {
-			if n >= 1 && n <= len(w.cite.list) {
-				cited := w.cite.list[n-1]
+		said := corpus.Result{Passage: corpus.Passage{Text: c.Text}}
+		for _, n := range c.Numbers {
+			if n >= 1 && n <= len(w.cite.Citations) {
+				cited := w.cite.Citations[n-1]
 				said.Passage.Text += "\n" + cited.Quote
 				said.Passage.Section += " " + cited.Section
 			}

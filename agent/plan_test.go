@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/llm"
@@ -187,7 +188,7 @@ func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
 		{"found in other words", "leave per year", "There are 28 days of paid holiday a year [1].", []string{"paid holiday: complete", "sick note: skipped"}},
 		{"named by the quote alone", "leave per year", "It is 28 days a year [1].", []string{"paid holiday: complete", "sick note: skipped"}},
 		{"spoken of without a footnote", "leave per year", "It is 28 days a year [1].\n\nThere is no word about a sick note.", []string{"paid holiday: complete", "sick note: skipped"}},
-		{"not answered at all", "leave per year", Refusal, []string{"paid holiday: skipped", "sick note: skipped"}},
+		{"not answered at all", "leave per year", ground.Refusal, []string{"paid holiday: skipped", "sick note: skipped"}},
 	} {
 		h := newHouse(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))
 		got := h.answer(asks("Compare paid holiday and sick note"))

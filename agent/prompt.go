@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus/text"
@@ -40,7 +41,7 @@ func fence(nonce, body string) string {
 func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
 	var system strings.Builder
 	fill := strings.NewReplacer(
-		"{{nonce}}", nonce, "{{refusal}}", Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
+		"{{nonce}}", nonce, "{{refusal}}", ground.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
 		"{{role}}", roleOf(role)+wishesOf(text.Visible(run.Request.Instructions)), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
 	)
 	if run.Request.ContextText != "" {
@@ -78,7 +79,7 @@ func (r *Runs) Rules(b chat.Budget) string {
 	usual := r.box.sets[r.cfg.Toolset].budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")
 	return strings.NewReplacer(
-		"{{nonce}}", "…", "{{refusal}}", Refusal, "{{role}}", "",
+		"{{nonce}}", "…", "{{refusal}}", ground.Refusal, "{{role}}", "",
 		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, r.cfg.Budget.Steps, usual.Steps)),
 		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, r.cfg.Budget.RetrievalCalls, usual.RetrievalCalls)),
 	).Replace(rules)

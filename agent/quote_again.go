@@ -47,7 +47,7 @@ func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
 			continue
 		}
 		n := firstRecalled + slices.Index(ids, c.ChunkID)
-		w.desk.sources.remember(n, passages[i], doc)
+		w.desk.sources.AddEarlier(n, passages[i], doc)
 		if line := fmt.Sprintf("- %s [%d]", strings.Join(strings.Fields(c.Quote), " "), n); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -61,5 +61,5 @@ func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if err := w.emit(ctx, step); err != nil {
 		return false, err
 	}
-	return true, w.writer.write(ctx, onlyQuotes+"\n\n"+strings.Join(lines, "\n"))
+	return true, w.writer.Write(ctx, onlyQuotes+"\n\n"+strings.Join(lines, "\n"))
 }

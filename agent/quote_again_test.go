@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/llm"
 	"footnote/llm/offline"
 	"footnote/llm/scripted"
@@ -47,7 +48,7 @@ func TestAModelWorksOnItsLastAnswerWithoutSearching(t *testing.T) {
 		{"Explain that in simple terms", []scripted.Reply{says("You get 28 days of paid holiday a year [501].")}, "You get 28 days of paid holiday a year [1].", nil},
 		{"say that in German", []scripted.Reply{says("Es gibt 28 Tage bezahlten Urlaub im Jahr [501].")}, "Es gibt 28 Tage bezahlten Urlaub im Jahr [1].", nil},
 		{"why?", []scripted.Reply{says("Every employee is entitled to it [501].")}, "Every employee is entitled to it [1].", nil},
-		{"Explain that in simple terms", []scripted.Reply{says(Refusal), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer, []string{"search_documents"}},
+		{"Explain that in simple terms", []scripted.Reply{says(ground.Refusal), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer, []string{"search_documents"}},
 	} {
 		h := newHouse(t, scripted.New())
 		session := readBefore(h)

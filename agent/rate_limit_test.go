@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/openai"
@@ -85,7 +86,7 @@ func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
 	}
 	w.model, w.cfg.Log = s.model(t, "large"), slog.New(slog.DiscardHandler)
 	w.store = func(context.Context, ...chat.Payload) error { return nil }
-	w.writer = newWriter(w.emit, newCiter(newSources(), nil, "r"), true)
+	w.writer = ground.NewWriter(w.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
 	begun := time.Now()
 	if r, err := w.turn(t.Context()); err == nil {
 		t.Fatalf("the turn succeeded: %+v", r)

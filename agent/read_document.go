@@ -73,7 +73,7 @@ func readDocument() (*tool, error) {
 			return result{
 				message: "Read " + doc.DisplayName(), summary: summary,
 				output: func(number numberer) any { return reading(number, r) },
-				effect: func(d *desk) { d.sources.read(r.Document, readingPage(r)) },
+				effect: func(d *desk) { d.sources.NoteReading(r.Document, readingPage(r)) },
 			}, nil
 		},
 	}.build()

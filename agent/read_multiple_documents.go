@@ -88,7 +88,7 @@ func readMultipleDocuments() (*tool, error) {
 				},
 				effect: func(d *desk) {
 					for _, r := range readings {
-						d.sources.read(r.Document, readingPage(r))
+						d.sources.NoteReading(r.Document, readingPage(r))
 					}
 				},
 			}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -21,26 +22,26 @@ type draft struct {
 // reconsider lets the model judge the answer that was written. True means that its confidence was low and that the model searches on, as
 // far as the budget goes. It ends when the confidence does not rise any more; then the better of the two answers stands.
 func (w *work) reconsider(ctx context.Context) (again bool, err error) {
-	text, err := w.writer.finish(ctx)
+	text, err := w.writer.Finish(ctx)
 	if err != nil {
 		return false, err
 	}
 	if !w.reflects(text) {
-		if w.earlier != nil && (w.fell || refused(text) || len(w.cite.list) == 0) {
+		if w.earlier != nil && (w.fell || ground.IsRefusal(text) || len(w.cite.Citations) == 0) {
 			return false, w.restoreEarlier(ctx)
 		}
 		w.judged = judgement{}
 		return false, nil
 	}
-	if err := w.emit(ctx, w.writer.rest()...); err != nil { // the answer does not wait to be judged
+	if err := w.emit(ctx, w.writer.Rest()...); err != nil { // the answer does not wait to be judged
 		return false, err
 	}
 	if w.judged, err = w.reflect(ctx, text); err != nil {
 		return false, err
 	}
 	found, explained, _ := w.evaluate(text)
-	now := draft{original: w.writer.original(), judged: w.judged}
-	now.confidence, _ = w.judged.with(found, explained, len(w.cite.list) > 0)
+	now := draft{original: w.writer.Original(), judged: w.judged}
+	now.confidence, _ = w.judged.with(found, explained, len(w.cite.Citations) > 0)
 	if w.earlier != nil && now.confidence <= w.earlier.confidence {
 		return false, w.restoreEarlier(ctx)
 	}
@@ -72,7 +73,7 @@ func (w *work) restoreEarlier(ctx context.Context) error {
 		return err
 	}
 	w.judged = w.earlier.judged
-	return w.writer.write(ctx, w.earlier.original)
+	return w.writer.Write(ctx, w.earlier.original)
 }
 
 // orEarlier ends the run with the earlier answer when the model can't write a better one. Without an earlier answer, and when it is not the

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -40,7 +41,7 @@ func TestALowJudgementLeadsToAnotherSearch(t *testing.T) {
 	}{
 		{"a better answer stands", []scripted.Reply{judges(half, 0.2), calls(search("roof renewed")), says(fullAnswer), judges("Complete.", 0.9)}, nil, chat.RunConfig{}, "Harper & Sons", 0.9, "Complete. The model's confidence is 0.90.", 6},
 		{"one that is no better does not", []scripted.Reply{judges(half, 0.3), calls(search("roof renewed")), says("The roof was last renewed in 1987 by Harper & Sons [3]."), judges("Half.", 0.2)}, nil, chat.RunConfig{}, lacking, 0.3, half + " The model's confidence is 0.30.", 6},
-		{"a refusal does not", []scripted.Reply{judges(half, 0.3), calls(search("football")), says(Refusal)}, nil, chat.RunConfig{}, lacking, 0.3, half, 5},
+		{"a refusal does not", []scripted.Reply{judges(half, 0.3), calls(search("football")), says(ground.Refusal)}, nil, chat.RunConfig{}, lacking, 0.3, half, 5},
 		{"it goes on while the judgement rises", []scripted.Reply{judges(half, 0.1), calls(search("roof")), says(goodAnswer + " "), judges(half, 0.3), calls(search("roof renewed")), says(fullAnswer), judges("Complete.", 1)}, nil, chat.RunConfig{}, "Harper & Sons", 1, "Complete.", 9},
 		{"the model fails meanwhile", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)}, nil, chat.RunConfig{}, lacking, 0.2, half, 4},
 		{"the model fails and another goes on", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)}, offline.New(), chat.RunConfig{}, lacking, 0.2, half, 4},
@@ -121,8 +122,8 @@ func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 		{"the model doubts", new(0.2), 0.9, true, 0.2},
 		{"the passages do not bear it out", new(0.95), 0.4, true, 0.4},
 		{"the model gave no number", nil, 0.9, true, 0.9},
-		{"nothing was compared with passages", new(0.95), unchecked, false, 0.95},
-		{"nothing was compared, and the model doubts", new(0.3), unchecked, false, 0.3},
+		{"nothing was compared with passages", new(0.95), ground.UncheckedConfidence, false, 0.95},
+		{"nothing was compared, and the model doubts", new(0.3), ground.UncheckedConfidence, false, 0.3},
 		{"no sentence carries a footnote", new(0.95), 0.1, false, 0.1},
 	} {
 		if got, _ := (judgement{"Said.", tt.model}).with(tt.found, "Found.", tt.checked); got != tt.want {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
@@ -15,10 +16,10 @@ import (
 // refine searches once in other words when nothing was found so far.
 func (w *work) refine(ctx context.Context) error {
 	tool := w.set.searcher()
-	if w.refined || w.fell || tool == nil || !w.thinks(featureRefine) || !w.desk.sources.isEmpty() {
+	if w.refined || w.fell || tool == nil || !w.thinks(featureRefine) || !w.desk.sources.IsEmpty() {
 		return nil
 	}
-	_, _, empty, searches := w.desk.sources.readings()
+	_, _, empty, searches := w.desk.sources.Readings()
 	if searches == 0 || len(empty) == 0 || !w.mayCall() {
 		return nil
 	}
@@ -81,15 +82,15 @@ func (w *work) suffices() bool {
 	if len(words) < 2 {
 		return false
 	}
-	return slices.ContainsFunc(w.desk.sources.all(), func(s source) bool {
-		return corpus.ShareOfWords(words, corpus.Result{Passage: s.passage, Document: s.document}) == 1
+	return slices.ContainsFunc(w.desk.sources.All(), func(s ground.Source) bool {
+		return corpus.ShareOfWords(words, corpus.Result{Passage: s.Passage, Document: s.Document}) == 1
 	})
 }
 
 // rescue searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (w *work) rescue(ctx context.Context) (bool, error) {
 	tool := w.set.searcher()
-	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.desk.sources.isEmpty() ||
+	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.desk.sources.IsEmpty() ||
 		w.retrievals >= w.budget.RetrievalCalls || w.now.Err() != nil || w.late() {
 		return false, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
@@ -45,7 +46,7 @@ func (v judgement) with(found float64, explained string, checked bool) (confiden
 		return found, text + " " + explained
 	}
 	confidence = min(*v.score, found)
-	if !checked && found == unchecked {
+	if !checked && found == ground.UncheckedConfidence {
 		confidence = *v.score
 	}
 	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)
@@ -58,7 +59,7 @@ func (w *work) reflects(answer string) bool {
 	if wanted == nil {
 		wanted = &w.set.reflective
 	}
-	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !refused(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
+	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !ground.IsRefusal(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
 }
 
 // reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check stands alone.
@@ -92,7 +93,7 @@ func (w *work) reflect(ctx context.Context, answer string) (judgement, error) {
 func (w *work) reflectPrompt(answer string) []llm.Message {
 	var b strings.Builder
 	b.WriteString("Question: " + w.run.Request.Message + "\n\nAnswer:\n" + answer + "\n\nWhat the footnotes quote:\n")
-	for _, c := range w.cite.list {
+	for _, c := range w.cite.Citations {
 		b.WriteString("[" + strconv.Itoa(c.Number) + "] " + c.Quote + "\n")
 	}
 	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", w.nonce)
@@ -121,9 +122,9 @@ func (w *work) givenFor(answer string, limit int) string {
 			}
 		}
 	}
-	stated := w.evidence.statements(answer)
+	stated := w.evidence.FactualClaims(answer)
 	take(func(p string) bool {
-		return slices.ContainsFunc(stated, func(c claim) bool { return w.cite.judge.Backed(c.text, talkOfContext, p) })
+		return slices.ContainsFunc(stated, func(c ground.Claim) bool { return w.cite.Judge.Backed(c.Text, ground.TalkOfContext, p) })
 	})
 	take(func(string) bool { return true })
 	var kept []string

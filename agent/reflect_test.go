@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -66,7 +67,7 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 	t.Parallel()
 	on := true
-	model := scripted.New(calls(search("football")), says(Refusal))
+	model := scripted.New(calls(search("football")), says(ground.Refusal))
 	h := newHouse(t, model)
 	req := chat.RunRequest{Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on}}
 	if a := h.answer(req).answer(); a.StopReason != chat.StopRefused || len(model.Requests()) != 2 {

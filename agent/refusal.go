@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus/text"
@@ -12,8 +13,8 @@ import (
 
 // looked reports whether the documents were looked into: a search was completed and none failed, a document was read, or passages were shown.
 func (w *work) looked() bool {
-	opened, _, _, searches := w.desk.sources.readings()
-	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.desk.sources.isEmpty()
+	opened, _, _, searches := w.desk.sources.Readings()
+	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.desk.sources.IsEmpty()
 }
 
 // unanswered says of a refusal what it rests on.
@@ -26,7 +27,7 @@ func (w *work) unanswered() string {
 
 // reviewUnsearched puts what was really done into a refusal of a run that did not look into the documents.
 func (w *work) reviewUnsearched(ctx context.Context) error {
-	_, _, _, searches := w.desk.sources.readings()
+	_, _, _, searches := w.desk.sources.Readings()
 	if w.fell && (searches > 0 || len(w.failed) > 0) {
 		return nil // it says by itself what it did
 	}
@@ -37,30 +38,30 @@ func (w *work) reviewUnsearched(ctx context.Context) error {
 // or other searches than those that were made. A refusal has no footnotes, so nothing else would tell the reader.
 func (w *work) saysMore(refusal string) bool {
 	passages := []string{w.run.Request.ContextText}
-	for _, src := range w.desk.sources.all() {
-		passages = append(passages, src.passage.Text)
+	for _, src := range w.desk.sources.All() {
+		passages = append(passages, src.Passage.Text)
 	}
-	opened, _, _, _ := w.desk.sources.readings()
-	looked := w.desk.sources.asked()
+	opened, _, _, _ := w.desk.sources.Readings()
+	looked := w.desk.sources.SearchedFor()
 	for _, doc := range opened {
 		looked += " " + doc.DisplayName()
 	}
-	return slices.ContainsFunc(w.evidence.claimsOf(refusal), func(c claim) bool {
+	return slices.ContainsFunc(w.evidence.ClaimsOf(refusal), func(c ground.Claim) bool {
 		switch {
-		case refused(c.text):
+		case ground.IsRefusal(c.Text):
 			return false
-		case states(c.text):
-			return !w.cite.judge.Backed(c.text, talkAbout, passages...) && !w.evidence.covered(c)
+		case ground.IsFactualClaim(c.Text):
+			return !w.cite.Judge.Backed(c.Text, ground.TalkWords, passages...) && !w.evidence.IsCovered(c)
 		default:
-			return !w.givenText() && slices.ContainsFunc(question.Keywords(c.text), func(word string) bool {
-				return !w.cite.judge.Backed(word, talkOfSearches, looked)
+			return !w.givenText() && slices.ContainsFunc(question.Keywords(c.Text), func(word string) bool {
+				return !w.cite.Judge.Backed(word, talkOfSearches, looked)
 			})
 		}
 	})
 }
 
 // talkOfSearches are words with which refusals speak of what was done. They need not stand in a query.
-const talkOfSearches = talkAbout + " search look find found read fit relevant information about nothing anything sorry "
+const talkOfSearches = ground.TalkWords + " search look find found read fit relevant information about nothing anything sorry "
 
 // refuseInstead replaces an answer by a refusal that says what was searched.
 func (w *work) refuseInstead(ctx context.Context, why string) error {
@@ -68,14 +69,14 @@ func (w *work) refuseInstead(ctx context.Context, why string) error {
 		return err
 	}
 	if w.givenText() {
-		return w.writer.write(ctx, Refusal)
+		return w.writer.Write(ctx, ground.Refusal)
 	}
-	return w.writer.write(ctx, Refusal+w.searchesDone())
+	return w.writer.Write(ctx, ground.Refusal+w.searchesDone())
 }
 
 // searchesDone says which searches were completed and which were not, from what the tools returned.
 func (w *work) searchesDone() string {
-	opened, _, empty, searches := w.desk.sources.readings()
+	opened, _, empty, searches := w.desk.sources.Readings()
 	said := ""
 	if searches > 0 && len(empty) > 0 {
 		said += " I searched for: " + strings.Join(empty, "; ") + "."
@@ -88,7 +89,7 @@ func (w *work) searchesDone() string {
 		said += " I read: " + strings.Join(names, "; ") + "."
 	}
 	if said == "" && searches > 0 {
-		said = " I searched for: " + text.Shorten(w.desk.sources.asked(), 300) + "."
+		said = " I searched for: " + text.Shorten(w.desk.sources.SearchedFor(), 300) + "."
 	}
 	for _, message := range w.failed {
 		said += " “" + message + "” failed, so your documents may still hold it."

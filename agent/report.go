@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"time"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -19,12 +20,12 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 		stop = chat.StopAnswered
 	}
 	a := chat.Answer{
-		Markdown: markdown, Citations: append([]chat.Citation{}, w.cite.list...), Unsupported: []string{}, Coverage: w.coverage(),
+		Markdown: markdown, Citations: append([]chat.Citation{}, w.cite.Citations...), Unsupported: []string{}, Coverage: w.coverage(),
 		StepsUsed: w.turns, Tokens: w.tokens, Cost: w.cost, LatencyMS: time.Since(w.begun).Milliseconds(), StopReason: stop,
 	}
-	if refused(markdown) {
+	if ground.IsRefusal(markdown) {
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
-		a.SelfEvaluation, a.Notes = w.unanswered(), w.cite.strayNotes()
+		a.SelfEvaluation, a.Notes = w.unanswered(), w.cite.StrayNotes()
 		return append(ps, a)
 	}
 	a.Sources = w.sourcesOf(a.Citations)
@@ -33,9 +34,9 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}
-	a.Notes = append(w.cite.strayNotes(), w.sumNotes(a.Unsupported)...)
+	a.Notes = append(w.cite.StrayNotes(), w.sumNotes(a.Unsupported)...)
 	w.learn(a)
-	a.FollowUps = followUps(w.desk.sources.all(), w.cite.from, w.run.Request.Message)
+	a.FollowUps = ground.FollowUps(w.desk.sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
 	return append(ps, a)
 }
 
@@ -43,25 +44,25 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 func (w *work) evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	if w.givenText() {
-		return w.evidence.evaluateGiven(markdown)
+		return w.evidence.EvaluateGiven(markdown)
 	}
 	if w.ownAnswer {
 		return 1, "The answer says only what was opened, or what there is to open.", unsupported
 	}
-	if w.evidence.restsOnContext(markdown) {
-		return unchecked, "The answer rests on the text that came with the question, not on passages of documents.", unsupported
+	if w.evidence.RestsOnContext(markdown) {
+		return ground.UncheckedConfidence, "The answer rests on the text that came with the question, not on passages of documents.", unsupported
 	}
 	if w.saidUndone {
 		return 1, "The answer says only what was not done.", unsupported
 	}
-	if len(w.cite.list) == 0 && (!w.needsFootnotes() || w.bare && w.restsOnTools(markdown) || w.fell && w.desk.sources.isEmpty()) {
+	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.bare && w.restsOnTools(markdown) || w.fell && w.desk.sources.IsEmpty()) {
 		return w.evaluateWithout(markdown)
 	}
-	return w.evidence.evaluate(markdown)
+	return w.evidence.Evaluate(markdown)
 }
 
 func (w *work) coverage() chat.Coverage {
-	opened, pages, empty, searches := w.desk.sources.readings()
+	opened, pages, empty, searches := w.desk.sources.Readings()
 	if w.ownAnswer {
 		return chat.Coverage{EmptySearches: []string{}}
 	}
@@ -82,7 +83,7 @@ func (w *work) sourcesOf(citations []chat.Citation) []chat.Source {
 			out = append(out, chat.Source{Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SourceURL: c.SourceURL, Section: c.Section, URL: c.URL, Cited: true})
 		}
 	}
-	opened, _, _, _ := w.desk.sources.readings()
+	opened, _, _, _ := w.desk.sources.Readings()
 	for _, doc := range opened {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true

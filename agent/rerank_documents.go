@@ -76,7 +76,7 @@ func rerankDocuments() (*tool, error) {
 				output: func(numberer) any {
 					return map[string]any{"query": in.Query, "documents": ranked, "notes": append(append([]string{}, notes...), found.Notes...)}
 				},
-				effect: func(d *desk) { d.sources.know(docs...) },
+				effect: func(d *desk) { d.sources.AddDocuments(docs...) },
 			}, nil
 		},
 	}.build()

@@ -212,7 +212,7 @@ func (w *work) recount(s chat.Step) {
 	}
 	if t.returns(s.Status) {
 		w.bare = true
-		w.evidence.returned.keep(t.name, t.verbatim, s.ToolInput, s.ToolOutput, s.Message)
+		w.evidence.Results.Keep(t.name, t.verbatim, s.ToolInput, s.ToolOutput, s.Message)
 	}
 }
 
@@ -224,7 +224,7 @@ func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error
 	wanted := make([]string, 0, len(numbers))
 	for id, n := range numbers {
 		wanted = append(wanted, id)
-		w.desk.sources.reserve(n)
+		w.desk.sources.Reserve(n)
 	}
 	slices.Sort(wanted)
 	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), wanted)
@@ -244,7 +244,7 @@ func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error
 			}
 			documents[p.DocumentID] = doc
 		}
-		w.desk.sources.restore(numbers[p.ID], p, doc)
+		w.desk.sources.Restore(numbers[p.ID], p, doc)
 	}
 	return nil
 }
@@ -268,13 +268,13 @@ func (w *work) recall(s chat.Step) {
 	}
 	switch s.ToolName {
 	case "cite_source":
-		w.desk.sources.quote(in.CitationNumber, in.CitedText)
+		w.desk.sources.AddQuote(in.CitationNumber, in.CitedText)
 	case "search_documents", "grep_documents":
 		var out struct {
 			Found int `json:"total_found"`
 		}
 		if json.Unmarshal(s.ToolOutput, &out) == nil {
-			w.desk.sources.searched(in.Query+in.Pattern, out.Found)
+			w.desk.sources.NoteSearch(in.Query+in.Pattern, out.Found)
 		}
 	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation", "retrieve_book_content", "web_search":
 		var out struct {
@@ -282,13 +282,13 @@ func (w *work) recall(s chat.Step) {
 			Found int    `json:"total_results"`
 		}
 		if json.Unmarshal(s.ToolOutput, &out) == nil {
-			w.desk.sources.searched(out.Query, out.Found)
-			w.desk.sources.searchedLast(out.Query)
+			w.desk.sources.NoteSearch(out.Query, out.Found)
+			w.desk.sources.NoteLatestSearch(out.Query)
 		}
 	case "read_document", "lookup", "get_document_summary", "read_multiple_documents":
 		for _, ref := range append(in.DocIDs, in.DocID) {
-			if doc, ok := w.desk.sources.document(ref); ok {
-				w.desk.sources.read(doc, fmt.Sprint(max(1, in.Page)))
+			if doc, ok := w.desk.sources.Document(ref); ok {
+				w.desk.sources.NoteReading(doc, fmt.Sprint(max(1, in.Page)))
 			}
 		}
 	}

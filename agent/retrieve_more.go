@@ -31,10 +31,10 @@ func retrieveMore() (*tool, error) {
 		name: "retrieve_more", action: chat.ActionSearching, retrieval: true, onward: true, topK: 50,
 		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
 		doing: func(d *desk, in retrieveMoreInput) string {
-			return "Searching on for: " + text.Shorten(d.sources.meant(in.Query), 120)
+			return "Searching on for: " + text.Shorten(d.sources.QueryOrLatest(in.Query), 120)
 		},
 		do: func(ctx context.Context, d *desk, in retrieveMoreInput) (result, error) {
-			query := d.sources.meant(in.Query)
+			query := d.sources.QueryOrLatest(in.Query)
 			if query == "" {
 				return refuse("Nothing was searched yet: use retrieve first, or give a query.")
 			}
@@ -44,7 +44,7 @@ func retrieveMore() (*tool, error) {
 			}
 			var fresh []corpus.Result
 			for _, hit := range found.Results {
-				if len(fresh) < in.TopK && !d.sources.holds(hit.Passage.ID) {
+				if len(fresh) < in.TopK && !d.sources.Contains(hit.Passage.ID) {
 					fresh = append(fresh, hit)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -80,7 +81,7 @@ func TestACitationPrecedesTheDeltaThatHoldsItsBracket(t *testing.T) {
 		case chat.Citation:
 			known["["+string(rune('0'+p.Number))+"]"] = true
 		case chat.AnswerDelta:
-			for _, m := range footnote.FindAllString(p.Text, -1) {
+			for _, m := range ground.Footnote.FindAllString(p.Text, -1) {
 				if !known[m] {
 					t.Errorf("delta %q came before its citation", p.Text)
 				}
@@ -150,7 +151,7 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 		t.Errorf("confidence = %v, %q", a.Confidence, a.SelfEvaluation)
 	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
-	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 || !strings.HasPrefix(refusal.Markdown, Refusal) {
+	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 || !strings.HasPrefix(refusal.Markdown, ground.Refusal) {
 		t.Errorf("refusal = %+v", refusal)
 	}
 }

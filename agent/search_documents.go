@@ -96,12 +96,12 @@ func searchDocuments() (*tool, error) {
 				},
 				effect: func(d *desk) {
 					for _, g := range groups {
-						d.sources.know(g[0].Document)
+						d.sources.AddDocuments(g[0].Document)
 						for _, hit := range g {
-							d.sources.hit(hit)
+							d.sources.NoteHit(hit)
 						}
 					}
-					d.sources.searched(in.Query, len(groups))
+					d.sources.NoteSearch(in.Query, len(groups))
 				},
 			}, nil
 		},

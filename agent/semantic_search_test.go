@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus/embed/embedtest"
 	"footnote/llm/offline"
@@ -53,7 +54,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
 		t.Errorf("the offline answer while the server is down: %s", got.Markdown)
 	}
-	h.hire(scripted.New(calls(find), says(Refusal), calls(find), says(Refusal)), func(c *Config) {
+	h.hire(scripted.New(calls(find), says(ground.Refusal), calls(find), says(ground.Refusal)), func(c *Config) {
 		c.Thinking = Thinking{Selection: SelectModel, Without: []string{featureRefine}}
 	})
 	if s := h.answer(req).step("semantic_search"); !strings.Contains(string(s.ToolOutput), "found by words") {

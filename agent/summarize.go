@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
@@ -73,7 +74,7 @@ func summarize() (*tool, error) {
 			for i, k := range key {
 				said[i] = k.text
 				if src := from[k.passage]; src != nil {
-					said[i] += " [" + strconv.Itoa(src.n) + "]"
+					said[i] += " [" + strconv.Itoa(src.N) + "]"
 				}
 			}
 			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: notes}
@@ -89,21 +90,21 @@ var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$
 
 // given makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from holds the source
 // of each, nil for words of its own. The last result is a refusal, empty if all were understood.
-func (d *desk) given(texts []string) (passages []corpus.Passage, from []*source, why string) {
-	known := d.sources.all()
+func (d *desk) given(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
+	known := d.sources.All()
 	for _, given := range texts {
 		given = strings.TrimSpace(given)
-		var src *source
+		var src *ground.Source
 		if m := passageNumber.FindStringSubmatch(given); m != nil {
 			n, _ := strconv.Atoi(m[1]) // three digits at most
-			s, ok := d.sources.at(n)
+			s, ok := d.sources.At(n)
 			if !ok {
 				return nil, nil, "There is no passage with the number " + m[1] + ". Give the texts themselves, or numbers of passages that you were shown."
 			}
-			src, given = &s, s.passage.Text
+			src, given = &s, s.Passage.Text
 		} else {
 			for i := range known {
-				if strings.Contains(known[i].passage.Text, given) {
+				if strings.Contains(known[i].Passage.Text, given) {
 					src = &known[i]
 					break
 				}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/agent/tools/calc"
 )
@@ -29,13 +30,13 @@ func (w *work) sumNotes(unsupported []string) []string {
 	}
 	v, ok := w.sumAsked()
 	if !ok {
-		if w.evidence.returned.facts == "" {
+		if w.evidence.Results.Facts == "" {
 			out = append(out, "The sum was not calculated, so nothing bears out what the answer says of it.")
 		}
 		return out
 	}
 	if !slices.ContainsFunc(unsupported, func(said string) bool {
-		return slices.ContainsFunc(numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) })
+		return slices.ContainsFunc(ground.Numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) })
 	}) {
 		result, _ := v.Decimal()
 		out = append(out, fmt.Sprintf("The sum comes to %s, which the answer does not say.", result))

@@ -3,6 +3,7 @@ package agent
 import (
 	"testing"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
@@ -21,7 +22,7 @@ func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
 		{"What is 2//0?", "It is 7.", "The sum was not calculated, so nothing bears out what the answer says of it."},
 		{"Who lives here?", "Room 12, 3rd floor = 5", ""},
 	} {
-		w := &work{run: chat.Run{Request: chat.RunRequest{Message: tt.question}}, asked: question.Analyse(tt.question, false), evidence: &evidence{}}
+		w := &work{run: chat.Run{Request: chat.RunRequest{Message: tt.question}}, asked: question.Analyse(tt.question, false), evidence: &ground.Evidence{}}
 		got := ""
 		for _, note := range w.sumNotes([]string{tt.said}) {
 			got += note
@@ -37,8 +38,8 @@ func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
 	t.Parallel()
 	const first, filler, borne = "The house was painted in spring.", "Nothing of interest is told in this paragraph of the text.", "Anna works 80 percent of full time since March."
 	given := first + "\n\n" + filler + "\n\n" + borne
-	req, cite := chat.RunRequest{AddedContext: given}, &citer{judge: corpus.NewJudge()}
-	w := &work{run: chat.Run{Request: req}, cite: cite, evidence: newEvidence(nil, cite, req)}
+	req, cite := chat.RunRequest{AddedContext: given}, &ground.Citer{Judge: corpus.NewJudge()}
+	w := &work{run: chat.Run{Request: req}, cite: cite, evidence: ground.NewEvidence(nil, cite, req)}
 	const answer = "Anna works 80 percent of full time."
 	for limit, want := range map[int]string{1000: given, tokens(borne) + 1: borne, tokens(borne) + tokens(first) + 2: first + "\n\n" + borne, 3: "", -5: ""} {
 		if got := w.givenFor(answer, limit); got != want {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
@@ -20,7 +21,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 	for _, c := range cs {
 		replies = append(replies, calls(c))
 	}
-	h.hire(scripted.New(append(replies, says(Refusal))...), func(c *Config) {
+	h.hire(scripted.New(append(replies, says(ground.Refusal))...), func(c *Config) {
 		c.Thinking = Thinking{Selection: SelectModel, Without: []string{featureRefine}} // these calls alone
 	})
 	var out []chat.Step
@@ -124,7 +125,7 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	h.add("Long.md", long.String())
-	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(Refusal)))
+	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(ground.Refusal)))
 	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
 	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > maxOutput || !json.Valid(s.ToolOutput) {

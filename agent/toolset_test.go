@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -153,7 +154,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 
 func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(Refusal))
+	model := scripted.New(says(ground.Refusal))
 	h := newHouse(t, model)
 	got := h.answer(react("What is new on the web?"))
 	if why, _ := got.step("analyse").Details["left_out"].(string); why != "web_search: no web search provider is set up" {
@@ -170,7 +171,7 @@ func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 
 func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(Refusal), says(Refusal), says(Refusal))
+	model := scripted.New(says(ground.Refusal), says(ground.Refusal), says(ground.Refusal))
 	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
 	h.answer(unplanned(asks("What?")))
 	h.answer(unplanned(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}}))

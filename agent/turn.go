@@ -94,10 +94,10 @@ func (w *work) turn(ctx context.Context) (reply, error) {
 			}
 		case errors.Is(err, errAnswerNow), errors.Is(err, errLate):
 			w.stop = map[bool]chat.StopReason{true: chat.StopAnswerNow, false: chat.StopTimeout}[errors.Is(err, errAnswerNow)]
-			w.writer.reset()
+			w.writer.Reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
-		case e.Kind == llm.KindRateLimited && !w.writer.shown() && !w.fell:
+		case e.Kind == llm.KindRateLimited && !w.writer.Shown() && !w.fell:
 			wait, again := limit.wait(e.RetryAfter)
 			if !again || time.Since(w.begun)+wait > w.searchTime() {
 				err = w.fallBack(ctx, e)
@@ -133,7 +133,7 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 	if w.stop == "" { // an answer that is being written is let be
 		hurry := func(why error) func() {
 			return func() {
-				if !w.writer.shown() {
+				if !w.writer.Shown() {
 					cancel(why)
 				}
 			}
@@ -154,7 +154,7 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 	case err != nil:
 		return r, err
 	case done == nil:
-		return r, &llm.Error{Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: w.writer.shown()}
+		return r, &llm.Error{Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: w.writer.Shown()}
 	}
 	r.finish = done.Finish
 	w.count(model, done.Usage, &r)
@@ -181,7 +181,7 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 			if r.chooses {
 				continue
 			}
-			if err := w.writer.write(ctx, string(p)); err != nil {
+			if err := w.writer.Write(ctx, string(p)); err != nil {
 				return nil, err
 			}
 		case llm.Quoted:
@@ -189,7 +189,7 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 			if r.chooses {
 				continue
 			}
-			if err := w.writer.quote(ctx, p); err != nil {
+			if err := w.writer.Quote(ctx, p.Passage, p.Words); err != nil {
 				return nil, err
 			}
 		case llm.Reasoning:

@@ -61,7 +61,7 @@ func (w *work) objected(s chat.Step) {
 // documents would lead nowhere. A question that the documents may answer as well is searched for once.
 func (w *work) onlyUndone() bool {
 	for _, u := range w.undone {
-		if u.acts && w.desk.sources.isEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
+		if u.acts && w.desk.sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
 			return true
 		}
 	}
@@ -79,5 +79,5 @@ func (w *work) sayUndone(ctx context.Context) error {
 	for _, u := range w.undone {
 		said = append(said, "“"+u.message+"” was not done"+u.why.because+".")
 	}
-	return w.writer.write(ctx, strings.Join(said, " "))
+	return w.writer.Write(ctx, strings.Join(said, " "))
 }

@@ -15,7 +15,7 @@ const nudgeSupport = "None of your sentences is supported by the passages behind
 
 // validate looks at an answer whose footnotes can be checked. One without a single supported claim is written again once, then held back.
 func (w *work) validate(ctx context.Context, r reply, text string) (again bool, err error) {
-	if !w.mustCite() || w.evidence.anyBacked(text) {
+	if !w.mustCite() || w.evidence.AnySupported(text) {
 		return false, nil
 	}
 	if w.nudged[nudgeSupport] {

@@ -157,9 +157,9 @@ func (d *desk) readWeb(ctx context.Context, w *web.Web, query string, found []we
 		},
 		effect: func(d *desk) {
 			for _, doc := range read {
-				d.sources.read(doc, "1")
+				d.sources.NoteReading(doc, "1")
 			}
-			d.sources.searched(query, len(found))
+			d.sources.NoteSearch(query, len(found))
 		},
 	}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/corpus"
@@ -40,7 +41,7 @@ const offlineName = "offline"
 type work struct {
 	*Runs
 	handle   *handle
-	store    emitFunc // appends to the run's log
+	store    ground.Emit // appends to the run's log
 	run      chat.Run
 	set      toolset
 	budget   chat.Budget
@@ -52,9 +53,9 @@ type work struct {
 	model    llm.Model
 	fell     bool // the model is the one made of rules: from the start, or because the other failed
 	desk     *desk
-	cite     *citer
-	evidence *evidence
-	writer   *writer
+	cite     *ground.Citer
+	evidence *ground.Evidence
+	writer   *ground.Writer
 	nonce    string
 	reach    int // documents in reach
 	asked    question.Analysis
@@ -124,12 +125,12 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 	}
 	w.desk = &desk{
 		library: r.cfg.Library, scope: chat.Scope{User: run.User}.In(run.Request.Namespace), only: run.Request.DocumentIDs,
-		runID: run.ID, top: top, rerank: isOn(run.Request.Config.RerankResults), sources: newSources(),
+		runID: run.ID, top: top, rerank: isOn(run.Request.Config.RerankResults), sources: ground.NewSources(),
 	}
-	w.desk.texts = newTexts(r.cfg.Library, w.desk.reads())
-	w.cite = newCiter(w.desk.sources, w.desk.texts, run.ID)
-	w.evidence = newEvidence(w.desk.sources, w.cite, run.Request)
-	w.writer = newWriter(w.emit, w.cite, w.givenText())
+	w.desk.texts = ground.NewTexts(r.cfg.Library, w.desk.reads())
+	w.cite = ground.NewCiter(w.desk.sources, w.desk.texts, run.ID)
+	w.evidence = ground.NewEvidence(w.desk.sources, w.cite, run.Request)
+	w.writer = ground.NewWriter(w.emit, w.cite, w.givenText())
 	return w
 }
 
@@ -199,7 +200,7 @@ func (w *work) begin(ctx context.Context) error {
 		ps = append(ps, w.phase(historyStep, chat.ActionThinking, chat.StatusError, "The conversation so far can't be read: answering without it"))
 	case n > 0:
 		ps = append(ps, w.phase(historyStep, chat.ActionThinking, chat.StatusError,
-			english.Count(n, "turn")+" of this conversation can't be read: answering without "+either(n == 1, "it", "them")))
+			english.Count(n, "turn")+" of this conversation can't be read: answering without "+english.Choose(n == 1, "it", "them")))
 	}
 	if !w.givenText() && w.thinks(featureAnalyse) {
 		step := w.asked.Step(w.newID(), stamp())
@@ -230,7 +231,7 @@ func (w *work) prepare(ctx context.Context) (err error) {
 	} else if err := w.byTitle(ctx); err != nil {
 		return err
 	}
-	w.evidence.listing = w.asked.Type == question.Metadata
+	w.evidence.Listing = w.asked.Type == question.Metadata
 	w.asked.Tools = w.set.having(w.asked.Tools)
 	w.history = prompt(w.run, w.cfg.SystemPrompt, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
 	if !w.givenText() {

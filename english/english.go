@@ -30,3 +30,11 @@ func Digits[N int | int64](n N) string {
 	}
 	return text
 }
+
+// Choose returns a if one holds, and b else: for words that agree with a number.
+func Choose(one bool, a, b string) string {
+	if one {
+		return a
+	}
+	return b
+}

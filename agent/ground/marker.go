@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"strings"
@@ -109,8 +109,8 @@ func leadingNumber(s string) (number int, rest string, ok bool) {
 	return number, s[n:], n > 0
 }
 
-// withoutMarkers returns a text without its footnotes.
-func withoutMarkers(text string) string {
+// WithoutMarkers returns a text without its footnotes.
+func WithoutMarkers(text string) string {
 	var b strings.Builder
 	for {
 		i := strings.IndexAny(text, "[【")

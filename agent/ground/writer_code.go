@@ -1,10 +1,10 @@
-package agent
+package ground
 
 import "strings"
 
 // inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the line may still become
 // a fence.
-func (w *writer) inCodeBlock(final bool) (code, known bool) {
+func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	if w.known {
 		return w.kind == codeLine, true
 	}
@@ -35,7 +35,7 @@ func mayBecomeFence(line string) bool {
 
 // backticks deals with a run of backticks at i: a code span is taken over as it is, a run that opens none is text. held means that more text
 // must come first.
-func (w *writer) backticks(i int, code, final bool) (held bool) {
+func (w *Writer) backticks(i int, code, final bool) (held bool) {
 	n := runLength(w.raw[i:], '`')
 	if code {
 		w.move(i + n)
@@ -61,7 +61,7 @@ func (w *writer) backticks(i int, code, final bool) (held bool) {
 }
 
 // blockEnd returns how much of raw belongs to the block that is being written. whole means that more text can't change that.
-func (w *writer) blockEnd(final bool) (length int, whole bool) {
+func (w *Writer) blockEnd(final bool) (length int, whole bool) {
 	reader, begun := w.lines, w.text.String()[w.line:]
 	var before lineKind
 	for line := range strings.Lines(w.raw) {
@@ -78,7 +78,7 @@ func (w *writer) blockEnd(final bool) (length int, whole bool) {
 }
 
 // backslash deals with a backslash at i, which keeps a backtick behind it from opening a code span.
-func (w *writer) backslash(i int, code, final bool) (held bool) {
+func (w *Writer) backslash(i int, code, final bool) (held bool) {
 	switch {
 	case code:
 		w.move(i + 1)

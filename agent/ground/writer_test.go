@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"context"
@@ -60,26 +60,26 @@ func (noPages) Place(context.Context, chat.Scope, string, []corpus.Block, int, i
 }
 
 // roofs are sources 1 to 3.
-func roofs() *citer {
-	s := newSources()
+func roofs() *Citer {
+	s := NewSources()
 	doc := corpus.Document{ID: "d", Title: "Survey"}
 	for i, text := range []string{"The roof leaks. It is old.", "The wall is damp.", "The boiler was made in 2016."} {
-		s.number(corpus.Passage{ID: string(rune('p' + i)), DocumentID: "d", Start: 100 * i, Text: text}, doc)
+		s.Number(corpus.Passage{ID: string(rune('p' + i)), DocumentID: "d", Start: 100 * i, Text: text}, doc)
 	}
-	return newCiter(s, newTexts(noPages{}, chat.Scope{}), "r")
+	return NewCiter(s, NewTexts(noPages{}, chat.Scope{}), "r")
 }
 
 // spoken runs chunks through a writer and returns what was stored.
 func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) {
 	t.Helper()
-	w := newWriter(func(_ context.Context, ps ...chat.Payload) error {
+	w := NewWriter(func(_ context.Context, ps ...chat.Payload) error {
 		for _, p := range ps {
 			switch p := p.(type) {
 			case chat.Citation:
 				cites = append(cites, p)
 			case chat.AnswerDelta:
 				text += p.Text
-				for _, m := range footnote.FindAllString(p.Text, -1) {
+				for _, m := range Footnote.FindAllString(p.Text, -1) {
 					if n := int(m[1] - '0'); n > len(cites) && !strings.ContainsAny(text, "`(") {
 						t.Errorf("%q came before citation %d", p.Text, n)
 					}
@@ -89,15 +89,15 @@ func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) 
 		return nil
 	}, roofs(), false)
 	for _, c := range chunks {
-		if err := w.write(t.Context(), c); err != nil {
+		if err := w.Write(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	whole, err := w.finish(t.Context())
+	whole, err := w.Finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range w.rest() {
+	for _, p := range w.Rest() {
 		if d, ok := p.(chat.AnswerDelta); ok {
 			text += d.Text
 		} else if c, ok := p.(chat.Citation); ok {
@@ -173,18 +173,18 @@ func TestDeltasAreMergedButTheFirst(t *testing.T) {
 		var stored []string
 		var at []time.Duration
 		begin := time.Now()
-		w := newWriter(func(_ context.Context, ps ...chat.Payload) error {
+		w := NewWriter(func(_ context.Context, ps ...chat.Payload) error {
 			stored, at = append(stored, ps[len(ps)-1].(chat.AnswerDelta).Text), append(at, time.Since(begin))
 			return nil
 		}, roofs(), false)
 		for _, s := range []string{"One", " two", " three"} {
-			if err := w.write(t.Context(), s); err != nil {
+			if err := w.Write(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(100 * time.Millisecond) // the timer stores what waits
-		if err := w.write(t.Context(), strings.Repeat(" long", 60)); err != nil {
+		if err := w.Write(t.Context(), strings.Repeat(" long", 60)); err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff([]string{"One", " two three", strings.Repeat(" long", 60)}, stored); d != "" {
@@ -199,13 +199,13 @@ func TestDeltasAreMergedButTheFirst(t *testing.T) {
 func TestTextIsMergedMoreWhileStoringTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stored []int
-		w := newWriter(func(_ context.Context, ps ...chat.Payload) error {
+		w := NewWriter(func(_ context.Context, ps ...chat.Payload) error {
 			stored = append(stored, len(ps[len(ps)-1].(chat.AnswerDelta).Text))
 			time.Sleep(30 * time.Millisecond)
 			return nil
 		}, roofs(), false)
 		for range 10 { // a model that writes all of it at once
-			if err := w.write(t.Context(), strings.Repeat(" word", 40)); err != nil {
+			if err := w.Write(t.Context(), strings.Repeat(" word", 40)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -221,16 +221,16 @@ func TestAFailedStoreOfTheTimerEndsTheWriting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("disk full")
 		n := 0
-		w := newWriter(func(context.Context, ...chat.Payload) error {
+		w := NewWriter(func(context.Context, ...chat.Payload) error {
 			if n++; n > 1 {
 				return full
 			}
 			return nil
 		}, roofs(), false)
-		_ = w.write(t.Context(), "One")
-		_ = w.write(t.Context(), " two")
+		_ = w.Write(t.Context(), "One")
+		_ = w.Write(t.Context(), " two")
 		time.Sleep(time.Second)
-		if err := w.write(t.Context(), " three"); !errors.Is(err, full) {
+		if err := w.Write(t.Context(), " three"); !errors.Is(err, full) {
 			t.Errorf("err = %v", err)
 		}
 	})

@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"regexp"
@@ -17,49 +17,51 @@ const (
 // maxReturned is how much of what tools without passages returned is kept for the check, in bytes.
 const maxReturned = 32 << 10
 
-// talkAbout are words with which answers speak of documents. They need no passage.
-const talkAbout = " source text page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
+// TalkWords are words with which answers speak of documents. They need no passage.
+const TalkWords = " source text page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
 
-var numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// claimsOf is claims, remembered: an answer is looked at more than once.
-func (e *evidence) claimsOf(markdown string) []claim {
+// ClaimsOf is claims, remembered: an answer is looked at more than once.
+func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	if e.claimed == nil || e.claimedOf != markdown {
 		e.claimed, e.claimedOf = claims(markdown), markdown
 	}
 	return e.claimed
 }
 
-// backed reports whether the passages behind a sentence's footnotes hold its words: each part's own ones.
-func (e *evidence) backed(c claim) bool {
+// IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones.
+func (e *Evidence) IsSupported(c Claim) bool {
 	return !slices.ContainsFunc(c.parts, func(p part) bool { return !e.holds(p.text, p.numbers) })
 }
 
 // leads reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are for.
-func (c claim) leads() bool { return strings.HasSuffix(c.text, ":") && contentWords(c.text) < minLead }
+func (c Claim) leads() bool {
+	return strings.HasSuffix(c.Text, ":") && CountContentWords(c.Text) < minLead
+}
 
-// partlyBacked reports whether that is so of any part.
-func (e *evidence) partlyBacked(c claim) bool {
+// IsPartlySupported reports whether that is so of any part.
+func (e *Evidence) IsPartlySupported(c Claim) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return e.holds(p.text, p.numbers) })
 }
 
-// covered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool returned, or
+// IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool returned, or
 // by the text that came with the question.
-func (e *evidence) covered(c claim) bool {
-	return len(c.around) > 0 && e.holds(c.text, c.around) || e.stated(c.text) || e.inAddedContext(c.text)
+func (e *Evidence) IsCovered(c Claim) bool {
+	return len(c.Nearby) > 0 && e.holds(c.Text, c.Nearby) || e.StatedByTools(c.Text) || e.inAddedContext(c.Text)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
-func (c claim) judged() []part {
+func (c Claim) judged() []part {
 	if len(c.parts) < 2 {
-		return []part{{c.text, c.numbers}}
+		return []part{{c.Text, c.Numbers}}
 	}
 	var out []part
 	var before part // too short to be judged alone
 	for i, p := range c.parts {
-		words, final, last := contentWords(p.text), i == len(c.parts)-1, len(out)-1
+		words, final, last := CountContentWords(p.text), i == len(c.parts)-1, len(out)-1
 		if len(p.numbers) == 0 && words >= minTail {
-			p.numbers = c.numbers
+			p.numbers = c.Numbers
 		}
 		alone := words >= minPart && len(p.numbers) > 0
 		p = before.with(p)
@@ -80,36 +82,36 @@ func (p part) with(next part) part {
 }
 
 // aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how the passage's place is called.
-func (e *evidence) aboutTools() string {
-	return talkAbout + strings.Join(numeral.FindAllString(e.returned.text(), -1), " ")
+func (e *Evidence) aboutTools() string {
+	return TalkWords + strings.Join(Numeral.FindAllString(e.Results.text(), -1), " ")
 }
 
-func aboutSource(src source) string {
-	return " " + src.document.DisplayTitle() + " " + src.passage.Section + " " + src.document.Filename + " " + strconv.Itoa(src.passage.Page)
+func aboutSource(src Source) string {
+	return " " + src.Document.DisplayTitle() + " " + src.Passage.Section + " " + src.Document.Filename + " " + strconv.Itoa(src.Passage.Page)
 }
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
-func (e *evidence) holds(said string, numbers []int) bool {
+func (e *Evidence) holds(said string, numbers []int) bool {
 	var all []string
 	about := e.aboutTools()
 	for _, n := range numbers {
-		if n < 1 || n > len(e.cite.from) {
+		if n < 1 || n > len(e.citer.SourceNumbers) {
 			continue
 		}
-		src, ok := e.sources.at(e.cite.from[n-1])
+		src, ok := e.sources.At(e.citer.SourceNumbers[n-1])
 		if !ok {
 			continue
 		}
-		these := []string{src.passage.Text}
-		if quote := e.cite.list[n-1].Quote; quote != "" && !strings.Contains(src.passage.Text, quote) {
+		these := []string{src.Passage.Text}
+		if quote := e.citer.Citations[n-1].Quote; quote != "" && !strings.Contains(src.Passage.Text, quote) {
 			these = append(these, quote) // from elsewhere in the document
 		}
 		of := aboutSource(src)
-		if e.cite.judge.Backed(said, about+of, these...) {
+		if e.citer.Judge.Backed(said, about+of, these...) {
 			return true
 		}
 		about += of
 		all = append(all, these...)
 	}
-	return len(numbers) > 1 && e.cite.judge.Backed(said, about, all...)
+	return len(numbers) > 1 && e.citer.Judge.Backed(said, about, all...)
 }

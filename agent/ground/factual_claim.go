@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"regexp"
@@ -32,15 +32,15 @@ var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|h
 // turnsOn is where a sentence that says what was not found begins to say something else.
 var turnsOn = regexp.MustCompile(`(?i)\b(?:but|however|though|although|yet|aber|jedoch|doch|mais|cependant|pero|aunque)\b|;`)
 
-// states reports whether a sentence says something that a document must bear out: not so a line that leads to a list, a question, a greeting,
+// IsFactualClaim reports whether a sentence says something that a document must bear out: not so a line that leads to a list, a question, a greeting,
 // or a word on what was searched and not found.
-func states(sentence string) bool {
+func IsFactualClaim(sentence string) bool {
 	s := strings.TrimRightFunc(sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) })
 	if !strings.ContainsFunc(s, isWordRune) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "：") || strings.HasSuffix(s, "？") {
 		return false
 	}
 	s = strings.TrimLeft(s, "*_`\"'“«( ")
-	if contentWords(s) == 0 || refused(s) || opensPolitely(s) && politeness.MatchString(s) {
+	if CountContentWords(s) == 0 || IsRefusal(s) || opensPolitely(s) && politeness.MatchString(s) {
 		return false
 	}
 	lower := strings.ToLower(s)
@@ -67,8 +67,8 @@ var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay
 // plainStop knows the words without content of several languages: a few words don't tell theirs.
 var plainStop = text.Stops("en", "de", "fr", "es")
 
-// contentWords is how many words of a text say something. Two letters of a script without spaces are a word.
-func contentWords(s string) int {
+// CountContentWords is how many words of a text say something. Two letters of a script without spaces are a word.
+func CountContentWords(s string) int {
 	n, unspaced := 0, 0
 	for field := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isWordRune(r) && r != '\'' && r != '’' }) {
 		if r, _ := utf8.DecodeRuneInString(field); text.Unspaced(r) {

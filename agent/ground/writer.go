@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
-	"footnote/llm"
 )
 
 // Refusal is how an answer begins when the documents do not hold one.
@@ -24,14 +23,14 @@ const (
 	mergeBytes = 256
 )
 
-// emitFunc stores payloads in order, all or none.
-type emitFunc func(ctx context.Context, ps ...chat.Payload) error
+// Emit stores payloads in order, all or none.
+type Emit func(ctx context.Context, ps ...chat.Payload) error
 
-// writer is the answer as it streams: it merges text, rewrites the model's markers to footnotes, and stores a citation
+// Writer is the answer as it streams: it merges text, rewrites the model's markers to footnotes, and stores a citation
 // before the text that holds its "[". Its timer may call it while the model streams, so it is safe for concurrent use.
-type writer struct {
-	emit emitFunc
-	cite *citer
+type Writer struct {
+	emit Emit
+	cite *Citer
 
 	mu      sync.Mutex
 	said    strings.Builder // as the model wrote it, since the last reset
@@ -53,12 +52,12 @@ type writer struct {
 	started bool
 }
 
-func newWriter(emit emitFunc, cite *citer, plain bool) *writer {
-	return &writer{emit: emit, cite: cite, plain: plain}
+func NewWriter(emit Emit, cite *Citer, plain bool) *Writer {
+	return &Writer{emit: emit, cite: cite, plain: plain}
 }
 
-// write adds what the model said next. The first text is stored at once, later text when it is worth it.
-func (w *writer) write(ctx context.Context, s string) error {
+// Write adds what the model said next. The first text is stored at once, later text when it is worth it.
+func (w *Writer) Write(ctx context.Context, s string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -92,12 +91,12 @@ func (w *writer) write(ctx context.Context, s string) error {
 }
 
 // pause is how long text is merged: at least mergeTime, longer while the store is busy.
-func (w *writer) pause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
+func (w *Writer) pause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
 
 // enough is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is longer.
-func (w *writer) enough() int { return int(mergeBytes * w.pause() / mergeTime) }
+func (w *Writer) enough() int { return int(mergeBytes * w.pause() / mergeTime) }
 
-func (w *writer) store(ctx context.Context) error {
+func (w *Writer) store(ctx context.Context) error {
 	w.stopTimer()
 	ps := w.take()
 	if len(ps) == 0 {
@@ -110,14 +109,14 @@ func (w *writer) store(ctx context.Context) error {
 	return err
 }
 
-func (w *writer) stopTimer() {
+func (w *Writer) stopTimer() {
 	if w.timer != nil {
 		w.timer.Stop()
 		w.timer = nil
 	}
 }
 
-func (w *writer) take() []chat.Payload {
+func (w *Writer) take() []chat.Payload {
 	ps := w.queued
 	if w.text.Len() > w.stored {
 		ps = append(ps, chat.AnswerDelta{Text: w.text.String()[w.stored:]})
@@ -127,8 +126,8 @@ func (w *writer) take() []chat.Payload {
 	return ps
 }
 
-// finish takes what is held back as it is and returns the whole text. What is not stored yet is for rest.
-func (w *writer) finish(ctx context.Context) (text string, err error) {
+// Finish takes what is held back as it is and returns the whole text. What is not stored yet is for rest.
+func (w *Writer) Finish(ctx context.Context) (text string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopTimer()
@@ -141,23 +140,23 @@ func (w *writer) finish(ctx context.Context) (text string, err error) {
 	return w.text.String(), nil
 }
 
-// rest returns what is left to store. The writer stores nothing on its own any more until the next write.
-func (w *writer) rest() []chat.Payload {
+// Rest returns what is left to store. The writer stores nothing on its own any more until the next write.
+func (w *Writer) Rest() []chat.Payload {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopTimer()
 	return w.take()
 }
 
-// original returns the text since the last reset with the markers that the model wrote: written again, it gets the same footnotes.
-func (w *writer) original() string {
+// Original returns the text since the last reset with the markers that the model wrote: written again, it gets the same footnotes.
+func (w *Writer) Original() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.said.String()
 }
 
-// reset forgets the text and frees its footnotes. It returns the text, and whether any of it was stored.
-func (w *writer) reset() (text string, wasStored bool) {
+// Reset forgets the text and frees its footnotes. It returns the text, and whether any of it was stored.
+func (w *Writer) Reset() (text string, wasStored bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopTimer()
@@ -170,15 +169,15 @@ func (w *writer) reset() (text string, wasStored bool) {
 	return text, wasStored
 }
 
-// shown reports whether the reader has seen any of the text.
-func (w *writer) shown() bool {
+// Shown reports whether the reader has seen any of the text.
+func (w *Writer) Shown() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.stored > 0
 }
 
 // rewrite moves raw text to text, but for what may still become a marker.
-func (w *writer) rewrite(ctx context.Context, final bool) error {
+func (w *Writer) rewrite(ctx context.Context, final bool) error {
 	w.open = false
 	if w.text.Len() == 0 && w.holdsRefusal(final) {
 		return nil
@@ -216,7 +215,7 @@ func (w *writer) rewrite(ctx context.Context, final bool) error {
 }
 
 // bracket deals with a "[" at i. held means that more text must come first.
-func (w *writer) bracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
+func (w *Writer) bracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
 	if code {
 		w.move(i + open)
@@ -237,8 +236,8 @@ func (w *writer) bracket(ctx context.Context, i int, code, final bool) (held boo
 	return false, w.mark(ctx, m.numbers, "")
 }
 
-// quote adds a footnote whose words the model names.
-func (w *writer) quote(ctx context.Context, q llm.Quoted) error {
+// Quote adds a footnote to a passage, by its number, whose words the model names.
+func (w *Writer) Quote(ctx context.Context, passage int, words string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -247,7 +246,7 @@ func (w *writer) quote(ctx context.Context, q llm.Quoted) error {
 	if err := w.rewrite(ctx, true); err != nil { // text before a footnote can't go on as a marker
 		return err
 	}
-	return w.mark(ctx, []int{q.Passage}, q.Words)
+	return w.mark(ctx, []int{passage}, words)
 }
 
 var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
@@ -259,7 +258,7 @@ func joins(before, after string) bool {
 
 // mark writes the footnotes of one marker: for the words, or, without any, for the sentence before it. Numbers without a passage are
 // dropped, and the space before them.
-func (w *writer) mark(ctx context.Context, numbers []int, words string) error {
+func (w *Writer) mark(ctx context.Context, numbers []int, words string) error {
 	claim, seen, written := "", map[int]bool{}, false
 	for _, n := range numbers {
 		if w.plain || w.refusal {
@@ -298,7 +297,7 @@ func (w *writer) mark(ctx context.Context, numbers []int, words string) error {
 }
 
 // move takes n bytes over as they are.
-func (w *writer) move(n int) {
+func (w *Writer) move(n int) {
 	piece := w.raw[:n]
 	w.raw = w.raw[n:]
 	for {
@@ -315,7 +314,7 @@ func (w *writer) move(n int) {
 }
 
 // put takes n bytes over, but for a space at their end, which a dropped marker would take with it.
-func (w *writer) put(n int, final bool) {
+func (w *Writer) put(n int, final bool) {
 	if !final && n > 0 && w.raw[n-1] == ' ' {
 		n--
 	}
@@ -323,7 +322,7 @@ func (w *writer) put(n int, final bool) {
 }
 
 // holdsRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A refusal has no footnotes.
-func (w *writer) holdsRefusal(final bool) bool {
+func (w *Writer) holdsRefusal(final bool) bool {
 	trimmed := strings.TrimLeft(w.raw, " \n")
 	plain := strings.ReplaceAll(trimmed, "’", "'")
 	switch {
@@ -338,5 +337,5 @@ func (w *writer) holdsRefusal(final bool) bool {
 	}
 }
 
-// refused reports whether the text is a refusal.
-func refused(text string) bool { return strings.HasPrefix(text, Refusal) }
+// IsRefusal reports whether the text is a refusal.
+func IsRefusal(text string) bool { return strings.HasPrefix(text, Refusal) }

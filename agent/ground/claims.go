@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"regexp"
@@ -10,12 +10,12 @@ import (
 	"footnote/corpus/text"
 )
 
-// claim is a sentence of an answer.
-type claim struct {
-	text    string // without its footnotes
-	numbers []int  // its footnotes
+// Claim is a sentence of an answer.
+type Claim struct {
+	Text    string // without its footnotes
+	Numbers []int  // its footnotes
 	parts   []part // as its footnotes divide it, each long enough to be judged by itself
-	around  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
+	Nearby  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
 	group   int    // of the paragraph or list
 }
 
@@ -34,10 +34,10 @@ var (
 )
 
 // claims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind.
-func claims(markdown string) []claim {
-	var out []claim
+func claims(markdown string) []Claim {
+	var out []Claim
 	for _, p := range paragraphs(markdown) {
-		plain, marks := liftMarks(p.text)
+		plain, marks := liftFootnotes(p.text)
 		runes := []rune(plain)
 		spans := text.Sentences(plain)
 		if len(spans) == 0 && len(out) > 0 { // footnotes alone are those of the sentence before
@@ -48,14 +48,14 @@ func claims(markdown string) []claim {
 			for len(marks) > 0 && (i == len(spans)-1 || marks[0].at <= spans[i+1][0]) {
 				own, marks = append(own, marks[0]), marks[1:]
 			}
-			said := strings.TrimLeft(strings.Join(strings.Fields(withoutMarkers(string(runes[span[0]:span[1]]))), " "), "#-*>|+ ")
+			said := strings.TrimLeft(strings.Join(strings.Fields(WithoutMarkers(string(runes[span[0]:span[1]]))), " "), "#-*>|+ ")
 			if said == "" {
 				if len(out) > 0 {
 					out[len(out)-1].add(own)
 				}
 				continue
 			}
-			c := claim{text: said, group: p.group}
+			c := Claim{Text: said, group: p.group}
 			from := span[0]
 			for k, m := range own {
 				if at := min(max(m.at, from), span[1]); at > from || k == 0 {
@@ -65,7 +65,7 @@ func claims(markdown string) []claim {
 				last := &c.parts[len(c.parts)-1]
 				last.numbers = append(last.numbers, m.number)
 			}
-			c.numbers = numbersOf(own)
+			c.Numbers = numbersOf(own)
 			if rest := string(runes[from:span[1]]); strings.ContainsFunc(rest, isWordRune) {
 				c.parts = append(c.parts, part{text: rest})
 			}
@@ -92,27 +92,27 @@ func numbersOf(marks []mark) []int {
 }
 
 // add gives a sentence footnotes that stand behind it.
-func (c *claim) add(marks []mark) {
+func (c *Claim) add(marks []mark) {
 	for _, n := range numbersOf(marks) {
-		if !slices.Contains(c.numbers, n) {
-			c.numbers = append(c.numbers, n)
+		if !slices.Contains(c.Numbers, n) {
+			c.Numbers = append(c.Numbers, n)
 		}
 	}
-	if len(c.numbers) > 0 {
-		c.parts = []part{{c.text, c.numbers}}
+	if len(c.Numbers) > 0 {
+		c.parts = []part{{c.Text, c.Numbers}}
 	}
 }
 
 // surround notes which footnotes may cover sentences that have none.
-func surround(all []claim) {
+func surround(all []Claim) {
 	group, lead := 0, []int(nil)
 	for i := range all {
 		if all[i].group != group {
 			group, lead = all[i].group, nil
 		}
-		all[i].around = slices.Clone(lead)
-		if strings.HasSuffix(all[i].text, ":") {
-			lead = append(lead, all[i].numbers...)
+		all[i].Nearby = slices.Clone(lead)
+		if strings.HasSuffix(all[i].Text, ":") {
+			lead = append(lead, all[i].Numbers...)
 		}
 	}
 	var later []int
@@ -120,14 +120,14 @@ func surround(all []claim) {
 		if all[i].group != group {
 			group, later = all[i].group, nil
 		}
-		all[i].around = append(all[i].around, later...)
-		later = append(later, all[i].numbers...)
+		all[i].Nearby = append(all[i].Nearby, later...)
+		later = append(later, all[i].Numbers...)
 	}
 }
 
-// liftMarks takes the footnotes, and the spaces before them, out of a text. Code keeps what looks like one, and links do.
+// liftFootnotes takes the footnotes, and the spaces before them, out of a text. Code keeps what looks like one, and links do.
 // The text is one block.
-func liftMarks(s string) (plain string, marks []mark) {
+func liftFootnotes(s string) (plain string, marks []mark) {
 	var b strings.Builder
 	runes, done := 0, 0
 	put := func(piece string) {
@@ -135,7 +135,7 @@ func liftMarks(s string) (plain string, marks []mark) {
 		runes += len([]rune(piece))
 	}
 	spans := codeSpans(s)
-	for _, at := range footnote.FindAllStringIndex(s, -1) {
+	for _, at := range Footnote.FindAllStringIndex(s, -1) {
 		for len(spans) > 0 && spans[0][1] <= at[0] {
 			spans = spans[1:]
 		}
@@ -201,6 +201,6 @@ func paragraphs(markdown string) []paragraph {
 
 // leadsOn reports whether a text ends with the colon before a list.
 func leadsOn(s string) bool {
-	plain, _ := liftMarks(s)
+	plain, _ := liftFootnotes(s)
 	return strings.HasSuffix(strings.TrimRight(plain, "*_ "), ":")
 }

@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func outside(markdown string) string {
 	found := ""
 	for _, b := range blocks(markdown) {
 		if b.kind != codeLine {
-			_, marks := liftMarks(b.text)
+			_, marks := liftFootnotes(b.text)
 			for _, m := range marks {
 				found += strconv.Itoa(m.number)
 			}
@@ -82,7 +82,7 @@ func outsideByGoldmark(markdown string) string {
 		return ast.WalkContinue, nil
 	})
 	found := ""
-	for _, m := range footnote.FindAllString(shown, -1) {
+	for _, m := range Footnote.FindAllString(shown, -1) {
 		found += strings.Trim(m, "[]")
 	}
 	return found
@@ -107,18 +107,18 @@ func heldToMarkdown(t *testing.T, said string) {
 	t.Helper()
 	for _, chunks := range [][]string{{said}, strings.Split(said, "")} {
 		cite := roofs()
-		w := newWriter(func(context.Context, ...chat.Payload) error { return nil }, cite, false)
+		w := NewWriter(func(context.Context, ...chat.Payload) error { return nil }, cite, false)
 		for _, c := range chunks {
-			if err := w.write(t.Context(), c); err != nil {
+			if err := w.Write(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 		}
-		text, err := w.finish(t.Context())
+		text, err := w.Finish(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var written, read []int
-		for _, c := range cite.list {
+		for _, c := range cite.Citations {
 			written = append(written, c.Number)
 		}
 		for _, n := range strings.Split(outside(text), "") {
@@ -129,7 +129,7 @@ func heldToMarkdown(t *testing.T, said string) {
 		if slices.Sort(read); !slices.Equal(written, read) {
 			t.Errorf("%q became %q: the writer wrote footnotes %v, and %v are read in it", said, text, written, read)
 		}
-		confidence, _, _ := newEvidence(cite.sources, cite, chat.RunRequest{Message: "Does the roof leak?"}).evaluate(text)
+		confidence, _, _ := NewEvidence(cite.sources, cite, chat.RunRequest{Message: "Does the roof leak?"}).Evaluate(text)
 		if math.IsNaN(confidence) || confidence < 0 || confidence > 1 {
 			t.Errorf("%q became %q with confidence %v", said, text, confidence)
 		}

@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"regexp"
@@ -15,13 +15,13 @@ const minHeld = 0.7
 // underTable is the line below the names of a table's columns.
 var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
 
-// placed returns an answer with the number of a passage behind each sentence that it bears out, instead of what footnotes there were; how many
+// WithPlacedFootnotes returns an answer with the number of a passage behind each sentence that it bears out, instead of what footnotes there were; how many
 // sentences have one, and how many state something at all. Headings and code have none.
-func (e *evidence) placed(answer string) (marked string, placed, stated int) {
+func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, stated int) {
 	var b strings.Builder
 	put := func(piece string) {
 		text := strings.TrimRight(piece, "\r\n")
-		said, p, s := e.placedIn(text)
+		said, p, s := e.placeFootnotes(text)
 		b.WriteString(said + piece[len(text):])
 		placed, stated = placed+p, stated+s
 	}
@@ -43,9 +43,9 @@ func (e *evidence) placed(answer string) (marked string, placed, stated int) {
 	return b.String(), placed, stated
 }
 
-// placedIn is placed for one paragraph, list item or row of a table.
-func (e *evidence) placedIn(piece string) (marked string, placed, stated int) {
-	plain, _ := liftMarks(piece)
+// placeFootnotes is placed for one paragraph, list item or row of a table.
+func (e *Evidence) placeFootnotes(piece string) (marked string, placed, stated int) {
+	plain, _ := liftFootnotes(piece)
 	runes := []rune(plain)
 	spans := text.Sentences(plain)
 	if strings.HasPrefix(strings.TrimSpace(plain), "|") {
@@ -56,11 +56,11 @@ func (e *evidence) placedIn(piece string) (marked string, placed, stated int) {
 	for _, span := range spans {
 		sentence := string(runes[span[0]:span[1]])
 		said := strings.TrimLeft(strings.Join(strings.Fields(strings.ReplaceAll(sentence, "|", " ")), " "), "#-*>+ ")
-		if !states(said) {
+		if !IsFactualClaim(said) {
 			continue
 		}
 		stated++
-		n := e.bearing(said)
+		n := e.bestPassage(said)
 		if n == 0 {
 			continue
 		}
@@ -72,20 +72,20 @@ func (e *evidence) placedIn(piece string) (marked string, placed, stated int) {
 	return b.String() + string(runes[done:]), placed, stated
 }
 
-// bearing is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if none does. No model says that
+// bestPassage is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if none does. No model says that
 // they belong together, so one sentence of the passage has to hold most of what is said.
-func (e *evidence) bearing(said string) int {
-	if contentWords(said) < minPart {
+func (e *Evidence) bestPassage(said string) int {
+	if CountContentWords(said) < minPart {
 		return 0
 	}
 	about := e.aboutTools()
 	best, most := 0, 0.0
-	for _, src := range e.sources.all() {
-		if !e.cite.judge.Backed(said, about+aboutSource(src), src.passage.Text) {
+	for _, src := range e.sources.All() {
+		if !e.citer.Judge.Backed(said, about+aboutSource(src), src.Passage.Text) {
 			continue
 		}
-		if _, _, score := e.cite.judge.Quote(src.passage.Text, said); score >= minHeld && score > most {
-			best, most = src.n, score
+		if _, _, score := e.citer.Judge.Quote(src.Passage.Text, said); score >= minHeld && score > most {
+			best, most = src.N, score
 		}
 	}
 	return best

@@ -1,4 +1,4 @@
-package agent
+package ground
 
 import (
 	"fmt"
@@ -8,24 +8,24 @@ import (
 	"footnote/corpus/text"
 )
 
-// followUps makes up to three questions from sections that were seen but not cited.
-func followUps(all []source, cited []int, question string) []string {
+// FollowUps makes up to three questions from sections that were seen but not cited.
+func FollowUps(all []Source, cited []int, question string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, n := range cited {
 		for _, src := range all {
-			if src.n == n {
-				seen[heading(src.passage.Section)] = true
+			if src.N == n {
+				seen[heading(src.Passage.Section)] = true
 			}
 		}
 	}
 	for _, src := range all {
-		h := heading(src.passage.Section)
+		h := heading(src.Passage.Section)
 		if h == "" || seen[h] || utf8.RuneCountInString(h) > 80 || strings.Contains(strings.ToLower(question), strings.ToLower(h)) {
 			continue
 		}
 		seen[h] = true
-		if out = append(out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(src.document.DisplayTitle(), 60), h)); len(out) == 3 {
+		if out = append(out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(src.Document.DisplayTitle(), 60), h)); len(out) == 3 {
 			break
 		}
 	}

@@ -1,0 +1,180 @@
+package ground
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// maxStray bounds how many numbers without a passage are told.
+const maxStray = 5
+
+// Citer turns the model's numbers into footnotes: numbers in order of first appearance, each with words that stand in
+// the stored text. One goroutine uses it at a time.
+type Citer struct {
+	sources       *Sources
+	texts         *Texts
+	runID         string
+	Judge         *corpus.Judge
+	numbers       map[[3]int]int // source, start, end → number
+	Citations     []chat.Citation
+	SourceNumbers []int // the source of each citation
+	StrayNumbers  []int // numbers that the model wrote and that no passage has, each once
+}
+
+func NewCiter(s *Sources, t *Texts, runID string) *Citer {
+	return &Citer{sources: s, texts: t, runID: runID, Judge: corpus.NewJudge(), numbers: map[[3]int]int{}}
+}
+
+// StrayNotes tells which of the model's numbers were left out.
+func (c *Citer) StrayNotes() []string {
+	var out []string
+	for _, n := range c.StrayNumbers {
+		out = append(out, fmt.Sprintf("The model wrote the footnote [%d], but no passage has that number: it was left out.", n))
+	}
+	return out
+}
+
+// reset frees all numbers.
+func (c *Citer) reset() {
+	clear(c.numbers)
+	c.Citations, c.SourceNumbers, c.StrayNumbers = nil, nil, nil
+}
+
+// cite returns the footnote for source n that quotes its words, or what bears a claim out when there are none, and the new citation if it
+// is one. A number without a passage has none.
+func (c *Citer) cite(ctx context.Context, n int, claim, words string) (number int, fresh *chat.Citation, err error) {
+	src, ok := c.sources.At(n)
+	if !ok {
+		if len(c.StrayNumbers) < maxStray && !slices.Contains(c.StrayNumbers, n) {
+			c.StrayNumbers = append(c.StrayNumbers, n)
+		}
+		return 0, nil, nil
+	}
+	found, ok := wordsOf(src, words)
+	claimed := ""
+	if !ok {
+		found, claimed, err = c.quote(ctx, src, cmp.Or(claim, words))
+	}
+	if err != nil || found.Check == chat.CheckNotFound {
+		return 0, nil, err
+	}
+	key := [3]int{n, found.Start, found.End}
+	if number, ok := c.numbers[key]; ok {
+		return number, nil, nil
+	}
+	at, err := c.texts.Place(ctx, src, found)
+	if err != nil {
+		return 0, nil, err
+	}
+	number = len(c.Citations) + 1
+	c.Citations = append(c.Citations, chat.Citation{
+		Number: number, DocumentID: src.Document.ID, ChunkID: src.Passage.ID, BlockID: at.Block,
+		Title: src.Document.DisplayTitle(), Filename: src.Document.Filename, SourceURL: src.Document.SourceURL(), Section: at.Section, Page: at.Page, Quote: found.Quote, Claimed: claimed,
+		Start: found.Start, End: found.End, Boxes: at.Boxes,
+		URL:   "/d/" + url.PathEscape(src.Document.ID) + "?c=" + c.runID + "." + strconv.Itoa(number),
+		Check: found.Check, Score: found.score, SHA256: src.Document.SHA256,
+	})
+	c.SourceNumbers = append(c.SourceNumbers, n)
+	c.numbers[key] = number
+	return number, &c.Citations[number-1], nil
+}
+
+// wordsOf finds words of a source that are named exactly.
+func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
+	at := strings.Index(src.Passage.Text, words)
+	if words == "" || at < 0 {
+		return QuoteSpan{}, false
+	}
+	start := src.Passage.Start + utf8.RuneCountInString(src.Passage.Text[:at])
+	return QuoteSpan{Start: start, End: start + utf8.RuneCountInString(words), Quote: words, Check: chat.CheckVerified, score: 1}, true
+}
+
+// quote finds the words of a source that back a claim: those the model gave, else the passage's best-matching sentence.
+func (c *Citer) quote(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
+	for i, given := range src.Quotes {
+		if last := i == len(src.Quotes)-1; !last && !c.Judge.Supports(claim, given) {
+			continue
+		}
+		if found, err = c.texts.Locate(ctx, src, given); err != nil {
+			return QuoteSpan{}, "", err
+		}
+		if found.Check != chat.CheckNotFound {
+			if found.Quote != given {
+				claimed = given
+			}
+			return found, claimed, nil
+		}
+	}
+	start, end, score := c.Judge.Quote(src.Passage.Text, claim)
+	runes := []rune(src.Passage.Text)
+	if start < 0 || end > len(runes) || start >= end {
+		start, end = 0, len(runes)
+	}
+	if start == end {
+		return QuoteSpan{Check: chat.CheckNotFound}, "", nil
+	}
+	return QuoteSpan{
+		Start: src.Passage.Start + start, End: src.Passage.Start + end, Quote: string(runes[start:end]), Check: chat.CheckVerified,
+		score: min(1, max(0, score)),
+	}, "", nil
+}
+
+// claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended. Of one with
+// other footnotes it is what stands behind them, if that is more than a few words.
+func claimBefore(text string) string {
+	if len(text) > 800 {
+		cut := len(text) - 800
+		for cut < len(text) && !utf8.RuneStart(text[cut]) {
+			cut++
+		}
+		text = text[cut:]
+	}
+	if at := Footnote.FindAllStringIndex(text, -1); at != nil {
+		if own := text[at[len(at)-1][1]:]; CountContentWords(own) >= minPart && !strings.ContainsAny(own, "\n") {
+			text = own
+		}
+	}
+	text = strings.TrimSpace(WithoutMarkers(text))
+	runes := []rune(text)
+	end := len(runes)
+	for end > 0 && (isStop(runes[end-1]) || unicode.IsSpace(runes[end-1])) { // of a leader too
+		end--
+	}
+	start := end
+	for start > 0 {
+		r := runes[start-1]
+		if r == '\n' || strings.ContainsRune("。！？", r) || isStop(r) && start < end && unicode.IsSpace(runes[start]) && !abbreviated(runes[:start-1]) {
+			break
+		}
+		start--
+	}
+	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
+}
+
+var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
+
+func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
+
+// abbreviated reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's number.
+func abbreviated(before []rune) bool {
+	n := 0
+	for n < len(before) && n < 4 && (unicode.IsLetter(before[len(before)-1-n]) || unicode.IsDigit(before[len(before)-1-n])) {
+		n++
+	}
+	if n == 0 || n >= 4 {
+		return false
+	}
+	word := string(before[len(before)-n:])
+	return n == 1 || unicode.IsUpper(before[len(before)-n]) && n <= 2 || strings.EqualFold(word, "vs") || strings.EqualFold(word, "etc")
+}

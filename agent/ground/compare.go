@@ -1,0 +1,131 @@
+package ground
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+// partSize is about how long the pieces are that a given text is compared in, in runes: as long as passages are.
+const partSize = 1600
+
+// comparison is what became of the sentences of an answer without footnotes.
+type comparison struct {
+	stated, supported, foreign int      // sentences that state something, those of them that are held, and those in another language than the texts
+	by                         []string // what holds them, each once
+	Unsupported                []string
+}
+
+// Holder names what holds a sentence, and nothing if nothing does. foreign means that it can't be compared for its language.
+type Holder func(said string) (by string, foreign bool)
+
+// Compare asks of each sentence that states something what holds it.
+func (e *Evidence) Compare(markdown string, holds Holder) comparison {
+	c := comparison{Unsupported: []string{}}
+	for _, s := range e.FactualClaims(markdown) {
+		c.stated++
+		switch by, foreign := holds(s.Text); {
+		case foreign:
+			c.foreign++
+		case by != "":
+			c.supported++
+			c.by = text.AppendNew(c.by, by)
+		default:
+			c.Unsupported = append(c.Unsupported, s.Text)
+		}
+	}
+	return c
+}
+
+// Confidence is that in an answer without quotes. Of a sentence that could not be compared nothing is known: it counts half.
+func (c comparison) Confidence() float64 {
+	if c.stated == 0 {
+		return UncheckedConfidence
+	}
+	return Hundredths(UncheckedConfidence * (float64(c.supported) + float64(c.foreign)/2) / float64(c.stated))
+}
+
+// Against holds a sentence by one of the texts, which have a name together, by the same judgement as a passage behind a footnote.
+func (e *Evidence) Against(name string, texts []string) Holder {
+	parts, languages := []string{}, map[string]bool{}
+	for _, t := range texts {
+		parts = append(parts, piecesOf(t)...)
+		if lang := text.Detect(t); lang != "" {
+			languages[lang] = true
+		}
+	}
+	return func(said string) (by string, foreign bool) {
+		if lang := text.Detect(said); lang != "" && len(languages) > 0 && !languages[lang] {
+			return "", true
+		}
+		if slices.ContainsFunc(parts, func(p string) bool { return e.citer.Judge.Backed(said, TalkWords, p) }) {
+			return name, false
+		}
+		return "", false
+	}
+}
+
+// piecesOf cuts a text into pieces of whole sentences.
+func piecesOf(s string) []string {
+	var out []string
+	runes, begin, end := []rune(s), 0, 0
+	for _, sentence := range text.Sentences(s) {
+		if end > begin && sentence[1]-begin > partSize {
+			out = append(out, string(runes[begin:end]))
+			begin = sentence[0]
+		}
+		end = sentence[1]
+	}
+	if end > begin {
+		out = append(out, string(runes[begin:end]))
+	}
+	return out
+}
+
+// EvaluateGiven compares an answer with the text that came with the question.
+func (e *Evidence) EvaluateGiven(markdown string) (confidence float64, explained string, unsupported []string) {
+	c := e.Compare(markdown, e.Against(theGivenText, []string{e.given}))
+	return c.Confidence(), c.Explain(theGivenText), c.Unsupported
+}
+
+// What holds sentences, as a reader is told it.
+const (
+	theGivenText    = "the given text"
+	ThePassages     = "the passages"
+	TheConversation = "the conversation"
+	TheCalculation  = "the calculation"
+	whatReturned    = "what tools returned"
+)
+
+// ByTools names the tools that returned what a sentence says, if they did.
+func (e *Evidence) ByTools(said string) string {
+	if !e.StatedByTools(said) {
+		return ""
+	}
+	return e.Results.DisplayName()
+}
+
+// InPassages reports whether a passage that was shown holds a sentence.
+func (e *Evidence) InPassages(said string) bool {
+	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
+		return e.citer.Judge.Backed(said, TalkWords+aboutSource(s), s.Passage.Text)
+	})
+}
+
+// Explain says what was compared with what: with what holds the sentences, else with what could have held them.
+func (c comparison) Explain(with string) string {
+	if len(c.by) > 0 {
+		with = strings.Join(c.by, " and ")
+	}
+	if c.stated == 0 {
+		return "No sentence states anything to compare with " + with + "."
+	}
+	said := fmt.Sprintf("%d of %s %s held by %s.", c.supported, english.Count(c.stated, "sentence"), english.Choose(c.stated == 1, "is", "are"), with)
+	if c.foreign > 0 {
+		said += fmt.Sprintf(" %s in another language, so it could not be compared.", english.Choose(c.foreign == 1, "1 sentence is", fmt.Sprintf("%d sentences are", c.foreign)))
+	}
+	return strings.Replace(said, "are in another language, so it", "are in another language, so they", 1)
+}

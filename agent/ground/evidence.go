@@ -1,0 +1,127 @@
+// Package ground ties answers to documents. Sources number the passages that a run was shown; the Writer streams an answer and hands the
+// model's markers to the Citer, which gives each footnote the words that bear its claim out; Evidence compares every sentence with the passages
+// behind its footnotes, with what tools returned and with the text that came with the question. It knows no tool and calls no model.
+package ground
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/english"
+)
+
+// Evidence is what the sentences of an answer may rest on, and compares them with it: the passages behind footnotes, what tools returned that
+// show none, and the text that came with the question. One goroutine uses it at a time.
+type Evidence struct {
+	sources  *Sources
+	citer    *Citer
+	question string   // as it was asked
+	given    string   // the text that the whole answer comes from; empty: it comes from documents
+	Added    []string // paragraphs of the text that came with the question besides the documents
+	Listing  bool     // the question is about the library's list, so that its words prove nothing
+	Results  ToolResults
+
+	claimed   []Claim // of the answer that was looked at last
+	claimedOf string
+}
+
+func NewEvidence(s *Sources, c *Citer, req chat.RunRequest) *Evidence {
+	e := &Evidence{sources: s, citer: c, question: req.Message, given: req.ContextText}
+	for p := range strings.SplitSeq(req.AddedContext, "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			e.Added = append(e.Added, p)
+		}
+	}
+	return e
+}
+
+// UncheckedConfidence is the confidence in an answer of which nothing could be compared with passages.
+const UncheckedConfidence = 0.8
+
+// Evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the footnotes that follow in their
+// paragraph. Confidence is the share of borne out sentences among those that state something, lowered by quotes that are not word for word.
+func (e *Evidence) Evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
+	unsupported = []string{}
+	cited, backed, without, covered := 0, 0, 0, 0
+	said := map[string]bool{} // what is backed once may be said again
+	for _, c := range e.ClaimsOf(markdown) {
+		switch {
+		case len(c.Numbers) > 0:
+			if cited++; e.IsSupported(c) || c.leads() {
+				backed++
+				said[c.Text] = true
+				continue
+			}
+		case !IsFactualClaim(c.Text):
+			continue
+		default:
+			if without++; said[c.Text] || e.IsCovered(c) {
+				covered++
+				continue
+			}
+		}
+		unsupported = append(unsupported, c.Text)
+	}
+	if cited == 0 || len(e.citer.Citations) == 0 {
+		return 0.1, "No sentence carries a footnote.", unsupported
+	}
+	exact := 0
+	for _, c := range e.citer.Citations {
+		if c.Check == chat.CheckVerified {
+			exact++
+		}
+	}
+	confidence = float64(backed+covered) / float64(cited+without) * (0.8 + 0.2*float64(exact)/float64(len(e.citer.Citations)))
+	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; ", backed, english.Count(cited, "sentence"), english.Choose(cited == 1, "is", "are"), english.Choose(cited == 1, "its passages", "their passages"))
+	if bare := without - covered; bare > 0 {
+		explained += fmt.Sprintf("%s without a source %s in no passage; ", english.Count(bare, "sentence"), english.Choose(bare == 1, "stands", "stand"))
+	}
+	explained += fmt.Sprintf("%d of %s %s word for word in the documents.", exact, english.Count(len(e.citer.Citations), "quote"), english.Choose(len(e.citer.Citations) == 1, "stands", "stand"))
+	return Hundredths(confidence), explained, unsupported
+}
+
+// Hundredths is a confidence in hundredths.
+func Hundredths(confidence float64) float64 { return math.Round(confidence*100) / 100 }
+
+// AnySupported reports whether a claim with footnotes is backed, or there is none to check.
+func (e *Evidence) AnySupported(text string) bool {
+	cited := false
+	for _, c := range e.ClaimsOf(text) {
+		if len(c.Numbers) > 0 && e.IsPartlySupported(c) || len(c.Nearby) > 0 && e.holds(c.Text, c.Nearby) {
+			return true
+		}
+		cited = cited || len(c.Numbers) > 0
+	}
+	return !cited
+}
+
+// inAddedContext reports whether a paragraph of the added context bears a sentence out.
+func (e *Evidence) inAddedContext(said string) bool {
+	return slices.ContainsFunc(e.Added, func(p string) bool { return e.citer.Judge.Backed(said, TalkOfContext, p) })
+}
+
+// TalkOfContext are words with which answers speak of the added context. They need not stand in it.
+const TalkOfContext = TalkWords + " given provided context "
+
+// RestsOnContext reports whether the added context bears out every statement of an answer without footnotes.
+func (e *Evidence) RestsOnContext(answer string) bool {
+	if len(e.Added) == 0 {
+		return false
+	}
+	stated := 0
+	for _, c := range e.ClaimsOf(answer) {
+		if len(c.Numbers) > 0 {
+			return false
+		}
+		if !IsFactualClaim(c.Text) {
+			continue
+		}
+		if stated++; !e.inAddedContext(c.Text) {
+			return false
+		}
+	}
+	return stated > 0
+}

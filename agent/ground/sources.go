@@ -1,0 +1,291 @@
+package ground
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+// Source is a passage that was shown to the model, under its number.
+type Source struct {
+	N               int
+	Passage         corpus.Passage
+	Document        corpus.Document
+	Quotes          []string       // what the model says it quotes from it
+	EarlierCitation *chat.Citation // that an earlier answer has of it, under this number
+}
+
+// Sources are the passages of a run by number, and the documents it knows of. A number is given once and never changes.
+// It is safe for concurrent use.
+type Sources struct {
+	mu        sync.Mutex
+	last      int
+	byNumber  map[int]*Source
+	byPassage map[string]*Source
+	documents map[string]corpus.Document
+	opened    []string            // documents read, in order
+	pages     map[string]struct{} // reading pages seen
+	empty     []string            // searches that found nothing
+	queries   []string            // of every search that was completed, each once
+	searches  int
+	shows     bool                     // a document was opened for the reader
+	latest    string                   // the last search for passages
+	scores    map[string]float64       // the best one of each passage that searches found
+	hits      map[string]corpus.Result // the last hit of each
+}
+
+func NewSources() *Sources {
+	return &Sources{
+		byNumber: map[int]*Source{}, byPassage: map[string]*Source{},
+		documents: map[string]corpus.Document{}, pages: map[string]struct{}{}, scores: map[string]float64{}, hits: map[string]corpus.Result{},
+	}
+}
+
+// Number returns the passage's number, a new one if it has none.
+func (s *Sources) Number(p corpus.Passage, doc corpus.Document) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	if known, ok := s.byPassage[p.ID]; ok {
+		return known.N
+	}
+	s.put(s.last+1, p, doc)
+	return s.last
+}
+
+// Restore gives a passage the number it had before a restart.
+func (s *Sources) Restore(n int, p corpus.Passage, doc corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	if _, ok := s.byPassage[p.ID]; !ok {
+		s.put(n, p, doc)
+	}
+}
+
+func (s *Sources) put(n int, p corpus.Passage, doc corpus.Document) {
+	src := &Source{N: n, Passage: p, Document: doc}
+	s.byNumber[n], s.byPassage[p.ID] = src, src
+	s.last = max(s.last, n)
+}
+
+// Reserve keeps numbers up to n from being given out again.
+func (s *Sources) Reserve(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.last, n)
+}
+
+// IsEmpty reports whether no passage was shown yet in this run.
+func (s *Sources) IsEmpty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byPassage) == 0
+}
+
+// AddEarlier gives a passage of an earlier run a number of its own. Shown again in this run it gets one like all others.
+func (s *Sources) AddEarlier(n int, p corpus.Passage, doc corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	s.byNumber[n] = &Source{N: n, Passage: p, Document: doc}
+}
+
+// AddCited gives the source of a footnote of an earlier answer that footnote's number.
+func (s *Sources) AddCited(c chat.Citation, doc corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	s.byNumber[c.Number] = &Source{N: c.Number, Document: doc, EarlierCitation: &c, Passage: corpus.Passage{
+		ID: c.ChunkID, DocumentID: doc.ID, FirstBlock: c.BlockID, LastBlock: c.BlockID, Page: c.Page, Section: c.Section, Start: c.Start, End: c.End, Text: c.Quote,
+	}}
+	s.last = max(s.last, c.Number)
+}
+
+// NoteOpened notes that a document was opened for the reader.
+func (s *Sources) NoteOpened() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shows = true
+}
+
+// HasOpened reports whether one was.
+func (s *Sources) HasOpened() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shows
+}
+
+// Unread returns the first documents of which passages were shown in this run and which were not read yet.
+func (s *Sources) Unread(most int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var shown []*Source
+	for _, src := range s.byPassage {
+		shown = append(shown, src)
+	}
+	slices.SortFunc(shown, func(a, b *Source) int { return a.N - b.N })
+	var out []string
+	for _, src := range shown {
+		if len(out) < most && !slices.Contains(out, src.Document.ID) && !slices.Contains(s.opened, src.Document.ID) {
+			out = append(out, src.Document.ID)
+		}
+	}
+	return out
+}
+
+// At returns the source with a number.
+func (s *Sources) At(n int) (Source, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	src, ok := s.byNumber[n]
+	if !ok {
+		return Source{}, false
+	}
+	return *src, true
+}
+
+// All returns every source, by number.
+func (s *Sources) All() []Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Source, 0, len(s.byNumber))
+	for _, src := range s.byNumber {
+		out = append(out, *src)
+	}
+	slices.SortFunc(out, func(a, b Source) int { return a.N - b.N })
+	return out
+}
+
+// AddQuote remembers the words that the model cites from a source.
+func (s *Sources) AddQuote(n int, words string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if src, ok := s.byNumber[n]; ok {
+		src.Quotes = append(slices.Clip(src.Quotes), words)
+	}
+}
+
+// AddDocuments remembers a document that was listed.
+func (s *Sources) AddDocuments(docs ...corpus.Document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, doc := range docs {
+		s.documents[doc.ID] = doc
+	}
+}
+
+func (s *Sources) Document(id string) (corpus.Document, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	doc, ok := s.documents[id]
+	return doc, ok
+}
+
+// NoteReading notes that a page of a document was read.
+func (s *Sources) NoteReading(doc corpus.Document, page string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.documents[doc.ID] = doc
+	if !slices.Contains(s.opened, doc.ID) {
+		s.opened = append(s.opened, doc.ID)
+	}
+	s.pages[doc.ID+"\x00"+page] = struct{}{}
+}
+
+// NoteSearch notes a search, and its words if nothing was found.
+func (s *Sources) NoteSearch(query string, found int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.searches++
+	s.queries = text.AppendNew(s.queries, query)
+	s.addEmpty(query, found)
+}
+
+// NoteEmptySearch notes the words of a search of the library's list if nothing was found: no search of what stands in documents.
+func (s *Sources) NoteEmptySearch(query string, found int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addEmpty(query, found)
+}
+
+func (s *Sources) addEmpty(query string, found int) {
+	if found == 0 && !slices.Contains(s.empty, query) {
+		s.empty = append(s.empty, query)
+	}
+}
+
+// NoteLatestSearch remembers the search that retrieve_more goes on with.
+func (s *Sources) NoteLatestSearch(query string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latest = query
+}
+
+// SearchedFor are the words of all searches that were completed: "roof; roof survey".
+func (s *Sources) SearchedFor() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.queries, "; ")
+}
+
+// QueryOrLatest is the query, or the last one if it is empty.
+func (s *Sources) QueryOrLatest(query string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(query, s.latest)
+}
+
+// NoteScore notes how well a passage fitted a search.
+func (s *Sources) NoteScore(passageID string, score float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scores[passageID] = max(s.scores[passageID], score)
+}
+
+// NoteHit notes where a search found the best words of a passage.
+func (s *Sources) NoteHit(r corpus.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hits[r.Passage.ID] = r
+}
+
+// HitOf is the last hit of a passage; of one that was only read, the passage as it is.
+func (s *Sources) HitOf(src Source) corpus.Result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.hits[src.Passage.ID]; ok {
+		return r
+	}
+	return corpus.Result{Passage: src.Passage, Document: src.Document, Page: src.Passage.Page, Block: src.Passage.FirstBlock}
+}
+
+// ScoreOf is the best score of a passage; 0 for one that was only read.
+func (s *Sources) ScoreOf(passageID string) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scores[passageID]
+}
+
+// Contains reports whether a passage was shown.
+func (s *Sources) Contains(passageID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.byPassage[passageID]
+	return ok
+}
+
+// Readings returns the documents read, in order, how many pages of them, and the searches that found nothing.
+func (s *Sources) Readings() (opened []corpus.Document, pages int, empty []string, searches int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.opened {
+		opened = append(opened, s.documents[id])
+	}
+	return opened, len(s.pages), slices.Clone(s.empty), s.searches
+}
