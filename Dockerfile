@@ -17,7 +17,9 @@ RUN go mod download
 COPY . .
 COPY --from=browser /src/static/vendor ./static/vendor
 ARG VERSION=dev
-RUN go build -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
+# grpcnotrace,eino puts the agent framework Eino in (see the Makefile).
+ARG TAGS=grpcnotrace
+RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
 RUN mkdir -p /empty/data /empty/blobs /empty/keys /empty/tmp && chmod 1777 /empty/tmp
 
 FROM scratch

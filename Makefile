@@ -2,7 +2,12 @@
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO ?= go
-GOFLAGS += -buildvcs=false
+# grpcnotrace leaves gRPC's pages of traces out, for which the linker would keep every method of every type. eino puts the framework Eino in, for which
+# it does: the program is then nearly three times as large. It is put in by EINO=1, and when a setting asks for it.
+EINO ?= $(shell [ "$$FOOTNOTE_AGENT_FRAMEWORK" = eino ] || grep -qsE '^[[:space:]]*(agent[._-])?framework:[[:space:]]*["'"'"']?eino' "$${FOOTNOTE_CONFIG:-footnote.yaml}" && echo 1)
+comma := ,
+TAGS := grpcnotrace$(if $(EINO),$(comma)eino)
+GOFLAGS += -buildvcs=false -tags=$(TAGS)
 export GOFLAGS
 # Programs are static, so that an image needs nothing else; only the race detector needs C.
 export CGO_ENABLED := 0
@@ -24,7 +29,7 @@ run: build
 	exec bin/footnote serve
 
 build: vendor
-	$(GO) build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/footnote ./cmd/footnote
+	$(GO) build -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION)" -o bin/footnote ./cmd/footnote
 
 vendor: node_modules/.package-lock.json
 	@npm run --silent vendor
@@ -40,6 +45,7 @@ test: check unit schemathesis-sample e2e
 check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'd: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) vet -tags $(TAGS),eino ./cmd/footnote
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
 
 unit: vendor postgres milvus nginx caddy documents
@@ -106,7 +112,7 @@ test-caddy:
 
 # Builds the last version that knows a step of the schema less, from this repository's history, and runs it beside this one.
 upgrade-test: postgres
-	$(GO) test ./cmd/footnote -tags upgrade -run OlderVersion -count 1 -v -timeout 15m
+	$(GO) test ./cmd/footnote -tags upgrade,$(TAGS) -run OlderVersion -count 1 -v -timeout 15m
 
 # Holds compose.yaml and deploy/kubernetes to the types that Compose and Kubernetes read them with. They are in a module of their own.
 check-deploy:

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"bytes"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/alecthomas/kong"
 )
 
 // settingsOf reads a settings file as the program does.
@@ -20,7 +18,7 @@ func settingsOf(t *testing.T, text string) (*commands, error) {
 		t.Fatal(err)
 	}
 	var cli commands
-	parser, err := kong.New(&cli, settingVars(), kong.Writers(&bytes.Buffer{}, &bytes.Buffer{}))
+	parser, err := newParser(&cli, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +26,7 @@ func settingsOf(t *testing.T, text string) (*commands, error) {
 	if err := useSettingsFile(parser, args, func(string) string { return "" }); err != nil {
 		return nil, err
 	}
-	_, err = parser.Parse(args)
+	_, err = parse(parser, args)
 	return &cli, err
 }
 
@@ -82,7 +80,7 @@ strategies:
 
 func TestAliasesStandForSettings(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&commands{}, settingVars())
+	parser, err := newParser(&commands{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

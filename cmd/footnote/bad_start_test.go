@@ -64,6 +64,7 @@ func TestAStartThatCannotBeSaysWhy(t *testing.T) {
 		{"a model that needs a key", []string{"FOOTNOTE_MODEL=openai"}, []string{"serve"}, 2, []string{"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
 		{"a model that does not exist", []string{"FOOTNOTE_MODEL=magic"}, []string{"serve"}, 2, []string{"offline", "openai"}},
 		{"a framework that does not exist", []string{"FOOTNOTE_AGENT_FRAMEWORK=magic"}, []string{"serve"}, 2, []string{"agent-framework", "simple", "anthropic", "eino", "magic"}},
+		{"a framework that was not built in", []string{"FOOTNOTE_AGENT_FRAMEWORK=eino"}, []string{"serve"}, 2, []string{"FOOTNOTE_AGENT_FRAMEWORK is eino", "EINO=1"}},
 		{"Anthropic's framework without its key", []string{"FOOTNOTE_AGENT_FRAMEWORK=anthropic", "OPENAI_BASE_URL=http://127.0.0.1:1/v1"}, []string{"serve"}, 2, []string{"FOOTNOTE_AGENT_FRAMEWORK", "ANTHROPIC_API_KEY"}},
 		{"a toolset that does not exist", []string{"FOOTNOTE_AGENT_TOOLSET=magic"}, []string{"serve", "--addr=127.0.0.1:0", "--data=" + newDir(t)}, 1, []string{"agent.toolset", "magic", "cursor"}},
 		{"a tool that does not exist", []string{"FOOTNOTE_AGENT_TOOLS=retrieve,magic"}, []string{"serve", "--addr=127.0.0.1:0", "--data=" + newDir(t)}, 1, []string{"agent.tools", "magic", "retrieve_more"}},

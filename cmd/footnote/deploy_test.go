@@ -10,14 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 )
 
 // knownSettings are the environment variables that the program reads.
 func knownSettings(t *testing.T) map[string]bool {
 	t.Helper()
-	parser, err := kong.New(&commands{}, settingVars())
+	parser, err := newParser(&commands{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,11 +181,14 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 	if line == nil {
 		t.Fatal("the Makefile does not build ./cmd/footnote")
 	}
-	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION").Replace(line[1])
-	for _, want := range []string{"RUN " + build + "\n", "npm run vendor", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "USER 65532", "VOLUME", "HEALTHCHECK", `"doctor", "--health"`, "FROM scratch"} {
+	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(TAGS)", "$TAGS").Replace(line[1])
+	for _, want := range []string{"RUN " + build + "\n", "\nARG TAGS=grpcnotrace\n", "npm run vendor", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "USER 65532", "VOLUME", "HEALTHCHECK", `"doctor", "--health"`, "FROM scratch"} {
 		if !strings.Contains(dockerfile, want) {
 			t.Errorf("the Dockerfile has no %q", want)
 		}
+	}
+	if !strings.Contains(makefile, "\nTAGS := grpcnotrace$(") {
+		t.Error("the Makefile builds with other tags than the Dockerfile")
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(rootFile(t, "go.mod"))
 	if version == nil || !strings.Contains(dockerfile, "golang:"+version[1]+"-") {

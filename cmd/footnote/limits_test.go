@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
 	"footnote/chat"
 )
 
@@ -19,11 +17,11 @@ func parsed(t *testing.T, env map[string]string, args ...string) *commands {
 	for name, value := range env {
 		t.Setenv(name, value)
 	}
-	parser, err := kong.New(&cli, settingVars(), kong.Writers(io.Discard, io.Discard))
+	parser, err := newParser(&cli, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parser.Parse(append(args, "doctor")); err != nil {
+	if _, err := parse(parser, append(args, "doctor")); err != nil {
 		t.Fatal(err)
 	}
 	return &cli

@@ -10,8 +10,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
 	"footnote/chat"
 )
 
@@ -33,7 +31,7 @@ func main() {
 
 // program is what a command may use of the world outside.
 type program struct {
-	ctx      context.Context //nolint:containedctx // kong binds values, not arguments; one process has one
+	ctx      context.Context //nolint:containedctx // one process has one
 	settings *settings
 	stdin    io.Reader
 	stdout   io.Writer
@@ -43,16 +41,7 @@ type program struct {
 // run is main without the globals: it returns the exit code, 2 for a wrong call.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var cli commands
-	exit := -1
-	parser, err := kong.New(&cli,
-		kong.Name("footnote"),
-		kong.Description("Ask your documents. Every step is shown, every claim can be checked."),
-		settingVars(),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { exit = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.UsageOnError(),
-	)
+	parser, err := newParser(&cli, stdout, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "footnote:", err)
 		return 2
@@ -61,9 +50,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		fmt.Fprintln(stderr, "footnote:", err)
 		return 2
 	}
-	kctx, err := parser.Parse(args)
-	if exit >= 0 { // --help or --version was printed
-		return exit
+	command, err := parse(parser, args)
+	if err == nil && command == nil { // --help or --version was printed
+		return 0
 	}
 	if err == nil {
 		err = cli.check()
@@ -73,8 +62,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		fmt.Fprintln(stderr, "Try 'footnote --help'.")
 		return 2
 	}
-	kctx.Bind(&program{ctx: ctx, settings: &cli.settings, stdin: stdin, stdout: stdout, stderr: stderr})
-	if err := kctx.Run(); err != nil {
+	if err := command.Run(&program{ctx: ctx, settings: &cli.settings, stdin: stdin, stdout: stdout, stderr: stderr}); err != nil {
 		fmt.Fprintln(stderr, "footnote:", message(err))
 		return 1
 	}

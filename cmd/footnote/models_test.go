@@ -96,7 +96,14 @@ func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, newDir(t), env...)
+			program := binary
+			if name == "eino" {
+				program = filepath.Join(t.TempDir(), "footnote")
+				if err := build(program, "grpcnotrace,eino"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := serveProgram(t, program, "127.0.0.1:0", newDir(t), env...)
 			s.add(books...)
 			log := s.run("What is the condition of the roof?")
 			if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 {

@@ -36,15 +36,19 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary, compiled = filepath.Join(dir, "footnote"), filepath.Join(dir, "compiled")
-		build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, as it is shipped
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
+		if err := build(binary, "grpcnotrace"); err != nil {
 			fmt.Fprintln(os.Stderr, "build footnote:", err)
 			return 1
 		}
 		return milvustest.Main(m)
 	}())
+}
+
+// build makes the program as it is shipped: static, without the tables for debuggers, and with tags (see the Makefile).
+func build(program, tags string) error {
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags="+tags, "-ldflags=-s -w", "-o", program, ".")
+	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
+	return cmd.Run()
 }
 
 // newDir returns an empty data directory that shares what the PDF reader compiled.

@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 
 	"footnote/agent"
-	"footnote/agent/eino"
 	"footnote/chat"
 )
 
 // agentSettings say how questions are worked on.
 type agentSettings struct {
 	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
-	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
+	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, if it was built in)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
 	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for a similar question before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
 	AgentFallbackToFixedPipeline bool          `help:"When the model fails or can't use its tools, search, read and answer by the fixed pipeline." env:"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE" default:"true" negatable:""`
 	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
@@ -79,6 +78,9 @@ func (s agentSettings) checkAgent() error {
 			errs = append(errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for the toolset's own", limit.name, chat.MostSteps))
 		}
 	}
+	if s.AgentFramework == "eino" && drivenByEino == nil {
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_FRAMEWORK is eino, but this footnote was built without Eino: build it with 'make build EINO=1', or 'make run' with this setting, which does so by itself"))
+	}
 	if p := s.AgentSystemPrompt; p != nil && strings.TrimSpace(*p) == "" {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_SYSTEM_PROMPT is empty: leave it out, or say what the model is to be told"))
 	} else if p != nil && utf8.RuneCountInString(*p) > maxSystemPrompt {
@@ -106,7 +108,7 @@ func (s agentSettings) thinking() agent.Thinking {
 // framework is what drives runs; nil is the agent's own loop.
 func (s agentSettings) framework() agent.Framework {
 	if s.AgentFramework == "eino" {
-		return eino.Drive
+		return drivenByEino
 	}
 	return nil
 }
