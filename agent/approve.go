@@ -48,7 +48,7 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	}
 	if w.Input != nil && t != nil {
 		if w.Input, err = t.normalise(w.Input, nil); err != nil {
-			return invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
+			return chat.Invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
 		}
 	}
 	if h == nil || !r.cfg.Exclusive {
@@ -96,7 +96,7 @@ func (r *Runs) undecided(ctx context.Context, s chat.Scope, h *handle, w chat.Wi
 	if err != nil { // a toolset of an older version: the run's server has the last word
 		return nil, nil
 	}
-	return r.joined(ctx, set).find(step.ToolName), nil
+	return r.box.joined(ctx, set).find(step.ToolName), nil
 }
 
 // waitsHere is undecided for what a run's own server knows. A call of a run that was taken over is not known until it waits again.

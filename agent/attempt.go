@@ -78,7 +78,7 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 		w.retrievals++
 	}
 	if a.tool.cached {
-		a.key = cacheKey(a.tool.name, string(args), w.desk, version)
+		a.key = w.desk.cacheKey(a.tool.name, string(args), version)
 	}
 	return a
 }

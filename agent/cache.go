@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -33,12 +31,4 @@ func (c *cache[V]) put(key string, v V) {
 		clear(c.kept)
 	}
 	c.kept[key] = v
-}
-
-// cacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date.
-func cacheKey(tool, args string, d *desk, version int64) string {
-	return strings.Join([]string{
-		tool, args, d.scope.User, strings.Join(d.scope.Namespaces, "\x01"), strings.Join(d.only, "\x01"), strconv.FormatInt(version, 10),
-		strconv.Itoa(d.top), strconv.FormatBool(d.rerank),
-	}, "\x00")
 }

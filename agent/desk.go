@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"footnote/agent/ground"
@@ -106,4 +107,12 @@ func ids(docs []corpus.Document) []string {
 		out[i] = doc.ID
 	}
 	return out
+}
+
+// cacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date.
+func (d *desk) cacheKey(tool, args string, version int64) string {
+	return strings.Join([]string{
+		tool, args, d.scope.User, strings.Join(d.scope.Namespaces, "\x01"), strings.Join(d.only, "\x01"), strconv.FormatInt(version, 10),
+		strconv.Itoa(d.top), strconv.FormatBool(d.rerank),
+	}, "\x00")
 }

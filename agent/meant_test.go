@@ -9,7 +9,7 @@ import (
 // Arguments as small models write them, and what the tool gets; what is not plain stays for the schema to refuse.
 func TestArgumentsAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox(Config{})
+	box, err := newToolbox(toolConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (r *Runs) modelOf(c chat.RunConfig) (llm.Model, error) {
 			return m, nil
 		}
 	}
-	return nil, invalid("The model “%s” is not allowed here. Allowed: %s.", text.Shorten(c.Model, 60), strings.Join(r.Models(), ", "))
+	return nil, chat.Invalid("The model “%s” is not allowed here. Allowed: %s.", text.Shorten(c.Model, 60), strings.Join(r.Models(), ", "))
 }
 
 // usesPipeline reports whether a model is below the least that may choose tools by itself. The order is that of the allowed models.

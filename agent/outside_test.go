@@ -155,7 +155,7 @@ func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
 			}
 			continue
 		}
-		set = h.runs.joined(t.Context(), set)
+		set = h.runs.box.joined(t.Context(), set)
 		names := set.names()
 		if names[len(names)-1] != tt.tools || len(set.absent) != tt.absent {
 			t.Errorf("%s %v = %v without %v", tt.set, tt.names, names, set.absent)

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -106,17 +105,6 @@ func toolMessage(nonce, callID string, output any) (llm.Message, error) {
 		return llm.Message{}, fmt.Errorf("encode result: %w", err)
 	}
 	return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fence(nonce, string(body))}, nil
-}
-
-// encode writes JSON without the escapes for HTML, which cost tokens and nobody needs here.
-func encode(v any) (json.RawMessage, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return json.RawMessage(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
 // wishesOf hands on what the asker wants said to the model.

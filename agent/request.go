@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -19,24 +18,20 @@ const (
 	maxTools     = 50
 )
 
-func invalid(format string, args ...any) error {
-	return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf(format, args...)}
-}
-
 // check refuses what can't be worked on, with a sentence for the user, and finds the request's tools.
 func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
 	switch {
 	case req.Message == "":
-		return req, toolset{}, invalid("Type a question first.")
+		return req, toolset{}, chat.Invalid("Type a question first.")
 	case utf8.RuneCountInString(req.Message) > maxQuestion:
-		return req, toolset{}, invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
+		return req, toolset{}, chat.Invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
 	case utf8.RuneCountInString(req.ContextText) > maxContext:
-		return req, toolset{}, invalid("The given context is longer than 200,000 characters. Add it as a document instead and ask about that.")
+		return req, toolset{}, chat.Invalid("The given context is longer than 200,000 characters. Add it as a document instead and ask about that.")
 	case utf8.RuneCountInString(req.AddedContext) > maxContext:
-		return req, toolset{}, invalid("The context is longer than 200,000 characters. Add it as a document instead and ask about that.")
+		return req, toolset{}, chat.Invalid("The context is longer than 200,000 characters. Add it as a document instead and ask about that.")
 	case len(req.DocumentIDs) > maxDocuments:
-		return req, toolset{}, invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
+		return req, toolset{}, chat.Invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
 	}
 	if req.SessionID != "" {
 		if err := chat.CheckSessionID(req.SessionID); err != nil {
@@ -59,10 +54,10 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
 	}
 	req.Thorough = false // the config says it from here on
 	if t := req.Config.Temperature; err == nil && t != nil && *t > set.warm {
-		err = invalid("temperature must be from 0 to %g with the toolset %s.", set.warm, set.name)
+		err = chat.Invalid("temperature must be from 0 to %g with the toolset %s.", set.warm, set.name)
 	}
 	if k := req.Config.RetrievalTopK; err == nil && k != nil && set.mostResults() > 0 && *k > set.mostResults() {
-		err = invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.mostResults(), set.name)
+		err = chat.Invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.mostResults(), set.name)
 	}
 	return req, set, err
 }
@@ -106,7 +101,7 @@ func (r *Runs) toolsOf(req chat.RunRequest) (toolset, error) {
 		set, why = r.box.pick(set, names)
 	}
 	if why != "" {
-		return toolset{}, invalid("%s", why)
+		return toolset{}, chat.Invalid("%s", why)
 	}
 	return set, nil
 }
@@ -117,17 +112,17 @@ func checkConfig(c chat.RunConfig) error {
 		set  *int
 	}{{"max_steps", c.MaxSteps}, {"max_retrieval_calls", c.MaxRetrievalCalls}, {"retrieval_top_k", c.RetrievalTopK}} {
 		if limit.set != nil && (*limit.set < 1 || *limit.set > maxSteps) {
-			return invalid("%s must be from 1 to %d.", limit.name, maxSteps)
+			return chat.Invalid("%s must be from 1 to %d.", limit.name, maxSteps)
 		}
 	}
 	if c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2) {
-		return invalid("temperature must be from 0 to 2.")
+		return chat.Invalid("temperature must be from 0 to 2.")
 	}
-	if why := checkSelection(Selection(c.Selection)); why != "" {
-		return invalid("%s", why)
+	if err := Selection(c.Selection).Check(); err != nil {
+		return err
 	}
 	if len(c.EnabledTools) > maxTools {
-		return invalid("enabled_tools names more than %d tools.", maxTools)
+		return chat.Invalid("enabled_tools names more than %d tools.", maxTools)
 	}
 	return nil
 }

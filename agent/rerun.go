@@ -43,17 +43,17 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 	if err != nil {
 		return run, false, err
 	}
-	t := r.joined(ctx, set).find(steps[at].ToolName)
+	t := r.box.joined(ctx, set).find(steps[at].ToolName)
 	if t == nil || t.ends {
 		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + text.Shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
 	}
 	args, err := t.normalise(input, old.Request.Config.RetrievalTopK)
 	if err != nil {
-		return run, false, invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
+		return run, false, chat.Invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
 	}
 	if t.fails != nil {
 		if err := t.fails(args); err != nil {
-			return run, false, invalid("%s", err.Error())
+			return run, false, chat.Invalid("%s", err.Error())
 		}
 	}
 	req := old.Request

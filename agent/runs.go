@@ -101,17 +101,30 @@ type handle struct {
 	leave   func() // begin nothing any more: another server goes on
 }
 
+// CheckTools reports a toolset or a tool that there is not.
+func (c Config) CheckTools() error {
+	box, err := newToolbox(c.toolConfig())
+	if err != nil {
+		return err
+	}
+	return box.check(c.Toolset, c.Tools)
+}
+
+func (c Config) toolConfig() toolConfig {
+	return toolConfig{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb}
+}
+
 // NewRuns checks the wiring.
 func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
 		return nil, errors.New("agent: Store, Feed, Library and Model are required")
 	}
-	box, err := newToolbox(cfg)
+	box, err := newToolbox(cfg.toolConfig())
 	if err != nil {
 		return nil, err
 	}
 	cfg.Toolset = cmp.Or(cfg.Toolset, DefaultToolset)
-	if err := box.check(cfg); err != nil {
+	if err := box.check(cfg.Toolset, cfg.Tools); err != nil {
 		return nil, err
 	}
 	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())

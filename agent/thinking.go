@@ -1,21 +1,11 @@
 package agent
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"footnote/chat"
 	"footnote/corpus/text"
-)
-
-// Selection says who chooses a run's first tools.
-type Selection string
-
-// The ways to choose. With auto rules choose for simple questions, and what the model chose for a similar question before is used again.
-const (
-	SelectModel Selection = "model"
-	SelectRules Selection = "rules"
-	SelectAuto  Selection = "auto"
 )
 
 // Features are what a run does around its model, by name. Each can be switched off.
@@ -46,27 +36,18 @@ type Thinking struct {
 
 // Check says what is wrong with it.
 func (t Thinking) Check() error {
-	if why := checkSelection(t.Selection); why != "" {
-		return invalid("%s", why)
+	if err := t.Selection.Check(); err != nil {
+		return err
 	}
 	for _, name := range t.Without {
 		if !slices.Contains(Features(), name) {
-			return invalid("There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60), strings.Join(Features(), ", "))
+			return chat.Invalid("There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60), strings.Join(Features(), ", "))
 		}
 	}
 	if t.ContextTokens < 0 {
-		return invalid("The tokens of a context can't be negative.")
+		return chat.Invalid("The tokens of a context can't be negative.")
 	}
 	return nil
-}
-
-func checkSelection(s Selection) string {
-	switch s {
-	case "", SelectModel, SelectRules, SelectAuto:
-		return ""
-	default:
-		return fmt.Sprintf("selection must be model, rules or auto, not “%s”.", text.Shorten(string(s), 60))
-	}
 }
 
 // thinks reports whether a feature is on.

@@ -9,6 +9,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/mcp"
+	"footnote/web"
 )
 
 // DefaultToolset is the one that a request without a toolset gets.
@@ -44,8 +45,15 @@ type toolbox struct {
 	mcp    *mcp.Client
 }
 
+// toolConfig is what tools need beside the documents.
+type toolConfig struct {
+	Web        *web.Web    // nil: there is no web_search
+	MCP        *mcp.Client // nil: there are no tools of other servers
+	ApproveWeb bool        // a person allows each search of the web
+}
+
 // newToolbox builds every toolset. This is the one table of defaults.
-func newToolbox(cfg Config) (toolbox, error) {
+func newToolbox(cfg toolConfig) (toolbox, error) {
 	box := toolbox{sets: map[string]toolset{}, mcp: cfg.MCP}
 	built := map[string]*tool{}
 	builders := []func() (*tool, error){
@@ -105,23 +113,14 @@ func (b toolbox) set(name string) (toolset, string) {
 	return toolset{}, "There is no toolset “" + text.Shorten(name, 60) + "”. There are: " + strings.Join(slices.Sorted(maps.Keys(b.sets)), ", ") + "."
 }
 
-// CheckTools reports a toolset or a tool that there is not.
-func (c Config) CheckTools() error {
-	box, err := newToolbox(c)
-	if err != nil {
-		return err
-	}
-	return box.check(c)
-}
-
-// check names the setting that is wrong.
-func (b toolbox) check(cfg Config) error {
-	set, why := b.set(cmp.Or(cfg.Toolset, DefaultToolset))
+// check names the setting that is wrong: the toolset's name, or the tools instead of its own.
+func (b toolbox) check(name string, tools []string) error {
+	set, why := b.set(cmp.Or(name, DefaultToolset))
 	if why != "" {
-		return invalid("agent.toolset: %s", why)
+		return chat.Invalid("agent.toolset: %s", why)
 	}
-	if _, why = b.pick(set, cfg.Tools); why != "" {
-		return invalid("agent.tools: %s", why)
+	if _, why = b.pick(set, tools); why != "" {
+		return chat.Invalid("agent.tools: %s", why)
 	}
 	return nil
 }
@@ -162,6 +161,12 @@ func (s toolset) find(name string) *tool {
 		}
 	}
 	return nil
+}
+
+// acts reports whether a call of a tool may change something elsewhere.
+func (s toolset) acts(name string) bool {
+	t := s.find(name)
+	return t != nil && t.acts
 }
 
 func (s toolset) names() []string {

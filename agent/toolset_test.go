@@ -18,7 +18,7 @@ import (
 
 func TestTheTableOfToolsets(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox(Config{})
+	box, err := newToolbox(toolConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 
 func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox(Config{})
+	box, err := newToolbox(toolConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

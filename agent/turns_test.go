@@ -48,7 +48,7 @@ func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 
 func TestTheLimitOfQuestionsByToolset(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox(Config{})
+	box, err := newToolbox(toolConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

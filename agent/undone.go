@@ -52,7 +52,7 @@ func (w *work) objected(s chat.Step) {
 	}
 	for _, why := range []objection{denied, unfit, unheard, hurried} {
 		if s.Status == why.status && s.Summary == why.summary {
-			w.undone = append(w.undone, undone{s.Message, why, w.acts(s.ToolName)})
+			w.undone = append(w.undone, undone{s.Message, why, w.set.acts(s.ToolName)})
 		}
 	}
 }

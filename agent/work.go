@@ -214,7 +214,7 @@ func (w *work) begin(ctx context.Context) error {
 
 // prepare reads what the run needs to know before its first turn.
 func (w *work) prepare(ctx context.Context) (err error) {
-	w.set = w.joined(ctx, w.set)
+	w.set = w.box.joined(ctx, w.set)
 	if w.past, err = w.recollect(ctx); err != nil {
 		if ctx.Err() != nil || chat.CodeOf(err) == chat.CodeNotFound {
 			return err
@@ -259,7 +259,7 @@ func (w *work) searchable(ctx context.Context) (int, error) {
 	if n := len(w.desk.only); n > 0 {
 		return n, nil
 	}
-	key := cacheKey("count", "", w.desk, version)
+	key := w.desk.cacheKey("count", "", version)
 	if n, ok := w.counts.get(key); ok {
 		return n, nil
 	}

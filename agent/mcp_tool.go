@@ -36,19 +36,19 @@ func (o outsideOutput) clip(limit int) any {
 	return o
 }
 
-// joined returns the run's tools with those of other servers: all of them for a toolset that is open to them, else those that were named.
-func (r *Runs) joined(ctx context.Context, s toolset) toolset {
-	if r.cfg.MCP == nil || !s.open && len(s.outside) == 0 {
+// joined returns a set with the tools of other servers: all of them for a set that is open to them, else those that were named.
+func (b toolbox) joined(ctx context.Context, s toolset) toolset {
+	if b.mcp == nil || !s.open && len(s.outside) == 0 {
 		return s
 	}
 	patience, cancel := context.WithTimeout(ctx, outsideWait)
 	defer cancel()
-	r.cfg.MCP.Settled(patience)
+	b.mcp.Settled(patience)
 	s.tools, s.absent = slices.Clone(s.tools), slices.Clone(s.absent)
-	there := r.cfg.MCP.Tools()
+	there := b.mcp.Tools()
 	for _, t := range there {
 		if s.open || slices.Contains(s.outside, t.Name) {
-			s.tools = append(s.tools, outsideTool(r.cfg.MCP, t))
+			s.tools = append(s.tools, outsideTool(b.mcp, t))
 		}
 	}
 	for _, name := range s.outside {
@@ -80,12 +80,6 @@ func outsideTool(client *mcp.Client, t *mcp.Tool) *tool {
 			}, nil
 		},
 	}
-}
-
-// acts reports whether a call of a tool may change something elsewhere.
-func (w *work) acts(name string) bool {
-	t := w.set.find(name)
-	return t != nil && t.acts
 }
 
 // resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass: its server checks
