@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/english"
@@ -35,7 +36,7 @@ const (
 // attempt is one call on its way.
 type attempt struct {
 	call   llm.Call
-	tool   *tool
+	tool   *tools.Tool
 	args   json.RawMessage
 	key    string // of the cache; empty for a tool that is not cached
 	step   chat.Step
@@ -49,7 +50,7 @@ type attempt struct {
 
 // outcome is what became of a call that ran.
 type outcome struct {
-	result result
+	result tools.Result
 	err    error
 	took   time.Duration
 	cached bool
@@ -63,7 +64,7 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 	if r.finish == llm.FinishLength {
 		return w.cutShort(ctx, r)
 	}
-	version, err := w.cfg.Library.KnownVersion(ctx, w.desk.scope) // it was asked for when the run began
+	version, err := w.cfg.Library.KnownVersion(ctx, w.desk.Scope) // it was asked for when the run began
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
@@ -76,7 +77,7 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 	said, stored := w.writer.Reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
-		thought = strings.TrimSpace(cutText(cmp.Or(r.reasoning, r.text), 4000))
+		thought = strings.TrimSpace(tools.CutText(cmp.Or(r.reasoning, r.text), 4000))
 	}
 	var parent *chat.Step
 	if len(r.calls) > 1 {
@@ -104,14 +105,14 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 	callCtx, cancel := w.callContext(ctx)
 	defer cancel()
 	for _, a := range attempts {
-		if a.status == "" && a.tool.approve {
+		if a.status == "" && a.tool.Approve {
 			queue = append(queue, w.track(w.ask(a)))
 		} else if a.status == "" {
 			queue = append(queue, w.track(a.step))
 			if queue, err = w.tick(queue, a, chat.StatusRunning); err != nil {
 				return err
 			}
-			if a.tool.acts {
+			if a.tool.HasEffects {
 				if err := w.emit(ctx, queue...); err != nil {
 					return err
 				}
@@ -226,7 +227,7 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
-				w.cfg.Log.ErrorContext(ctx, "tool panicked", "run", w.run.ID, "tool", a.tool.name, "panic", p, "stack", string(debug.Stack()))
+				w.cfg.Log.ErrorContext(ctx, "tool panicked", "run", w.run.ID, "tool", a.tool.Name, "panic", p, "stack", string(debug.Stack()))
 				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Go on without it."}}
 			}
 			o.took = time.Since(a.begin)
@@ -237,16 +238,16 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 				return nil
 			}
 		}
-		limit := cmp.Or(a.tool.timeout, w.cfg.ToolTimeout)
+		limit := cmp.Or(a.tool.Timeout, w.cfg.ToolTimeout)
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		o.result, o.err = a.tool.do(limited, w.desk, a.args)
+		o.result, o.err = a.tool.Run(limited, w.desk, a.args)
 		switch {
 		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
 			o.err = errAnswerNow
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", limit.Seconds()), Err: o.err}
-		case o.err == nil && o.result.refused == "" && !o.result.passing && a.key != "":
+		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
 			w.cache.put(a.key, o.result)
 		}
 		return nil
@@ -268,34 +269,34 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
 		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageFor(w.run.User, o.err), Retryable: true}
 		w.noteFailed(a.tool, step)
-	case o.result.refused != "":
-		step.Status, output = chat.StatusError, a.failure(o.result.refused)
-		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.refused, 300), Retryable: true}
+	case o.result.Refused != "":
+		step.Status, output = chat.StatusError, a.failure(o.result.Refused)
+		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.Refused, 300), Retryable: true}
 	default:
-		step.Status, output = chat.StatusComplete, o.result.output(w.desk.sources.Number)
+		step.Status, output = chat.StatusComplete, o.result.Output(w.desk.Sources.Number)
 		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again
-		step.Message, step.Summary = o.result.message, o.result.summary
-		if o.result.details != nil {
-			step.Details = o.result.details
+		step.Message, step.Summary = o.result.Message, o.result.Summary
+		if o.result.Details != nil {
+			step.Details = o.result.Details
 		}
-		if o.result.effect != nil {
-			o.result.effect(w.desk)
+		if o.result.Effect != nil {
+			o.result.Effect(w.desk)
 		}
-		w.enough = w.enough || a.tool.enough
+		w.enough = w.enough || a.tool.AnswersNext
 	}
 	step.ToolStatus = step.Status
-	whole, err := encode(output)
+	whole, err := tools.Encode(output)
 	if err != nil {
 		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
-	if a.returns(step.Status) {
+	if a.tool != nil && a.tool.Tells(step.Status) {
 		w.bare = true
-		w.evidence.Results.Keep(a.tool.name, a.tool.verbatim, a.args, whole, step.Message)
+		w.evidence.Results.Keep(a.tool.Name, a.tool.Verbatim, a.args, whole, step.Message)
 	}
-	if utf8.RuneCount(whole) > maxOutput {
+	if utf8.RuneCount(whole) > tools.MaxOutput {
 		step.Truncated, step.Full = true, whole
-		if step.ToolOutput, err = clip(output, whole); err != nil {
+		if step.ToolOutput, err = tools.Clip(output, whole); err != nil {
 			return step, llm.Message{}, fmt.Errorf("clip output of %s: %w", step.ToolName, err)
 		}
 	}
@@ -303,22 +304,14 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	return step, message, err
 }
 
-// returns reports whether the output of a call that ended is something to speak of without a passage: a result, or what another server says
-// of its failure.
-func (a *attempt) returns(status chat.Status) bool { return a.tool != nil && a.tool.returns(status) }
-
-func (t *tool) returns(status chat.Status) bool {
-	return t.bare && status == chat.StatusComplete || t.verbatim && status == chat.StatusError
-}
-
 // failure is what a call without a result comes to, in the form its tool has agreed.
 func (a *attempt) failure(text string) map[string]any {
 	told := map[string]any{"error": text}
-	if a.tool != nil && a.tool.echo != "" {
+	if a.tool != nil && a.tool.EchoedArg != "" {
 		var in map[string]any
 		_ = json.Unmarshal(a.call.Arguments, &in) // malformed arguments have nothing to echo
-		said, _ := in[a.tool.echo].(string)
-		told[a.tool.echo] = said
+		said, _ := in[a.tool.EchoedArg].(string)
+		told[a.tool.EchoedArg] = said
 	}
 	return told
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -22,9 +23,9 @@ func (w *work) offerAdded() error {
 	if w.givenText() || len(paragraphs) == 0 {
 		return nil
 	}
-	out := readDocumentOutput{DocID: addedDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1}
+	out := tools.ReadDocumentOutput{DocID: addedDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1}
 	for _, p := range paragraphs {
-		out.Passages = append(out.Passages, shown{Text: p})
+		out.Passages = append(out.Passages, tools.ShownPassage{Text: p})
 	}
 	result, err := toolMessage(w.nonce, addedDocument, out)
 	if err != nil {

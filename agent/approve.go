@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
@@ -14,7 +15,7 @@ import (
 
 // asking is a call that waits for a person's word.
 type asking struct {
-	tool    *tool
+	tool    *tools.Tool
 	decided bool
 	answer  chan verdict // holds one
 }
@@ -47,8 +48,8 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		return err
 	}
 	if w.Input != nil && t != nil {
-		if w.Input, err = t.normalise(w.Input, nil); err != nil {
-			return chat.Invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
+		if w.Input, err = t.Normalise(w.Input, nil); err != nil {
+			return chat.Invalid("%s does not take this input: %s", t.Name, text.Shorten(err.Error(), 400)+".")
 		}
 	}
 	if h == nil || !r.cfg.Exclusive {
@@ -67,7 +68,7 @@ func decidedAlready() error {
 }
 
 // undecided fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such tool at the moment.
-func (r *Runs) undecided(ctx context.Context, s chat.Scope, h *handle, w chat.Wish) (*tool, error) {
+func (r *Runs) undecided(ctx context.Context, s chat.Scope, h *handle, w chat.Wish) (*tools.Tool, error) {
 	if h != nil {
 		if t, known, err := r.waitsHere(h, w.CallID); known || err != nil {
 			return t, err
@@ -96,11 +97,11 @@ func (r *Runs) undecided(ctx context.Context, s chat.Scope, h *handle, w chat.Wi
 	if err != nil { // a toolset of an older version: the run's server has the last word
 		return nil, nil
 	}
-	return r.box.joined(ctx, set).find(step.ToolName), nil
+	return r.box.WithMCPTools(ctx, set).Find(step.ToolName), nil
 }
 
 // waitsHere is undecided for what a run's own server knows. A call of a run that was taken over is not known until it waits again.
-func (r *Runs) waitsHere(h *handle, callID string) (t *tool, known bool, err error) {
+func (r *Runs) waitsHere(h *handle, callID string) (t *tools.Tool, known bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a, known := h.asked[callID]
@@ -192,7 +193,7 @@ func (w *work) hear(ctx context.Context, a *attempt, late <-chan time.Time) (ver
 			object(denied)
 		} else if v.input != nil { // another server may have another version of the tool
 			var err error
-			if v.input, err = a.tool.normalise(v.input, nil); err != nil {
+			if v.input, err = a.tool.Normalise(v.input, nil); err != nil {
 				object(unfit)
 			}
 		}
@@ -219,7 +220,7 @@ func (w *work) admit(a *attempt, v verdict) {
 	if v.input != nil && string(v.input) != string(a.args) {
 		a.step.Details["proposed"] = a.args
 		a.args, a.step.ToolInput, a.edited = v.input, v.input, true
-		a.step.Message = a.tool.doing(w.desk, a.args)
+		a.step.Message = a.tool.Describe(w.desk, a.args)
 	}
 }
 
@@ -228,8 +229,8 @@ func (a *attempt) withNote(output any) any {
 	if !a.edited {
 		return output
 	}
-	if m, ok := output.(forModel); ok {
-		output = m.forModel()
+	if m, ok := output.(tools.ModelView); ok {
+		output = m.ForModel()
 	}
 	return map[string]any{"note": fmt.Sprintf("The user changed the input of this call to %s", a.args), "result": output}
 }
@@ -239,11 +240,11 @@ func (w *work) resumePending(ctx context.Context, waiting []*chat.Step) error {
 	var attempts []*attempt
 	for _, s := range waiting {
 		a := &attempt{step: *s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput}, ended: make(chan outcome, 1)}
-		if a.tool = w.set.find(s.ToolName); a.tool == nil {
+		if a.tool = w.set.Find(s.ToolName); a.tool == nil {
 			a.asking = &asking{}
 			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
-			a.step.Acts = a.tool.acts
+			a.step.Acts = a.tool.HasEffects
 			if err := w.emit(ctx, w.track(w.ask(a))); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
@@ -35,7 +36,7 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 	call := r.calls[place]
 	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
 	call.Name = strings.TrimSpace(call.Name)
-	if name := llm.ToolNamed(call.Name, w.set.names()); name != "" {
+	if name := llm.ToolNamed(call.Name, w.set.Names()); name != "" {
 		call.Name = name
 	}
 	a := &attempt{call: call, ended: make(chan outcome, 1)}
@@ -46,39 +47,39 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 	if a.call.ID == "" {
 		a.call.ID = a.step.CallID
 	}
-	if a.tool = w.set.find(call.Name); a.tool == nil {
-		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(w.set.names(), ", ")), nil)
+	if a.tool = w.set.Find(call.Name); a.tool == nil {
+		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(w.set.Names(), ", ")), nil)
 	}
-	a.step.ActionType, a.step.Acts = a.tool.action, a.tool.acts
+	a.step.ActionType, a.step.Acts = a.tool.Action, a.tool.HasEffects
 	if call.Malformed != "" {
-		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(call.Malformed, 800), a.tool.spec.Schema)
+		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(call.Malformed, 800), a.tool.Spec.Schema)
 	}
-	args, err := a.tool.normalise(a.tool.meant(call.Arguments), w.run.Request.Config.RetrievalTopK)
+	args, err := a.tool.Normalise(a.tool.CoerceArgs(call.Arguments), w.run.Request.Config.RetrievalTopK)
 	if err != nil {
-		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(err.Error(), 800), a.tool.spec.Schema)
+		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(err.Error(), 800), a.tool.Spec.Schema)
 	}
 	a.args, a.step.ToolInput = args, args
-	a.step.Message = a.tool.doing(w.desk, args)
-	same := a.tool.name + string(args)
+	a.step.Message = a.tool.Describe(w.desk, args)
+	same := a.tool.Name + string(args)
 	w.calls[same]++
 	switch {
-	case a.tool.ends && len(r.calls) > 1:
-		return a.refuse(chat.StatusSkipped, "Call "+a.tool.name+" alone, when you have seen the results of all other calls.", nil)
-	case w.calls[same] > maxSame && !a.tool.onward:
+	case a.tool.EndsRun && len(r.calls) > 1:
+		return a.refuse(chat.StatusSkipped, "Call "+a.tool.Name+" alone, when you have seen the results of all other calls.", nil)
+	case w.calls[same] > maxSame && !a.tool.Continues:
 		return a.refuse(chat.StatusSkipped, "You have made this very call twice already and have its result. Try something else, or answer.", nil)
 	case place >= maxCalls:
 		return a.refuse(chat.StatusSkipped, fmt.Sprintf("Only %d calls of one turn run. Make this one in the next turn.", maxCalls), nil)
-	case a.tool.retrieval && w.retrievals >= w.budget.RetrievalCalls:
+	case a.tool.Retrieval && w.retrievals >= w.budget.RetrievalCalls:
 		if w.stop == "" {
 			w.stop = chat.StopMaxRetrievalCalls
 		}
 		return a.refuse(chat.StatusSkipped, "All calls that search or read are used up. Answer now from what you have.", nil)
 	}
-	if a.tool.retrieval {
+	if a.tool.Retrieval {
 		w.retrievals++
 	}
-	if a.tool.cached {
-		a.key = w.desk.cacheKey(a.tool.name, string(args), version)
+	if a.tool.Cached {
+		a.key = w.desk.CacheKey(a.tool.Name, string(args), version)
 	}
 	return a
 }
@@ -104,13 +105,13 @@ func (a *attempt) refuse(status chat.Status, why string, schema json.RawMessage)
 // preview is what a model passed, as an object, whatever it was.
 func preview(args json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
-	if len(args) <= maxOutput && json.Unmarshal(args, &object) == nil && object != nil {
+	if len(args) <= tools.MaxOutput && json.Unmarshal(args, &object) == nil && object != nil {
 		return args
 	}
 	if len(args) == 0 {
 		return json.RawMessage(`{}`)
 	}
-	b, err := json.Marshal(map[string]string{"arguments": cutText(string(args), 800)})
+	b, err := json.Marshal(map[string]string{"arguments": tools.CutText(string(args), 800)})
 	if err != nil {
 		return json.RawMessage(`{}`)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm/scripted"
@@ -34,7 +35,7 @@ func BenchmarkRunsAtOnce(b *testing.B) {
 // BenchmarkRunNothingStored is the agent's own share: the same run with a log that forgets.
 func BenchmarkRunNothingStored(b *testing.B) {
 	h := benchHouse(b)
-	set := h.runs.box.sets[DefaultToolset]
+	set := h.runs.box.Toolsets[tools.DefaultToolset]
 	b.ReportAllocs()
 	for b.Loop() {
 		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, set, b.Context())
@@ -89,4 +90,4 @@ func (h benched) one(b *testing.B) {
 	}
 }
 
-var _ Library = (*corpus.Library)(nil)
+var _ tools.Library = (*corpus.Library)(nil)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm/scripted"
@@ -30,7 +31,7 @@ func TestBookContentIsText(t *testing.T) {
 	}
 	var out struct {
 		Text    string
-		Results []documentationChunk
+		Results []tools.DocumentationChunk
 	}
 	if err := json.Unmarshal(got.step("retrieve_book_content").ToolOutput, &out); err != nil || out.Text == "" || len(out.Results) == 0 {
 		t.Errorf("the step's output has the text %q and %d results (%v)", out.Text, len(out.Results), err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"footnote/agent/question"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
@@ -32,7 +33,7 @@ type choice struct {
 // lead begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a step; then the model writes
 // the answer. It does nothing when the model is to choose.
 func (w *work) lead(ctx context.Context) error {
-	if w.givenText() || w.turns > 0 || w.retrievals > 0 && w.selection() != SelectRules {
+	if w.givenText() || w.turns > 0 || w.retrievals > 0 && w.selection() != tools.SelectRules {
 		return nil
 	}
 	begun := time.Now()
@@ -58,11 +59,11 @@ func (w *work) lead(ctx context.Context) error {
 // carryOut makes the calls of a choice.
 func (w *work) carryOut(ctx context.Context, c choice) error {
 	if c.only != "" {
-		all := w.desk.only
-		w.desk.only = []string{c.only}
-		defer func() { w.desk.only = all }()
+		all := w.desk.DocumentIDs
+		w.desk.DocumentIDs = []string{c.only}
+		defer func() { w.desk.DocumentIDs = all }()
 	}
-	if _, _, _, searches := w.desk.sources.Readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
+	if _, _, _, searches := w.desk.Sources.Readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
 		if err := w.make(ctx, c.opening, c.why); err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ const mostRead = 2
 // readBest reads the best of the documents that were found.
 func (w *work) readBest(ctx context.Context) error {
 	var calls []llm.Call
-	for _, id := range w.desk.sources.Unread(min(mostRead, w.budget.RetrievalCalls-w.retrievals)) {
+	for _, id := range w.desk.Sources.Unread(min(mostRead, w.budget.RetrievalCalls-w.retrievals)) {
 		if call, ok := w.reading(id, w.run.Request.Message, len(calls)); ok {
 			calls = append(calls, call)
 		}
@@ -121,10 +122,10 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 			return c, ok, err
 		}
 	}
-	if selection == SelectModel {
+	if selection == tools.SelectModel {
 		return choice{}, false, nil
 	}
-	if selection == SelectAuto && w.thinks(featureDecisions) {
+	if selection == tools.SelectAuto && w.thinks(featureDecisions) {
 		if calls, ok := w.decided(); ok {
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
@@ -134,7 +135,7 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 		}
 	}
 	c, ok = w.byRules()
-	if ok && selection == SelectAuto && c.confidence < sureEnough {
+	if ok && selection == tools.SelectAuto && c.confidence < sureEnough {
 		return choice{
 			by: "model", confidence: c.confidence, message: "Left the choice to the model",
 			why: fmt.Sprintf("Rules would choose %s, and are not sure enough of it: %.2f, where %.2f is needed.", strings.Join(namesOf(c.opening), ", "), c.confidence, sureEnough),
@@ -175,13 +176,13 @@ func (w *work) byRules() (choice, bool) {
 	if w.asked.Complexity != "simple" {
 		c.confidence = min(c.confidence, 0.5)
 	}
-	tool := w.set.searcher()
+	tool := w.set.SearchTool()
 	if tool == nil {
 		return choice{}, false
 	}
-	call, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 0)
+	call, ok := w.call(tool.Name, map[string]any{"query": w.searchWords()}, 0)
 	c.opening, c.read = []llm.Call{call}, w.reader() != nil
-	c.message = "Chose " + tool.name + " by rules"
+	c.message = "Chose " + tool.Name + " by rules"
 	if c.why = "Search, read the best, answer."; w.asked.Complexity != "" {
 		c.why = fmt.Sprintf("A %s question of the kind “%s”: search, read the best, answer.", w.asked.Complexity, strings.ReplaceAll(string(w.asked.Type), "_", " "))
 	}
@@ -203,9 +204,9 @@ func (w *work) searchWords() string {
 }
 
 // reader is the tool of the set that reads a document; nil if it has none.
-func (w *work) reader() *tool {
-	for _, name := range w.set.having([]string{"read_document"}) {
-		return w.set.find(name)
+func (w *work) reader() *tools.Tool {
+	for _, name := range w.set.Available([]string{"read_document"}) {
+		return w.set.Find(name)
 	}
 	return nil
 }
@@ -215,12 +216,12 @@ func (w *work) reading(id, focus string, place int) (llm.Call, bool) {
 	if t == nil {
 		return llm.Call{}, false
 	}
-	return w.call(t.name, map[string]any{"doc_id": id, "focus_query": text.Shorten(focus, 1000)}, place)
+	return w.call(t.Name, map[string]any{"doc_id": id, "focus_query": text.Shorten(focus, 1000)}, place)
 }
 
 // call makes a call of the program's own. ok is false when the run has no such tool.
 func (w *work) call(name string, args map[string]any, place int) (llm.Call, bool) {
-	if w.set.find(name) == nil {
+	if w.set.Find(name) == nil {
 		return llm.Call{}, false
 	}
 	raw, err := json.Marshal(args)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"footnote/agent/ground"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -124,11 +125,11 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 		turns          int
 	}{
 		{"the model by default", simple, Thinking{}, "", "", 2},
-		{"rules by the settings", complicated, Thinking{Selection: SelectRules}, "", "rules", 1},
+		{"rules by the settings", complicated, Thinking{Selection: tools.SelectRules}, "", "rules", 1},
 		{"rules by the request", complicated, Thinking{}, "rules", "rules", 1},
-		{"auto, simple", simple, Thinking{Selection: SelectAuto}, "", "rules", 1},
-		{"auto, not simple", complicated, Thinking{Selection: SelectAuto}, "", "model", 2},
-		{"the request wins", simple, Thinking{Selection: SelectRules}, "model", "", 2},
+		{"auto, simple", simple, Thinking{Selection: tools.SelectAuto}, "", "rules", 1},
+		{"auto, not simple", complicated, Thinking{Selection: tools.SelectAuto}, "", "model", 2},
+		{"the request wins", simple, Thinking{Selection: tools.SelectRules}, "model", "", 2},
 		{"the agent is off", complicated, Thinking{Pipeline: true}, "model", "pipeline", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,10 +176,10 @@ func TestEarlyStopSparesTheReading(t *testing.T) {
 		h.hire(scripted.New(says(goodAnswer)), thinking(set))
 		return h.answer(asks("Is every employee entitled to paid holiday?"))
 	}
-	if got := ask(Thinking{Selection: SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
+	if got := ask(Thinking{Selection: tools.SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
 		t.Errorf("tools %q:%s", got.tools(), dump(got.log))
 	}
-	if got := ask(Thinking{Selection: SelectRules, Without: []string{featureEarlyStop}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
+	if got := ask(Thinking{Selection: tools.SelectRules, Without: []string{featureEarlyStop}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
 		t.Errorf("without it: tools %q", got.tools())
 	}
 }
@@ -191,7 +192,7 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, thinking(Thinking{Selection: SelectAuto}))
+	h := newHouse(t, model, thinking(Thinking{Selection: tools.SelectAuto}))
 	h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 	if n := len(model.Requests()); n != 2 {
 		t.Fatalf("%d turns", n)
@@ -239,7 +240,7 @@ func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 			}
 			return says(goodAnswer)
 		})
-		h := newHouse(t, model, thinking(Thinking{Selection: SelectAuto}))
+		h := newHouse(t, model, thinking(Thinking{Selection: tools.SelectAuto}))
 		h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 		got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 		got.answer()

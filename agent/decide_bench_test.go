@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"footnote/agent/question"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
@@ -40,7 +41,7 @@ func BenchmarkRulesDecide(b *testing.B) {
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
 		q := askedToDecide[i%len(askedToDecide)]
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}}}, h.runs.box.sets[DefaultToolset], b.Context())
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}}}, h.runs.box.Toolsets[tools.DefaultToolset], b.Context())
 		begun := time.Now()
 		w.asked = question.Analyse(q, false)
 		if _, _, err := w.choose(b.Context()); err != nil {
@@ -89,7 +90,7 @@ func BenchmarkOfflineDecides(b *testing.B) {
 	var chose, answered []time.Duration
 	h.hire(timed{offline.New(), &chose, &answered})
 	for i := 0; b.Loop(); i++ {
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]}}, h.runs.box.sets[DefaultToolset], b.Context())
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]}}, h.runs.box.Toolsets[tools.DefaultToolset], b.Context())
 		w.store = func(context.Context, ...chat.Payload) error { return nil }
 		if _, err := w.do(b.Context(), nil); err != nil {
 			b.Fatal(err)
@@ -113,7 +114,7 @@ func BenchmarkStepOverhead(b *testing.B) {
 
 // slow is a library whose searches take a while.
 type slow struct {
-	Library
+	tools.Library
 	each time.Duration
 	most *atomic.Int64 // the longest search so far, in nanoseconds
 }
@@ -136,7 +137,7 @@ func BenchmarkParallelTools(b *testing.B) {
 	h.hire(scripted.New(), func(c *Config) { c.Library = slow{c.Library, each, &slowest} })
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, h.runs.box.sets[DefaultToolset], b.Context())
+		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, h.runs.box.Toolsets[tools.DefaultToolset], b.Context())
 		w.store = func(context.Context, ...chat.Payload) error { return nil }
 		if err := w.prepare(b.Context()); err != nil {
 			b.Fatal(err)

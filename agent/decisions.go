@@ -31,7 +31,7 @@ func (w *work) decisionKey() string {
 		return ""
 	}
 	return strings.Join([]string{
-		w.run.User, w.set.name, strings.Join(w.set.names(), " "), strings.Join(w.desk.scope.Namespaces, "\x01"), strings.Join(w.desk.only, "\x01"), key,
+		w.run.User, w.set.Name, strings.Join(w.set.Names(), " "), strings.Join(w.desk.Scope.Namespaces, "\x01"), strings.Join(w.desk.DocumentIDs, "\x01"), key,
 	}, "\x00")
 }
 

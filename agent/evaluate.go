@@ -62,7 +62,7 @@ func (w *work) calculated(said string) bool {
 // restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show no passages: at least one
 // of its sentences does, or none states anything and the documents were looked into.
 func (w *work) restsOnTools(markdown string) bool {
-	if !w.bare || !w.desk.sources.IsEmpty() && w.asked.Type != question.Metadata {
+	if !w.bare || !w.desk.Sources.IsEmpty() && w.asked.Type != question.Metadata {
 		return false
 	}
 	said := w.evidence.FactualClaims(markdown)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -14,15 +15,15 @@ func (w *work) finished(r reply) (answer string, args json.RawMessage, ok bool) 
 	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
 		return "", nil, false
 	}
-	t := w.set.find(llm.ToolNamed(r.calls[0].Name, w.set.names()))
-	if t == nil || !t.ends {
+	t := w.set.Find(llm.ToolNamed(r.calls[0].Name, w.set.Names()))
+	if t == nil || !t.EndsRun {
 		return "", nil, false
 	}
-	args, err := t.normalise(t.meant(r.calls[0].Arguments), nil)
+	args, err := t.Normalise(t.CoerceArgs(r.calls[0].Arguments), nil)
 	if err != nil {
 		return "", nil, false
 	}
-	answer, ok = answerIn(args)
+	answer, ok = tools.AnswerOf(args)
 	return answer, args, ok
 }
 

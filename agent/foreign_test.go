@@ -49,7 +49,7 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 	unknown := strings.NewReplacer("ID", chat.NewID(), "PASSAGE", strings.Repeat("x", len(passage)), "FILE", "Zyzzyv.md", "TITLE", "Zyzzyv ledger", "WORD", "zyzzyv")
 	read := call("read_document", `{"doc_id":"Survey.md"}`)
 	for _, tt := range []struct {
-		toolset, tool, args string
+		Set, tool, args string
 	}{
 		{"cursor", "search_documents", `{"query":"WORD marsupial coins"}`},
 		{"cursor", "read_document", `{"doc_id":"ID"}`},
@@ -80,11 +80,11 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 		t.Run(tt.tool+" "+tt.args, func(t *testing.T) {
 			told := func(who *strings.Replacer, only ...string) string {
 				cs := []llm.Call{call(tt.tool, who.Replace(tt.args))}
-				if tt.toolset == "cursor" {
+				if tt.Set == "cursor" {
 					cs = append([]llm.Call{read}, cs...)
 				}
 				req := asks("What is known of it?")
-				req.Toolset, req.DocumentIDs = tt.toolset, only
+				req.Toolset, req.DocumentIDs = tt.Set, only
 				steps := h.used(unplanned(req), cs...)
 				s := steps[len(steps)-1]
 				if s.ToolName != tt.tool {

@@ -102,9 +102,9 @@ func (w *work) gather(ctx context.Context) error {
 // gathered puts what all calls found in one order by a closer look at each passage.
 func (w *work) gathered(most int) []corpus.Result {
 	var hits []corpus.Result
-	for _, s := range w.desk.sources.All() {
-		hit := w.desk.sources.HitOf(s)
-		hit.Score, hit.Cosine = w.desk.sources.ScoreOf(s.Passage.ID), nil
+	for _, s := range w.desk.Sources.All() {
+		hit := w.desk.Sources.HitOf(s)
+		hit.Score, hit.Cosine = w.desk.Sources.ScoreOf(s.Passage.ID), nil
 		hits = append(hits, hit)
 	}
 	hits = corpus.Rerank(w.run.Request.Message, hits)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"footnote/agent/ground"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
@@ -16,7 +17,7 @@ import (
 )
 
 // searchless is a library whose search fails.
-type searchless struct{ Library }
+type searchless struct{ tools.Library }
 
 func (searchless) Search(context.Context, chat.Scope, corpus.Query) (corpus.Results, error) {
 	return corpus.Results{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The index does not answer."}

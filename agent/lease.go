@@ -145,7 +145,7 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 		}
 		set, err := r.toolsOf(run.Request)
 		if err != nil { // a toolset of an older version: the default serves
-			set = r.box.sets[r.cfg.Toolset]
+			set = r.box.Toolsets[r.cfg.Toolset]
 		}
 		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", run.ID, "events", len(log))
 		r.launch(context.WithoutCancel(ctx), run, set, log)

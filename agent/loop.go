@@ -6,6 +6,7 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -94,7 +95,7 @@ func (w *work) observe(ctx context.Context, r reply) error {
 	if err := w.refine(ctx); err != nil {
 		return err
 	}
-	if w.selection() != SelectAuto || w.enough {
+	if w.selection() != tools.SelectAuto || w.enough {
 		return nil
 	}
 	_, err := w.stopEarly(ctx)
@@ -160,7 +161,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 		}
 		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if w.direct && w.stop == "" && w.selection() != SelectRules && (ground.IsRefusal(text) || len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) && !w.restsOnTools(text)) {
+	if w.direct && w.stop == "" && w.selection() != tools.SelectRules && (ground.IsRefusal(text) || len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) && !w.restsOnTools(text)) {
 		w.direct, w.enough = false, false
 		step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
@@ -181,18 +182,18 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 	if !w.needsFootnotes() || w.restsOnTools(text) {
 		return false, nil
 	}
-	_, _, _, searches := w.desk.sources.Readings()
+	_, _, _, searches := w.desk.Sources.Readings()
 	switch {
 	case w.onlyUndone():
 		return false, w.sayUndone(ctx)
-	case !w.desk.sources.IsEmpty():
+	case !w.desk.Sources.IsEmpty():
 		if w.nudged[nudgeCite] {
 			return false, w.settle(ctx, text)
 		}
 		return true, w.nudge(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
-	case w.set.searcher() == nil && w.stop == "" && !w.nudged[nudgeTools]:
+	case w.set.SearchTool() == nil && w.stop == "" && !w.nudged[nudgeTools]:
 		return true, w.nudge(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
-	case w.set.searcher() != nil && searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:
+	case w.set.SearchTool() != nil && searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:
 		return true, w.nudge(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
 	case searches == 0 && w.saidBefore(text):
 		return false, nil // it answered from the conversation
@@ -202,7 +203,7 @@ func (w *work) review(ctx context.Context, r reply, text string) (again bool, er
 				w.aside = nil
 				return rescued, err
 			}
-			if w.set.searcher() == nil && len(w.evidence.FactualClaims(text)) > 0 {
+			if w.set.SearchTool() == nil && len(w.evidence.FactualClaims(text)) > 0 {
 				return false, w.holdBack(ctx)
 			}
 		}

@@ -98,7 +98,7 @@ func (w *work) remember(ctx context.Context) error {
 	if len(ids) == 0 || w.givenText() || w.fell {
 		return nil
 	}
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), ids)
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.ReadScope(), ids)
 	if err != nil {
 		return fmt.Errorf("fetch passages of the conversation: %w", err)
 	}
@@ -115,16 +115,16 @@ func (w *work) remember(ctx context.Context) error {
 		}
 		doc, known := documents[p.DocumentID]
 		if !known {
-			if doc, err = w.cfg.Library.Document(ctx, w.desk.reads(), p.DocumentID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			if doc, err = w.cfg.Library.Document(ctx, w.desk.ReadScope(), p.DocumentID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return fmt.Errorf("find a document of the conversation: %w", err)
 			}
 			documents[p.DocumentID] = doc
 		}
-		if doc.ID == "" || !w.desk.inReach(doc) || tokens(p.Text) > left {
+		if doc.ID == "" || !w.desk.InReach(doc) || tokens(p.Text) > left {
 			continue
 		}
 		left -= tokens(p.Text)
-		w.desk.sources.AddEarlier(firstRecalled+i, p, doc)
+		w.desk.Sources.AddEarlier(firstRecalled+i, p, doc)
 		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
 	}
 	if shown.Len() > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"footnote/agent/ground"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -137,7 +138,7 @@ func BenchmarkRecollect(b *testing.B) {
 				run = h.ask(chat.RunRequest{SessionID: run.SessionID, Message: fmt.Sprintf("How many days of paid holiday are there in year %d?", i)})
 				h.wait(run.ID)
 			}
-			set := h.runs.box.sets[DefaultToolset]
+			set := h.runs.box.Toolsets[tools.DefaultToolset]
 			next := chat.Run{ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID, Request: asks("And unused days?")}
 			var worst time.Duration
 			for b.Loop() {

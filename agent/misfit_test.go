@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -16,7 +17,7 @@ func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
 		"size":{"enum":["small","large",3]},"tags":{"type":"array","maxItems":2,"items":{"type":"string","maxLength":3}},"code":{"type":"string","pattern":"^[A-Z]+$"},
 		"to":{"type":"object","required":["street"],"properties":{"street":{"type":"string"},"number":{"type":"integer","minimum":1,"maximum":999}}},
 		"step":{"type":"integer","multipleOf":5},"link":{"$ref":"#/$defs/link"}},"$defs":{"link":{"type":"string","maxLength":1}}}`
-	tool := &tool{name: "shop__order", verbatim: true, schema: resolved(json.RawMessage(foreign)), spec: llm.ToolSpec{Schema: json.RawMessage(foreign)}}
+	tool := &tools.Tool{Name: "shop__order", Verbatim: true, Schema: tools.Resolved(json.RawMessage(foreign)), Spec: llm.ToolSpec{Schema: json.RawMessage(foreign)}}
 	for _, tt := range []struct{ input, want string }{
 		{`{}`, `“item” is missing; it must be a text of at least 2 characters`},
 		{`{"item":7}`, `“item” must be a text of at least 2 characters`},
@@ -38,7 +39,7 @@ func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
 			`it does not fit the fields “code”, “count”, “gift”, “item”, “link”, “share”, “size”, “step”, “tags”, “to”`},
 		{`[1]`, `it must be a JSON object`},
 	} {
-		if args, err := tool.normalise(json.RawMessage(tt.input), nil); err == nil || err.Error() != tt.want {
+		if args, err := tool.Normalise(json.RawMessage(tt.input), nil); err == nil || err.Error() != tt.want {
 			t.Errorf("%s is told\n %v, want\n %s (passed as %s)", tt.input, err, tt.want, args)
 		}
 	}
@@ -70,11 +71,11 @@ func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {
 
 func TestAToolWithoutFieldsSaysThatItHasNone(t *testing.T) {
 	t.Parallel()
-	tool, err := generateAnswer()
+	tool, err := tools.GenerateAnswer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tool.normalise(json.RawMessage(`{"context":"x"}`), nil); err == nil || err.Error() != "there is no field “context”; there are none" {
+	if _, err := tool.Normalise(json.RawMessage(`{"context":"x"}`), nil); err == nil || err.Error() != "there is no field “context”; there are none" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -144,7 +145,7 @@ func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
 	} {
 		cheap, main := scripted.New(calls(search("holiday")), says("That is enough.")), scripted.New(says(goodAnswer))
 		h := newHouse(t, named{main, "large"}, func(c *Config) {
-			c.Select, c.Prices, c.Thinking = named{cheap, "cheap"}, tt.prices, Thinking{Selection: SelectModel}
+			c.Select, c.Prices, c.Thinking = named{cheap, "cheap"}, tt.prices, Thinking{Selection: tools.SelectModel}
 		})
 		got := h.answer(asks("How many days of holiday are there?"))
 		if len(cheap.Requests()) == 0 || len(main.Requests()) == 0 {

@@ -33,7 +33,7 @@ func (r *Runs) Models() []string {
 // Toolsets returns the names of the toolsets, the usual one first.
 func (r *Runs) Toolsets() []string {
 	names := []string{r.cfg.Toolset}
-	for _, name := range slices.Sorted(maps.Keys(r.box.sets)) {
+	for _, name := range slices.Sorted(maps.Keys(r.box.Toolsets)) {
 		if name != r.cfg.Toolset {
 			names = append(names, name)
 		}

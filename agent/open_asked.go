@@ -21,7 +21,7 @@ const mostNamed = 8
 // something else, or the run may not open documents.
 func (w *work) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
 	asked := strings.TrimSpace(w.run.Request.Message)
-	if w.givenText() || len(asked) > 400 || !w.thinks(featurePaths) || w.set.find("open_document") == nil {
+	if w.givenText() || len(asked) > 400 || !w.thinks(featurePaths) || w.set.Find("open_document") == nil {
 		return nil, false, nil
 	}
 	var said string
@@ -52,14 +52,14 @@ func (w *work) openCited(ctx context.Context, number int) (said string, err erro
 		if c.Number != number {
 			continue
 		}
-		doc, err := w.cfg.Library.Document(ctx, w.desk.scope, c.DocumentID)
+		doc, err := w.cfg.Library.Document(ctx, w.desk.Scope, c.DocumentID)
 		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
 			return fmt.Sprintf("The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename)), nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("find the document of a footnote: %w", err)
 		}
-		w.desk.sources.AddCited(c, doc)
+		w.desk.Sources.AddCited(c, doc)
 		return w.opened(ctx, fmt.Sprintf("Opened footnote %d: %s.", number, citedPlace(c)), map[string]any{
 			"citation_number": number, "reason": "You asked for footnote " + strconv.Itoa(number),
 		})
@@ -73,25 +73,25 @@ func (w *work) openCited(ctx context.Context, number int) (said string, err erro
 
 // openNamed opens a document. It says nothing when the words may be something else than a name.
 func (w *work) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
-	doc, ok, err := w.desk.entitled(ctx, name)
+	doc, ok, err := w.desk.FindByTitle(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	if !ok && sure {
 		var why string
-		if doc, why, err = w.desk.find(ctx, name); err != nil {
+		if doc, why, err = w.desk.Find(ctx, name); err != nil {
 			return "", fmt.Errorf("find document: %w", err)
 		}
 		ok = why == ""
 	}
 	switch {
 	case ok:
-		w.desk.sources.AddDocuments(doc)
+		w.desk.Sources.AddDocuments(doc)
 		return w.opened(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
 	case !sure:
 		return "", nil
 	}
-	docs, _, err := w.cfg.Library.List(ctx, w.desk.scope, corpus.Filter{IDs: w.desk.only, Limit: mostNamed})
+	docs, _, err := w.cfg.Library.List(ctx, w.desk.Scope, corpus.Filter{IDs: w.desk.DocumentIDs, Limit: mostNamed})
 	if err != nil {
 		return "", fmt.Errorf("list documents: %w", err)
 	}
@@ -114,7 +114,7 @@ func (w *work) opened(ctx context.Context, said string, args map[string]any) (st
 	if err := w.act(ctx, reply{finish: llm.FinishCalls, calls: []llm.Call{call}}); err != nil {
 		return "", err
 	}
-	if !w.desk.sources.HasOpened() {
+	if !w.desk.Sources.HasOpened() {
 		return "It was not opened.", nil
 	}
 	return said, nil

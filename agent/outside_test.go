@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm/scripted"
 	"footnote/mcp"
@@ -155,10 +156,10 @@ func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
 			}
 			continue
 		}
-		set = h.runs.box.joined(t.Context(), set)
-		names := set.names()
-		if names[len(names)-1] != tt.tools || len(set.absent) != tt.absent {
-			t.Errorf("%s %v = %v without %v", tt.set, tt.names, names, set.absent)
+		set = h.runs.box.WithMCPTools(t.Context(), set)
+		names := set.Names()
+		if names[len(names)-1] != tt.tools || len(set.Absent) != tt.absent {
+			t.Errorf("%s %v = %v without %v", tt.set, tt.names, names, set.Absent)
 		}
 	}
 }
@@ -166,11 +167,11 @@ func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
 func TestAForeignSchemaThatIsNotUnderstoodChecksNothing(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{`{"type":"object","properties":{"a":{"$ref":"https://example.org/x.json"}}}`, `{"type":"object","required":7}`} {
-		if err := resolved([]byte(raw)).Validate(map[string]any{"a": 1}); err != nil {
+		if err := tools.Resolved([]byte(raw)).Validate(map[string]any{"a": 1}); err != nil {
 			t.Errorf("%s: %v", raw, err)
 		}
 	}
-	if err := resolved([]byte(`{"type":"object","required":["a"]}`)).Validate(map[string]any{}); err == nil {
+	if err := tools.Resolved([]byte(`{"type":"object","required":["a"]}`)).Validate(map[string]any{}); err == nil {
 		t.Error("a schema that is understood checks nothing")
 	}
 }

@@ -24,7 +24,7 @@ func (w *work) shortPath(ctx context.Context) (choice, bool, error) {
 	case w.asked.Type == question.General:
 		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for", "The text to work on is given."
 		return c, true, nil
-	case w.set.searcher() == nil && w.reader() == nil:
+	case w.set.SearchTool() == nil && w.reader() == nil:
 		return choice{}, false, nil
 	}
 	if _, ok := w.citedBefore(); ok {
@@ -72,16 +72,16 @@ func (w *work) namedPath(ctx context.Context, c choice) (choice, bool, error) {
 	if len(names) == 1 {
 		var why string
 		var err error
-		if doc, why, err = w.desk.find(ctx, names[0]); err != nil || why != "" {
+		if doc, why, err = w.desk.Find(ctx, names[0]); err != nil || why != "" {
 			return choice{}, false, err
 		}
 	}
 	if doc.ID == "" {
 		return choice{}, false, nil
 	}
-	w.desk.sources.AddDocuments(doc)
-	if tool := w.set.searcher(); tool != nil {
-		if call, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 0); ok {
+	w.desk.Sources.AddDocuments(doc)
+	if tool := w.set.SearchTool(); tool != nil {
+		if call, ok := w.call(tool.Name, map[string]any{"query": w.searchWords()}, 0); ok {
 			c.opening = append(c.opening, call)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/text"
@@ -30,7 +31,7 @@ type plan struct {
 func (w *work) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.searcher() == nil, !w.thinks(featurePlan):
+	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.SearchTool() == nil, !w.thinks(featurePlan):
 		return nil
 	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
 		return nil
@@ -76,7 +77,7 @@ func (w *work) makePlan(ctx context.Context) error {
 // modelPlans reports whether the model takes the question apart.
 func (w *work) modelPlans() bool {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
-	return !w.fell && (isOn(wanted) || wanted == nil && w.set.reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
+	return !w.fell && (isOn(wanted) || wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
 }
 
 // pursues reports whether the parts are searched before the model's first turn. Otherwise the model is told of them. A question that
@@ -85,7 +86,7 @@ func (w *work) pursues() bool {
 	if w.plan != nil && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" && w.plan.step.Details["note"] == nil {
 		return false
 	}
-	return w.fell || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == SelectRules
+	return w.fell || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == tools.SelectRules
 }
 
 // pursue searches for the parts: those that wait for no other at the same time, then those that waited for them. A part that could not
@@ -94,7 +95,7 @@ func (w *work) pursue(ctx context.Context) error {
 	if w.plan == nil || !w.pursues() {
 		return nil
 	}
-	tool := w.set.searcher()
+	tool := w.set.SearchTool()
 	for {
 		w.press()
 		room := w.budget.RetrievalCalls - w.retrievals
@@ -112,7 +113,7 @@ func (w *work) pursue(ctx context.Context) error {
 			}
 			id := fmt.Sprintf("plan_%d", i)
 			w.plan.calls[id] = i
-			r.calls = append(r.calls, llm.Call{ID: id, Name: tool.name, Arguments: args})
+			r.calls = append(r.calls, llm.Call{ID: id, Name: tool.Name, Arguments: args})
 			queries = append(queries, w.plan.parts[i].Query)
 		}
 		r.text = "By the plan: " + strings.Join(queries, "; ")
@@ -154,7 +155,7 @@ func (p *plan) query(i int) string {
 
 // tick notes that a call which searches for a part began or ended, and adds the plan's new state to what is emitted.
 func (w *work) tick(queue []chat.Payload, a *attempt, status chat.Status) ([]chat.Payload, error) {
-	if w.plan == nil || a.tool == nil || !a.tool.retrieval {
+	if w.plan == nil || a.tool == nil || !a.tool.Retrieval {
 		return queue, nil
 	}
 	i := w.plan.partOf(a)
@@ -209,7 +210,7 @@ func (p *plan) state() (chat.Step, error) {
 	if note, ok := p.step.Details["note"]; ok {
 		shown["note"] = note // the page shows it
 	}
-	out, err := encode(shown)
+	out, err := tools.Encode(shown)
 	if err != nil {
 		return chat.Step{}, fmt.Errorf("encode plan: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/english"
@@ -75,7 +76,7 @@ func visible(messages []llm.Message) []llm.Message {
 // Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them: without what those who
 // run the server add, the mark of the run, its day, its question and its library. A limit of 0 is that of the usual toolset.
 func (r *Runs) Rules(b chat.Budget) string {
-	usual := r.box.sets[r.cfg.Toolset].budget
+	usual := r.box.Toolsets[r.cfg.Toolset].Budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")
 	return strings.NewReplacer(
 		"{{nonce}}", "…", "{{refusal}}", ground.Refusal, "{{role}}", "",
@@ -94,13 +95,13 @@ func roleOf(said string) string {
 
 // toolMessage is a tool's result as the model gets it.
 func toolMessage(nonce, callID string, output any) (llm.Message, error) {
-	if m, ok := output.(forModel); ok {
-		output = m.forModel()
+	if m, ok := output.(tools.ModelView); ok {
+		output = m.ForModel()
 	}
 	if text, ok := output.(string); ok {
 		return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fence(nonce, text)}, nil
 	}
-	body, err := encode(output)
+	body, err := tools.Encode(output)
 	if err != nil {
 		return llm.Message{}, fmt.Errorf("encode result: %w", err)
 	}

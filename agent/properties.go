@@ -17,10 +17,10 @@ func (w *work) byProperties(c choice) (choice, bool) {
 	if question.AsksForDocuments(w.run.Request.Message) && len(question.Keywords(rest)) == 0 {
 		return c, true
 	}
-	if tool := w.set.searcher(); tool != nil {
-		if search, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 1); ok {
+	if tool := w.set.SearchTool(); tool != nil {
+		if search, ok := w.call(tool.Name, map[string]any{"query": w.searchWords()}, 1); ok {
 			c.opening, c.read = append(c.opening, search), w.reader() != nil
-			c.message, c.why = "Chose metadata_search and "+tool.name+" by rules", "It asks for documents by what is known about them, and for what stands in them."
+			c.message, c.why = "Chose metadata_search and "+tool.Name+" by rules", "It asks for documents by what is known about them, and for what stands in them."
 		}
 	}
 	c.confidence = 0.5

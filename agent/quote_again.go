@@ -29,7 +29,7 @@ func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
 	for _, c := range w.past.citations {
 		ids = text.AppendNew(ids, c.ChunkID)
 	}
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), ids)
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.ReadScope(), ids)
 	if err != nil {
 		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
 	}
@@ -39,15 +39,15 @@ func (w *work) quoteAgain(ctx context.Context) (ok bool, err error) {
 		if i < 0 || c.Quote == "" || len(lines) == mostQuoted {
 			continue
 		}
-		doc, err := w.cfg.Library.Document(ctx, w.desk.reads(), c.DocumentID)
+		doc, err := w.cfg.Library.Document(ctx, w.desk.ReadScope(), c.DocumentID)
 		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return false, fmt.Errorf("find a document of the last answer: %w", err)
 		}
-		if doc.ID == "" || !w.desk.inReach(doc) {
+		if doc.ID == "" || !w.desk.InReach(doc) {
 			continue
 		}
 		n := firstRecalled + slices.Index(ids, c.ChunkID)
-		w.desk.sources.AddEarlier(n, passages[i], doc)
+		w.desk.Sources.AddEarlier(n, passages[i], doc)
 		if line := fmt.Sprintf("- %s [%d]", strings.Join(strings.Fields(c.Quote), " "), n); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}

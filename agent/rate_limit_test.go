@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"footnote/agent/ground"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/openai"
@@ -126,7 +127,7 @@ func TestAFailingServerIsAskedSeldom(t *testing.T) {
 					t.Errorf("with a model that chooses: %v requests, want %d of it and %d of the other", s.count, tt.choosing, tt.requests)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
-				w := &work{Runs: &Runs{cfg: Config{}}, now: t.Context(), leaving: t.Context(), set: toolset{}}
+				w := &work{Runs: &Runs{cfg: Config{}}, now: t.Context(), leaving: t.Context(), set: tools.Set{}}
 				w.model = s.model(t, "large")
 				if _, _, err := w.consult(t.Context(), []llm.Message{{Role: llm.RoleUser, Text: "Plan."}}); err == nil || s.count["large"] != tt.beside {
 					t.Errorf("a side question: %d requests, want %d (%v)", s.count["large"], tt.beside, err)

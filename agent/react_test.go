@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -75,7 +76,7 @@ func TestRetrieveMoreGoesOnWhereTheSearchEnded(t *testing.T) {
 	got := h.answer(react("What about the roof, holiday and sickness?"))
 	seen := map[string]bool{}
 	for i, s := range got.ended()[1:5] {
-		var out foundPassages
+		var out tools.FoundPassages
 		if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Results) != 1 {
 			if i == 3 && len(out.Results) == 0 && s.Status == chat.StatusComplete {
 				continue // all three were shown

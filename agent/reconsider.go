@@ -46,7 +46,7 @@ func (w *work) reconsider(ctx context.Context) (again bool, err error) {
 		return false, w.restoreEarlier(ctx)
 	}
 	w.press()
-	if score := w.judged.score; score == nil || *score >= lowConfidence || w.stop != "" || w.givenText() || w.set.searcher() == nil || w.retrievals >= w.budget.RetrievalCalls {
+	if score := w.judged.score; score == nil || *score >= lowConfidence || w.stop != "" || w.givenText() || w.set.SearchTool() == nil || w.retrievals >= w.budget.RetrievalCalls {
 		return false, nil
 	}
 	w.earlier = &now

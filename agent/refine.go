@@ -15,11 +15,11 @@ import (
 
 // refine searches once in other words when nothing was found so far.
 func (w *work) refine(ctx context.Context) error {
-	tool := w.set.searcher()
-	if w.refined || w.fell || tool == nil || !w.thinks(featureRefine) || !w.desk.sources.IsEmpty() {
+	tool := w.set.SearchTool()
+	if w.refined || w.fell || tool == nil || !w.thinks(featureRefine) || !w.desk.Sources.IsEmpty() {
 		return nil
 	}
-	_, _, empty, searches := w.desk.sources.Readings()
+	_, _, empty, searches := w.desk.Sources.Readings()
 	if searches == 0 || len(empty) == 0 || !w.mayCall() {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (w *work) refine(ctx context.Context) error {
 		return nil
 	}
 	w.refined = true
-	call, ok := w.call(tool.name, map[string]any{"query": other}, 0)
+	call, ok := w.call(tool.Name, map[string]any{"query": other}, 0)
 	if !ok {
 		return nil
 	}
@@ -82,21 +82,21 @@ func (w *work) suffices() bool {
 	if len(words) < 2 {
 		return false
 	}
-	return slices.ContainsFunc(w.desk.sources.All(), func(s ground.Source) bool {
+	return slices.ContainsFunc(w.desk.Sources.All(), func(s ground.Source) bool {
 		return corpus.ShareOfWords(words, corpus.Result{Passage: s.Passage, Document: s.Document}) == 1
 	})
 }
 
 // rescue searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (w *work) rescue(ctx context.Context) (bool, error) {
-	tool := w.set.searcher()
-	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.desk.sources.IsEmpty() ||
+	tool := w.set.SearchTool()
+	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.desk.Sources.IsEmpty() ||
 		w.retrievals >= w.budget.RetrievalCalls || w.now.Err() != nil || w.late() {
 		return false, nil
 	}
 	w.rescued, w.direct = true, true
 	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "The model did not use its tools: searching by the fixed pipeline")
-	step.Details = map[string]any{"selection": w.selection(), "by": "pipeline", "tools": []string{tool.name}}
+	step.Details = map[string]any{"selection": w.selection(), "by": "pipeline", "tools": []string{tool.Name}}
 	if err := w.takeBack(ctx, step); err != nil {
 		return false, err
 	}
@@ -104,7 +104,7 @@ func (w *work) rescue(ctx context.Context) (bool, error) {
 	w.stop, w.budget.Steps = "", w.turns+1 // the program's own calls are no turns of the model
 	defer func() { w.stop, w.budget.Steps = stop, steps }()
 	w.badTurns, w.cutTurns = 0, 0
-	call, ok := w.call(tool.name, map[string]any{"query": w.searchWords()}, 0)
+	call, ok := w.call(tool.Name, map[string]any{"query": w.searchWords()}, 0)
 	if !ok {
 		return false, nil
 	}

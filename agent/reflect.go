@@ -57,7 +57,7 @@ func (v judgement) with(found float64, explained string, checked bool) (confiden
 func (w *work) reflects(answer string) bool {
 	wanted := w.run.Request.Config.EnableSelfEvaluation
 	if wanted == nil {
-		wanted = &w.set.reflective
+		wanted = &w.set.Reflective
 	}
 	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !ground.IsRefusal(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
 }

@@ -7,14 +7,15 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 )
 
 // looked reports whether the documents were looked into: a search was completed and none failed, a document was read, or passages were shown.
 func (w *work) looked() bool {
-	opened, _, _, searches := w.desk.sources.Readings()
-	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.desk.sources.IsEmpty()
+	opened, _, _, searches := w.desk.Sources.Readings()
+	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.desk.Sources.IsEmpty()
 }
 
 // unanswered says of a refusal what it rests on.
@@ -27,7 +28,7 @@ func (w *work) unanswered() string {
 
 // reviewUnsearched puts what was really done into a refusal of a run that did not look into the documents.
 func (w *work) reviewUnsearched(ctx context.Context) error {
-	_, _, _, searches := w.desk.sources.Readings()
+	_, _, _, searches := w.desk.Sources.Readings()
 	if w.fell && (searches > 0 || len(w.failed) > 0) {
 		return nil // it says by itself what it did
 	}
@@ -38,11 +39,11 @@ func (w *work) reviewUnsearched(ctx context.Context) error {
 // or other searches than those that were made. A refusal has no footnotes, so nothing else would tell the reader.
 func (w *work) saysMore(refusal string) bool {
 	passages := []string{w.run.Request.ContextText}
-	for _, src := range w.desk.sources.All() {
+	for _, src := range w.desk.Sources.All() {
 		passages = append(passages, src.Passage.Text)
 	}
-	opened, _, _, _ := w.desk.sources.Readings()
-	looked := w.desk.sources.SearchedFor()
+	opened, _, _, _ := w.desk.Sources.Readings()
+	looked := w.desk.Sources.SearchedFor()
 	for _, doc := range opened {
 		looked += " " + doc.DisplayName()
 	}
@@ -76,7 +77,7 @@ func (w *work) refuseInstead(ctx context.Context, why string) error {
 
 // searchesDone says which searches were completed and which were not, from what the tools returned.
 func (w *work) searchesDone() string {
-	opened, _, empty, searches := w.desk.sources.Readings()
+	opened, _, empty, searches := w.desk.Sources.Readings()
 	said := ""
 	if searches > 0 && len(empty) > 0 {
 		said += " I searched for: " + strings.Join(empty, "; ") + "."
@@ -89,14 +90,14 @@ func (w *work) searchesDone() string {
 		said += " I read: " + strings.Join(names, "; ") + "."
 	}
 	if said == "" && searches > 0 {
-		said = " I searched for: " + text.Shorten(w.desk.sources.SearchedFor(), 300) + "."
+		said = " I searched for: " + text.Shorten(w.desk.Sources.SearchedFor(), 300) + "."
 	}
 	for _, message := range w.failed {
 		said += " “" + message + "” failed, so your documents may still hold it."
 	}
 	if said == "" {
 		said = " Nothing was searched"
-		if w.set.searcher() == nil {
+		if w.set.SearchTool() == nil {
 			said += ", because none of the tools that were allowed searches documents"
 		}
 		said += "."
@@ -108,8 +109,8 @@ func (w *work) searchesDone() string {
 }
 
 // noteFailed remembers a search that failed or was cut off.
-func (w *work) noteFailed(t *tool, s chat.Step) {
-	if t != nil && t.action == chat.ActionSearching && !slices.Contains(w.failed, s.Message) {
+func (w *work) noteFailed(t *tools.Tool, s chat.Step) {
+	if t != nil && t.Action == chat.ActionSearching && !slices.Contains(w.failed, s.Message) {
 		w.failed = append(w.failed, s.Message)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -348,7 +349,7 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := h.runs.newWork(run, h.runs.box.sets[DefaultToolset], t.Context())
+	w := h.runs.newWork(run, h.runs.box.Toolsets[tools.DefaultToolset], t.Context())
 	w.fresh = true
 	w.finish(t.Context(), func() ([]chat.Payload, error) { return nil, errLeaving })
 	h.works(two)

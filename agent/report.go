@@ -36,7 +36,7 @@ func (w *work) report(markdown string, finish llm.Finish) []chat.Payload {
 	}
 	a.Notes = append(w.cite.StrayNotes(), w.sumNotes(a.Unsupported)...)
 	w.learn(a)
-	a.FollowUps = ground.FollowUps(w.desk.sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
+	a.FollowUps = ground.FollowUps(w.desk.Sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
 	return append(ps, a)
 }
 
@@ -55,14 +55,14 @@ func (w *work) evaluate(markdown string) (confidence float64, explained string, 
 	if w.saidUndone {
 		return 1, "The answer says only what was not done.", unsupported
 	}
-	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.bare && w.restsOnTools(markdown) || w.fell && w.desk.sources.IsEmpty()) {
+	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.bare && w.restsOnTools(markdown) || w.fell && w.desk.Sources.IsEmpty()) {
 		return w.evaluateWithout(markdown)
 	}
 	return w.evidence.Evaluate(markdown)
 }
 
 func (w *work) coverage() chat.Coverage {
-	opened, pages, empty, searches := w.desk.sources.Readings()
+	opened, pages, empty, searches := w.desk.Sources.Readings()
 	if w.ownAnswer {
 		return chat.Coverage{EmptySearches: []string{}}
 	}
@@ -83,7 +83,7 @@ func (w *work) sourcesOf(citations []chat.Citation) []chat.Source {
 			out = append(out, chat.Source{Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SourceURL: c.SourceURL, Section: c.Section, URL: c.URL, Cited: true})
 		}
 	}
-	opened, _, _, _ := w.desk.sources.Readings()
+	opened, _, _, _ := w.desk.Sources.Readings()
 	for _, doc := range opened {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true

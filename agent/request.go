@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 )
 
@@ -19,45 +20,45 @@ const (
 )
 
 // check refuses what can't be worked on, with a sentence for the user, and finds the request's tools.
-func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, toolset, error) {
+func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
 	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
 	switch {
 	case req.Message == "":
-		return req, toolset{}, chat.Invalid("Type a question first.")
+		return req, tools.Set{}, chat.Invalid("Type a question first.")
 	case utf8.RuneCountInString(req.Message) > maxQuestion:
-		return req, toolset{}, chat.Invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
+		return req, tools.Set{}, chat.Invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
 	case utf8.RuneCountInString(req.ContextText) > maxContext:
-		return req, toolset{}, chat.Invalid("The given context is longer than 200,000 characters. Add it as a document instead and ask about that.")
+		return req, tools.Set{}, chat.Invalid("The given context is longer than 200,000 characters. Add it as a document instead and ask about that.")
 	case utf8.RuneCountInString(req.AddedContext) > maxContext:
-		return req, toolset{}, chat.Invalid("The context is longer than 200,000 characters. Add it as a document instead and ask about that.")
+		return req, tools.Set{}, chat.Invalid("The context is longer than 200,000 characters. Add it as a document instead and ask about that.")
 	case len(req.DocumentIDs) > maxDocuments:
-		return req, toolset{}, chat.Invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
+		return req, tools.Set{}, chat.Invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
 	}
 	if req.SessionID != "" {
 		if err := chat.CheckSessionID(req.SessionID); err != nil {
-			return req, toolset{}, err
+			return req, tools.Set{}, err
 		}
 	}
 	if err := checkConfig(req.Config); err != nil {
-		return req, toolset{}, err
+		return req, tools.Set{}, err
 	}
 	model, err := r.modelOf(req.Config)
 	if err != nil {
-		return req, toolset{}, err
+		return req, tools.Set{}, err
 	}
-	if req.Thorough && r.cfg.Toolset == DefaultToolset {
+	if req.Thorough && r.cfg.Toolset == tools.DefaultToolset {
 		req = r.fill(req, "react")
 	}
 	set, err := r.toolsOf(req)
-	if (req.Thorough || set.thorough) && model.Name() != offlineName {
+	if (req.Thorough || set.Thorough) && model.Name() != offlineName {
 		req.Config = thorough(req.Config)
 	}
 	req.Thorough = false // the config says it from here on
-	if t := req.Config.Temperature; err == nil && t != nil && *t > set.warm {
-		err = chat.Invalid("temperature must be from 0 to %g with the toolset %s.", set.warm, set.name)
+	if t := req.Config.Temperature; err == nil && t != nil && *t > set.MaxTemperature {
+		err = chat.Invalid("temperature must be from 0 to %g with the toolset %s.", set.MaxTemperature, set.Name)
 	}
-	if k := req.Config.RetrievalTopK; err == nil && k != nil && set.mostResults() > 0 && *k > set.mostResults() {
-		err = chat.Invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.mostResults(), set.name)
+	if k := req.Config.RetrievalTopK; err == nil && k != nil && set.MaxTopK() > 0 && *k > set.MaxTopK() {
+		err = chat.Invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.MaxTopK(), set.Name)
 	}
 	return req, set, err
 }
@@ -91,17 +92,17 @@ func (r *Runs) fill(req chat.RunRequest, toolset string) chat.RunRequest {
 }
 
 // toolsOf finds the tools that a request names.
-func (r *Runs) toolsOf(req chat.RunRequest) (toolset, error) {
-	set, why := r.box.set(cmp.Or(req.Toolset, r.cfg.Toolset))
+func (r *Runs) toolsOf(req chat.RunRequest) (tools.Set, error) {
+	set, why := r.box.Toolset(cmp.Or(req.Toolset, r.cfg.Toolset))
 	if why == "" {
 		names := req.Config.EnabledTools
-		if len(names) == 0 && set.name == r.cfg.Toolset {
+		if len(names) == 0 && set.Name == r.cfg.Toolset {
 			names = r.cfg.Tools
 		}
-		set, why = r.box.pick(set, names)
+		set, why = r.box.Pick(set, names)
 	}
 	if why != "" {
-		return toolset{}, chat.Invalid("%s", why)
+		return tools.Set{}, chat.Invalid("%s", why)
 	}
 	return set, nil
 }
@@ -118,7 +119,7 @@ func checkConfig(c chat.RunConfig) error {
 	if c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2) {
 		return chat.Invalid("temperature must be from 0 to 2.")
 	}
-	if err := Selection(c.Selection).Check(); err != nil {
+	if err := tools.Selection(c.Selection).Check(); err != nil {
 		return err
 	}
 	if len(c.EnabledTools) > maxTools {
@@ -128,12 +129,12 @@ func checkConfig(c chat.RunConfig) error {
 }
 
 // budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults.
-func (r *Runs) budgetOf(set toolset, c chat.RunConfig) chat.Budget {
+func (r *Runs) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
 	b := chat.Budget{
-		Steps:          cmp.Or(r.cfg.Budget.Steps, set.budget.Steps),
-		RetrievalCalls: cmp.Or(r.cfg.Budget.RetrievalCalls, set.budget.RetrievalCalls),
-		Seconds:        cmp.Or(r.cfg.Budget.Seconds, set.budget.Seconds),
-		Tokens:         cmp.Or(r.cfg.Budget.Tokens, set.budget.Tokens),
+		Steps:          cmp.Or(r.cfg.Budget.Steps, set.Budget.Steps),
+		RetrievalCalls: cmp.Or(r.cfg.Budget.RetrievalCalls, set.Budget.RetrievalCalls),
+		Seconds:        cmp.Or(r.cfg.Budget.Seconds, set.Budget.Seconds),
+		Tokens:         cmp.Or(r.cfg.Budget.Tokens, set.Budget.Tokens),
 	}
 	if c.MaxSteps != nil {
 		b.Steps = *c.MaxSteps

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm/scripted"
 )
@@ -19,7 +20,7 @@ const (
 
 func firstFile(t *testing.T, s chat.Step) (file string, found int) {
 	t.Helper()
-	var out foundPassages
+	var out tools.FoundPassages
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Results) == 0 {
 		t.Fatalf("output = %s, %v", s.ToolOutput, err)
 	}

@@ -43,16 +43,16 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 	if err != nil {
 		return run, false, err
 	}
-	t := r.box.joined(ctx, set).find(steps[at].ToolName)
-	if t == nil || t.ends {
+	t := r.box.WithMCPTools(ctx, set).Find(steps[at].ToolName)
+	if t == nil || t.EndsRun {
 		return run, false, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + text.Shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
 	}
-	args, err := t.normalise(input, old.Request.Config.RetrievalTopK)
+	args, err := t.Normalise(input, old.Request.Config.RetrievalTopK)
 	if err != nil {
-		return run, false, chat.Invalid("%s does not take this input: %s", t.name, text.Shorten(err.Error(), 400)+".")
+		return run, false, chat.Invalid("%s does not take this input: %s", t.Name, text.Shorten(err.Error(), 400)+".")
 	}
-	if t.fails != nil {
-		if err := t.fails(args); err != nil {
+	if t.WhyImpossible != nil {
+		if err := t.WhyImpossible(args); err != nil {
 			return run, false, chat.Invalid("%s", err.Error())
 		}
 	}
@@ -61,7 +61,7 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 		req.Config.Model = "" // it is no longer allowed: the usual one makes the new version
 	}
 	req.SessionID, req.Sibling, req.IdempotencyKey = old.SessionID, old.ID, key
-	req.From = &chat.From{RunID: old.ID, CallID: callID, Tool: t.name, Input: args}
+	req.From = &chat.From{RunID: old.ID, CallID: callID, Tool: t.Name, Input: args}
 	return r.Start(ctx, s.User, req)
 }
 
@@ -174,8 +174,8 @@ func (w *work) anew(old chat.Step, from *chat.From) chat.Step {
 		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: from.Input,
 		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
-	if t := w.set.find(from.Tool); t != nil {
-		s.ActionType, s.Message = t.action, t.doing(w.desk, from.Input)
+	if t := w.set.Find(from.Tool); t != nil {
+		s.ActionType, s.Message = t.Action, t.Describe(w.desk, from.Input)
 	}
 	return w.track(s)
 }
@@ -185,7 +185,7 @@ func (w *work) redo(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
+	version, err := w.cfg.Library.Version(ctx, w.desk.Scope)
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
@@ -227,7 +227,7 @@ func (w *work) redo(ctx context.Context, steps []chat.Step) error {
 
 // again is a call that was allowed once, ready to be made as the step it is.
 func (w *work) again(step chat.Step, version int64) *attempt {
-	if t := w.set.find(step.ToolName); t != nil && t.retrieval {
+	if t := w.set.Find(step.ToolName); t != nil && t.Retrieval {
 		w.retrievals-- // it is charged twice else
 	}
 	delete(w.calls, step.ToolName+string(step.ToolInput))

@@ -105,8 +105,8 @@ func (w *work) cutOff(past *replayed) (calls, groups []chat.Step) {
 
 // harmless reports whether a call of a tool changes nothing elsewhere, so that it may be made twice.
 func (w *work) harmless(name string) bool {
-	t := w.set.find(name)
-	return t != nil && !t.acts
+	t := w.set.Find(name)
+	return t != nil && !t.HasEffects
 }
 
 // restore rebuilds history, sources and budgets from the finished steps.
@@ -197,22 +197,22 @@ func leaner(v any, numbers map[string]int) any {
 // recount charges a call to the budgets again.
 func (w *work) recount(s chat.Step) {
 	w.objected(s)
-	t := w.set.find(s.ToolName)
+	t := w.set.Find(s.ToolName)
 	if t == nil || s.Status == chat.StatusSkipped {
 		return
 	}
-	if t.retrieval {
+	if t.Retrieval {
 		w.retrievals++
 	}
 	if s.Status != chat.StatusRunning && s.Status != chat.StatusPending { // a call that was cut off may be made again
-		w.calls[t.name+string(s.ToolInput)]++
+		w.calls[t.Name+string(s.ToolInput)]++
 	}
 	if s.Status == chat.StatusError && s.Error != nil && s.Error.Code != chat.CodeInvalid {
 		w.noteFailed(t, s)
 	}
-	if t.returns(s.Status) {
+	if t.Tells(s.Status) {
 		w.bare = true
-		w.evidence.Results.Keep(t.name, t.verbatim, s.ToolInput, s.ToolOutput, s.Message)
+		w.evidence.Results.Keep(t.Name, t.Verbatim, s.ToolInput, s.ToolOutput, s.Message)
 	}
 }
 
@@ -224,10 +224,10 @@ func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error
 	wanted := make([]string, 0, len(numbers))
 	for id, n := range numbers {
 		wanted = append(wanted, id)
-		w.desk.sources.Reserve(n)
+		w.desk.Sources.Reserve(n)
 	}
 	slices.Sort(wanted)
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.reads(), wanted)
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.ReadScope(), wanted)
 	if err != nil {
 		return fmt.Errorf("fetch passages: %w", err)
 	}
@@ -235,16 +235,16 @@ func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error
 	for _, p := range passages {
 		doc, ok := documents[p.DocumentID]
 		if !ok {
-			doc, err = w.cfg.Library.Document(ctx, w.desk.reads(), p.DocumentID)
+			doc, err = w.cfg.Library.Document(ctx, w.desk.ReadScope(), p.DocumentID)
 			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return fmt.Errorf("find document: %w", err)
 			}
-			if err != nil || !w.desk.inReach(doc) {
+			if err != nil || !w.desk.InReach(doc) {
 				continue
 			}
 			documents[p.DocumentID] = doc
 		}
-		w.desk.sources.Restore(numbers[p.ID], p, doc)
+		w.desk.Sources.Restore(numbers[p.ID], p, doc)
 	}
 	return nil
 }
@@ -268,13 +268,13 @@ func (w *work) recall(s chat.Step) {
 	}
 	switch s.ToolName {
 	case "cite_source":
-		w.desk.sources.AddQuote(in.CitationNumber, in.CitedText)
+		w.desk.Sources.AddQuote(in.CitationNumber, in.CitedText)
 	case "search_documents", "grep_documents":
 		var out struct {
 			Found int `json:"total_found"`
 		}
 		if json.Unmarshal(s.ToolOutput, &out) == nil {
-			w.desk.sources.NoteSearch(in.Query+in.Pattern, out.Found)
+			w.desk.Sources.NoteSearch(in.Query+in.Pattern, out.Found)
 		}
 	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation", "retrieve_book_content", "web_search":
 		var out struct {
@@ -282,13 +282,13 @@ func (w *work) recall(s chat.Step) {
 			Found int    `json:"total_results"`
 		}
 		if json.Unmarshal(s.ToolOutput, &out) == nil {
-			w.desk.sources.NoteSearch(out.Query, out.Found)
-			w.desk.sources.NoteLatestSearch(out.Query)
+			w.desk.Sources.NoteSearch(out.Query, out.Found)
+			w.desk.Sources.NoteLatestSearch(out.Query)
 		}
 	case "read_document", "lookup", "get_document_summary", "read_multiple_documents":
 		for _, ref := range append(in.DocIDs, in.DocID) {
-			if doc, ok := w.desk.sources.Document(ref); ok {
-				w.desk.sources.NoteReading(doc, fmt.Sprint(max(1, in.Page)))
+			if doc, ok := w.desk.Sources.Document(ref); ok {
+				w.desk.Sources.NoteReading(doc, fmt.Sprint(max(1, in.Page)))
 			}
 		}
 	}

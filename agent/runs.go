@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/mcp"
@@ -21,7 +22,7 @@ import (
 type Config struct {
 	Store    chat.Store
 	Feed     *chat.Feed // over the same Store
-	Library  Library
+	Library  tools.Library
 	Model    llm.Model
 	Fallback llm.Model   // takes over when Model fails; nil: the run then fails
 	Web      *web.Web    // nil: there is no web_search
@@ -69,8 +70,8 @@ type Config struct {
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.
 type Runs struct {
 	cfg   Config
-	box   toolbox
-	cache *cache[result]
+	box   tools.Registry
+	cache *cache[tools.Result]
 	guard guard
 
 	tally     *tallies
@@ -103,15 +104,15 @@ type handle struct {
 
 // CheckTools reports a toolset or a tool that there is not.
 func (c Config) CheckTools() error {
-	box, err := newToolbox(c.toolConfig())
+	box, err := tools.NewRegistry(c.toolConfig())
 	if err != nil {
 		return err
 	}
-	return box.check(c.Toolset, c.Tools)
+	return box.Check(c.Toolset, c.Tools)
 }
 
-func (c Config) toolConfig() toolConfig {
-	return toolConfig{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb}
+func (c Config) toolConfig() tools.Config {
+	return tools.Config{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb}
 }
 
 // NewRuns checks the wiring.
@@ -119,12 +120,12 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
 		return nil, errors.New("agent: Store, Feed, Library and Model are required")
 	}
-	box, err := newToolbox(cfg.toolConfig())
+	box, err := tools.NewRegistry(cfg.toolConfig())
 	if err != nil {
 		return nil, err
 	}
-	cfg.Toolset = cmp.Or(cfg.Toolset, DefaultToolset)
-	if err := box.check(cfg.Toolset, cfg.Tools); err != nil {
+	cfg.Toolset = cmp.Or(cfg.Toolset, tools.DefaultToolset)
+	if err := box.Check(cfg.Toolset, cfg.Tools); err != nil {
 		return nil, err
 	}
 	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())
@@ -143,7 +144,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[result](maxCached), tally: newTally(),
+	return &Runs{cfg: cfg, box: box, guard: stops, cache: newCache[tools.Result](maxCached), tally: newTally(),
 		decisions: newCache[decision](maxDecisions), memories: newCache[memory](maxMemories), counts: newCache[int](maxCached),
 		active: map[string]*handle{}, places: map[string]int{}, held: map[string][]string{}, unended: map[string]error{}, look: make(chan struct{}, 1)}, nil
 }
@@ -178,7 +179,7 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 }
 
 // admit refuses what the library or the conversation, in which some questions wait already, has no place for.
-func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set toolset, waiting int) error {
+func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
 	if err := r.named(ctx, user, req); err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (r *Runs) lease() chat.Lease {
 }
 
 // launch gives a run its goroutine. log is what it did before a restart, nil for a new run.
-func (r *Runs) launch(ctx context.Context, run chat.Run, set toolset, log []chat.Event) {
+func (r *Runs) launch(ctx context.Context, run chat.Run, set tools.Set, log []chat.Event) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	now, answerNow := context.WithCancelCause(ctx)
 	leaving, leave := context.WithCancelCause(context.WithoutCancel(ctx))

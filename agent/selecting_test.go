@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
@@ -78,11 +79,11 @@ func TestACheaperModelThatSearchesNothingIsAskedToOnce(t *testing.T) {
 
 func TestWithoutAnalysisARunWorks(t *testing.T) {
 	t.Parallel()
-	for _, selection := range []Selection{SelectModel, SelectRules, SelectAuto} {
+	for _, selection := range []tools.Selection{tools.SelectModel, tools.SelectRules, tools.SelectAuto} {
 		t.Run(string(selection), func(t *testing.T) {
 			t.Parallel()
 			model := scripted.New(calls(search("holiday")), says(goodAnswer))
-			if selection == SelectRules {
+			if selection == tools.SelectRules {
 				model = scripted.New(says(goodAnswer))
 			}
 			h := newHouse(t, model, thinking(Thinking{Selection: selection, Without: []string{featureAnalyse}}))

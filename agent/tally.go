@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 )
 
@@ -53,8 +54,8 @@ func (w *work) note(ctx context.Context, ps []chat.Payload) {
 			}
 			if speaks {
 				w.cfg.Log.LogAttrs(ctx, level, "step", slog.String("run", w.run.ID), slog.String("call", p.CallID), slog.String("step", p.Step),
-					slog.String("status", string(p.Status)), slog.String("message", p.Message), slog.String("summary", cutText(p.Summary, 500)), slog.String("thought", cutText(p.Thought, 500)),
-					slog.String("input", cutText(string(p.ToolInput), 500)), slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
+					slog.String("status", string(p.Status)), slog.String("message", p.Message), slog.String("summary", tools.CutText(p.Summary, 500)), slog.String("thought", tools.CutText(p.Thought, 500)),
+					slog.String("input", tools.CutText(string(p.ToolInput), 500)), slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
 			}
 		case chat.RunDone:
 			took := time.Since(w.begun)
@@ -75,7 +76,7 @@ func (w *work) note(ctx context.Context, ps []chat.Payload) {
 
 // known keeps names that models make up out of the labels.
 func (w *work) known(name string) string {
-	if (toolset{tools: w.box.tools}).find(name) == nil {
+	if (tools.Set{Tools: w.box.Tools}).Find(name) == nil {
 		return "unknown"
 	}
 	return name

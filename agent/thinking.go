@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 )
@@ -25,10 +26,10 @@ const (
 
 // Thinking is how runs decide. Its zero value is all of it, with the selection of each toolset.
 type Thinking struct {
-	Selection Selection // of requests without one; empty: the toolset's own
-	Without   []string  // features that are switched off
-	Pipeline  bool      // the fixed pipeline for every question: search, read, answer
-	NoRescue  bool      // a model that can't use its tools is not helped by the fixed pipeline
+	Selection tools.Selection // of requests without one; empty: the toolset's own
+	Without   []string        // features that are switched off
+	Pipeline  bool            // the fixed pipeline for every question: search, read, answer
+	NoRescue  bool            // a model that can't use its tools is not helped by the fixed pipeline
 
 	// ContextTokens is how large a run's history may grow before the results of its older calls are shortened. 0: 60,000.
 	ContextTokens int
@@ -54,15 +55,15 @@ func (t Thinking) Check() error {
 func (w *work) thinks(feature string) bool { return !slices.Contains(w.cfg.Thinking.Without, feature) }
 
 // selection is who chooses this run's first tools.
-func (w *work) selection() Selection {
-	switch asked := Selection(w.run.Request.Config.Selection); {
+func (w *work) selection() tools.Selection {
+	switch asked := tools.Selection(w.run.Request.Config.Selection); {
 	case w.cfg.Thinking.Pipeline, w.usesPipeline(w.model):
-		return SelectRules
+		return tools.SelectRules
 	case asked != "":
 		return asked
 	case w.cfg.Thinking.Selection != "":
 		return w.cfg.Thinking.Selection
 	default:
-		return w.set.selection
+		return w.set.Selection
 	}
 }

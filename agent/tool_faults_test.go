@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm/scripted"
@@ -15,7 +16,7 @@ import (
 
 // faulty is a library whose searches do as they are told.
 type faulty struct {
-	Library
+	tools.Library
 	search func(context.Context) error
 }
 

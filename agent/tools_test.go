@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/agent/ground"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
@@ -22,7 +23,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 		replies = append(replies, calls(c))
 	}
 	h.hire(scripted.New(append(replies, says(ground.Refusal))...), func(c *Config) {
-		c.Thinking = Thinking{Selection: SelectModel, Without: []string{featureRefine}} // these calls alone
+		c.Thinking = Thinking{Selection: tools.SelectModel, Without: []string{featureRefine}} // these calls alone
 	})
 	var out []chat.Step
 	for _, s := range h.answer(req).ended() {
@@ -128,14 +129,14 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(ground.Refusal)))
 	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
-	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > maxOutput || !json.Valid(s.ToolOutput) {
+	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > tools.MaxOutput || !json.Valid(s.ToolOutput) {
 		t.Fatalf("%d characters, truncated %v", n, s.Truncated)
 	}
 	whole, err := h.store.StepOutput(t.Context(), chat.Local, got.runID, s.CallID)
-	if err != nil || len(whole) != s.OutputSize || len(whole) <= maxOutput {
+	if err != nil || len(whole) != s.OutputSize || len(whole) <= tools.MaxOutput {
 		t.Errorf("whole output has %d bytes, said %d, %v", len(whole), s.OutputSize, err)
 	}
-	var out readDocumentOutput
+	var out tools.ReadDocumentOutput
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Passages) < 5 || out.Passages[0].ChunkID == "" || out.Content == "" || out.Pages < 2 {
 		t.Errorf("cut output = %+v, %v", out, err)
 	}
@@ -147,14 +148,14 @@ func TestClipHoldsTheLimitForAnything(t *testing.T) {
 		"a long text":    map[string]any{"a": strings.Repeat("x\"", 50_000)},
 		"a long list":    map[string]any{"a": make([]string, 50_000)},
 		"many names":     manyNames(5000),
-		"many documents": readMultipleDocumentsOutput{Documents: make([]readDocumentOutput, 400)},
+		"many documents": tools.ReadMultipleDocumentsOutput{Documents: make([]tools.ReadDocumentOutput, 400)},
 	} {
-		whole, err := encode(v)
+		whole, err := tools.Encode(v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		short, err := clip(v, whole)
-		if err != nil || utf8.RuneCount(short) > maxOutput || !json.Valid(short) || short[0] != '{' {
+		short, err := tools.Clip(v, whole)
+		if err != nil || utf8.RuneCount(short) > tools.MaxOutput || !json.Valid(short) || short[0] != '{' {
 			t.Errorf("%s: %d characters, %v", name, utf8.RuneCount(short), err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/agent/ground"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -18,17 +19,17 @@ import (
 
 func TestTheTableOfToolsets(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox(toolConfig{})
+	box, err := tools.NewRegistry(tools.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for name, set := range box.sets {
-		b, err := json.Marshal([]any{set.budget.Steps, set.budget.RetrievalCalls, set.turns, set.usual})
+	for name, set := range box.Toolsets {
+		b, err := json.Marshal([]any{set.Budget.Steps, set.Budget.RetrievalCalls, set.MaxQuestions, set.DefaultTemperature})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got[name] = string(b) + " " + strings.Join(set.names(), " ")
+		got[name] = string(b) + " " + strings.Join(set.Names(), " ")
 	}
 	want := map[string]string{
 		"cursor":        "[10,10,200,0] search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer",
@@ -86,10 +87,10 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New())
 	for _, tt := range []struct {
-		name    string
-		toolset string
-		tools   []string
-		used    []string
+		name  string
+		Set   string
+		tools []string
+		used  []string
 	}{
 		{"cursor", "cursor", nil, []string{"search_documents", "read_document"}},
 		{"react", "react", nil, []string{"retrieve", "lookup"}},
@@ -98,7 +99,7 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 		{"by meaning alone", "strategy", []string{"semantic_search"}, []string{"semantic_search"}},
 		{"a mix of sets", "react", []string{"hybrid_search", "lookup", "calculate"}, []string{"hybrid_search", "lookup"}},
 	} {
-		req := chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Toolset: tt.toolset, Config: chat.RunConfig{EnabledTools: tt.tools}}
+		req := chat.RunRequest{Message: "How many days of paid holiday does an employee get?", Toolset: tt.Set, Config: chat.RunConfig{EnabledTools: tt.tools}}
 		got := h.answer(req)
 		a := got.answer()
 		if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") || !strings.Contains(a.Markdown, "28 days of paid holiday a year, including public holidays. [1]") && !strings.Contains(a.Markdown, "[1]") {
@@ -116,7 +117,7 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 		if diff := cmp.Diff(tt.used, used); diff != "" {
 			t.Errorf("%s: tools used (-want +got):\n%s", tt.name, diff)
 		}
-		refusal := h.answer(chat.RunRequest{Message: "Who won the football world cup in Argentina?", Toolset: tt.toolset, Config: req.Config}).answer()
+		refusal := h.answer(chat.RunRequest{Message: "Who won the football world cup in Argentina?", Toolset: tt.Set, Config: req.Config}).answer()
 		if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 {
 			t.Errorf("%s: refusal = %+v", tt.name, refusal)
 		}
@@ -192,11 +193,11 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 
 func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox(toolConfig{})
+	box, err := tools.NewRegistry(tools.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := toolset{tools: box.tools}
+	whole := tools.Set{Tools: box.Tools}
 	for _, tt := range []struct {
 		tool, args, want string // want: the arguments with their defaults, or the property that is wrong, after a !
 	}{
@@ -230,7 +231,7 @@ func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
 		{"metadata_search", `{"filters":{"author":"John","year":2024}}`, `{"filters":{"author":"John","year":2024}}`},
 		{"metadata_search", `{"filters":"author"}`, "!filters"},
 	} {
-		args, err := whole.find(tt.tool).normalise(json.RawMessage(tt.args), nil)
+		args, err := whole.Find(tt.tool).Normalise(json.RawMessage(tt.args), nil)
 		wrong, bad := strings.CutPrefix(tt.want, "!")
 		switch {
 		case bad && (err == nil || !strings.Contains(err.Error(), wrong)):
@@ -240,7 +241,7 @@ func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
 		}
 	}
 	many := 40
-	args, err := whole.find("retrieve_documentation").normalise(json.RawMessage(`{"query":"roof"}`), &many)
+	args, err := whole.Find("retrieve_documentation").Normalise(json.RawMessage(`{"query":"roof"}`), &many)
 	if err != nil || !strings.Contains(string(args), `"top_k":20`) {
 		t.Errorf("retrieval_top_k 40: %s, %v", args, err)
 	}

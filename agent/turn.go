@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 )
@@ -227,7 +228,7 @@ func (w *work) read(ctx context.Context, parts func(func(llm.Part, error) bool),
 
 func (w *work) thinking(thought string) chat.Step {
 	step := w.phase("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
-	step.Thought = cutText(strings.TrimSpace(thought), 4000)
+	step.Thought = tools.CutText(strings.TrimSpace(thought), 4000)
 	return step
 }
 
@@ -239,7 +240,7 @@ func (w *work) temperature() *float64 {
 	case w.cfg.Temperature != nil:
 		return w.cfg.Temperature
 	}
-	return &w.set.usual
+	return &w.set.DefaultTemperature
 }
 
 // request is the next turn as the model gets it.
@@ -249,9 +250,9 @@ func (w *work) request() llm.Request {
 		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
 	}
 	if !w.givenText() {
-		req.Tools = make([]llm.ToolSpec, 0, len(w.set.tools))
-		for _, t := range w.set.tools {
-			req.Tools = append(req.Tools, t.spec)
+		req.Tools = make([]llm.ToolSpec, 0, len(w.set.Tools))
+		for _, t := range w.set.Tools {
+			req.Tools = append(req.Tools, t.Spec)
 		}
 	}
 	return req

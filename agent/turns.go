@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/english"
 )
 
 // maxTurns is how many questions a session may have with a toolset: the setting, which never raises the limit of a toolset that is
 // made for short conversations.
-func (r *Runs) maxTurns(set toolset) int {
+func (r *Runs) maxTurns(set tools.Set) int {
 	switch most := r.cfg.MaxTurns; {
 	case most == 0:
-		return set.turns
-	case set.turns < r.box.sets[DefaultToolset].turns:
-		return min(most, set.turns)
+		return set.MaxQuestions
+	case set.MaxQuestions < r.box.Toolsets[tools.DefaultToolset].MaxQuestions:
+		return min(most, set.MaxQuestions)
 	default:
 		return most
 	}
@@ -23,7 +24,7 @@ func (r *Runs) maxTurns(set toolset) int {
 
 // room refuses a further question in a session that is at its limit with those that wait there. Asking an earlier question again, or in
 // other words, takes its place and needs no room.
-func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set toolset, waiting int) error {
+func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
 	if req.SessionID == "" || req.Sibling != "" {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm/offline"
 )
@@ -48,7 +49,7 @@ func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 
 func TestTheLimitOfQuestionsByToolset(t *testing.T) {
 	t.Parallel()
-	box, err := newToolbox(toolConfig{})
+	box, err := tools.NewRegistry(tools.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestTheLimitOfQuestionsByToolset(t *testing.T) {
 		{"which it may lower", "documentation", 5, 5},
 	} {
 		r := &Runs{box: box, cfg: Config{MaxTurns: tt.setting}}
-		if got := r.maxTurns(box.sets[tt.set]); got != tt.want {
+		if got := r.maxTurns(box.Toolsets[tt.set]); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}

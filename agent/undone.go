@@ -42,7 +42,7 @@ type undone struct {
 func (w *work) object(a *attempt, why objection) {
 	a.refuse(why.status, why.told, nil)
 	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{"approved": false}
-	w.undone = append(w.undone, undone{a.step.Message, why, a.tool.acts})
+	w.undone = append(w.undone, undone{a.step.Message, why, a.tool.HasEffects})
 }
 
 // objected remembers a call of the log that a person kept from running.
@@ -52,7 +52,7 @@ func (w *work) objected(s chat.Step) {
 	}
 	for _, why := range []objection{denied, unfit, unheard, hurried} {
 		if s.Status == why.status && s.Summary == why.summary {
-			w.undone = append(w.undone, undone{s.Message, why, w.set.acts(s.ToolName)})
+			w.undone = append(w.undone, undone{s.Message, why, w.set.HasEffects(s.ToolName)})
 		}
 	}
 }
@@ -61,7 +61,7 @@ func (w *work) objected(s chat.Step) {
 // documents would lead nowhere. A question that the documents may answer as well is searched for once.
 func (w *work) onlyUndone() bool {
 	for _, u := range w.undone {
-		if u.acts && w.desk.sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
+		if u.acts && w.desk.Sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
 			return true
 		}
 	}

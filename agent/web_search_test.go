@@ -103,8 +103,8 @@ func TestWithoutAProviderThereIsNoWebSearch(t *testing.T) {
 	if err == nil || chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "no web search provider is set up") {
 		t.Errorf("Start = %v", err)
 	}
-	if set := h.runs.box.sets["react"]; set.find("web_search") != nil || len(set.absent) != 1 {
-		t.Errorf("react has %v", set.names())
+	if set := h.runs.box.Toolsets["react"]; set.Find("web_search") != nil || len(set.Absent) != 1 {
+		t.Errorf("react has %v", set.Names())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
+	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
@@ -43,7 +44,7 @@ type work struct {
 	handle   *handle
 	store    ground.Emit // appends to the run's log
 	run      chat.Run
-	set      toolset
+	set      tools.Set
 	budget   chat.Budget
 	begun    time.Time
 	now      context.Context // ends with errAnswerNow when the user wants the answer now, and with its run
@@ -52,7 +53,7 @@ type work struct {
 	tools    errgroup.Group  // calls under way
 	model    llm.Model
 	fell     bool // the model is the one made of rules: from the start, or because the other failed
-	desk     *desk
+	desk     *tools.Context
 	cite     *ground.Citer
 	evidence *ground.Evidence
 	writer   *ground.Writer
@@ -98,7 +99,7 @@ type work struct {
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 
-func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
+func (r *Runs) newWork(run chat.Run, set tools.Set, now context.Context) *work {
 	model, err := r.modelOf(run.Request.Config)
 	if err != nil {
 		model = r.cfg.Model // it was allowed when the run began
@@ -119,17 +120,17 @@ func (r *Runs) newWork(run chat.Run, set toolset, now context.Context) *work {
 		return err
 	}
 	w.tools.SetLimit(maxParallel)
-	top := maxShown
+	top := tools.DefaultTopK
 	if k := run.Request.Config.RetrievalTopK; k != nil {
 		top = *k
 	}
-	w.desk = &desk{
-		library: r.cfg.Library, scope: chat.Scope{User: run.User}.In(run.Request.Namespace), only: run.Request.DocumentIDs,
-		runID: run.ID, top: top, rerank: isOn(run.Request.Config.RerankResults), sources: ground.NewSources(),
+	w.desk = &tools.Context{
+		Library: r.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace), DocumentIDs: run.Request.DocumentIDs,
+		RunID: run.ID, TopK: top, Rerank: isOn(run.Request.Config.RerankResults), Sources: ground.NewSources(),
 	}
-	w.desk.texts = ground.NewTexts(r.cfg.Library, w.desk.reads())
-	w.cite = ground.NewCiter(w.desk.sources, w.desk.texts, run.ID)
-	w.evidence = ground.NewEvidence(w.desk.sources, w.cite, run.Request)
+	w.desk.Texts = ground.NewTexts(r.cfg.Library, w.desk.ReadScope())
+	w.cite = ground.NewCiter(w.desk.Sources, w.desk.Texts, run.ID)
+	w.evidence = ground.NewEvidence(w.desk.Sources, w.cite, run.Request)
 	w.writer = ground.NewWriter(w.emit, w.cite, w.givenText())
 	return w
 }
@@ -204,8 +205,8 @@ func (w *work) begin(ctx context.Context) error {
 	}
 	if !w.givenText() && w.thinks(featureAnalyse) {
 		step := w.asked.Step(w.newID(), stamp())
-		for _, a := range w.set.absent {
-			step.Details["left_out"] = a.name + ": " + a.why
+		for _, a := range w.set.Absent {
+			step.Details["left_out"] = a.Name + ": " + a.Why
 		}
 		ps = append(ps, step)
 	}
@@ -214,7 +215,7 @@ func (w *work) begin(ctx context.Context) error {
 
 // prepare reads what the run needs to know before its first turn.
 func (w *work) prepare(ctx context.Context) (err error) {
-	w.set = w.box.joined(ctx, w.set)
+	w.set = w.box.WithMCPTools(ctx, w.set)
 	if w.past, err = w.recollect(ctx); err != nil {
 		if ctx.Err() != nil || chat.CodeOf(err) == chat.CodeNotFound {
 			return err
@@ -232,10 +233,10 @@ func (w *work) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	w.evidence.Listing = w.asked.Type == question.Metadata
-	w.asked.Tools = w.set.having(w.asked.Tools)
+	w.asked.Tools = w.set.Available(w.asked.Tools)
 	w.history = prompt(w.run, w.cfg.SystemPrompt, w.budget, w.asked, w.past, w.reach, w.nonce, w.begun)
 	if !w.givenText() {
-		w.history[0].Text += w.set.lacking()
+		w.history[0].Text += w.set.AbsenceNote()
 	}
 	if err := w.remember(ctx); err != nil {
 		return err
@@ -249,21 +250,21 @@ func (w *work) prepare(ctx context.Context) (err error) {
 // searchable counts the documents that can be searched, none of a run that has its text given. All of them are counted once for each version of
 // the library, which calls of tools know from here on.
 func (w *work) searchable(ctx context.Context) (int, error) {
-	version, err := w.cfg.Library.Version(ctx, w.desk.scope)
+	version, err := w.cfg.Library.Version(ctx, w.desk.Scope)
 	if err != nil {
 		return 0, err
 	}
 	if w.givenText() {
 		return 0, nil
 	}
-	if n := len(w.desk.only); n > 0 {
+	if n := len(w.desk.DocumentIDs); n > 0 {
 		return n, nil
 	}
-	key := w.desk.cacheKey("count", "", version)
+	key := w.desk.CacheKey("count", "", version)
 	if n, ok := w.counts.get(key); ok {
 		return n, nil
 	}
-	counts, err := w.cfg.Library.Count(ctx, w.desk.scope)
+	counts, err := w.cfg.Library.Count(ctx, w.desk.Scope)
 	if err == nil {
 		w.counts.put(key, counts.Ready)
 	}
@@ -275,10 +276,10 @@ func (w *work) offerText() error {
 	if !w.givenText() {
 		return w.offerAdded()
 	}
-	out := readDocumentOutput{DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1}
+	out := tools.ReadDocumentOutput{DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1}
 	for _, part := range strings.Split(w.run.Request.ContextText, "\n\n") {
 		if part = strings.TrimSpace(part); part != "" {
-			out.Passages = append(out.Passages, shown{N: len(out.Passages) + 1, Text: part})
+			out.Passages = append(out.Passages, tools.ShownPassage{N: len(out.Passages) + 1, Text: part})
 		}
 	}
 	result, err := toolMessage(w.nonce, "context", out)
@@ -296,6 +297,6 @@ func (w *work) started() chat.RunStarted {
 		mode = chat.ModeContextConstrained
 	}
 	return chat.RunStarted{
-		SessionID: w.run.SessionID, Question: w.run.Request.Message, Model: w.model.Name(), Mode: mode, Toolset: w.set.name, Budget: w.budget,
+		SessionID: w.run.SessionID, Question: w.run.Request.Message, Model: w.model.Name(), Mode: mode, Toolset: w.set.Name, Budget: w.budget,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/agent"
+	"footnote/agent/tools"
 	"footnote/chat"
 )
 
@@ -100,7 +101,7 @@ func (s agentSettings) checkAgent() error {
 
 func (s agentSettings) thinking() agent.Thinking {
 	return agent.Thinking{
-		Selection: agent.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
+		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
 		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
 	}
 }

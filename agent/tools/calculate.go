@@ -1,0 +1,50 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+
+	"footnote/agent/ground"
+	"footnote/agent/tools/calc"
+	"footnote/chat"
+	"footnote/corpus/text"
+)
+
+//go:embed calculate.md
+var calculateDoc string
+
+const calculateSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["expression"],
+	"properties": {"expression": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Like (1250 * 1.19 - 300) / 12"}}
+}`
+
+type calculateInput struct {
+	Expression string `json:"expression"`
+}
+
+func calculate() (*Tool, error) {
+	return definition[calculateInput]{
+		name: ground.Calculator, action: chat.ActionCalculating, withoutPassages: true, doc: calculateDoc, schema: calculateSchema,
+		whyImpossible: func(in calculateInput) error {
+			_, err := calc.Evaluate(in.Expression)
+			return err
+		},
+		describe: func(_ *Context, in calculateInput) string { return "Calculating " + text.Shorten(in.Expression, 120) },
+		run: func(_ context.Context, _ *Context, in calculateInput) (Result, error) {
+			v, err := calc.Evaluate(in.Expression)
+			if err != nil {
+				return refuse("%s", err.Error())
+			}
+			res, exact := v.Decimal()
+			sign := " = "
+			if !exact {
+				sign = " ≈ "
+			}
+			out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
+			return Result{
+				Message: text.Shorten(in.Expression, 120) + sign + res, Summary: res,
+				Output: func(Numberer) any { return out },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,91 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+)
+
+//go:embed cite_source.md
+var citeSourceDoc string
+
+const citeSourceSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["cited_text", "block_id", "citation_number"],
+	"properties": {
+		"cited_text": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The words, exactly as they stand in the document"},
+		"block_id": {"type": "string", "maxLength": 40, "description": "The block they stand in, like b12"},
+		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999, "description": "The passage's number n"}
+	}
+}`
+
+type citeSourceInput struct {
+	CitedText      string `json:"cited_text"`
+	BlockID        string `json:"block_id"`
+	CitationNumber int    `json:"citation_number"`
+}
+
+type citeSourceOutput struct {
+	CitationNumber int        `json:"citation_number"`
+	DocID          string     `json:"doc_id"`
+	Filename       string     `json:"filename"`
+	BlockID        string     `json:"block_id"`
+	Page           int        `json:"page,omitempty"`
+	Section        string     `json:"section,omitempty"`
+	Quote          string     `json:"quote"`
+	Check          chat.Check `json:"check"`
+	Start          int        `json:"start"`
+	End            int        `json:"end"`
+	Boxes          []chat.Box `json:"boxes"`
+	ChunkID        string     `json:"chunk_id,omitempty"`
+}
+
+func (o citeSourceOutput) forModel() any {
+	o.ChunkID, o.Boxes = "", []chat.Box{}
+	return o
+}
+
+func citeSource() (*Tool, error) {
+	return definition[citeSourceInput]{
+		name: "cite_source", action: chat.ActionAnalysing, doc: citeSourceDoc, schema: citeSourceSchema,
+		describe: func(d *Context, in citeSourceInput) string {
+			if src, ok := d.Sources.At(in.CitationNumber); ok {
+				return "Checking a quote from " + src.Document.DisplayName()
+			}
+			return "Checking a quote"
+		},
+		run: func(ctx context.Context, d *Context, in citeSourceInput) (Result, error) {
+			src, ok := d.Sources.At(in.CitationNumber)
+			if !ok {
+				return refuse("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber)
+			}
+			found, err := d.Texts.Locate(ctx, src, in.CitedText)
+			if err != nil {
+				return Result{}, fmt.Errorf("find quote: %w", err)
+			}
+			if found.Check == chat.CheckNotFound {
+				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, src.Document.DisplayName())
+			}
+			at, err := d.Texts.Place(ctx, src, found)
+			if err != nil {
+				return Result{}, err
+			}
+			message := "Quote found word for word in " + src.Document.DisplayName()
+			if found.Check == chat.CheckApproximate {
+				message = "Quote found, in slightly other words, in " + src.Document.DisplayName()
+			}
+			return Result{
+				Message: message, Summary: string(found.Check),
+				Output: func(Numberer) any {
+					return citeSourceOutput{
+						CitationNumber: src.N, DocID: src.Document.ID, Filename: src.Document.DisplayName(), BlockID: at.Block,
+						Page: at.Page, Section: at.Section, Quote: found.Quote, Check: found.Check, Start: found.Start, End: found.End,
+						Boxes: at.Boxes, ChunkID: src.Passage.ID,
+					}
+				},
+				Effect: func(d *Context) { d.Sources.AddQuote(src.N, in.CitedText) },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,120 @@
+package tools
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// MaxOutput is how many characters of a tool's output an event carries.
+const MaxOutput = 10_000
+
+// clipper is an output that knows best what of it to show when it is too long for an event.
+type clipper interface{ clip(limit int) any }
+
+// Clip returns a shorter form of an output of at most maxOutput characters. It stays an object of the same shape.
+func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
+	if c, ok := output.(clipper); ok {
+		short, err := Encode(c.clip(MaxOutput))
+		if err != nil || utf8.RuneCount(short) <= MaxOutput {
+			return short, err
+		}
+	}
+	for _, limit := range []struct{ text, items int }{{400, 50}, {150, 30}, {60, 12}, {30, 5}, {20, 2}} {
+		var v any
+		if err := json.Unmarshal(whole, &v); err != nil {
+			return nil, err
+		}
+		short, err := Encode(cut(v, limit.text, limit.items))
+		if err != nil || utf8.RuneCount(short) <= MaxOutput {
+			return short, err
+		}
+	}
+	return json.RawMessage(`{"note":"The output is too large to be shown here."}`), nil
+}
+
+// cut bounds the length of all strings and lists inside v.
+func cut(v any, text, items int) any {
+	switch v := v.(type) {
+	case string:
+		return CutText(v, text)
+	case []any:
+		v = v[:min(len(v), items)]
+		for i := range v {
+			v[i] = cut(v[i], text, items)
+		}
+		return v
+	case map[string]any:
+		for k := range v {
+			v[k] = cut(v[k], text, items)
+		}
+		return v
+	default:
+		return v
+	}
+}
+
+func CutText(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// overhead is about how many characters a passage takes beside its text.
+const overhead = 260
+
+// cutPassages shares limit characters among passages.
+func cutPassages(ps []ShownPassage, limit int) []ShownPassage {
+	if len(ps) == 0 {
+		return ps
+	}
+	each := max(60, limit/len(ps)-overhead)
+	out := make([]ShownPassage, len(ps))
+	for i, p := range ps {
+		p.Text = CutText(p.Text, each)
+		out[i] = p
+	}
+	return out
+}
+
+func (o ReadDocumentOutput) clip(limit int) any {
+	o.Content = CutText(o.Content, limit/5)
+	o.Passages = cutPassages(o.Passages, limit*6/10)
+	return o
+}
+
+func (o ReadMultipleDocumentsOutput) clip(limit int) any {
+	docs := make([]ReadDocumentOutput, len(o.Documents))
+	for i, doc := range o.Documents {
+		docs[i] = doc.clip(limit*8/10/len(docs) - overhead).(ReadDocumentOutput)
+	}
+	o.Documents = docs
+	return o
+}
+
+func (o searchDocumentsOutput) clip(limit int) any {
+	docs := make([]foundDocument, len(o.Documents))
+	all := 0
+	for _, doc := range o.Documents {
+		all += len(doc.Passages)
+	}
+	for i, doc := range o.Documents {
+		doc.Snippet = CutText(doc.Snippet, 300)
+		doc.Passages = cutPassages(doc.Passages, (limit*8/10-len(docs)*400)*len(doc.Passages)/max(1, all))
+		docs[i] = doc
+	}
+	o.Documents = docs
+	return o
+}
+
+func (o documentSummaryOutput) clip(limit int) any {
+	o.Passages = cutPassages(o.Passages, limit/2)
+	return o
+}

@@ -1,0 +1,118 @@
+package tools
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/agent/ground"
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+// Library is what tools need of the documents; *corpus.Library has it.
+type Library interface {
+	Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpus.Results, error)
+	Find(ctx context.Context, s chat.Scope, idOrTitle string) (corpus.Document, error)
+	Read(ctx context.Context, s chat.Scope, r corpus.ReadRequest) (corpus.Reading, error)
+	Grep(ctx context.Context, s chat.Scope, g corpus.GrepRequest) (corpus.Grepped, error)
+	List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error)
+	MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error)
+	Count(ctx context.Context, s chat.Scope) (corpus.Counts, error)
+	Version(ctx context.Context, s chat.Scope) (int64, error)
+	KnownVersion(ctx context.Context, s chat.Scope) (int64, error)
+	Semantic() bool
+	Document(ctx context.Context, s chat.Scope, id string) (corpus.Document, error)
+	CheckNamed(ctx context.Context, s chat.Scope, namespace string, ids []string) error
+	Capture(ctx context.Context, u corpus.Upload) (corpus.Document, error)
+	Text(ctx context.Context, s chat.Scope, id string) (string, error)
+	Passages(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error)
+	Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error)
+	Place(ctx context.Context, s chat.Scope, id string, blocks []corpus.Block, start, end int) (corpus.Place, error)
+}
+
+// Context is what the tools of one run work on: the documents in reach and what was found in them so far. Tools may use it
+// at the same time; only the loop changes it.
+type Context struct {
+	Library     Library
+	Scope       chat.Scope
+	DocumentIDs []string // the documents the question was narrowed to; empty: all in scope
+	RunID       string
+	TopK        int  // how many passages a search shows whole
+	Rerank      bool // what a search finds is put in order once more
+	Sources     *ground.Sources
+	Texts       *ground.Texts
+}
+
+// Find resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
+func (d *Context) Find(ctx context.Context, ref string) (corpus.Document, string, error) {
+	if doc, ok := d.Sources.Document(ref); ok && chat.Hidden(doc.Namespace) {
+		return doc, "", nil
+	}
+	doc, err := d.Library.Find(ctx, d.Scope, ref)
+	if err != nil {
+		switch chat.CodeOf(err) {
+		case chat.CodeNotFound, chat.CodeInvalid:
+			return corpus.Document{}, chat.MessageOf(err), nil
+		default:
+			return corpus.Document{}, "", err
+		}
+	}
+	if !d.InReach(doc) {
+		return corpus.Document{}, "The document “" + ref + "” is not among those this question is about.", nil
+	}
+	return doc, "", nil
+}
+
+// findAll resolves several, each once, in order. The refusals name those that were not found.
+func (d *Context) findAll(ctx context.Context, refs []string) (docs []corpus.Document, refused []string, err error) {
+	seen := map[string]bool{}
+	for _, ref := range refs {
+		doc, why, err := d.Find(ctx, ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case why != "":
+			refused = append(refused, why)
+		case !seen[doc.ID]:
+			seen[doc.ID] = true
+			docs = append(docs, doc)
+		}
+	}
+	return docs, refused, nil
+}
+
+// InReach reports whether a question may be answered from a document: one of those it was narrowed to, or a page of the web.
+func (d *Context) InReach(doc corpus.Document) bool {
+	return len(d.DocumentIDs) == 0 || slices.Contains(d.DocumentIDs, doc.ID) || chat.Hidden(doc.Namespace)
+}
+
+// ReadScope is the scope of what is read by its id: what the question is about, and the pages of the web that the run has read.
+func (d *Context) ReadScope() chat.Scope { return d.Scope.With(chat.WebNamespace(d.RunID)) }
+
+// name is how people know what a model calls by an id.
+func (d *Context) name(ref string) string {
+	if doc, ok := d.Sources.Document(ref); ok {
+		return doc.DisplayName()
+	}
+	return text.Shorten(strings.TrimSpace(ref), 80)
+}
+
+func ids(docs []corpus.Document) []string {
+	out := make([]string, len(docs))
+	for i, doc := range docs {
+		out[i] = doc.ID
+	}
+	return out
+}
+
+// CacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date.
+func (d *Context) CacheKey(tool, args string, version int64) string {
+	return strings.Join([]string{
+		tool, args, d.Scope.User, strings.Join(d.Scope.Namespaces, "\x01"), strings.Join(d.DocumentIDs, "\x01"), strconv.FormatInt(version, 10),
+		strconv.Itoa(d.TopK), strconv.FormatBool(d.Rerank),
+	}, "\x00")
+}

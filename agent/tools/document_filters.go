@@ -1,0 +1,177 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+// filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
+const filtersSchema = `{
+	"type": "object", "maxProperties": 20,
+	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20, "items": {"type": ["string", "number", "boolean"]}},
+	"description": "Which documents. Further names are the documents' own properties, like author or tags; of a list of values one has to fit",
+	"properties": {
+		"title": {"type": "string", "maxLength": 500, "description": "Part of the title or file name"},
+		"type": {"type": "string", "description": "pdf, markdown, html, text, or a MIME type"},
+		"year": {"type": ["string", "number"], "description": "The year of the document's own date, like 2024"},
+		"date_from": {"type": "string", "description": "The document's own date is this or later: 2026-01-31, 2026-01 or 2026"},
+		"date_to": {"type": "string", "description": "The document's own date is this or earlier: 2026-01-31, 2026-01 or 2026"},
+		"added_after": {"type": "string", "description": "When it was uploaded. Date, like 2026-01-31"},
+		"added_before": {"type": "string", "description": "When it was uploaded. Date, like 2026-01-31"},
+		"sort": {"type": "string", "enum": ["newest", "oldest", "title"]}
+	}
+}`
+
+// documentTypes are the words people use for MIME types.
+func documentType(word string) string {
+	switch w := strings.ToLower(strings.TrimPrefix(word, ".")); w {
+	case "pdf":
+		return "application/pdf"
+	case "markdown", "md":
+		return "text/markdown"
+	case "html", "htm", "web page":
+		return "text/html"
+	case "text", "txt", "plain text":
+		return "text/plain"
+	default:
+		return w
+	}
+}
+
+// filterOf reads the argument. The text is a refusal, empty if it was understood.
+func filterOf(d *Context, in map[string]any) (corpus.Filter, string) {
+	f := corpus.Filter{IDs: d.DocumentIDs}
+	for name, v := range in {
+		text, _ := v.(string)
+		switch name {
+		case "title", "text", "filename", "name":
+			f.Text = text
+		case "type", "mime":
+			f.MIME = documentType(text)
+		case "sort":
+			f.Sort = text
+		case "added_after", "added_before":
+			day, err := time.Parse(time.DateOnly, text)
+			if err != nil {
+				return f, fmt.Sprintf("%s must be a date like 2026-01-31, not %q.", name, text)
+			}
+			if name == "added_after" {
+				f.AddedAfter = day
+			} else {
+				f.AddedBefore = day
+			}
+		case "date_from", "date_to":
+			from, to := text, ""
+			if name == "date_to" {
+				from, to = "", text
+			}
+			if err := f.Dated(name, from, to); err != nil {
+				return f, chat.MessageOf(err)
+			}
+		case "year", "date":
+			day := strings.TrimSpace(fmt.Sprint(v))
+			if !corpus.IsDate(day) {
+				ownProperty(&f, name, v)
+			} else if err := f.Dated(name, day, day); err != nil {
+				return f, chat.MessageOf(err)
+			}
+		default:
+			ownProperty(&f, name, v)
+		}
+	}
+	return f, ""
+}
+
+// ownProperty asks for a document's own property; of several values one has to fit.
+func ownProperty(f *corpus.Filter, name string, v any) {
+	if values, several := v.([]any); several {
+		if f.MetaAny == nil {
+			f.MetaAny = map[string][]any{}
+		}
+		f.MetaAny[name] = values
+		return
+	}
+	if f.Meta == nil {
+		f.Meta = map[string]any{}
+	}
+	f.Meta[name] = v
+}
+
+// unknown is a note for a filter that found nothing: which of the properties asked for no document in reach has, and what there is instead.
+// It is empty if each is there.
+func (d *Context) unknown(ctx context.Context, f corpus.Filter, found []corpus.Document) ([]string, error) {
+	if len(found) > 0 {
+		return []string{}, nil
+	}
+	asked := slices.Sorted(maps.Keys(f.Meta))
+	asked = append(asked, slices.Sorted(maps.Keys(f.MetaAny))...)
+	var missing []string
+	for _, name := range asked {
+		docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{IDs: d.DocumentIDs, HasMeta: name, Limit: 1})
+		if err != nil {
+			return nil, fmt.Errorf("look for a property: %w", err)
+		}
+		if len(docs) == 0 {
+			missing = append(missing, "“"+text.Shorten(name, 60)+"”")
+		}
+	}
+	if len(missing) == 0 {
+		return []string{}, nil
+	}
+	note := "No document has the property " + strings.Join(missing, " or ") + "."
+	docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{IDs: d.DocumentIDs})
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
+	}
+	there := map[string]bool{}
+	for _, doc := range docs {
+		for name := range doc.Meta {
+			there[name] = true
+		}
+	}
+	if names := slices.Sorted(maps.Keys(there)); len(names) > 0 {
+		note += " There are: " + text.Shorten(strings.Join(names, ", "), 300) + "."
+	}
+	return []string{note}, nil
+}
+
+// describe writes filters for people: "author: Ada, type: pdf".
+func describe(in map[string]any) string {
+	parts := make([]string, 0, len(in))
+	for name, v := range in {
+		parts = append(parts, fmt.Sprintf("%s: %v", strings.ReplaceAll(name, "_", " "), v))
+	}
+	slices.Sort(parts)
+	return text.Shorten(strings.Join(parts, ", "), 120)
+}
+
+// listed is a document as lists show it.
+type listed struct {
+	DocID    string         `json:"doc_id"`
+	Filename string         `json:"filename"`
+	Title    string         `json:"title"`
+	Type     string         `json:"type"`
+	Pages    int            `json:"pages,omitempty"`
+	Added    string         `json:"added"`
+	State    corpus.State   `json:"state"`
+	Meta     map[string]any `json:"meta,omitempty"`
+}
+
+func list(docs []corpus.Document) []listed {
+	out := make([]listed, len(docs))
+	for i, doc := range docs {
+		out[i] = listed{
+			DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Type: doc.MIME, Pages: doc.Pages,
+			Added: doc.CreatedAt.Format(time.DateOnly), State: doc.State, Meta: doc.Meta,
+		}
+	}
+	return out
+}

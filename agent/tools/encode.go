@@ -1,0 +1,17 @@
+package tools
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Encode writes JSON without the escapes for HTML, which cost tokens and nobody needs here.
+func Encode(v any) (json.RawMessage, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(strings.TrimSuffix(b.String(), "\n")), nil
+}

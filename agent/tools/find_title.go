@@ -1,0 +1,31 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+// titlesTried is how many documents whose titles hold the words are compared with them.
+const titlesTried = 20
+
+// FindByTitle returns the newest document in reach whose title, or file name with or without its ending, is name.
+func (d *Context) FindByTitle(ctx context.Context, name string) (corpus.Document, bool, error) {
+	docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{Text: name, IDs: d.DocumentIDs, Limit: titlesTried})
+	if err != nil {
+		return corpus.Document{}, false, fmt.Errorf("look for a title: %w", err)
+	}
+	name = text.Fold(name)
+	for _, doc := range docs {
+		for _, known := range []string{doc.Title, doc.Filename, strings.TrimSuffix(doc.Filename, path.Ext(doc.Filename))} {
+			if text.Fold(known) == name {
+				return doc, true, nil
+			}
+		}
+	}
+	return corpus.Document{}, false, nil
+}

@@ -1,0 +1,39 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+
+	"footnote/chat"
+)
+
+//go:embed finish.md
+var finishDoc string
+
+const finishSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["answer"],
+	"properties": {"answer": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "The final answer to the question"}}
+}`
+
+type finishInput struct {
+	Answer string `json:"answer"`
+}
+
+// finish ends a run. The loop takes the answer out of the call; the call itself does nothing.
+func finish() (*Tool, error) {
+	return definition[finishInput]{
+		name: "finish", action: chat.ActionThinking, endsRun: true, doc: finishDoc, schema: finishSchema,
+		describe: func(*Context, finishInput) string { return "Finishing with an answer" },
+		run: func(context.Context, *Context, finishInput) (Result, error) {
+			return refuse("The answer could not be taken from this call. Write it as text.")
+		},
+	}.build()
+}
+
+// AnswerOf is the answer that the arguments of a call hold which ends a run.
+func AnswerOf(args json.RawMessage) (answer string, ok bool) {
+	var in finishInput
+	err := json.Unmarshal(args, &in)
+	return in.Answer, err == nil
+}

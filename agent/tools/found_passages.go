@@ -1,0 +1,95 @@
+package tools
+
+import (
+	"footnote/corpus"
+	"footnote/english"
+)
+
+// foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page and for
+// programs; models cite by N.
+type foundPassage struct {
+	N        int     `json:"n"`
+	ChunkID  string  `json:"chunk_id,omitempty"`
+	DocID    string  `json:"doc_id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	Section  string  `json:"section,omitempty"`
+	Page     int     `json:"page,omitempty"`
+	BlockID  string  `json:"block_id"`
+	Content  string  `json:"content"`
+	Score    float64 `json:"score"`
+	// Similarity is the cosine, 0–1, where it is known. It is for programs: models go by Score.
+	Similarity *float64 `json:"similarity_score,omitempty"`
+}
+
+// FoundPassages is the output of retrieve, retrieve_more, semantic_search and hybrid_search.
+type FoundPassages struct {
+	Query   string         `json:"query"`
+	Results []foundPassage `json:"results"`
+	Total   int            `json:"total_results"`
+	Notes   []string       `json:"notes"`
+}
+
+func (o FoundPassages) forModel() any {
+	results := make([]foundPassage, len(o.Results))
+	for i, r := range o.Results {
+		r.ChunkID, r.Similarity = "", nil
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+func (o FoundPassages) clip(limit int) any {
+	results := make([]foundPassage, len(o.Results))
+	for i, r := range o.Results {
+		r.Content = CutText(r.Content, max(60, limit*8/10/len(o.Results)-2*overhead))
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+// passagesFound is the result of a search for passages.
+func passagesFound(query string, found corpus.Results) Result {
+	hits := found.Results
+	return Result{
+		Message: "Found " + english.Count(len(hits), "passage"), Summary: tally(hits),
+		Output: func(number Numberer) any {
+			out := FoundPassages{Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, found.Notes...)}
+			for _, hit := range hits {
+				doc, p := hit.Document, hit.Passage
+				out.Results = append(out.Results, foundPassage{
+					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Section: p.Section,
+					Page: hit.Page, BlockID: hit.Block, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
+				})
+			}
+			return out
+		},
+		Effect:    func(d *Context) { d.remember(query, hits) },
+		Transient: found.Partial,
+	}
+}
+
+// remember notes what a search for passages found.
+func (d *Context) remember(query string, hits []corpus.Result) {
+	for _, hit := range hits {
+		d.Sources.AddDocuments(hit.Document)
+		d.Sources.NoteScore(hit.Passage.ID, hit.Score)
+		d.Sources.NoteHit(hit)
+	}
+	d.Sources.NoteSearch(query, len(hits))
+	d.Sources.NoteLatestSearch(query)
+}
+
+// tally counts hits for people: "5 passages in 3 documents".
+func tally(hits []corpus.Result) string {
+	if len(hits) == 0 {
+		return "nothing found"
+	}
+	documents := map[string]bool{}
+	for _, hit := range hits {
+		documents[hit.Document.ID] = true
+	}
+	return english.Count(len(hits), "passage") + " in " + english.Count(len(documents), "document")
+}

@@ -1,0 +1,34 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+
+	"footnote/chat"
+	"footnote/english"
+)
+
+//go:embed generate_answer.md
+var generateAnswerDoc string
+
+const generateAnswerSchema = `{"type": "object", "additionalProperties": false, "properties": {}}`
+
+type generateAnswerInput struct{}
+
+// GenerateAnswer lets a model say that it has seen enough: its next turn is the answer.
+func GenerateAnswer() (*Tool, error) {
+	return definition[generateAnswerInput]{
+		name: "generate_answer", action: chat.ActionSummarising, answersNext: true, doc: generateAnswerDoc, schema: generateAnswerSchema,
+		describe: func(*Context, generateAnswerInput) string { return "Preparing the answer" },
+		run: func(_ context.Context, d *Context, _ generateAnswerInput) (Result, error) {
+			if d.Sources.IsEmpty() {
+				return refuse("Nothing was found or read yet that an answer could rest on. Search first.")
+			}
+			passages := len(d.Sources.All())
+			return Result{
+				Message: "Ready to answer", Summary: "from " + english.Count(passages, "passage"),
+				Output: func(Numberer) any { return map[string]any{"ready": true, "passages": passages} },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,196 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+//go:embed get_document_summary.md
+var documentSummaryDoc string
+
+const documentSummarySchema = `{
+	"type": "object", "additionalProperties": false, "required": ["doc_id"],
+	"properties": {"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The document's id, title or file name"}}
+}`
+
+// The size of a summary.
+const (
+	summaryOutline   = 40
+	summarySentences = 5
+	summaryPassages  = 6
+	summaryPages     = 4  // of a long document that are looked at
+	summaryEnough    = 10 // passages that state something: no further page is read
+	contentsLines    = 3  // of a table of contents, from which on a passage is one
+)
+
+type documentSummaryInput struct {
+	DocID string `json:"doc_id"`
+}
+
+type documentSummaryOutput struct {
+	DocID        string         `json:"doc_id"`
+	Filename     string         `json:"filename"`
+	Title        string         `json:"title"`
+	PageCount    int            `json:"page_count"`
+	Outline      []string       `json:"outline"`
+	KeySentences []string       `json:"key_sentences"`
+	Passages     []ShownPassage `json:"passages"`
+}
+
+func (o documentSummaryOutput) forModel() any {
+	o.Passages = withoutChunks(o.Passages)
+	return o
+}
+
+func documentSummary() (*Tool, error) {
+	return definition[documentSummaryInput]{
+		name: "get_document_summary", action: chat.ActionSummarising, retrieval: true, cached: true,
+		doc: documentSummaryDoc, schema: documentSummarySchema, aliases: map[string]string{"document_id": "doc_id"},
+		describe: func(d *Context, in documentSummaryInput) string { return "Summarising " + d.name(in.DocID) },
+		run: func(ctx context.Context, d *Context, in documentSummaryInput) (Result, error) {
+			doc, why, err := d.Find(ctx, in.DocID)
+			if err != nil {
+				return Result{}, fmt.Errorf("find document: %w", err)
+			}
+			if why != "" {
+				return refuse("%s", why)
+			}
+			pages, passages, err := d.skim(ctx, doc)
+			if err != nil {
+				return unread(doc, err)
+			}
+			r := pages[0]
+			key := keySentences(passages, doc.Language, summarySentences, "")
+			return Result{
+				Message: "Summarised " + doc.DisplayName(),
+				Summary: english.Count(len(r.Outline), "heading") + ", " + english.Count(len(key), "key sentence"),
+				Output: func(number Numberer) any {
+					out := documentSummaryOutput{
+						DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), PageCount: doc.Pages,
+						Outline: outline(r.Outline), KeySentences: []string{}, Passages: []ShownPassage{},
+					}
+					shownAlready := map[int]bool{}
+					add := func(i int) {
+						if !shownAlready[i] && len(out.Passages) < summaryPassages {
+							shownAlready[i] = true
+							out.Passages = append(out.Passages, show(number, passages[i], doc))
+						}
+					}
+					if len(passages) > 0 {
+						add(0)
+					}
+					for _, k := range key {
+						out.KeySentences = append(out.KeySentences, k.text)
+						add(k.passage)
+					}
+					return out
+				},
+				Effect: func(d *Context) {
+					for _, page := range pages {
+						d.Sources.NoteReading(doc, readingPage(page))
+					}
+				},
+			}, nil
+		},
+	}.build()
+}
+
+// skim reads a document's first pages until enough of their passages state something. Those of a table of contents do not, and are left out
+// unless there are no others.
+func (d *Context) skim(ctx context.Context, doc corpus.Document) (pages []corpus.Reading, passages []corpus.Passage, err error) {
+	for n := 1; n <= summaryPages && len(passages) < summaryEnough; n++ {
+		page, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Page: n})
+		if err != nil {
+			return nil, nil, err
+		}
+		pages = append(pages, page)
+		for _, p := range page.Passages {
+			if !isContents(p.Text) {
+				passages = append(passages, p)
+			}
+		}
+		if n >= page.Pages {
+			break
+		}
+	}
+	if len(passages) == 0 {
+		passages = pages[0].Passages
+	}
+	return pages, passages, nil
+}
+
+// isContents reports whether a passage is a part of a table of contents.
+func isContents(passage string) bool {
+	lines := 0
+	for line := range strings.Lines(passage) {
+		if text.Leader(line) {
+			lines++
+		}
+	}
+	return lines >= contentsLines
+}
+
+func outline(items []corpus.OutlineItem) []string {
+	out := []string{}
+	for _, item := range items[:min(len(items), summaryOutline)] {
+		out = append(out, strings.Repeat("  ", max(0, item.Level-1))+item.Title)
+	}
+	return out
+}
+
+// sentence is one sentence of a passage, by the passage's place.
+type sentence struct {
+	passage int
+	order   int
+	text    string
+	score   float64
+}
+
+// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text; those that bear on
+// a focus come before others.
+func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
+	analyser := text.NewAnalyser(language)
+	about := map[string]bool{}
+	for _, t := range analyser.Terms(focus) {
+		about[t] = !text.IsStop(t, language)
+	}
+	var all []sentence
+	var terms [][]string
+	frequency := map[string]int{}
+	for i, p := range passages {
+		runes := []rune(p.Text)
+		for _, span := range text.Sentences(p.Text) {
+			s := string(runes[span[0]:span[1]])
+			if n := span[1] - span[0]; n < 30 || n > 400 || text.Leader(s) {
+				continue
+			}
+			ts := slices.DeleteFunc(analyser.Terms(s), func(t string) bool { return text.IsStop(t, language) || len(t) < 3 })
+			for _, t := range ts {
+				frequency[t]++
+			}
+			all, terms = append(all, sentence{passage: i, order: len(all), text: s}), append(terms, ts)
+		}
+	}
+	for i := range all {
+		for _, t := range terms[i] {
+			all[i].score += float64(frequency[t])
+			if about[t] {
+				all[i].score += float64(len(all))
+			}
+		}
+		all[i].score /= float64(5 + len(terms[i])) // long sentences hold more words, not more news
+	}
+	slices.SortStableFunc(all, func(a, b sentence) int { return cmp.Compare(b.score, a.score) })
+	best := all[:min(limit, len(all))]
+	slices.SortFunc(best, func(a, b sentence) int { return cmp.Compare(a.order, b.order) })
+	return best
+}

@@ -1,0 +1,141 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+//go:embed grep_documents.md
+var grepDocumentsDoc string
+
+const grepDocumentsSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["pattern"],
+	"properties": {
+		"pattern": {"type": "string", "minLength": 1, "maxLength": 500, "description": "RE2 expression or plain text"},
+		"doc_ids": {"type": "array", "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Only in these; all documents if left out"},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}
+	}
+}`
+
+type grepDocumentsInput struct {
+	Pattern    string   `json:"pattern"`
+	DocIDs     []string `json:"doc_ids"`
+	MaxResults int      `json:"max_results"`
+}
+
+type grepMatch struct {
+	N        int    `json:"n"`
+	DocID    string `json:"doc_id"`
+	Filename string `json:"filename"`
+	BlockID  string `json:"block_id"`
+	Page     int    `json:"page,omitempty"`
+	Section  string `json:"section,omitempty"`
+	Line     string `json:"line"`
+	ChunkID  string `json:"chunk_id,omitempty"`
+}
+
+type grepDocumentsOutput struct {
+	Matches []grepMatch `json:"matches"`
+	Total   int         `json:"total_found"`
+	More    bool        `json:"more"`
+	Literal bool        `json:"literal"`
+	Notes   []string    `json:"notes"`
+}
+
+func (o grepDocumentsOutput) forModel() any {
+	matches := make([]grepMatch, len(o.Matches))
+	for i, m := range o.Matches {
+		m.ChunkID = ""
+		matches[i] = m
+	}
+	o.Matches = matches
+	return o
+}
+
+func grepDocuments() (*Tool, error) {
+	return definition[grepDocumentsInput]{
+		name: "grep_documents", action: chat.ActionSearching, retrieval: true, cached: true,
+		doc: grepDocumentsDoc, schema: grepDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
+		describe: func(_ *Context, in grepDocumentsInput) string {
+			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)
+		},
+		run: func(ctx context.Context, d *Context, in grepDocumentsInput) (Result, error) {
+			only, notes := d.DocumentIDs, []string(nil)
+			if len(in.DocIDs) > 0 {
+				docs, missing, err := d.findAll(ctx, in.DocIDs)
+				if err != nil {
+					return Result{}, fmt.Errorf("find documents: %w", err)
+				}
+				if len(docs) == 0 {
+					return refuse("%s", strings.Join(missing, " "))
+				}
+				only, notes = ids(docs), missing
+			}
+			found, err := d.Library.Grep(ctx, d.Scope, corpus.GrepRequest{Pattern: in.Pattern, Documents: only, Max: in.MaxResults})
+			if err != nil {
+				return Result{}, fmt.Errorf("grep: %w", err)
+			}
+			passages, err := d.passagesOf(ctx, found.Matches)
+			if err != nil {
+				return Result{}, err
+			}
+			if found.Literal {
+				notes = append(notes, "The pattern is not a valid RE2 expression and was taken literally.")
+			}
+			documents := map[string]bool{}
+			for _, m := range found.Matches {
+				documents[m.Document.ID] = true
+			}
+			return Result{
+				Message: "Found " + english.Count(len(found.Matches), "match"),
+				Summary: fmt.Sprintf("%s in %s, %d looked through", english.Count(len(found.Matches), "match"), english.Count(len(documents), "document"), found.Documents),
+				Output: func(number Numberer) any {
+					out := grepDocumentsOutput{Matches: []grepMatch{}, Total: len(found.Matches), More: found.More, Literal: found.Literal, Notes: append([]string{}, notes...)}
+					for _, m := range found.Matches {
+						match := grepMatch{
+							DocID: m.Document.ID, Filename: m.Document.DisplayName(), BlockID: m.BlockID, Page: m.Page, Section: m.Section,
+							Line: m.Line, ChunkID: m.PassageID,
+						}
+						if p, ok := passages[m.PassageID]; ok {
+							match.N = number(p, m.Document)
+						}
+						out.Matches = append(out.Matches, match)
+					}
+					return out
+				},
+				Effect: func(d *Context) { d.Sources.NoteSearch(in.Pattern, len(found.Matches)) },
+			}, nil
+		},
+	}.build()
+}
+
+// passagesOf fetches the passages that matches stand in, by id.
+func (d *Context) passagesOf(ctx context.Context, matches []corpus.Match) (map[string]corpus.Passage, error) {
+	seen := map[string]bool{}
+	var wanted []string
+	for _, m := range matches {
+		if m.PassageID != "" && !seen[m.PassageID] {
+			seen[m.PassageID] = true
+			wanted = append(wanted, m.PassageID)
+		}
+	}
+	out := map[string]corpus.Passage{}
+	if len(wanted) == 0 {
+		return out, nil
+	}
+	passages, err := d.Library.Passages(ctx, d.Scope, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("fetch passages: %w", err)
+	}
+	for _, p := range passages {
+		out[p.ID] = p
+	}
+	return out, nil
+}

@@ -1,0 +1,35 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed hybrid_search.md
+var hybridSearchDoc string
+
+const hybridSearchSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to search for: keywords or a short question"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of results to return"}
+	}
+}`
+
+func hybridSearch() (*Tool, error) {
+	return definition[retrieveInput]{
+		name: "hybrid_search", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 50,
+		doc: hybridSearchDoc, schema: hybridSearchSchema,
+		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
+		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
+			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Mode: corpus.ModeHybrid})
+			if err != nil {
+				return Result{}, err
+			}
+			return passagesFound(in.Query, found), nil
+		},
+	}.build()
+}

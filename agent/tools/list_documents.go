@@ -1,0 +1,79 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+)
+
+//go:embed list_documents.md
+var listDocumentsDoc string
+
+const listDocumentsSchema = `{
+	"type": "object", "additionalProperties": false,
+	"properties": {
+		"filters": ` + filtersSchema + `,
+		"page": {"type": "integer", "minimum": 1, "maximum": 200, "default": 1}
+	}
+}`
+
+const listPage = 50
+
+type listDocumentsInput struct {
+	Filters map[string]any `json:"filters"`
+	Page    int            `json:"page"`
+}
+
+func listDocuments() (*Tool, error) {
+	return definition[listDocumentsInput]{
+		name: "list_documents", action: chat.ActionExploring, retrieval: true, cached: true, withoutPassages: true,
+		doc: listDocumentsDoc, schema: listDocumentsSchema,
+		describe: func(_ *Context, in listDocumentsInput) string {
+			if len(in.Filters) == 0 {
+				return "Listing the documents"
+			}
+			return "Listing the documents with " + describe(in.Filters)
+		},
+		run: func(ctx context.Context, d *Context, in listDocumentsInput) (Result, error) {
+			f, why := filterOf(d, in.Filters)
+			if why != "" {
+				return refuse("%s", why)
+			}
+			f, err := d.named(ctx, f)
+			if err != nil {
+				return Result{}, err
+			}
+			f.Limit = listPage
+			var docs []corpus.Document
+			for page := 1; page <= in.Page; page++ {
+				var err error
+				if docs, f.Cursor, err = d.Library.List(ctx, d.Scope, f); err != nil {
+					return Result{}, fmt.Errorf("list documents: %w", err)
+				}
+				if f.Cursor == "" && page < in.Page {
+					return refuse("There are %s only: ask for one of them.", english.Count(page, "page"))
+				}
+			}
+			more := f.Cursor != ""
+			notes, err := d.unknown(ctx, f, docs)
+			if err != nil {
+				return Result{}, err
+			}
+			summary := fmt.Sprintf("page %d", in.Page)
+			if more {
+				summary += ", there are more"
+			}
+			return Result{
+				Message: "Listed " + english.Count(len(docs), "document"), Summary: summary,
+				Output: func(Numberer) any {
+					return map[string]any{"documents": list(docs), "page": in.Page, "more": more, "notes": notes}
+				},
+				Effect: func(d *Context) { d.Sources.AddDocuments(docs...) },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,62 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+//go:embed lookup.md
+var lookupDoc string
+
+const lookupSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["doc_id"],
+	"properties": {
+		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The document's id, title or file name"},
+		"query": {"type": "string", "maxLength": 1000, "description": "What to look for in it; its beginning if left out"}
+	}
+}`
+
+// lookupRunes is how much of a document is looked up: enough to answer a question, too little to fill a turn.
+const lookupRunes = 6000
+
+type lookupInput struct {
+	DocID string `json:"doc_id"`
+	Query string `json:"query"`
+}
+
+func lookup() (*Tool, error) {
+	return definition[lookupInput]{
+		name: "lookup", action: chat.ActionReading, retrieval: true, cached: true, doc: lookupDoc, schema: lookupSchema,
+		aliases: map[string]string{"document_id": "doc_id", "document": "doc_id", "title": "doc_id", "focus_query": "query"},
+		describe: func(d *Context, in lookupInput) string {
+			if in.Query != "" {
+				return "Looking into " + d.name(in.DocID) + " for: " + text.Shorten(in.Query, 100)
+			}
+			return "Looking into " + d.name(in.DocID)
+		},
+		run: func(ctx context.Context, d *Context, in lookupInput) (Result, error) {
+			doc, why, err := d.Find(ctx, in.DocID)
+			if err != nil {
+				return Result{}, fmt.Errorf("find document: %w", err)
+			}
+			if why != "" {
+				return refuse("%s", why)
+			}
+			r, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.Query, MaxRunes: lookupRunes})
+			if err != nil {
+				return unread(doc, err)
+			}
+			return Result{
+				Message: "Looked into " + doc.DisplayName(), Summary: english.Count(len(r.Passages), "passage"),
+				Output: func(number Numberer) any { return reading(number, r) },
+				Effect: func(d *Context) { d.Sources.NoteReading(r.Document, readingPage(r)) },
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,98 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/english"
+	"footnote/llm"
+	"footnote/mcp"
+)
+
+// mcpWait is how long a run that begins right after the server did waits for servers of tools that nobody has reached yet.
+const mcpWait = 2 * time.Second
+
+// mcpOutput is what a tool of another server came to. Its text is whatever that server says: data, like a document's.
+type mcpOutput struct {
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Text      string          `json:"text"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	Truncated bool            `json:"truncated,omitempty"`
+}
+
+func (o mcpOutput) clip(limit int) any {
+	o.Text, o.Truncated = CutText(o.Text, limit/2), true
+	if len(o.Data) > limit/4 {
+		o.Data = nil
+	}
+	return o
+}
+
+// WithMCPTools returns a set with the tools of other servers: all of them for a set that is open to them, else those that were named.
+func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
+	if b.mcp == nil || !s.OpenToMCP && len(s.MCPTools) == 0 {
+		return s
+	}
+	patience, cancel := context.WithTimeout(ctx, mcpWait)
+	defer cancel()
+	b.mcp.Settled(patience)
+	s.Tools, s.Absent = slices.Clone(s.Tools), slices.Clone(s.Absent)
+	there := b.mcp.Tools()
+	for _, t := range there {
+		if s.OpenToMCP || slices.Contains(s.MCPTools, t.Name) {
+			s.Tools = append(s.Tools, mcpTool(b.mcp, t))
+		}
+	}
+	for _, name := range s.MCPTools {
+		if s.Find(name) == nil {
+			s.Absent = append(s.Absent, absence{name, "its server can't be reached at the moment, or has no such tool"})
+		}
+	}
+	return s
+}
+
+func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
+	name := t.Server + ": " + t.Remote
+	return &Tool{
+		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasEffects: true, Verbatim: true, Approve: t.Approve, Timeout: t.Timeout, Schema: Resolved(t.Schema),
+		Spec:     llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
+		Describe: func(*Context, json.RawMessage) string { return "Calling " + text.Shorten(name, 120) },
+		Run: func(ctx context.Context, _ *Context, args json.RawMessage) (Result, error) {
+			got, err := client.Call(ctx, t, args)
+			if err != nil {
+				return Result{}, err
+			}
+			if got.Failed {
+				return refuse("%s failed: %s", name, CutText(got.Text, 4000))
+			}
+			out := mcpOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
+			return Result{
+				Message: "Called " + text.Shorten(name, 120), Summary: english.Count(len(got.Text)+len(got.Data), "byte"),
+				Output: func(Numberer) any { return out },
+			}, nil
+		},
+	}
+}
+
+// Resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass: its server checks
+// anyway.
+func Resolved(raw json.RawMessage) *jsonschema.Resolved {
+	for _, text := range []json.RawMessage{raw, json.RawMessage(`{"type":"object"}`)} {
+		var schema jsonschema.Schema
+		if json.Unmarshal(text, &schema) != nil {
+			continue
+		}
+		if r, err := schema.Resolve(nil); err == nil {
+			return r
+		}
+	}
+	panic(fmt.Sprintf("agent: the empty schema does not resolve beside %s", raw))
+}

@@ -1,0 +1,69 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/english"
+)
+
+//go:embed metadata_search.md
+var metadataSearchDoc string
+
+const metadataSearchSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["filters"],
+	"properties": {"filters": ` + filtersSchema + `}
+}`
+
+type metadataSearchInput struct {
+	Filters map[string]any `json:"filters"`
+}
+
+func metadataSearch() (*Tool, error) {
+	return definition[metadataSearchInput]{
+		name: "metadata_search", action: chat.ActionSearching, retrieval: true, cached: true, withoutPassages: true,
+		doc: metadataSearchDoc, schema: metadataSearchSchema,
+		describe: func(_ *Context, in metadataSearchInput) string {
+			if len(in.Filters) == 0 {
+				return "Looking for documents"
+			}
+			return "Looking for documents with " + describe(in.Filters)
+		},
+		run: func(ctx context.Context, d *Context, in metadataSearchInput) (Result, error) {
+			f, why := filterOf(d, in.Filters)
+			if why != "" {
+				return refuse("%s", why)
+			}
+			f, err := d.named(ctx, f)
+			if err != nil {
+				return Result{}, err
+			}
+			f.Limit = 50
+			docs, next, err := d.Library.List(ctx, d.Scope, f)
+			if err != nil {
+				return Result{}, fmt.Errorf("list documents: %w", err)
+			}
+			notes, err := d.unknown(ctx, f, docs)
+			if err != nil {
+				return Result{}, err
+			}
+			if next != "" {
+				notes = append(notes, "These are the first 50; there are more.")
+			}
+			return Result{
+				Message: "Found " + english.Count(len(docs), "document"), Summary: describe(in.Filters),
+				Output: func(Numberer) any {
+					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}
+				},
+				Effect: func(d *Context) {
+					d.Sources.AddDocuments(docs...)
+					if len(in.Filters) > 0 {
+						d.Sources.NoteEmptySearch(describe(in.Filters), len(docs))
+					}
+				},
+			}, nil
+		},
+	}.build()
+}

@@ -1,0 +1,126 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"net/url"
+
+	"footnote/chat"
+	"footnote/corpus/text"
+)
+
+//go:embed open_document.md
+var openDocumentDoc string
+
+const openDocumentSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["reason"],
+	"properties": {
+		"citation_number": {"type": "integer", "minimum": 1, "maximum": 999, "description": "The passage's number n: opens its document at the passage, or at the words that you quoted from it"},
+		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Instead of a number: the document's id, title or file name"},
+		"reason": {"type": "string", "minLength": 1, "maxLength": 300, "description": "Why, for the user"}
+	}
+}`
+
+type openDocumentInput struct {
+	CitationNumber int    `json:"citation_number"`
+	DocID          string `json:"doc_id"`
+	Reason         string `json:"reason"`
+}
+
+// openDocumentOutput says where the viewer opens.
+type openDocumentOutput struct {
+	Opened         bool   `json:"opened"`
+	CitationNumber int    `json:"citation_number,omitempty"`
+	DocID          string `json:"doc_id"`
+	DocumentID     string `json:"document_id"`
+	Filename       string `json:"filename"`
+	ChunkID        string `json:"chunk_id,omitempty"`
+	BlockID        string `json:"block_id,omitempty"`
+	Page           int    `json:"page,omitempty"`
+	Section        string `json:"section,omitempty"`
+	Start          int    `json:"start"`
+	End            int    `json:"end"`
+	URL            string `json:"url"`
+	Reason         string `json:"reason"`
+}
+
+func openDocument() (*Tool, error) {
+	return definition[openDocumentInput]{
+		name: "open_document", action: chat.ActionOpening, doc: openDocumentDoc, schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
+		describe: func(d *Context, in openDocumentInput) string {
+			if src, ok := d.Sources.At(in.CitationNumber); ok {
+				return "Opening " + src.Document.DisplayName()
+			}
+			if in.DocID != "" {
+				return "Opening " + d.name(in.DocID)
+			}
+			return "Opening a document"
+		},
+		run: func(ctx context.Context, d *Context, in openDocumentInput) (Result, error) {
+			out, why, err := d.placeToOpen(ctx, in)
+			if err != nil {
+				return Result{}, err
+			}
+			if why != "" {
+				return refuse("%s", why)
+			}
+			where := ""
+			if out.Page > 0 {
+				where = fmt.Sprintf(" at page %d", out.Page)
+			}
+			return Result{
+				Message: "Opened " + out.Filename + where, Summary: text.Shorten(in.Reason, 120), Details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
+				Output: func(Numberer) any { return out },
+				Effect: func(d *Context) { d.Sources.NoteOpened() },
+			}, nil
+		},
+	}.build()
+}
+
+// placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes from a passage, at the
+// passage, or at its beginning. why is a refusal for the model.
+func (d *Context) placeToOpen(ctx context.Context, in openDocumentInput) (out openDocumentOutput, why string, err error) {
+	if in.CitationNumber == 0 {
+		if in.DocID == "" {
+			return out, "Name what to open: citation_number, the number n of a passage, or doc_id.", nil
+		}
+		doc, why, err := d.Find(ctx, in.DocID)
+		if err != nil {
+			return out, "", fmt.Errorf("find document: %w", err)
+		}
+		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: doc.DisplayName(), URL: "/d/" + url.PathEscape(doc.ID), Reason: in.Reason}, why, nil
+	}
+	src, ok := d.Sources.At(in.CitationNumber)
+	if !ok {
+		return out, fmt.Sprintf("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber), nil
+	}
+	out = openDocumentOutput{
+		Opened: true, CitationNumber: src.N, DocID: src.Document.ID, DocumentID: src.Document.ID, Filename: src.Document.DisplayName(), ChunkID: src.Passage.ID,
+		BlockID: src.Passage.FirstBlock, Page: src.Passage.Page, Section: src.Passage.Section, Start: src.Passage.Start, End: src.Passage.End, Reason: in.Reason,
+		URL: "/d/" + url.PathEscape(src.Document.ID) + "?p=" + url.QueryEscape(src.Passage.ID) + "#" + src.Passage.FirstBlock,
+	}
+	if c := src.EarlierCitation; c != nil {
+		out.Page, out.Section, out.BlockID, out.Start, out.End, out.URL = c.Page, c.Section, c.BlockID, c.Start, c.End, c.URL
+		return out, "", nil
+	}
+	for _, words := range src.Quotes {
+		found, err := d.Texts.Locate(ctx, src, words)
+		if err != nil {
+			return out, "", fmt.Errorf("find quote: %w", err)
+		}
+		if found.Check == chat.CheckNotFound {
+			continue
+		}
+		at, err := d.Texts.Place(ctx, src, found)
+		if err != nil {
+			return out, "", err
+		}
+		out.Page, out.BlockID, out.Section, out.Start, out.End = at.Page, at.Block, at.Section, found.Start, found.End
+		if out.Page > src.Passage.Page {
+			out.URL = fmt.Sprintf("/d/%s?p=%s&page=%d#%s", url.PathEscape(src.Document.ID), url.QueryEscape(src.Passage.ID), out.Page, at.Block)
+		}
+		break
+	}
+	return out, "", nil
+}

@@ -1,0 +1,59 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+// people are the properties that hold names of people, which are asked for by any of their words: “Doe” and “Doe, John” are John Doe.
+var people = []string{"author", "authors"}
+
+// named has a filter ask for the names as documents write them.
+func (d *Context) named(ctx context.Context, f corpus.Filter) (corpus.Filter, error) {
+	for _, key := range people {
+		asked := f.MetaAny[key]
+		if one, ok := f.Meta[key]; ok {
+			asked = []any{one}
+		}
+		if asked == nil {
+			continue
+		}
+		written, err := d.Library.MetaTexts(ctx, d.Scope, key)
+		if err != nil {
+			return f, fmt.Errorf("read the names of people: %w", err)
+		}
+		wanted := slices.Clone(asked)
+		words := make([][]string, len(asked))
+		for i, one := range asked {
+			words[i] = nameWords(fmt.Sprint(one))
+		}
+		for _, name := range written {
+			has := nameWords(name)
+			if slices.ContainsFunc(words, func(asked []string) bool { return isNamed(has, asked) }) {
+				wanted = append(wanted, name)
+			}
+		}
+		delete(f.Meta, key)
+		if f.MetaAny == nil {
+			f.MetaAny = map[string][]any{}
+		}
+		f.MetaAny[key] = wanted
+	}
+	return f, nil
+}
+
+// nameWords are the words of a name without case and accents.
+func nameWords(name string) []string {
+	return strings.FieldsFunc(text.Fold(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) })
+}
+
+// isNamed reports whether a name has all words that are asked for.
+func isNamed(has, asked []string) bool {
+	return len(asked) > 0 && !slices.ContainsFunc(asked, func(word string) bool { return !slices.Contains(has, word) })
+}

@@ -1,0 +1,110 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+)
+
+//go:embed read_document.md
+var readDocumentDoc string
+
+const readDocumentSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["doc_id"],
+	"properties": {
+		"doc_id": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The document's id, title or file name"},
+		"focus_query": {"type": "string", "maxLength": 1000, "description": "Read the parts about this first"},
+		"page": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 1, "description": "Which reading page of a long document"}
+	}
+}`
+
+type readDocumentInput struct {
+	DocID      string `json:"doc_id"`
+	FocusQuery string `json:"focus_query"`
+	Page       int    `json:"page"`
+}
+
+type ReadDocumentOutput struct {
+	DocID     string         `json:"doc_id"`
+	Filename  string         `json:"filename"`
+	Title     string         `json:"title"`
+	PageCount int            `json:"page_count"`
+	Page      int            `json:"page"`
+	Pages     int            `json:"pages"`
+	Content   string         `json:"content,omitempty"`
+	Passages  []ShownPassage `json:"passages"`
+}
+
+// forModel tells the text once: as passages.
+func (o ReadDocumentOutput) forModel() any {
+	o.Content, o.Passages = "", withoutChunks(o.Passages)
+	return o
+}
+
+func readDocument() (*Tool, error) {
+	return definition[readDocumentInput]{
+		name: "read_document", action: chat.ActionReading, retrieval: true, cached: true,
+		doc: readDocumentDoc, schema: readDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
+		describe: func(d *Context, in readDocumentInput) string { return "Reading " + d.name(in.DocID) },
+		run: func(ctx context.Context, d *Context, in readDocumentInput) (Result, error) {
+			doc, why, err := d.Find(ctx, in.DocID)
+			if err != nil {
+				return Result{}, fmt.Errorf("find document: %w", err)
+			}
+			if why != "" {
+				return refuse("%s", why)
+			}
+			r, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Page: in.Page})
+			if err != nil {
+				return unread(doc, err)
+			}
+			if r.Pages > 0 && in.Page > r.Pages {
+				return refuse("%s has %s: ask for one of them.", doc.DisplayName(), english.Count(r.Pages, "page"))
+			}
+			summary := english.Count(len(r.Passages), "passage")
+			if r.Pages > 1 {
+				summary += fmt.Sprintf(", part %d of %d", r.Page, r.Pages)
+			}
+			return Result{
+				Message: "Read " + doc.DisplayName(), Summary: summary,
+				Output: func(number Numberer) any { return reading(number, r) },
+				Effect: func(d *Context) { d.Sources.NoteReading(r.Document, readingPage(r)) },
+			}, nil
+		},
+	}.build()
+}
+
+func reading(number Numberer, r corpus.Reading) ReadDocumentOutput {
+	out := ReadDocumentOutput{
+		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(), PageCount: r.Document.Pages,
+		Page: r.Page, Pages: r.Pages, Passages: make([]ShownPassage, 0, len(r.Passages)),
+	}
+	for _, p := range r.Passages {
+		out.Passages = append(out.Passages, show(number, p, r.Document))
+	}
+	out.Content = content(out.Passages)
+	return out
+}
+
+// readingPage tells the parts of a document apart that can be read; a focused reading is a part of its own.
+func readingPage(r corpus.Reading) string {
+	if r.Focused && len(r.Passages) > 0 {
+		return r.Passages[0].ID
+	}
+	return strconv.Itoa(r.Page)
+}
+
+// unread says why a document that is there can't be read: some reasons the model can do something about.
+func unread(doc corpus.Document, err error) (Result, error) {
+	switch chat.CodeOf(err) {
+	case chat.CodeNotFound, chat.CodeConflict, chat.CodeInvalid:
+		return refuse("%s can't be read: %s", doc.DisplayName(), chat.MessageOf(err))
+	default:
+		return Result{}, fmt.Errorf("read document: %w", err)
+	}
+}

@@ -1,0 +1,97 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+)
+
+//go:embed read_multiple_documents.md
+var readMultipleDocumentsDoc string
+
+const readMultipleDocumentsSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["doc_ids"],
+	"properties": {
+		"doc_ids": {"type": "array", "minItems": 1, "maxItems": 10, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Ids, titles or file names"},
+		"focus_query": {"type": "string", "maxLength": 1000, "description": "Read the parts about this"}
+	}
+}`
+
+// readTogether is how many runes several documents that are read at once share.
+const readTogether = 24_000
+
+type readMultipleDocumentsInput struct {
+	DocIDs     []string `json:"doc_ids"`
+	FocusQuery string   `json:"focus_query"`
+}
+
+type ReadMultipleDocumentsOutput struct {
+	Documents []ReadDocumentOutput `json:"documents"`
+	Notes     []string             `json:"notes,omitempty"`
+}
+
+func (o ReadMultipleDocumentsOutput) forModel() any {
+	docs := make([]any, len(o.Documents))
+	for i, doc := range o.Documents {
+		docs[i] = doc.forModel()
+	}
+	return map[string]any{"documents": docs, "notes": o.Notes}
+}
+
+func readMultipleDocuments() (*Tool, error) {
+	return definition[readMultipleDocumentsInput]{
+		name: "read_multiple_documents", action: chat.ActionReading, retrieval: true, cached: true,
+		doc: readMultipleDocumentsDoc, schema: readMultipleDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
+		describe: func(_ *Context, in readMultipleDocumentsInput) string {
+			return "Reading " + english.Count(len(in.DocIDs), "document")
+		},
+		run: func(ctx context.Context, d *Context, in readMultipleDocumentsInput) (Result, error) {
+			docs, notes, err := d.findAll(ctx, in.DocIDs)
+			if err != nil {
+				return Result{}, fmt.Errorf("find documents: %w", err)
+			}
+			if len(docs) == 0 {
+				return refuse("%s", strings.Join(notes, " "))
+			}
+			readings := make([]corpus.Reading, len(docs))
+			g, ctx := errgroup.WithContext(ctx)
+			g.SetLimit(4)
+			for i, doc := range docs {
+				g.Go(func() (err error) {
+					readings[i], err = d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, MaxRunes: readTogether / len(docs)})
+					return err
+				})
+			}
+			if err := g.Wait(); err != nil {
+				return Result{}, fmt.Errorf("read documents: %w", err)
+			}
+			passages := 0
+			for _, r := range readings {
+				passages += len(r.Passages)
+			}
+			return Result{
+				Message: "Read " + english.Count(len(docs), "document"),
+				Summary: english.Count(passages, "passage") + " in " + english.Count(len(docs), "document"),
+				Output: func(number Numberer) any {
+					out := ReadMultipleDocumentsOutput{Documents: make([]ReadDocumentOutput, len(readings)), Notes: notes}
+					for i, r := range readings {
+						out.Documents[i] = reading(number, r)
+					}
+					return out
+				},
+				Effect: func(d *Context) {
+					for _, r := range readings {
+						d.Sources.NoteReading(r.Document, readingPage(r))
+					}
+				},
+			}, nil
+		},
+	}.build()
+}

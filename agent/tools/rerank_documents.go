@@ -1,0 +1,83 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+//go:embed rerank_documents.md
+var rerankDocumentsDoc string
+
+const rerankDocumentsSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["doc_ids", "query"],
+	"properties": {
+		"doc_ids": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "Ids, titles or file names"},
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What they should be about"}
+	}
+}`
+
+type rerankDocumentsInput struct {
+	DocIDs []string `json:"doc_ids"`
+	Query  string   `json:"query"`
+}
+
+type rankedDocument struct {
+	DocID    string  `json:"doc_id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	Score    float64 `json:"score"`
+	Snippet  string  `json:"snippet,omitempty"`
+}
+
+func rerankDocuments() (*Tool, error) {
+	return definition[rerankDocumentsInput]{
+		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,
+		doc: rerankDocumentsDoc, schema: rerankDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
+		describe: func(_ *Context, in rerankDocumentsInput) string {
+			return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + text.Shorten(in.Query, 100)
+		},
+		run: func(ctx context.Context, d *Context, in rerankDocumentsInput) (Result, error) {
+			docs, notes, err := d.findAll(ctx, in.DocIDs)
+			if err != nil {
+				return Result{}, fmt.Errorf("find documents: %w", err)
+			}
+			if len(docs) == 0 {
+				return refuse("%s", strings.Join(notes, " "))
+			}
+			found, err := d.Library.Search(ctx, d.Scope, corpus.Query{Text: in.Query, Limit: 50, Documents: ids(docs)})
+			if err != nil {
+				return Result{}, fmt.Errorf("search: %w", err)
+			}
+			ranked := make([]rankedDocument, 0, len(docs))
+			hit := map[string]bool{}
+			for _, g := range group(found.Results, len(docs)) {
+				doc := g[0].Document
+				hit[doc.ID] = true
+				ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: g[0].Score, Snippet: g[0].Snippet.Text})
+			}
+			for _, doc := range docs {
+				if !hit[doc.ID] {
+					ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle()})
+				}
+			}
+			summary := "none of them fits"
+			if len(hit) > 0 {
+				summary = ranked[0].Filename + " first"
+			}
+			return Result{
+				Message: "Ranked " + english.Count(len(ranked), "document"), Summary: summary,
+				Output: func(Numberer) any {
+					return map[string]any{"query": in.Query, "documents": ranked, "notes": append(append([]string{}, notes...), found.Notes...)}
+				},
+				Effect: func(d *Context) { d.Sources.AddDocuments(docs...) },
+			}, nil
+		},
+	}.build()
+}

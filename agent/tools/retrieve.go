@@ -1,0 +1,43 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+//go:embed retrieve.md
+var retrieveDoc string
+
+const retrieveSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The search query"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of results to return"}
+	}
+}`
+
+type retrieveInput struct {
+	Query string `json:"query"`
+	TopK  int    `json:"top_k"`
+}
+
+func retrieve() (*Tool, error) {
+	return definition[retrieveInput]{
+		name: "retrieve", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 50,
+		doc: retrieveDoc, schema: retrieveSchema,
+		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
+		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
+			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK})
+			if err != nil {
+				return Result{}, err
+			}
+			return passagesFound(in.Query, found), nil
+		},
+	}.build()
+}
+
+func searchingFor(query string) string { return "Searching for: " + text.Shorten(query, 120) }

@@ -1,0 +1,79 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+)
+
+//go:embed retrieve_book_content.md
+var retrieveBookContentDoc string
+
+const retrieveBookContentSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The user's question"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "Number of passages to retrieve"}
+	}
+}`
+
+type retrieveBookContentInput struct {
+	Query string `json:"query"`
+	TopK  int    `json:"top_k"`
+}
+
+// bookContent is what retrieve_documentation finds, and the same as the text that models get.
+type bookContent struct {
+	retrieveDocumentationOutput
+	Text string `json:"text"`
+}
+
+func (o bookContent) forModel() any { return o.Text }
+
+func (o bookContent) clip(limit int) any {
+	o.retrieveDocumentationOutput, _ = o.retrieveDocumentationOutput.clip(limit / 2).(retrieveDocumentationOutput)
+	o.Text = bookText(o.retrieveDocumentationOutput)
+	return o
+}
+
+func retrieveBookContent() (*Tool, error) {
+	return definition[retrieveBookContentInput]{
+		name: "retrieve_book_content", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 20,
+		doc: retrieveBookContentDoc, schema: retrieveBookContentSchema,
+		describe: func(_ *Context, in retrieveBookContentInput) string { return searchingFor(in.Query) },
+		run: func(ctx context.Context, d *Context, in retrieveBookContentInput) (Result, error) {
+			res, err := d.documented(ctx, retrieveDocumentationInput{Query: in.Query, TopK: in.TopK})
+			if err != nil {
+				return Result{}, err
+			}
+			chunks := res.Output
+			res.Output = func(number Numberer) any {
+				out, _ := chunks(number).(retrieveDocumentationOutput)
+				return bookContent{out, bookText(out)}
+			}
+			return res, nil
+		},
+	}.build()
+}
+
+// bookText writes chunks as text.
+func bookText(out retrieveDocumentationOutput) string {
+	if len(out.Results) == 0 {
+		return "No relevant content was found for: " + out.Query
+	}
+	var b strings.Builder
+	for i, c := range out.Results {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		name := c.PageTitle
+		if c.Section != nil {
+			name += ", " + *c.Section
+		}
+		fmt.Fprintf(&b, "[%d] %s\nURL: %s\nRelevance: %.2f\nContent: %s", c.N, name, c.SourceURL, c.Similarity, c.ChunkText)
+	}
+	return b.String()
+}

@@ -1,0 +1,121 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"net/url"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed retrieve_documentation.md
+var retrieveDocumentationDoc string
+
+const retrieveDocumentationSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The question or topic to search for in the documentation"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "Number of most relevant chunks to retrieve (default: 5)"},
+		"similarity_threshold": {"type": "number", "minimum": 0, "maximum": 1, "default": 0, "description": "Minimum similarity score for results (0.0-1.0, default: 0.0)"}
+	}
+}`
+
+type retrieveDocumentationInput struct {
+	Query     string  `json:"query"`
+	TopK      int     `json:"top_k"`
+	Threshold float64 `json:"similarity_threshold"`
+}
+
+// DocumentationChunk is one result of retrieve_documentation. What stands behind Rank is ours, beside the agreed fields.
+type DocumentationChunk struct {
+	ChunkText  string  `json:"chunk_text"`
+	PageTitle  string  `json:"page_title"`
+	Section    *string `json:"section_heading"` // below the page's title; null without one
+	SourceURL  string  `json:"source_url"`
+	Similarity float64 `json:"similarity_score"` // 0–1: the cosine; the score of the search where there are no vectors
+	Rank       int     `json:"rank"`
+	N          int     `json:"n"`
+	ChunkID    string  `json:"chunk_id,omitempty"`
+	DocID      string  `json:"doc_id,omitempty"`
+}
+
+type retrieveDocumentationOutput struct {
+	Results []DocumentationChunk `json:"results"`
+	Total   int                  `json:"total_results"`
+	Query   string               `json:"query"`
+	Notes   []string             `json:"notes,omitempty"`
+}
+
+func (o retrieveDocumentationOutput) forModel() any {
+	results := make([]DocumentationChunk, len(o.Results))
+	for i, r := range o.Results {
+		r.ChunkID, r.DocID = "", ""
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+func (o retrieveDocumentationOutput) clip(limit int) any {
+	results := make([]DocumentationChunk, len(o.Results))
+	for i, r := range o.Results {
+		r.ChunkText = CutText(r.ChunkText, max(60, limit*8/10/len(o.Results)-2*overhead))
+		results[i] = r
+	}
+	o.Results = results
+	return o
+}
+
+func retrieveDocumentation() (*Tool, error) {
+	return definition[retrieveDocumentationInput]{
+		name: "retrieve_documentation", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 20, echoedArg: "query",
+		doc: retrieveDocumentationDoc, schema: retrieveDocumentationSchema,
+		describe: func(_ *Context, in retrieveDocumentationInput) string { return searchingFor(in.Query) },
+		run: func(ctx context.Context, d *Context, in retrieveDocumentationInput) (Result, error) {
+			return d.documented(ctx, in)
+		},
+	}.build()
+}
+
+// documented is the result of retrieve_documentation, and of retrieve_book_content before it is made text.
+func (d *Context) documented(ctx context.Context, in retrieveDocumentationInput) (Result, error) {
+	found, err := d.documentation(ctx, in)
+	if err != nil {
+		return Result{}, err
+	}
+	res := passagesFound(in.Query, found)
+	res.Output = func(number Numberer) any {
+		out := retrieveDocumentationOutput{Results: []DocumentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes}
+		for i, hit := range found.Results {
+			out.Results = append(out.Results, chunkOf(number, hit, i+1))
+		}
+		return out
+	}
+	return res, nil
+}
+
+// documentation searches by meaning when a threshold is asked for; else every way there is.
+func (d *Context) documentation(ctx context.Context, in retrieveDocumentationInput) (corpus.Results, error) {
+	if in.Threshold > 0 {
+		return d.byMeaning(ctx, in.Query, in.TopK, in.Threshold)
+	}
+	return d.search(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Cosines: true})
+}
+
+func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
+	similarity := hit.Score
+	if hit.Cosine != nil {
+		similarity = *hit.Cosine
+	}
+	out := DocumentationChunk{
+		ChunkText: hit.Passage.Text, PageTitle: hit.Document.DisplayTitle(), Similarity: min(1, max(0, similarity)), Rank: rank,
+		SourceURL: cmp.Or(hit.Document.SourceURL(), "/d/"+url.PathEscape(hit.Document.ID)+"?p="+url.QueryEscape(hit.Passage.ID)),
+		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
+	}
+	if section := chat.SectionIn(out.PageTitle, hit.Passage.Section); section != "" {
+		out.Section = &section
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"slices"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+//go:embed retrieve_more.md
+var retrieveMoreDoc string
+
+const retrieveMoreSchema = `{
+	"type": "object", "additionalProperties": false,
+	"properties": {
+		"query": {"type": "string", "maxLength": 1000, "description": "The search to go on with; the last one if left out"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of further results"}
+	}
+}`
+
+type retrieveMoreInput struct {
+	Query string `json:"query"`
+	TopK  int    `json:"top_k"`
+}
+
+func retrieveMore() (*Tool, error) {
+	return definition[retrieveMoreInput]{
+		name: "retrieve_more", action: chat.ActionSearching, retrieval: true, continues: true, maxTopK: 50,
+		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
+		describe: func(d *Context, in retrieveMoreInput) string {
+			return "Searching on for: " + text.Shorten(d.Sources.QueryOrLatest(in.Query), 120)
+		},
+		run: func(ctx context.Context, d *Context, in retrieveMoreInput) (Result, error) {
+			query := d.Sources.QueryOrLatest(in.Query)
+			if query == "" {
+				return refuse("Nothing was searched yet: use retrieve first, or give a query.")
+			}
+			found, err := d.search(ctx, corpus.Query{Text: query, Limit: 50})
+			if err != nil {
+				return Result{}, err
+			}
+			var fresh []corpus.Result
+			for _, hit := range found.Results {
+				if len(fresh) < in.TopK && !d.Sources.Contains(hit.Passage.ID) {
+					fresh = append(fresh, hit)
+				}
+			}
+			if len(fresh) < in.TopK {
+				found.Notes = append(slices.Clip(found.Notes), "There are no further passages for this query. Other words may find more.")
+			}
+			found.Results = fresh
+			return passagesFound(query, found), nil
+		},
+	}.build()
+}

@@ -1,0 +1,146 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+//go:embed search_documents.md
+var searchDocumentsDoc string
+
+const searchDocumentsSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to search for: keywords or a short question"},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10, "description": "How many documents to return at most"}
+	}
+}`
+
+// DefaultTopK is how many passages of one search are shown whole, unless the request says otherwise; further documents come with
+// a snippet.
+const DefaultTopK = 10
+
+type searchDocumentsInput struct {
+	Query      string `json:"query"`
+	MaxResults int    `json:"max_results"`
+}
+
+type foundDocument struct {
+	DocID    string  `json:"doc_id"`
+	Filename string  `json:"filename"`
+	Title    string  `json:"title"`
+	Score    float64 `json:"score"`
+	// Similarity is the cosine of the best passage, 0–1, where it is known. It is for programs: models go by Score.
+	Similarity *float64       `json:"similarity_score,omitempty"`
+	Snippet    string         `json:"snippet"`
+	BlockID    string         `json:"block_id,omitempty"` // that the snippet stands in
+	Page       int            `json:"page,omitempty"`     // likewise
+	Matches    [][2]int       `json:"matches,omitempty"`  // rune ranges in the snippet, for the page
+	Passages   []ShownPassage `json:"passages"`
+}
+
+type searchDocumentsOutput struct {
+	Documents  []foundDocument `json:"documents"`
+	TotalFound int             `json:"total_found"`
+	Notes      []string        `json:"notes"`
+}
+
+// forModel leaves out what the passages already say.
+func (o searchDocumentsOutput) forModel() any {
+	docs := make([]foundDocument, len(o.Documents))
+	for i, doc := range o.Documents {
+		if len(doc.Passages) > 0 {
+			doc.Snippet, doc.BlockID, doc.Page = "", "", 0
+		}
+		doc.Matches, doc.Similarity, doc.Passages = nil, nil, withoutChunks(doc.Passages)
+		docs[i] = doc
+	}
+	return searchDocumentsOutput{Documents: docs, TotalFound: o.TotalFound, Notes: o.Notes}
+}
+
+func searchDocuments() (*Tool, error) {
+	return definition[searchDocumentsInput]{
+		name: "search_documents", action: chat.ActionSearching, retrieval: true, cached: true,
+		doc: searchDocumentsDoc, schema: searchDocumentsSchema,
+		describe: func(_ *Context, in searchDocumentsInput) string {
+			return "Searching for: " + text.Shorten(in.Query, 120)
+		},
+		run: func(ctx context.Context, d *Context, in searchDocumentsInput) (Result, error) {
+			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults))})
+			if err != nil {
+				return Result{}, err
+			}
+			groups := group(found.Results, in.MaxResults)
+			passages := 0
+			for _, g := range groups {
+				passages += len(g)
+			}
+			summary := "nothing found"
+			if passages > 0 {
+				summary = english.Count(passages, "passage") + " in " + english.Count(len(groups), "document")
+			}
+			return Result{
+				Message:   "Found " + english.Count(len(groups), "document"),
+				Summary:   summary,
+				Transient: found.Partial,
+				Output: func(number Numberer) any {
+					out := searchDocumentsOutput{Documents: []foundDocument{}, TotalFound: len(groups), Notes: append([]string{}, found.Notes...)}
+					left := d.TopK
+					for _, g := range groups {
+						out.Documents = append(out.Documents, foundIn(number, g, &left))
+					}
+					return out
+				},
+				Effect: func(d *Context) {
+					for _, g := range groups {
+						d.Sources.AddDocuments(g[0].Document)
+						for _, hit := range g {
+							d.Sources.NoteHit(hit)
+						}
+					}
+					d.Sources.NoteSearch(in.Query, len(groups))
+				},
+			}, nil
+		},
+	}.build()
+}
+
+// foundIn describes one document's hits, whole passages while some are left to show.
+func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
+	doc := hits[0].Document
+	out := foundDocument{
+		DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: hits[0].Score, Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
+		BlockID: hits[0].Block, Page: hits[0].Page, Matches: hits[0].Snippet.Matches, Passages: []ShownPassage{},
+	}
+	for _, hit := range hits {
+		if *left > 0 {
+			*left--
+			out.Passages = append(out.Passages, show(number, hit.Passage, doc))
+		}
+	}
+	return out
+}
+
+// group puts hits of one document together, documents by their best hit, at most limit documents.
+func group(hits []corpus.Result, limit int) [][]corpus.Result {
+	var groups [][]corpus.Result
+	at := map[string]int{}
+	for _, hit := range hits {
+		i, ok := at[hit.Document.ID]
+		if !ok {
+			if len(groups) == limit {
+				continue
+			}
+			i = len(groups)
+			at[hit.Document.ID] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], hit)
+	}
+	return groups
+}

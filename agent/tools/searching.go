@@ -1,0 +1,27 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"footnote/corpus"
+)
+
+// search finds passages among the documents in reach, in the order that the request wants.
+func (d *Context) search(ctx context.Context, q corpus.Query) (corpus.Results, error) {
+	q.Documents, q.Rerank = d.DocumentIDs, d.Rerank
+	found, err := d.Library.Search(ctx, d.Scope, q)
+	if err != nil {
+		return corpus.Results{}, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// nearness is a result's cosine as tools give it, 0–1; nil where it is not known.
+func nearness(hit corpus.Result) *float64 {
+	if hit.Cosine == nil {
+		return nil
+	}
+	near := min(1, max(0, *hit.Cosine))
+	return &near
+}

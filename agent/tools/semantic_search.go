@@ -1,0 +1,74 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed semantic_search.md
+var semanticSearchDoc string
+
+const semanticSearchSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The search query to find relevant passages"},
+		"top_k": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5, "description": "Number of results to return"},
+		"min_score": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7, "description": "Minimum similarity score, 0 to 1"}
+	}
+}`
+
+type semanticSearchInput struct {
+	Query    string  `json:"query"`
+	TopK     int     `json:"top_k"`
+	MinScore float64 `json:"min_score"`
+}
+
+func semanticSearch() (*Tool, error) {
+	return definition[semanticSearchInput]{
+		name: "semantic_search", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 50,
+		doc: semanticSearchDoc, schema: semanticSearchSchema,
+		describe: func(_ *Context, in semanticSearchInput) string { return searchingFor(in.Query) },
+		run: func(ctx context.Context, d *Context, in semanticSearchInput) (Result, error) {
+			found, err := d.byMeaning(ctx, in.Query, in.TopK, in.MinScore)
+			if err != nil {
+				return Result{}, err
+			}
+			return passagesFound(in.Query, found), nil
+		},
+	}.build()
+}
+
+// byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says how near the best passage came: what counts as
+// near differs much between embedding models.
+func (d *Context) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
+	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least})
+	if err != nil && ctx.Err() == nil && chat.CodeOf(err) == chat.CodeUnavailable {
+		return d.byWords(ctx, query, limit)
+	}
+	if err != nil || len(found.Results) > 0 || least == 0 {
+		return found, err
+	}
+	best, err := d.search(ctx, corpus.Query{Text: query, Limit: 1, Mode: corpus.ModeSemantic})
+	if err != nil {
+		return found, err
+	}
+	if len(best.Results) > 0 {
+		found.Notes = append(append([]string{}, found.Notes...),
+			fmt.Sprintf("No passage reaches a score of %.3g; the best has %.3g. Search with a lower one to see it.", least, math.Floor(best.Results[0].Score*1000)/1000))
+	}
+	return found, nil
+}
+
+// byWords stands in for a search by meaning that does not answer.
+func (d *Context) byWords(ctx context.Context, query string, limit int) (corpus.Results, error) {
+	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeLexical})
+	found.Partial = true
+	found.Notes = append(slices.Clip(found.Notes), "Semantic search did not answer: these passages are found by words, and no minimum score was applied.")
+	return found, err
+}

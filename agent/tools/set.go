@@ -1,0 +1,232 @@
+// Package tools is what a model can do: search, read, list, calculate, open. Each tool is one file with the text for the model beside it, and
+// is declared with the Go type of its arguments. A Registry builds them once for all runs and groups them into toolsets; a Context is what the
+// calls of one run work on. Tools write no events and call no model.
+package tools
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/mcp"
+	"footnote/web"
+)
+
+// DefaultToolset is the one that a request without a toolset gets.
+const DefaultToolset = "cursor"
+
+// Set is a set of tools with the limits they are made for.
+type Set struct {
+	Name               string
+	Budget             chat.Budget
+	MaxQuestions       int     // questions of a session
+	MaxTemperature     float64 // the highest temperature
+	DefaultTemperature float64 // the temperature of requests without one
+	// selection is who chooses the first tools, unless a request or the settings say it.
+	Selection Selection
+	// reflective: the model plans questions that are not simple and judges its answers, unless a request says otherwise.
+	Reflective bool
+	// thorough: query decomposition and self-evaluation are on, unless a request says otherwise.
+	Thorough  bool
+	Tools     []*Tool
+	Absent    []absence
+	OpenToMCP bool     // has the tools of other servers too
+	MCPTools  []string // of those, the ones that were named
+}
+
+// absence is a tool that a set should have and why it has not.
+type absence struct{ Name, Why string }
+
+// Registry is every toolset by name, and every tool.
+type Registry struct {
+	Toolsets map[string]Set
+	Tools    []*Tool
+	absent   []absence // known tools that can't work as the program is set up: left out of what is offered
+	mcp      *mcp.Client
+}
+
+// Config is what tools need beside the documents.
+type Config struct {
+	Web        *web.Web    // nil: there is no web_search
+	MCP        *mcp.Client // nil: there are no tools of other servers
+	ApproveWeb bool        // a person allows each search of the web
+}
+
+// NewRegistry builds every toolset. This is the one table of defaults.
+func NewRegistry(cfg Config) (Registry, error) {
+	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
+	built := map[string]*Tool{}
+	builders := []func() (*Tool, error){
+		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
+		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish, semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, GenerateAnswer,
+	}
+	if cfg.Web != nil {
+		builders = append(builders, webSearch(cfg.Web, cfg.ApproveWeb))
+	} else {
+		box.absent = append(box.absent, absence{"web_search", "no web search provider is set up"})
+	}
+	for _, build := range builders {
+		t, err := build()
+		if err != nil {
+			return Registry{}, err
+		}
+		built[t.Name] = t
+		box.Tools = append(box.Tools, t)
+	}
+	for _, row := range []struct {
+		name                string
+		steps, calls, turns int
+		warm, usual         float64
+		tools               string
+	}{
+		{"cursor", 10, 10, 200, 2, 0, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer"},
+		{"react", 10, 5, 200, 2, 0.1, "retrieve retrieve_more calculate web_search lookup summarize finish"},
+		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},
+		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation retrieve_book_content"},
+	} {
+		set := Set{Name: row.name, Selection: SelectModel, MaxQuestions: row.turns, MaxTemperature: row.warm, DefaultTemperature: row.usual, Budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
+		for name := range strings.FieldsSeq(row.tools) {
+			if t, ok := built[name]; ok {
+				set.Tools = append(set.Tools, t)
+			}
+			for _, a := range box.absent {
+				if a.Name == name {
+					set.Absent = append(set.Absent, a)
+				}
+			}
+		}
+		if row.name == "strategy" {
+			set.Selection, set.Reflective = SelectAuto, true
+		}
+		set.Thorough = row.name == "react"
+		set.OpenToMCP = row.name == "cursor" || row.name == "react"
+		box.Toolsets[row.name] = set
+	}
+	return box, nil
+}
+
+// Toolset returns a toolset. The text says which ones there are, if there is none of that name.
+func (b Registry) Toolset(name string) (Set, string) {
+	if set, ok := b.Toolsets[name]; ok {
+		return set, ""
+	}
+	return Set{}, "There is no toolset “" + text.Shorten(name, 60) + "”. There are: " + strings.Join(slices.Sorted(maps.Keys(b.Toolsets)), ", ") + "."
+}
+
+// Check names the setting that is wrong: the toolset's name, or the tools instead of its own.
+func (b Registry) Check(name string, tools []string) error {
+	set, why := b.Toolset(cmp.Or(name, DefaultToolset))
+	if why != "" {
+		return chat.Invalid("agent.toolset: %s", why)
+	}
+	if _, why = b.Pick(set, tools); why != "" {
+		return chat.Invalid("agent.tools: %s", why)
+	}
+	return nil
+}
+
+// Pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none named leaves it
+// whole. The text says which name is unknown.
+func (b Registry) Pick(s Set, names []string) (Set, string) {
+	if len(names) == 0 {
+		return s, ""
+	}
+	whole := Set{Tools: b.Tools}
+	s.Tools, s.Absent, s.OpenToMCP = nil, nil, false
+	for _, name := range names {
+		t := whole.Find(name)
+		if t == nil && b.mcp != nil && b.mcp.Knows(name) {
+			s.MCPTools = append(s.MCPTools, name)
+			continue
+		}
+		if t == nil {
+			for _, a := range b.absent {
+				if a.Name == name {
+					return s, "The tool " + name + " can't be used: " + a.Why + "."
+				}
+			}
+			return s, "There is no tool “" + text.Shorten(name, 60) + "”. There are: " + strings.Join(whole.Names(), ", ") + "."
+		}
+		if s.Find(name) == nil {
+			s.Tools = append(s.Tools, t)
+		}
+	}
+	return s, ""
+}
+
+func (s Set) Find(name string) *Tool {
+	for _, t := range s.Tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// HasEffects reports whether a call of a tool may change something elsewhere.
+func (s Set) HasEffects(name string) bool {
+	t := s.Find(name)
+	return t != nil && t.HasEffects
+}
+
+func (s Set) Names() []string {
+	out := make([]string, len(s.Tools))
+	for i, t := range s.Tools {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// MaxTopK is the highest top_k that a tool of the set takes; 0 if none has one.
+func (s Set) MaxTopK() int {
+	most := 0
+	for _, t := range s.Tools {
+		most = max(most, t.MaxTopK)
+	}
+	return most
+}
+
+// standIns are the tools that do what another does, in sets that do not have it.
+var standIns = map[string][]string{
+	"search_documents":        {"hybrid_search", "retrieve", "semantic_search", "retrieve_documentation", "retrieve_book_content"},
+	"read_document":           {"lookup"},
+	"read_multiple_documents": {"read_document", "lookup"},
+	"get_document_summary":    {"summarize"},
+	"list_documents":          {"metadata_search"},
+}
+
+// Available returns the named tools, or those of the set that stand in for them; what the set can't do is left out.
+func (s Set) Available(names []string) []string {
+	out := []string{}
+	for _, name := range names {
+		for _, candidate := range append([]string{name}, standIns[name]...) {
+			if s.Find(candidate) != nil {
+				if !slices.Contains(out, candidate) {
+					out = append(out, candidate)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// SearchTool is the tool of the set that finds passages by a query; nil if it has none.
+func (s Set) SearchTool() *Tool {
+	for _, name := range s.Available([]string{"search_documents"}) {
+		return s.Find(name)
+	}
+	return nil
+}
+
+// AbsenceNote tells the model what it can't do, and why.
+func (s Set) AbsenceNote() string {
+	var b strings.Builder
+	for _, a := range s.Absent {
+		b.WriteString("\nThere is no tool " + a.Name + " here: " + a.Why + ".")
+	}
+	return b.String()
+}

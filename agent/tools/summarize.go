@@ -1,0 +1,116 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"footnote/agent/ground"
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+//go:embed summarize.md
+var summarizeDoc string
+
+const summarizeSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["texts"],
+	"properties": {
+		"texts": {"type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 20000}, "description": "List of text passages to summarize, or their numbers, like [3]"},
+		"focus": {"type": "string", "maxLength": 500, "description": "What aspect to focus the summary on"}
+	}
+}`
+
+// maxSummarised is how many texts a summary is made of; further ones are left out, and a note says so.
+const maxSummarised = 10
+
+type summarizeInput struct {
+	Texts []string `json:"texts"`
+	Focus string   `json:"focus"`
+}
+
+type summarizeOutput struct {
+	Summary string   `json:"summary"` // key sentences, word for word, each with its passage's number if it has one
+	Focus   string   `json:"focus,omitempty"`
+	Notes   []string `json:"notes"`
+}
+
+func summarize() (*Tool, error) {
+	return definition[summarizeInput]{
+		name: "summarize", action: chat.ActionSummarising, doc: summarizeDoc, schema: summarizeSchema,
+		aliases: map[string]string{"passages": "texts"},
+		describe: func(_ *Context, in summarizeInput) string {
+			if in.Focus != "" {
+				return "Summarising " + english.Count(len(in.Texts), "passage") + " for: " + text.Shorten(in.Focus, 100)
+			}
+			return "Summarising " + english.Count(len(in.Texts), "passage")
+		},
+		run: func(_ context.Context, d *Context, in summarizeInput) (Result, error) {
+			notes := []string{}
+			if len(in.Texts) > maxSummarised {
+				notes = append(notes, "Only the first "+strconv.Itoa(maxSummarised)+" passages were summarised.")
+				in.Texts = in.Texts[:maxSummarised]
+			}
+			passages, from, why := d.given(in.Texts)
+			if why != "" {
+				return refuse("%s", why)
+			}
+			var whole strings.Builder
+			for _, p := range passages {
+				whole.WriteString(p.Text + "\n\n")
+			}
+			key := keySentences(passages, text.Detect(whole.String()), summarySentences, in.Focus)
+			if len(key) == 0 {
+				notes = append(notes, "The texts are so short that this is all of them.")
+				for i, p := range passages {
+					key = append(key, sentence{text: strings.Join(strings.Fields(p.Text), " "), passage: i})
+				}
+			}
+			said := make([]string, len(key))
+			for i, k := range key {
+				said[i] = k.text
+				if src := from[k.passage]; src != nil {
+					said[i] += " [" + strconv.Itoa(src.N) + "]"
+				}
+			}
+			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: notes}
+			return Result{
+				Message: "Summarised " + english.Count(len(passages), "passage"), Summary: english.Count(len(key), "key sentence"),
+				Output: func(Numberer) any { return out },
+			}, nil
+		},
+	}.build()
+}
+
+var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
+
+// given makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from holds the source
+// of each, nil for words of its own. The last result is a refusal, empty if all were understood.
+func (d *Context) given(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
+	known := d.Sources.All()
+	for _, given := range texts {
+		given = strings.TrimSpace(given)
+		var src *ground.Source
+		if m := passageNumber.FindStringSubmatch(given); m != nil {
+			n, _ := strconv.Atoi(m[1]) // three digits at most
+			s, ok := d.Sources.At(n)
+			if !ok {
+				return nil, nil, "There is no passage with the number " + m[1] + ". Give the texts themselves, or numbers of passages that you were shown."
+			}
+			src, given = &s, s.Passage.Text
+		} else {
+			for i := range known {
+				if strings.Contains(known[i].Passage.Text, given) {
+					src = &known[i]
+					break
+				}
+			}
+		}
+		passages, from = append(passages, corpus.Passage{Text: given}), append(from, src)
+	}
+	return passages, from, ""
+}

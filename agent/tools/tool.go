@@ -1,0 +1,172 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/llm"
+	"footnote/schema"
+)
+
+// Numberer gives a passage its number in the run's sources: the one it has, or the next free one.
+type Numberer func(corpus.Passage, corpus.Document) int
+
+// Result is what a tool call came to. A tool has two ways to fail: a refused result, which the model can mend, and an
+// error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own run.
+type Result struct {
+	Output    func(Numberer) any // makes the output, an object; called once in each run, in the order of the calls
+	Message   string             // for people: "Found 3 documents"
+	Summary   string             // for people: "5 passages in 3 documents"
+	Details   map[string]any
+	Effect    func(*Context) // what the call changes on the run's desk; nil for nothing
+	Transient bool           // something did not answer: the same call may give more in a moment, so the result is not kept
+	Refused   string         // why nothing was done, for the model; empty when it was
+}
+
+// refuse answers the model with what to do otherwise.
+func refuse(format string, args ...any) (Result, error) {
+	return Result{Refused: fmt.Sprintf(format, args...)}, nil
+}
+
+// ModelView is an output that tells the model less than it shows to people and programs.
+type ModelView interface{ ForModel() any }
+
+// Tool is one thing a model can do. It is immutable and shared by all runs.
+type Tool struct {
+	Name            string
+	Action          chat.Action
+	Retrieval       bool          // counts against the budget of retrieval calls
+	Cached          bool          // the same call gives the same result until the library changes
+	WithoutPassages bool          // its results are no passages: an answer from them alone needs no footnotes
+	Continues       bool          // the same call goes on where the one before ended, so it may be made again
+	EndsRun         bool          // its argument is the answer: the run ends with it
+	AnswersNext     bool          // the next turn is the answer
+	Approve         bool          // a person has to allow each call
+	HasEffects      bool          // it may change something elsewhere: that it begins is stored before it does, so that nobody makes the call again
+	Verbatim        bool          // its arguments are passed on as the model wrote them
+	Timeout         time.Duration // of one call; 0: that of all tools
+	MaxTopK         int           // the most its argument top_k may be; 0: it has none
+	EchoedArg       string
+	Spec            llm.ToolSpec
+	Schema          *jsonschema.Resolved
+	aliases         map[string]string
+	WhyImpossible   func(json.RawMessage) error // why arguments that fit can only fail, as far as can be told beforehand
+	Describe        func(*Context, json.RawMessage) string
+	Run             func(context.Context, *Context, json.RawMessage) (Result, error)
+}
+
+// definition declares a tool with the Go type of its arguments.
+type definition[In any] struct {
+	name            string
+	action          chat.Action
+	retrieval       bool
+	cached          bool
+	withoutPassages bool
+	continues       bool
+	endsRun         bool
+	answersNext     bool
+	maxTopK         int
+	echoedArg       string            // the argument that comes back with an error: {"error": …, "query": …}
+	doc             string            // what the model is told
+	schema          string            // JSON Schema of the arguments
+	aliases         map[string]string // other names of arguments that models use
+	whyImpossible   func(In) error    // why a call can only fail; nil: that can't be told beforehand
+	describe        func(*Context, In) string
+	run             func(context.Context, *Context, In) (Result, error)
+}
+
+// build checks the declaration.
+func (k definition[In]) build() (*Tool, error) {
+	var schema jsonschema.Schema
+	if err := json.Unmarshal([]byte(k.schema), &schema); err != nil {
+		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
+	}
+	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	if err != nil {
+		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(k.schema)); err != nil {
+		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
+	}
+	return &Tool{
+		Name: k.name, Action: k.action, Retrieval: k.retrieval, Cached: k.cached, WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
+		MaxTopK: k.maxTopK, EchoedArg: k.echoedArg, Schema: resolved, aliases: k.aliases,
+		Spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
+		WhyImpossible: func(args json.RawMessage) error {
+			var in In
+			if k.whyImpossible == nil || json.Unmarshal(args, &in) != nil {
+				return nil
+			}
+			return k.whyImpossible(in)
+		},
+		Describe: func(d *Context, args json.RawMessage) string {
+			var in In
+			if json.Unmarshal(args, &in) != nil {
+				return k.name
+			}
+			return k.describe(d, in)
+		},
+		Run: func(ctx context.Context, d *Context, args json.RawMessage) (Result, error) {
+			var in In
+			if err := json.Unmarshal(args, &in); err != nil {
+				return refuse("the arguments can't be read: %v", err)
+			}
+			return k.run(ctx, d, in)
+		},
+	}, nil
+}
+
+// Normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,
+// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says in plain words what does not fit.
+func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
+	in := map[string]any{}
+	if len(bytes.TrimSpace(args)) > 0 {
+		if err := json.Unmarshal(args, &in); err != nil {
+			return nil, errors.New("it must be a JSON object")
+		}
+	}
+	for name, v := range in {
+		if t.Verbatim {
+			break
+		}
+		switch v := v.(type) {
+		case nil:
+			delete(in, name)
+			continue
+		case string:
+			in[name] = strings.TrimSpace(v)
+		}
+		if proper, ok := t.aliases[name]; ok {
+			if _, twice := in[proper]; !twice {
+				in[proper] = in[name]
+			}
+			delete(in, name)
+		}
+	}
+	if _, given := in["top_k"]; !given && t.MaxTopK > 0 && topK != nil {
+		in["top_k"] = min(*topK, t.MaxTopK)
+	}
+	if t.Schema.Validate(in) != nil {
+		return nil, errors.New(schema.Misfit(t.Schema.Schema(), in))
+	}
+	if err := t.Schema.ApplyDefaults(&in); err != nil {
+		return nil, err
+	}
+	return json.Marshal(in)
+}
+
+// Tells reports whether the output of a call that ended so may be said without a passage behind it: a result of a tool that shows none, or what
+// another server says of its failure.
+func (t *Tool) Tells(status chat.Status) bool {
+	return t.WithoutPassages && status == chat.StatusComplete || t.Verbatim && status == chat.StatusError
+}

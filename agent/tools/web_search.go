@@ -1,0 +1,204 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+	"footnote/web"
+)
+
+//go:embed web_search.md
+var webSearchDoc string
+
+const webSearchSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["query"],
+	"properties": {
+		"query": {"type": "string", "minLength": 1, "maxLength": 400, "description": "What to search the web for"},
+		"max_results": {"type": "integer", "minimum": 1, "maximum": 10, "default": 5, "description": "How many pages to look at"}
+	}
+}`
+
+const (
+	pagesRead = 3 // of those found; the others are named
+	pageHits  = 4 // passages shown of each page, on average
+)
+
+type webSearchInput struct {
+	Query      string `json:"query"`
+	MaxResults int    `json:"max_results"`
+}
+
+type webPage struct {
+	DocID     string         `json:"doc_id"`
+	URL       string         `json:"url"`
+	Title     string         `json:"title"`
+	FetchedAt string         `json:"fetched_at"`
+	Passages  []ShownPassage `json:"passages"`
+}
+
+type unreadPage struct {
+	URL     string `json:"url"`
+	Title   string `json:"title"`
+	Snippet string `json:"snippet"`
+	Why     string `json:"why"`
+}
+
+type webSearchOutput struct {
+	Query  string       `json:"query"`
+	Pages  []webPage    `json:"pages"`
+	Unread []unreadPage `json:"unread"`
+	Total  int          `json:"total_results"`
+}
+
+func (o webSearchOutput) forModel() any {
+	pages := make([]webPage, len(o.Pages))
+	for i, p := range o.Pages {
+		p.Passages = withoutChunks(p.Passages)
+		pages[i] = p
+	}
+	o.Pages = pages
+	return o
+}
+
+func (o webSearchOutput) clip(limit int) any {
+	pages := make([]webPage, len(o.Pages))
+	for i, p := range o.Pages {
+		p.Passages = cutPassages(p.Passages, (limit*6/10-len(pages)*500)/len(pages))
+		pages[i] = p
+	}
+	unread := make([]unreadPage, len(o.Unread))
+	for i, u := range o.Unread {
+		u.Snippet = CutText(u.Snippet, 150)
+		unread[i] = u
+	}
+	o.Pages, o.Unread = pages, unread
+	return o
+}
+
+// webSearch is the tool for a web that is set up.
+func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
+	return func() (*Tool, error) {
+		t, err := definition[webSearchInput]{
+			name: "web_search", action: chat.ActionSearching, retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
+			describe: func(_ *Context, in webSearchInput) string {
+				return "Searching the web for: " + text.Shorten(in.Query, 120)
+			},
+			run: func(ctx context.Context, d *Context, in webSearchInput) (Result, error) {
+				found, err := w.Search(ctx, in.Query, in.MaxResults)
+				if err != nil {
+					return Result{}, err
+				}
+				return d.readWeb(ctx, w, in.Query, found)
+			},
+		}.build()
+		if err == nil {
+			t.Approve = approve
+		}
+		return t, err
+	}
+}
+
+// readWeb reads the best of the pages found, keeps them with the run, and shows what in them bears on the query.
+func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found []web.Found) (Result, error) {
+	docs := make([]corpus.Document, len(found))
+	why := make([]error, len(found))
+	var reading errgroup.Group
+	for i, f := range found[:min(pagesRead, len(found))] {
+		reading.Go(func() error {
+			docs[i], why[i] = d.capture(ctx, w, f)
+			return nil
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return Result{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	read := []corpus.Document{}
+	unread := []unreadPage{}
+	for i, f := range found {
+		switch {
+		case docs[i].ID != "":
+			read = append(read, docs[i])
+		case why[i] != nil && chat.CodeOf(why[i]) == chat.CodeDiskFull:
+			return Result{}, why[i]
+		case why[i] != nil:
+			unread = append(unread, unreadPage{f.URL, f.Title, f.Snippet, chat.MessageOf(why[i])})
+		default:
+			unread = append(unread, unreadPage{f.URL, f.Title, f.Snippet, "Only the first pages are read."})
+		}
+	}
+	passages, err := d.bearingOn(ctx, query, read)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{
+		Message: "Found " + english.Count(len(found), "page") + " on the web", Summary: fmt.Sprintf("%s read of %d found", english.Count(len(read), "page"), len(found)),
+		Output: func(number Numberer) any {
+			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
+			for _, doc := range read {
+				page := webPage{DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(), FetchedAt: doc.MetaText(corpus.MetaFetchedAt), Passages: []ShownPassage{}}
+				for _, p := range passages[doc.ID] {
+					page.Passages = append(page.Passages, show(number, p, doc))
+				}
+				out.Pages = append(out.Pages, page)
+			}
+			return out
+		},
+		Effect: func(d *Context) {
+			for _, doc := range read {
+				d.Sources.NoteReading(doc, "1")
+			}
+			d.Sources.NoteSearch(query, len(found))
+		},
+	}, nil
+}
+
+// capture reads a page and keeps it.
+func (d *Context) capture(ctx context.Context, w *web.Web, f web.Found) (corpus.Document, error) {
+	page, err := w.Fetch(ctx, f.URL)
+	if err != nil {
+		return corpus.Document{}, err
+	}
+	return d.Library.Capture(ctx, corpus.Upload{
+		User: d.Scope.User, Namespace: chat.WebNamespace(d.RunID), Filename: page.Filename, Body: bytes.NewReader(page.Body),
+		Meta: map[string]any{corpus.MetaURL: page.URL, corpus.MetaFetchedAt: page.FetchedAt.Format(time.RFC3339)},
+	})
+}
+
+// bearingOn returns the passages of each page that fit the query best, its first one where none does.
+func (d *Context) bearingOn(ctx context.Context, query string, pages []corpus.Document) (map[string][]corpus.Passage, error) {
+	out := map[string][]corpus.Passage{}
+	if len(pages) == 0 {
+		return out, nil
+	}
+	kept := chat.Scope{User: d.Scope.User, Namespaces: []string{chat.WebNamespace(d.RunID)}}
+	hits, err := d.Library.Search(ctx, kept, corpus.Query{Text: query, Limit: pageHits * len(pages), Mode: corpus.ModeLexical, Documents: ids(pages)})
+	if err != nil {
+		return nil, fmt.Errorf("search captured pages: %w", err)
+	}
+	for _, hit := range hits.Results {
+		out[hit.Document.ID] = append(out[hit.Document.ID], hit.Passage)
+	}
+	for _, doc := range pages {
+		if len(out[doc.ID]) > 0 {
+			continue
+		}
+		r, err := d.Library.Read(ctx, kept, corpus.ReadRequest{Document: doc.ID})
+		if err != nil {
+			return nil, fmt.Errorf("read captured page: %w", err)
+		}
+		out[doc.ID] = r.Passages[:min(1, len(r.Passages))]
+	}
+	return out, nil
+}
