@@ -41,7 +41,7 @@ type citeSourceOutput struct {
 	ChunkID        string     `json:"chunk_id,omitempty"`
 }
 
-func (o citeSourceOutput) forModel() any {
+func (o citeSourceOutput) ForModel() any {
 	o.ChunkID, o.Boxes = "", []chat.Box{}
 	return o
 }

@@ -30,7 +30,7 @@ type FoundPassages struct {
 	Notes   []string       `json:"notes"`
 }
 
-func (o FoundPassages) forModel() any {
+func (o FoundPassages) ForModel() any {
 	results := make([]foundPassage, len(o.Results))
 	for i, r := range o.Results {
 		r.ChunkID, r.Similarity = "", nil

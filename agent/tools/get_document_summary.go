@@ -46,7 +46,7 @@ type documentSummaryOutput struct {
 	Passages     []ShownPassage `json:"passages"`
 }
 
-func (o documentSummaryOutput) forModel() any {
+func (o documentSummaryOutput) ForModel() any {
 	o.Passages = withoutChunks(o.Passages)
 	return o
 }

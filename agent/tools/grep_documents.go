@@ -49,7 +49,7 @@ type grepDocumentsOutput struct {
 	Notes   []string    `json:"notes"`
 }
 
-func (o grepDocumentsOutput) forModel() any {
+func (o grepDocumentsOutput) ForModel() any {
 	matches := make([]grepMatch, len(o.Matches))
 	for i, m := range o.Matches {
 		m.ChunkID = ""

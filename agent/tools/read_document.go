@@ -40,8 +40,8 @@ type ReadDocumentOutput struct {
 	Passages  []ShownPassage `json:"passages"`
 }
 
-// forModel tells the text once: as passages.
-func (o ReadDocumentOutput) forModel() any {
+// ForModel tells the text once: as passages.
+func (o ReadDocumentOutput) ForModel() any {
 	o.Content, o.Passages = "", withoutChunks(o.Passages)
 	return o
 }

@@ -37,10 +37,10 @@ type ReadMultipleDocumentsOutput struct {
 	Notes     []string             `json:"notes,omitempty"`
 }
 
-func (o ReadMultipleDocumentsOutput) forModel() any {
+func (o ReadMultipleDocumentsOutput) ForModel() any {
 	docs := make([]any, len(o.Documents))
 	for i, doc := range o.Documents {
-		docs[i] = doc.forModel()
+		docs[i] = doc.ForModel()
 	}
 	return map[string]any{"documents": docs, "notes": o.Notes}
 }

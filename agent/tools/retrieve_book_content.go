@@ -31,7 +31,7 @@ type bookContent struct {
 	Text string `json:"text"`
 }
 
-func (o bookContent) forModel() any { return o.Text }
+func (o bookContent) ForModel() any { return o.Text }
 
 func (o bookContent) clip(limit int) any {
 	o.retrieveDocumentationOutput, _ = o.retrieveDocumentationOutput.clip(limit / 2).(retrieveDocumentationOutput)

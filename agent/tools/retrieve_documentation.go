@@ -48,7 +48,7 @@ type retrieveDocumentationOutput struct {
 	Notes   []string             `json:"notes,omitempty"`
 }
 
-func (o retrieveDocumentationOutput) forModel() any {
+func (o retrieveDocumentationOutput) ForModel() any {
 	results := make([]DocumentationChunk, len(o.Results))
 	for i, r := range o.Results {
 		r.ChunkID, r.DocID = "", ""

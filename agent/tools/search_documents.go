@@ -50,8 +50,8 @@ type searchDocumentsOutput struct {
 	Notes      []string        `json:"notes"`
 }
 
-// forModel leaves out what the passages already say.
-func (o searchDocumentsOutput) forModel() any {
+// ForModel leaves out what the passages already say.
+func (o searchDocumentsOutput) ForModel() any {
 	docs := make([]foundDocument, len(o.Documents))
 	for i, doc := range o.Documents {
 		if len(doc.Passages) > 0 {

@@ -59,7 +59,7 @@ type webSearchOutput struct {
 	Total  int          `json:"total_results"`
 }
 
-func (o webSearchOutput) forModel() any {
+func (o webSearchOutput) ForModel() any {
 	pages := make([]webPage, len(o.Pages))
 	for i, p := range o.Pages {
 		p.Passages = withoutChunks(p.Passages)
