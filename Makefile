@@ -3,7 +3,7 @@ SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO ?= go
 # grpcnotrace leaves gRPC's pages of traces out, for which the linker would keep every method of every type. eino puts the framework Eino in, for which
-# it does: the program is then nearly three times as large. It is put in by EINO=1, and when a setting asks for it.
+# it does as well. It is put in by EINO=1, and when a setting asks for it.
 EINO ?= $(shell [ "$$FOOTNOTE_AGENT_FRAMEWORK" = eino ] || grep -qsE '^[[:space:]]*(agent[._-])?framework:[[:space:]]*["'"'"']?eino' "$${FOOTNOTE_CONFIG:-footnote.yaml}" && echo 1)
 comma := ,
 TAGS := grpcnotrace$(if $(EINO),$(comma)eino)
