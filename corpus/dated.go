@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"fmt"
 	"time"
 
 	"footnote/chat"
@@ -13,7 +12,7 @@ import (
 func (f *Filter) Dated(name, from, to string) error {
 	for _, date := range []string{from, to} {
 		if date != "" && !IsDate(date) {
-			return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf("%s must be a date like 2026-01-31, 2026-01 or 2026, not %q.", name, date)}
+			return chat.Invalid("%s must be a date like 2026-01-31, 2026-01 or 2026, not %q.", name, date)
 		}
 	}
 	f.DatedFrom = max(f.DatedFrom, from)
@@ -21,8 +20,7 @@ func (f *Filter) Dated(name, from, to string) error {
 		f.DatedTo = to
 	}
 	if f.DatedTo != "" && f.DatedFrom > lastDay(f.DatedTo) {
-		return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf(
-			"No date is both %s or later and %s or earlier. Correct date_from, date_to or year.", f.DatedFrom, f.DatedTo)}
+		return chat.Invalid("No date is both %s or later and %s or earlier. Correct date_from, date_to or year.", f.DatedFrom, f.DatedTo)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func documentFacts(d corpus.Document) []string {
 	}
 	facts = append(facts, size(int(d.Bytes)), "added "+d.CreatedAt.Format("2 January 2006"))
 	for _, key := range []string{"author", "date"} {
-		if text, ok := d.Meta[key].(string); ok && text != "" {
+		if text := d.MetaText(key); text != "" {
 			facts = append(facts, clipped(text, 80))
 		}
 	}

@@ -32,6 +32,7 @@ type Citer struct {
 	StrayNumbers  []int // numbers that the model wrote and that no passage has, each once
 }
 
+// NewCiter makes the citer of a run, whose id stands in the links of its citations.
 func NewCiter(s *Sources, t *Texts, runID string) *Citer {
 	return &Citer{sources: s, texts: t, runID: runID, Judge: corpus.NewJudge(), numbers: map[[3]int]int{}}
 }
@@ -162,6 +163,7 @@ func claimBefore(text string) string {
 	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
 }
 
+// Footnote finds footnotes as the writer writes them: [3].
 var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }

@@ -28,6 +28,7 @@ type Evidence struct {
 	claimedOf string
 }
 
+// NewEvidence makes that of one run, of which nothing is known yet but its request.
 func NewEvidence(s *Sources, c *Citer, req chat.RunRequest) *Evidence {
 	e := &Evidence{sources: s, citer: c, question: req.Message, given: req.ContextText}
 	for p := range strings.SplitSeq(req.AddedContext, "\n\n") {

@@ -33,6 +33,7 @@ type Texts struct {
 	blocks map[string][]corpus.Block // of the documents that are cited, by id
 }
 
+// NewTexts makes those in a scope.
 func NewTexts(library textLibrary, scope chat.Scope) *Texts {
 	return &Texts{library: library, scope: scope}
 }

@@ -39,6 +39,7 @@ type Sources struct {
 	hits      map[string]corpus.Result // the last hit of each
 }
 
+// NewSources makes those of a run that was shown nothing yet.
 func NewSources() *Sources {
 	return &Sources{
 		byNumber: map[int]*Source{}, byPassage: map[string]*Source{},
@@ -180,6 +181,7 @@ func (s *Sources) AddDocuments(docs ...corpus.Document) {
 	}
 }
 
+// Document is one that the run knows of, by its id.
 func (s *Sources) Document(id string) (corpus.Document, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

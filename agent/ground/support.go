@@ -14,12 +14,10 @@ const (
 	minLead = 4 // of the line before a list
 )
 
-// maxReturned is how much of what tools without passages returned is kept for the check, in bytes.
-const maxReturned = 32 << 10
-
 // TalkWords are words with which answers speak of documents. They need no passage.
 const TalkWords = " source text page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
 
+// Numeral finds the numbers in a text.
 var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
 // ClaimsOf is claims, remembered: an answer is looked at more than once.

@@ -12,6 +12,9 @@ import (
 	"footnote/corpus/text"
 )
 
+// maxReturned is how much of what tools without passages returned is kept for the check, in bytes.
+const maxReturned = 32 << 10
+
 // ToolResults is what tools came to that show no passages. An answer may say it without a footnote.
 type ToolResults struct {
 	size  int      // of what is kept, in bytes

@@ -52,6 +52,7 @@ type Writer struct {
 	started bool
 }
 
+// NewWriter makes the writer of a run. plain says that the answer gets no footnotes.
 func NewWriter(emit Emit, cite *Citer, plain bool) *Writer {
 	return &Writer{emit: emit, cite: cite, plain: plain}
 }

@@ -30,6 +30,9 @@ const filtersSchema = `{
 	}
 }`
 
+// listPage is how many documents a list shows at once.
+const listPage = 50
+
 // documentTypes are the words people use for MIME types.
 func documentType(word string) string {
 	switch w := strings.ToLower(strings.TrimPrefix(word, ".")); w {
@@ -103,6 +106,16 @@ func ownProperty(f *corpus.Filter, name string, v any) {
 		f.Meta = map[string]any{}
 	}
 	f.Meta[name] = v
+}
+
+// filter is filterOf with the names of people resolved.
+func (d *Context) filter(ctx context.Context, in map[string]any) (f corpus.Filter, refusal string, err error) {
+	f, refusal = filterOf(d, in)
+	if refusal == "" {
+		f, err = d.named(ctx, f)
+	}
+	f.Limit = listPage
+	return f, refusal, err
 }
 
 // unknown is a note for a filter that found nothing: which of the properties asked for no document in reach has, and what there is instead.

@@ -30,6 +30,7 @@ type FoundPassages struct {
 	Notes   []string       `json:"notes"`
 }
 
+// ForModel leaves out what only programs need.
 func (o FoundPassages) ForModel() any {
 	results := make([]foundPassage, len(o.Results))
 	for i, r := range o.Results {

@@ -15,8 +15,8 @@ const generateAnswerSchema = `{"type": "object", "additionalProperties": false, 
 
 type generateAnswerInput struct{}
 
-// GenerateAnswer lets a model say that it has seen enough: its next turn is the answer.
-func GenerateAnswer() (*Tool, error) {
+// generateAnswer lets a model say that it has seen enough: its next turn is the answer.
+func generateAnswer() (*Tool, error) {
 	return definition[generateAnswerInput]{
 		name: "generate_answer", action: chat.ActionSummarising, answersNext: true, doc: generateAnswerDoc, schema: generateAnswerSchema,
 		describe: func(*Context, generateAnswerInput) string { return "Preparing the answer" },

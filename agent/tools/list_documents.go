@@ -21,8 +21,6 @@ const listDocumentsSchema = `{
 	}
 }`
 
-const listPage = 50
-
 type listDocumentsInput struct {
 	Filters map[string]any `json:"filters"`
 	Page    int            `json:"page"`
@@ -39,15 +37,13 @@ func listDocuments() (*Tool, error) {
 			return "Listing the documents with " + describe(in.Filters)
 		},
 		run: func(ctx context.Context, d *Context, in listDocumentsInput) (Result, error) {
-			f, why := filterOf(d, in.Filters)
-			if why != "" {
-				return refuse("%s", why)
-			}
-			f, err := d.named(ctx, f)
+			f, why, err := d.filter(ctx, in.Filters)
 			if err != nil {
 				return Result{}, err
 			}
-			f.Limit = listPage
+			if why != "" {
+				return refuse("%s", why)
+			}
 			var docs []corpus.Document
 			for page := 1; page <= in.Page; page++ {
 				var err error

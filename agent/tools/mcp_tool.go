@@ -62,7 +62,7 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{
-		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasEffects: true, Verbatim: true, Approve: t.Approve, Timeout: t.Timeout, Schema: Resolved(t.Schema),
+		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasEffects: true, Verbatim: true, Approve: t.Approve, Timeout: t.Timeout, Schema: resolved(t.Schema),
 		Spec:     llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
 		Describe: func(*Context, json.RawMessage) string { return "Calling " + text.Shorten(name, 120) },
 		Run: func(ctx context.Context, _ *Context, args json.RawMessage) (Result, error) {
@@ -82,9 +82,9 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	}
 }
 
-// Resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass: its server checks
+// resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass: its server checks
 // anyway.
-func Resolved(raw json.RawMessage) *jsonschema.Resolved {
+func resolved(raw json.RawMessage) *jsonschema.Resolved {
 	for _, text := range []json.RawMessage{raw, json.RawMessage(`{"type":"object"}`)} {
 		var schema jsonschema.Schema
 		if json.Unmarshal(text, &schema) != nil {
@@ -94,5 +94,5 @@ func Resolved(raw json.RawMessage) *jsonschema.Resolved {
 			return r
 		}
 	}
-	panic(fmt.Sprintf("agent: the empty schema does not resolve beside %s", raw))
+	panic(fmt.Sprintf("tools: the empty schema does not resolve beside %s", raw))
 }

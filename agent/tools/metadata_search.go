@@ -32,15 +32,13 @@ func metadataSearch() (*Tool, error) {
 			return "Looking for documents with " + describe(in.Filters)
 		},
 		run: func(ctx context.Context, d *Context, in metadataSearchInput) (Result, error) {
-			f, why := filterOf(d, in.Filters)
-			if why != "" {
-				return refuse("%s", why)
-			}
-			f, err := d.named(ctx, f)
+			f, why, err := d.filter(ctx, in.Filters)
 			if err != nil {
 				return Result{}, err
 			}
-			f.Limit = 50
+			if why != "" {
+				return refuse("%s", why)
+			}
 			docs, next, err := d.Library.List(ctx, d.Scope, f)
 			if err != nil {
 				return Result{}, fmt.Errorf("list documents: %w", err)
@@ -50,7 +48,7 @@ func metadataSearch() (*Tool, error) {
 				return Result{}, err
 			}
 			if next != "" {
-				notes = append(notes, "These are the first 50; there are more.")
+				notes = append(notes, fmt.Sprintf("These are the first %d; there are more.", listPage))
 			}
 			return Result{
 				Message: "Found " + english.Count(len(docs), "document"), Summary: describe(in.Filters),

@@ -29,6 +29,7 @@ type readDocumentInput struct {
 	Page       int    `json:"page"`
 }
 
+// ReadDocumentOutput is a reading page of a document.
 type ReadDocumentOutput struct {
 	DocID     string         `json:"doc_id"`
 	Filename  string         `json:"filename"`

@@ -32,11 +32,13 @@ type readMultipleDocumentsInput struct {
 	FocusQuery string   `json:"focus_query"`
 }
 
+// ReadMultipleDocumentsOutput is what was read of each document, in the order asked for.
 type ReadMultipleDocumentsOutput struct {
 	Documents []ReadDocumentOutput `json:"documents"`
 	Notes     []string             `json:"notes,omitempty"`
 }
 
+// ForModel tells each text once.
 func (o ReadMultipleDocumentsOutput) ForModel() any {
 	docs := make([]any, len(o.Documents))
 	for i, doc := range o.Documents {

@@ -20,6 +20,7 @@ const retrieveSchema = `{
 	}
 }`
 
+// retrieveInput are the arguments of tools that take a query and how many passages are wanted.
 type retrieveInput struct {
 	Query string `json:"query"`
 	TopK  int    `json:"top_k"`

@@ -20,11 +20,6 @@ const retrieveBookContentSchema = `{
 	}
 }`
 
-type retrieveBookContentInput struct {
-	Query string `json:"query"`
-	TopK  int    `json:"top_k"`
-}
-
 // bookContent is what retrieve_documentation finds, and the same as the text that models get.
 type bookContent struct {
 	retrieveDocumentationOutput
@@ -40,11 +35,11 @@ func (o bookContent) clip(limit int) any {
 }
 
 func retrieveBookContent() (*Tool, error) {
-	return definition[retrieveBookContentInput]{
+	return definition[retrieveInput]{
 		name: "retrieve_book_content", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 20,
 		doc: retrieveBookContentDoc, schema: retrieveBookContentSchema,
-		describe: func(_ *Context, in retrieveBookContentInput) string { return searchingFor(in.Query) },
-		run: func(ctx context.Context, d *Context, in retrieveBookContentInput) (Result, error) {
+		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
+		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
 			res, err := d.documented(ctx, retrieveDocumentationInput{Query: in.Query, TopK: in.TopK})
 			if err != nil {
 				return Result{}, err

@@ -21,19 +21,14 @@ const retrieveMoreSchema = `{
 	}
 }`
 
-type retrieveMoreInput struct {
-	Query string `json:"query"`
-	TopK  int    `json:"top_k"`
-}
-
 func retrieveMore() (*Tool, error) {
-	return definition[retrieveMoreInput]{
+	return definition[retrieveInput]{
 		name: "retrieve_more", action: chat.ActionSearching, retrieval: true, continues: true, maxTopK: 50,
 		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
-		describe: func(d *Context, in retrieveMoreInput) string {
+		describe: func(d *Context, in retrieveInput) string {
 			return "Searching on for: " + text.Shorten(d.Sources.QueryOrLatest(in.Query), 120)
 		},
-		run: func(ctx context.Context, d *Context, in retrieveMoreInput) (Result, error) {
+		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
 			query := d.Sources.QueryOrLatest(in.Query)
 			if query == "" {
 				return refuse("Nothing was searched yet: use retrieve first, or give a query.")

@@ -6,7 +6,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/text"
 	"footnote/english"
 )
 
@@ -67,9 +66,7 @@ func searchDocuments() (*Tool, error) {
 	return definition[searchDocumentsInput]{
 		name: "search_documents", action: chat.ActionSearching, retrieval: true, cached: true,
 		doc: searchDocumentsDoc, schema: searchDocumentsSchema,
-		describe: func(_ *Context, in searchDocumentsInput) string {
-			return "Searching for: " + text.Shorten(in.Query, 120)
-		},
+		describe: func(_ *Context, in searchDocumentsInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in searchDocumentsInput) (Result, error) {
 			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults))})
 			if err != nil {

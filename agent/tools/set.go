@@ -25,11 +25,11 @@ type Set struct {
 	MaxQuestions       int     // questions of a session
 	MaxTemperature     float64 // the highest temperature
 	DefaultTemperature float64 // the temperature of requests without one
-	// selection is who chooses the first tools, unless a request or the settings say it.
+	// Selection is who chooses the first tools, unless a request or the settings say it.
 	Selection Selection
-	// reflective: the model plans questions that are not simple and judges its answers, unless a request says otherwise.
+	// Reflective: the model plans questions that are not simple and judges its answers, unless a request says otherwise.
 	Reflective bool
-	// thorough: query decomposition and self-evaluation are on, unless a request says otherwise.
+	// Thorough: query decomposition and self-evaluation are on, unless a request says otherwise.
 	Thorough  bool
 	Tools     []*Tool
 	Absent    []absence
@@ -61,7 +61,7 @@ func NewRegistry(cfg Config) (Registry, error) {
 	built := map[string]*Tool{}
 	builders := []func() (*Tool, error){
 		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
-		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish, semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, GenerateAnswer,
+		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish, semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
 	}
 	if cfg.Web != nil {
 		builders = append(builders, webSearch(cfg.Web, cfg.ApproveWeb))
@@ -157,6 +157,7 @@ func (b Registry) Pick(s Set, names []string) (Set, string) {
 	return s, ""
 }
 
+// Find is the tool of that name; nil if the set has none.
 func (s Set) Find(name string) *Tool {
 	for _, t := range s.Tools {
 		if t.Name == name {
@@ -172,6 +173,7 @@ func (s Set) HasEffects(name string) bool {
 	return t != nil && t.HasEffects
 }
 
+// Names are those of its tools, in order.
 func (s Set) Names() []string {
 	out := make([]string, len(s.Tools))
 	for i, t := range s.Tools {

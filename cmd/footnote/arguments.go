@@ -28,7 +28,7 @@ type runner interface{ Run(p *program) error }
 // parse reads the arguments and returns the command they name, or nil when --help or --version was printed instead.
 //
 // It is kong.Kong.Parse and kong.Context.Run in kong's own steps, without its hooks: kong looks for hooks and commands among the methods by their
-// names, and the linker keeps every method of every type in a program that does so (docs/performance.md).
+// names, and the linker keeps every method of every type in a program that does so (docs/decisions.md).
 func parse(parser *kong.Kong, args []string) (runner, error) {
 	ctx, err := kong.Trace(parser, args)
 	if err != nil {

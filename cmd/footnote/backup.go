@@ -30,8 +30,7 @@ The file appears under its name when it is whole and on the disk. 'footnote rest
 
 // errShared says why a command of the embedded mode does not apply.
 func errShared(command string) error {
-	return &chat.Error{Code: chat.CodeInvalid, Message: fmt.Sprintf(
-		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, see docs/operation.md", command)}
+	return chat.Invalid("With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, see docs/operation.md", command)
 }
 
 // Run writes the backup beside its final name and renames it when it is whole.
