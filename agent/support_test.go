@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/chat"
 	"footnote/llm/scripted"
 )
 
@@ -39,6 +40,10 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 		{"what is missing", poorRoof + " [1]. The survey does not say who paid for it.", nil, 1},
 		{"the opposite", poorRoof + " [1]. The roof was not renewed in 1987 by Harper & Sons [1].", []string{"The roof was not renewed in 1987 by Harper & Sons."}, 0.5},
 		{"another unit", poorRoof + " [1]. We recommend replacing the flashing within twelve years [1].", []string{"We recommend replacing the flashing within twelve years."}, 0.5},
+		{"words about documents alone say nothing", poorRoof + " [1]. The document states this [1].", []string{"The document states this."}, 0.5},
+		{"nor do they without a footnote", "The document states this. " + poorRoof + " [1].", nil, 1},
+		{"beside others they need no passage", "According to the document [1], the roof was last renewed in 1987 [1].", nil, 1},
+		{"a word that states nothing", "Yes [1]. " + poorRoof + " [1].", nil, 1},
 		{"the title is known", "The building survey of 12 Mill Lane says that the roof covering is in poor condition [1].", nil, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,5 +69,18 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 				t.Errorf("%q: unsupported %q, confidence %v: %s", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation)
 			}
 		})
+	}
+}
+
+func TestAnAnswerThatOnlySpeaksOfDocumentsIsHeldBack(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"The documents say so [1].", "Yes, according to the sources [1].", "Yes [1]."} {
+		model := scripted.New(calls(search("paid holiday entitlement")), says(said), says(said))
+		h := newHouse(t, model)
+		got := h.answer(asks("Are there 99 days of paid holiday?"))
+		if done := got.done(); done.Status != chat.RunCitationValidationFailed {
+			a := all[chat.Answer](got)
+			t.Errorf("%q: status = %s, want %s; answers = %+v", said, done.Status, chat.RunCitationValidationFailed, a)
+		}
 	}
 }

@@ -103,6 +103,14 @@ func (j *Judge) Backed(claim, about string, passages ...string) bool {
 	return verdict
 }
 
+// HasOwnWords reports whether a claim has content words besides those of about, read in the language of a passage. A claim without them says
+// nothing that the passage could support.
+func (j *Judge) HasOwnWords(claim, about, passage string) bool {
+	r := readerOf(j.passage(passage).lang)
+	known := r.read(about).terms
+	return slices.ContainsFunc(r.read(plainClaim(claim)).tokens, func(t token) bool { return !known.hasAny(t.terms) })
+}
+
 func (j *Judge) backed(claim, about string, has []*judged) bool {
 	if len(has) == 0 {
 		return false

@@ -56,6 +56,10 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				said[c.Text] = true
 				continue
 			}
+			if !IsFactualClaim(c.Text) && e.isTalk(c.Text, c.Numbers) { // "Yes [1]."
+				cited--
+				continue
+			}
 		case !IsFactualClaim(c.Text):
 			continue
 		default:

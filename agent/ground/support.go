@@ -28,9 +28,10 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	return e.claimed
 }
 
-// IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones.
+// IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part that only speaks of
+// documents ("According to the document [1], …") needs none, and supports nothing.
 func (e *Evidence) IsSupported(c Claim) bool {
-	return !slices.ContainsFunc(c.parts, func(p part) bool { return !e.holds(p.text, p.numbers) })
+	return e.IsPartlySupported(c) && !slices.ContainsFunc(c.parts, func(p part) bool { return !e.isTalk(p.text, p.numbers) && !e.holds(p.text, p.numbers) })
 }
 
 // leads reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are for.
@@ -43,10 +44,35 @@ func (e *Evidence) IsPartlySupported(c Claim) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return e.holds(p.text, p.numbers) })
 }
 
+// isTalk reports whether a text has no content words but those with which answers speak of documents: "The documents say so". It states
+// nothing that the passages behind its footnotes could hold.
+func (e *Evidence) isTalk(said string, numbers []int) bool {
+	talk := false
+	for _, n := range numbers {
+		src, ok := e.sourceOf(n)
+		if !ok {
+			continue
+		}
+		if e.citer.Judge.HasOwnWords(said, TalkWords, src.Passage.Text) {
+			return false
+		}
+		talk = true
+	}
+	return talk
+}
+
+// sourceOf is the source behind a footnote.
+func (e *Evidence) sourceOf(footnote int) (Source, bool) {
+	if footnote < 1 || footnote > len(e.citer.SourceNumbers) {
+		return Source{}, false
+	}
+	return e.sources.At(e.citer.SourceNumbers[footnote-1])
+}
+
 // IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool returned, or
 // by the text that came with the question.
 func (e *Evidence) IsCovered(c Claim) bool {
-	return len(c.Nearby) > 0 && e.holds(c.Text, c.Nearby) || e.StatedByTools(c.Text) || e.inAddedContext(c.Text)
+	return len(c.Nearby) > 0 && (e.isTalk(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby)) || e.StatedByTools(c.Text) || e.inAddedContext(c.Text)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
@@ -90,13 +116,13 @@ func aboutSource(src Source) string {
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
 func (e *Evidence) holds(said string, numbers []int) bool {
+	if e.isTalk(said, numbers) {
+		return false
+	}
 	var all []string
 	about := e.aboutTools()
 	for _, n := range numbers {
-		if n < 1 || n > len(e.citer.SourceNumbers) {
-			continue
-		}
-		src, ok := e.sources.At(e.citer.SourceNumbers[n-1])
+		src, ok := e.sourceOf(n)
 		if !ok {
 			continue
 		}
