@@ -67,7 +67,7 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// memory returns a field of the process's status in bytes: VmRSS now, VmHWM at its highest.
+// memory returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at its highest.
 func (p *process) memory(field string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

@@ -51,7 +51,7 @@ func starting(ctx context.Context, b *bench) (rows []row, err error) {
 		}
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	idle, err := resident(ctx, server)
+	idle, err := steadyMemory(ctx, server, anonymous)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func starting(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	atPage, err := resident(ctx, server)
+	atPage, err := steadyMemory(ctx, server, anonymous)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +68,20 @@ func starting(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, ctx.Err()
 	case <-time.After(rest):
 	}
-	used, err := resident(ctx, server)
+	used, err := steadyMemory(ctx, server, anonymous)
 	if err != nil {
 		return nil, err
 	}
 	return []row{
 		{fmt.Sprintf("start to first healthy answer, %d documents, p50", documents), "≤ 300 ms", ms(quantile(starts, .5)), quantile(starts, .5) <= 300*time.Millisecond},
-		{"idle memory after the start; half a minute after the first page; with the page", "≤ 60 MiB", fmt.Sprintf("%s; %s; %s", mib(idle), mib(used), mib(atPage)), max(idle, used) <= 60<<20},
+		{"memory at rest (RssAnon) after the start; half a minute after the first page; with the page", "≤ 60 MiB", fmt.Sprintf("%s; %s; %s", mib(idle), mib(used), mib(atPage)), max(idle, used) <= 60<<20},
 		{"first page load, compressed, with styles and scripts", "≤ 80 KiB", fmt.Sprintf("%.1f KiB", float64(size)/1024), size <= 80<<10},
 	}, nil
 }
+
+// anonymous is the field for the memory that is the process's own. VmRSS counts the program file's pages as well, which the system keeps once
+// for all and takes back when it needs them.
+const anonymous = "RssAnon"
 
 // rest is how long after some work a server is idle.
 const rest = 30 * time.Second

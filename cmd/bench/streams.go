@@ -110,7 +110,7 @@ type usage struct {
 // settled returns the usage once the garbage collector has had its turn, of a server that has answered: an answer of /metrics alone makes it
 // touch some 20 MiB of its program.
 func settled(ctx context.Context, server *process) (u usage, err error) {
-	if _, err := resident(ctx, server); err != nil {
+	if _, err := steadyMemory(ctx, server, "VmRSS"); err != nil {
 		return u, err
 	}
 	err = u.read(ctx, server)
@@ -118,8 +118,8 @@ func settled(ctx context.Context, server *process) (u usage, err error) {
 	return u, err
 }
 
-// resident returns the resident memory once it stays the same for a second.
-func resident(ctx context.Context, server *process) (memory int64, err error) {
+// steadyMemory returns a field of the process's status (VmRSS, RssAnon) once it changes by less than 1 MiB in a second.
+func steadyMemory(ctx context.Context, server *process, field string) (memory int64, err error) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for range 20 {
@@ -129,7 +129,7 @@ func resident(ctx context.Context, server *process) (memory int64, err error) {
 		case <-tick.C:
 		}
 		before := memory
-		if memory = server.memory("VmRSS"); memory-before < 1<<20 && before-memory < 1<<20 {
+		if memory = server.memory(field); memory-before < 1<<20 && before-memory < 1<<20 {
 			break
 		}
 	}

@@ -42,7 +42,6 @@ func spareMemory() {
 		afterCollection(setGCPercent)
 	}
 	debug.FreeOSMemory()
-	dropProgramPages()
 }
 
 // afterCollection calls f after each run of the collector, on the runtime's own goroutine.
@@ -86,7 +85,6 @@ func giveBackMemory(ctx context.Context) {
 			return
 		case <-started.C:
 			debug.FreeOSMemory()
-			dropProgramPages()
 			continue
 		case <-tick.C:
 		}
@@ -96,7 +94,6 @@ func giveBackMemory(ctx context.Context) {
 		}
 		if rest.begun(processorTime()) {
 			debug.FreeOSMemory()
-			dropProgramPages()
 			rest.used = processorTime() // giving back is no work
 		}
 	}
