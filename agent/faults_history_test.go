@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/written"
+	"footnote/llm/textcalls"
 )
 
 // A process dies while one call of a turn waits for a person and the next one has its result. Whoever carries the run on hears of the
@@ -24,7 +24,7 @@ func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
 			t.Parallel()
 			in := newInternet(t)
 			remote, asked := provider(t, way.step, both, answers)
-			model := written.New(remote, written.Auto)
+			model := textcalls.New(remote, textcalls.Auto)
 			h := newHouse(t, model, in.withWeb(true))
 			run, id := h.waits()
 			h.follow(run.ID, func(p chat.Payload) bool {

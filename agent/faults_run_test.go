@@ -16,7 +16,7 @@ import (
 
 	"footnote/chat"
 	"footnote/llm/openai"
-	"footnote/llm/written"
+	"footnote/llm/textcalls"
 )
 
 // wired is one answer of a provider's server, byte by byte as it is sent.
@@ -237,7 +237,7 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 // checkFault carries a run through a fault whose answers come in steps of so many bytes, and checks its steps, its rows and its text.
 func checkFault(t *testing.T, row faultRow, step int) {
 	remote, asked := provider(t, step, row.replies...)
-	h := newHouse(t, written.New(remote, written.Auto), withFallback)
+	h := newHouse(t, textcalls.New(remote, textcalls.Auto), withFallback)
 	got := h.answer(asks(cmp.Or(row.ask, "How many days of paid holiday does an employee get?")))
 	if want := max(row.asked, len(row.replies)); row.ends != replaced && int(asked.Load()) != want || row.asked > 0 && int(asked.Load()) != row.asked {
 		t.Errorf("the server was asked %d times, want %d", asked.Load(), want)

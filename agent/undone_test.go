@@ -9,11 +9,11 @@ import (
 	"footnote/chat"
 	"footnote/llm"
 	"footnote/llm/scripted"
-	"footnote/llm/written"
+	"footnote/llm/textcalls"
 )
 
 // asText makes a model call its tools by JSON in its replies.
-func asText(c *Config) { c.Model = written.New(c.Model, written.JSON) }
+func asText(c *Config) { c.Model = textcalls.New(c.Model, textcalls.JSON) }
 
 func pending(tool string) func(chat.Payload) bool {
 	return func(p chat.Payload) bool {

@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 var owners = map[string][]string{
 	"github.com/labstack/echo":        {"server"},
 	"github.com/sony/gobreaker":       {"llm/remote"},
-	"github.com/kaptinlin/jsonrepair": {"llm/written"},
+	"github.com/kaptinlin/jsonrepair": {"llm/textcalls"},
 	"github.com/anthropics":           {"llm/anthropic"},
 	"github.com/cloudwego/eino":       {"agent/eino"},
 	"github.com/eino-contrib":         {"agent/eino"},

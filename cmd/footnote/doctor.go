@@ -15,7 +15,7 @@ import (
 	"footnote/docs"
 	"footnote/english"
 	"footnote/llm/openai"
-	"footnote/llm/written"
+	"footnote/llm/textcalls"
 )
 
 type doctorCommand struct {
@@ -150,7 +150,7 @@ func model(ctx context.Context, set *settings) []finding {
 	}
 	defer remote.Close()
 	health := remote.Probe(ctx)
-	if written.RefusesTools(health.Err) {
+	if textcalls.RefusesTools(health.Err) {
 		health.Err = nil // it answers all the same
 	}
 	found := []finding{{what: "model", fine: fmt.Sprintf("%s answers (%.1f s)", set.OpenAIModel, health.Took.Seconds()), err: health.Err}}

@@ -6,13 +6,13 @@ import (
 
 	"footnote/llm/anthropic"
 	"footnote/llm/openai"
-	"footnote/llm/written"
+	"footnote/llm/textcalls"
 )
 
 // writtenCalls tries a model that did not call its tool once more, with the tool in the prompt.
 func writtenCalls(ctx context.Context, model *openai.Model) finding {
 	f := finding{what: "tool calls", fine: "by JSON in the text: the model has no tool calls of its own"}
-	if !written.New(model, written.JSON).CallsTools(ctx) {
+	if !textcalls.New(model, textcalls.JSON).CallsTools(ctx) {
 		f.err = fmt.Errorf("%s did not call the tool it was told to call, neither by itself nor by JSON in the text; choose another model with OPENAI_MODEL", model.Name())
 	}
 	return f

@@ -18,7 +18,7 @@ import (
 	"footnote/llm/offline"
 	"footnote/llm/openai"
 	transport "footnote/llm/remote"
-	"footnote/llm/written"
+	"footnote/llm/textcalls"
 )
 
 // modelSettings say which models there are beside the usual one, and how they are used.
@@ -172,7 +172,7 @@ func (c *crew) named(set *settings, name string, known *openai.Model, log *slog.
 			return nil, err
 		}
 	}
-	return written.New(known, written.Way(cmp.Or(set.AgentToolCalls, string(written.Auto)))), nil
+	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
 }
 
 func (c *crew) close() {

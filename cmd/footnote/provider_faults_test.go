@@ -50,7 +50,7 @@ var providerFaults = []struct {
 	{"35: calls with finish stop", []string{"llm/openai: row 35:", "agent: 35: calls with finish stop"}},
 	{"36: a filter, a refusal", []string{"llm/openai: row 36:", "agent: TestAProvidersRefusalIsNoAnswer", "llm/anthropic: a refusal", "agent: 36: a filter"}},
 	{"37: an unknown tool", []string{"llm/openai: row 37:", "agent: an unknown tool", "agent: 37: a name with a channel"}},
-	{"38: calls as text", []string{"llm/written: TestCallsWrittenAsTextAreCalls", "cmd/footnote: TestAModelWithoutToolCallsAnswers", "agent: 38: a call as text"}},
+	{"38: calls as text", []string{"llm/textcalls: TestCallsWrittenAsTextAreCalls", "cmd/footnote: TestAModelWithoutToolCallsAnswers", "agent: 38: a call as text"}},
 	{"39: a call its server could not read", []string{"llm/openai: row 39:", "agent: TestACallThatItsServerCouldNotReadIsMended", "agent: 39: a call that its server could not read"}},
 	{"40: reasoning that must go back, or must not", []string{"llm/openai: TestReasoningIsSentBackWhereItIsWanted", "llm/anthropic: TestSendsTheWholeRequest", "agent: 40: reasoning that must go back"}},
 	{"41: reasoning alone", []string{"llm/openai: row 41:", "agent: 41: reasoning alone"}},

@@ -1,6 +1,6 @@
-// Package written gives tools to models that write their calls as text: because they have no tool calls of their own, or because their
+// Package textcalls gives tools to models that write their calls as text: because they have no tool calls of their own, or because their
 // server does not read what they write. Model wraps such a model.
-package written
+package textcalls
 
 import (
 	"encoding/json"

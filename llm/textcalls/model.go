@@ -1,4 +1,4 @@
-package written
+package textcalls
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func RefusesTools(err error) bool {
 // Stream sends a request. See llm.Model. A Notice says when the way changes.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
-		r := &reply{req: req, yield: yield, unopened: &m.unopened, voice: voice{unopened: m.unopened.Load()}, sieve: newSieve(req.Tools)}
+		r := &reply{req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{unopened: m.unopened.Load()}, heldCalls: newCallBuffer(req.Tools)}
 		if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
 			r.plain = true
 			r.fail(r.take(m.Model.Stream(ctx, req), nil))
@@ -69,7 +69,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 				return
 			}
 			m.verdict.refused()
-			r = &reply{req: req, yield: yield, unopened: &m.unopened, voice: voice{unopened: m.unopened.Load()}, sieve: newSieve(req.Tools)}
+			r = &reply{req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{unopened: m.unopened.Load()}, heldCalls: newCallBuffer(req.Tools)}
 			if !yield(llm.Notice(m.Name()+" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply"), nil) {
 				return
 			}
@@ -145,18 +145,18 @@ func hasCalls(history []llm.Message) bool {
 
 // reply turns a reply with calls as text into one with calls.
 type reply struct {
-	req     llm.Request
-	yield   func(llm.Part, error) bool
-	plain   bool // there are no calls in its text
-	json    bool // the calls are agreed to be JSON, and so may be the answer
-	voice   voice
-	sieve   sieve
-	shown   bool // text was yielded
-	cited   bool // and had a footnote: it is an answer
-	yielded bool
-	stopped bool
-	calls   int
-	refused bool // a call came although the reply must be text
+	req       llm.Request
+	yield     func(llm.Part, error) bool
+	plain     bool // there are no calls in its text
+	json      bool // the calls are agreed to be JSON, and so may be the answer
+	thinking  thinkingFilter
+	heldCalls callBuffer
+	shown     bool // text was yielded
+	cited     bool // and had a footnote: it is an answer
+	yielded   bool
+	stopped   bool
+	calls     int
+	refused   bool // a call came although the reply must be text
 
 	unopened *atomic.Bool // what the model learns of its thoughts
 }
@@ -198,13 +198,13 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 		}
 		switch p := part.(type) {
 		case llm.Text:
-			if r.voice.passes(string(p)) {
+			if r.thinking.passes(string(p)) {
 				r.say(string(p))
 			} else {
-				r.hear(r.voice.next(string(p), false))
+				r.hear(r.thinking.next(string(p), false))
 			}
 		case llm.Call:
-			r.hear(r.voice.next("", true))
+			r.hear(r.thinking.next("", true))
 			if r.req.NoTools && !r.plain {
 				r.refused = true
 				continue
@@ -212,8 +212,8 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 			r.calls++
 			r.send(p)
 		case llm.Done:
-			r.hear(r.voice.next("", true))
-			r.unopened.Store(r.voice.learnt)
+			r.hear(r.thinking.next("", true))
+			r.unopened.Store(r.thinking.learnt)
 			if err := r.end(&p); err != nil {
 				return err
 			}
@@ -244,10 +244,10 @@ func (r *reply) hear(parts []llm.Part) {
 		case llm.Text:
 			r.say(string(p))
 		case llm.Rethought:
-			if held := r.sieve.rest(); held != "" {
+			if held := r.heldCalls.rest(); held != "" {
 				r.send(llm.Text(held)) // it is a part of the thought
 			}
-			r.sieve, r.shown, r.cited = newSieve(r.req.Tools), false, false
+			r.heldCalls, r.shown, r.cited = newCallBuffer(r.req.Tools), false, false
 			r.send(p)
 		default:
 			r.send(p)
@@ -258,14 +258,14 @@ func (r *reply) hear(parts []llm.Part) {
 // say shows what was said, but for what may be a call.
 func (r *reply) say(text string) {
 	if !r.plain {
-		text = r.sieve.next(text)
+		text = r.heldCalls.next(text)
 	}
 	r.show(text)
 }
 
 // end decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is never shown.
 func (r *reply) end(done *llm.Done) error {
-	held := r.sieve.rest()
+	held := r.heldCalls.rest()
 	if held == "" {
 		return nil
 	}
@@ -275,7 +275,7 @@ func (r *reply) end(done *llm.Done) error {
 		r.show(text)
 		return nil
 	}
-	if quoted := held[0] == '`' || r.sieve.midway; quoted && !(r.json && !r.shown) && (r.cited || len(calls) == 0) {
+	if quoted := held[0] == '`' || r.heldCalls.midway; quoted && !(r.json && !r.shown) && (r.cited || len(calls) == 0) {
 		r.show(held) // an answer that quotes a call
 		return nil
 	}

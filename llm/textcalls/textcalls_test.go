@@ -1,4 +1,4 @@
-package written
+package textcalls
 
 import (
 	"encoding/json"
@@ -224,7 +224,7 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 				t.Fatalf("arguments %s", c.Arguments)
 			}
 		}
-		whole, pieces := newSieve(tools), newSieve(tools)
+		whole, pieces := newCallBuffer(tools), newCallBuffer(tools)
 		a := whole.next(text)
 		b := ""
 		for i := range len(text) {

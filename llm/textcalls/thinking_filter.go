@@ -1,4 +1,4 @@
-package written
+package textcalls
 
 import (
 	"strings"
@@ -34,9 +34,9 @@ var (
 // callInThought ends a thought: some models forget to close it before they call a tool.
 const callInThought = "\n<tool_call>"
 
-// voice tells what a model says from what it thinks, as the text comes, and drops the tokens that its format ends and begins with. What
+// thinkingFilter tells what a model says from what it thinks, as the text comes, and drops the tokens that its format ends and begins with. What
 // stands in code is never one of them, nor what stands in the middle of a line.
-type voice struct {
+type thinkingFilter struct {
 	text    string // not told apart yet
 	closing string // of the thought that is under way
 	late    string // how that thought opened, if text was said before it
@@ -52,83 +52,83 @@ type voice struct {
 }
 
 // next takes a piece, and final says that it is the last one. It returns what is known by now.
-func (v *voice) next(piece string, final bool) (parts []llm.Part) {
-	v.text += piece
-	for v.text != "" && !v.over {
-		n := len(v.text)
+func (f *thinkingFilter) next(piece string, final bool) (parts []llm.Part) {
+	f.text += piece
+	for f.text != "" && !f.over {
+		n := len(f.text)
 		switch {
-		case v.unopened:
-			parts = v.maybeThinking(parts, final)
-		case v.closing != "":
-			parts = v.thinking(parts, final)
-		case !v.said:
-			parts = v.opening(parts, final)
+		case f.unopened:
+			parts = f.maybeThinking(parts, final)
+		case f.closing != "":
+			parts = f.thinking(parts, final)
+		case !f.said:
+			parts = f.opening(parts, final)
 		default:
-			parts = v.saying(parts, final)
+			parts = f.saying(parts, final)
 		}
-		if len(v.text) == n {
+		if len(f.text) == n {
 			break // more has to come
 		}
 	}
-	if v.over {
-		v.text = ""
+	if f.over {
+		f.text = ""
 	}
 	return parts
 }
 
 // passes reports whether a piece is said as it is, as nearly every one is: in the middle of a reply, with nothing that begins a token.
-func (v *voice) passes(piece string) bool {
-	if !v.said || v.text != "" || v.closing != "" || v.over || v.unopened || strings.ContainsAny(piece, "<[`\n") {
+func (f *thinkingFilter) passes(piece string) bool {
+	if !f.said || f.text != "" || f.closing != "" || f.over || f.unopened || strings.ContainsAny(piece, "<[`\n") {
 		return false
 	}
-	v.code.text(piece)
+	f.code.text(piece)
 	return true
 }
 
 // thinking reads a thought to its end. One in the middle of a reply that never closes was none.
-func (v *voice) thinking(parts []llm.Part, final bool) []llm.Part {
-	at := strings.Index(v.text, v.closing)
-	call := strings.Index(v.text, callInThought)
+func (f *thinkingFilter) thinking(parts []llm.Part, final bool) []llm.Part {
+	at := strings.Index(f.text, f.closing)
+	call := strings.Index(f.text, callInThought)
 	switch {
-	case call >= 0 && (at < 0 || call < at) && v.late == "":
-		parts = reasons(parts, v.text[:call+1])
-		v.text, v.closing, v.thought = v.text[call+1:], "", true
+	case call >= 0 && (at < 0 || call < at) && f.late == "":
+		parts = reasons(parts, f.text[:call+1])
+		f.text, f.closing, f.thought = f.text[call+1:], "", true
 	case at >= 0:
-		parts = reasons(parts, v.text[:at])
-		v.text, v.closing, v.late, v.thought = v.text[at+len(v.closing):], "", "", true
-	case v.late != "" && final:
-		parts = append(parts, llm.Text(v.late+v.text))
-		v.text, v.closing, v.late = "", "", ""
-	case v.late != "":
+		parts = reasons(parts, f.text[:at])
+		f.text, f.closing, f.late, f.thought = f.text[at+len(f.closing):], "", "", true
+	case f.late != "" && final:
+		parts = append(parts, llm.Text(f.late+f.text))
+		f.text, f.closing, f.late = "", "", ""
+	case f.late != "":
 	case final:
-		parts = reasons(parts, v.text)
-		v.text = ""
+		parts = reasons(parts, f.text)
+		f.text = ""
 	default:
-		whole := len(v.text) - max(tailOf(v.text, v.closing), tailOf(v.text, callInThought))
-		parts = reasons(parts, v.text[:whole])
-		v.text = v.text[whole:]
+		whole := len(f.text) - max(tailOf(f.text, f.closing), tailOf(f.text, callInThought))
+		parts = reasons(parts, f.text[:whole])
+		f.text = f.text[whole:]
 	}
 	return parts
 }
 
 // maybeThinking waits for the end of a thought that did not open, which is expected of a model that did so before.
-func (v *voice) maybeThinking(parts []llm.Part, final bool) []llm.Part {
-	at, end := unopenedEnd(v.text, final)
+func (f *thinkingFilter) maybeThinking(parts []llm.Part, final bool) []llm.Part {
+	at, end := unopenedEnd(f.text, final)
 	switch {
 	case at >= 0:
-		v.unopened, v.learnt, v.thought = false, true, true
-		parts = reasons(parts, v.text[:at])
-		v.text = v.text[end:]
-	case final, v.opens():
-		v.unopened = false
-		return v.opening(parts, final)
+		f.unopened, f.learnt, f.thought = false, true, true
+		parts = reasons(parts, f.text[:at])
+		f.text = f.text[end:]
+	case final, f.opens():
+		f.unopened = false
+		return f.opening(parts, final)
 	}
 	return parts
 }
 
 // opens reports whether a text begins with the tag that opens a thought.
-func (v *voice) opens() bool {
-	text := strings.TrimLeft(v.text, " \t\r\n")
+func (f *thinkingFilter) opens() bool {
+	text := strings.TrimLeft(f.text, " \t\r\n")
 	for _, t := range thoughts {
 		if strings.HasPrefix(text, t.opening) {
 			return true
@@ -138,24 +138,24 @@ func (v *voice) opens() bool {
 }
 
 // opening reads what comes before the first word.
-func (v *voice) opening(parts []llm.Part, final bool) []llm.Part {
-	text := strings.TrimLeft(v.text, " \t\r\n")
+func (f *thinkingFilter) opening(parts []llm.Part, final bool) []llm.Part {
+	text := strings.TrimLeft(f.text, " \t\r\n")
 	if text == "" && !final {
 		return parts
 	}
 	for _, t := range thoughts {
 		if rest, ok := strings.CutPrefix(text, t.opening); ok {
-			v.text, v.closing = rest, t.closing
+			f.text, f.closing = rest, t.closing
 			return parts
 		}
-		if rest, ok := strings.CutPrefix(text, t.closing); ok && v.thought { // closed twice
-			v.text = rest
+		if rest, ok := strings.CutPrefix(text, t.closing); ok && f.thought { // closed twice
+			f.text = rest
 			return parts
 		}
 	}
 	for _, w := range wrappers {
 		if rest, ok := strings.CutPrefix(text, w.opening); ok {
-			v.text, v.wrapped = rest, w.closing
+			f.text, f.wrapped = rest, w.closing
 			return parts
 		}
 	}
@@ -164,74 +164,74 @@ func (v *voice) opening(parts []llm.Part, final bool) []llm.Part {
 			if !final && mayBecome(text) { // a longer one
 				return parts
 			}
-			v.text, v.begun = rest, true
+			f.text, f.begun = rest, true
 			return parts
 		}
 	}
 	if thought, rest, ok := stepOf(text); ok {
 		parts = reasons(parts, thought)
-		v.text, v.begun = rest, true
+		f.text, f.begun = rest, true
 		return parts
 	} else if !final && (mayBecome(text) || mayBeStep(text)) {
 		return parts
 	}
-	if v.thought || v.begun || v.wrapped != "" {
-		v.text = text
+	if f.thought || f.begun || f.wrapped != "" {
+		f.text = text
 	}
-	v.said = true
-	return v.saying(parts, final)
+	f.said = true
+	return f.saying(parts, final)
 }
 
 // saying reads on in the reply.
-func (v *voice) saying(parts []llm.Part, final bool) []llm.Part {
+func (f *thinkingFilter) saying(parts []llm.Part, final bool) []llm.Part {
 	from := 0 // what is before is said
 	say := func(to int) {
 		if to > from {
-			parts = append(parts, llm.Text(v.text[from:to]))
+			parts = append(parts, llm.Text(f.text[from:to]))
 		}
 		from = to
 	}
-	for i := 0; i < len(v.text); {
-		step := strings.IndexAny(v.text[i:], "<[`\n")
+	for i := 0; i < len(f.text); {
+		step := strings.IndexAny(f.text[i:], "<[`\n")
 		if step < 0 {
-			v.code.text(v.text[i:])
+			f.code.text(f.text[i:])
 			break
 		}
-		v.code.text(v.text[i : i+step])
+		f.code.text(f.text[i : i+step])
 		i += step
-		rest := v.text[i:]
+		rest := f.text[i:]
 		switch rest[0] {
 		case '\n':
-			v.code.newline()
+			f.code.newline()
 			i++
 			continue
 		case '`':
 			n := len(rest) - len(strings.TrimLeft(rest, "`"))
-			last := v.wrapped == "```" && n == 3 && !v.code.line && strings.TrimSpace(rest[n:]) == "" // of the block that the whole reply is
+			last := f.wrapped == "```" && n == 3 && !f.code.line && strings.TrimSpace(rest[n:]) == "" // of the block that the whole reply is
 			if (n == len(rest) || last) && !final {
 				say(i)
-				v.text = v.text[i:]
+				f.text = f.text[i:]
 				return parts
 			}
 			if last {
 				say(i)
-				i, from = len(v.text), len(v.text)
+				i, from = len(f.text), len(f.text)
 				continue
 			}
-			v.code.ticks(n)
+			f.code.ticks(n)
 			i += n
 			continue
 		}
-		if v.code.in() {
-			v.code.text(rest[:1])
+		if f.code.in() {
+			f.code.text(rest[:1])
 			i++
 			continue
 		}
-		act, size := v.tag(rest, final)
+		act, size := f.tag(rest, final)
 		switch act {
 		case tagWait:
 			say(i)
-			v.text = v.text[i:]
+			f.text = f.text[i:]
 			return parts
 		case tagDrop:
 			say(i)
@@ -239,24 +239,24 @@ func (v *voice) saying(parts []llm.Part, final bool) []llm.Part {
 			from = i
 		case tagOver:
 			say(i)
-			v.over = true
+			f.over = true
 			return parts
 		case tagThought:
 			say(i)
-			v.late = rest[:size]
-			v.text = rest[size:]
+			f.late = rest[:size]
+			f.text = rest[size:]
 			return parts
 		case tagUnopened:
 			say(i)
-			v.text, v.said, v.thought, v.learnt, v.code = rest[size:], false, true, true, code{}
+			f.text, f.said, f.thought, f.learnt, f.code = rest[size:], false, true, true, code{}
 			return append(parts, llm.Rethought{})
 		default:
-			v.code.text(rest[:1])
+			f.code.text(rest[:1])
 			i++
 		}
 	}
-	say(len(v.text))
-	v.text = ""
+	say(len(f.text))
+	f.text = ""
 	return parts
 }
 
@@ -272,9 +272,9 @@ const (
 	tagUnopened        // a thought ends that did not open
 )
 
-func (v *voice) tag(rest string, final bool) (act tagAct, size int) {
-	if v.wrapped != "" && strings.HasPrefix(rest, v.wrapped) {
-		return tagDrop, len(v.wrapped)
+func (f *thinkingFilter) tag(rest string, final bool) (act tagAct, size int) {
+	if f.wrapped != "" && strings.HasPrefix(rest, f.wrapped) {
+		return tagDrop, len(f.wrapped)
 	}
 	for _, token := range endings {
 		if !strings.HasPrefix(rest, token) {
@@ -297,10 +297,10 @@ func (v *voice) tag(rest string, final bool) (act tagAct, size int) {
 		}
 		return tagDrop, len(token)
 	}
-	if !v.code.line {
+	if !f.code.line {
 		for _, t := range thoughts {
 			if strings.HasPrefix(rest, t.opening) {
-				v.closing = t.closing
+				f.closing = t.closing
 				return tagThought, len(t.opening)
 			}
 			if !strings.HasPrefix(rest, t.closing) {
@@ -312,7 +312,7 @@ func (v *voice) tag(rest string, final bool) (act tagAct, size int) {
 				return tagWait, 0
 			case after != "" && after[0] != '\n':
 				return tagNone, 0
-			case v.thought:
+			case f.thought:
 				return tagDrop, len(t.closing)
 			}
 			return tagUnopened, len(t.closing)

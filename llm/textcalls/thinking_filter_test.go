@@ -1,4 +1,4 @@
-package written
+package textcalls
 
 import (
 	"strings"
@@ -61,13 +61,13 @@ func TestWhatIsThoughtIsNotSaid(t *testing.T) {
 
 // utter hears a reply in pieces.
 func utter(chunks []string, unopened bool) (said, thought string) {
-	v := voice{unopened: unopened}
+	f := thinkingFilter{unopened: unopened}
 	for i := 0; i <= len(chunks); i++ {
 		piece := ""
 		if i < len(chunks) {
 			piece = chunks[i]
 		}
-		for _, part := range v.next(piece, i == len(chunks)) {
+		for _, part := range f.next(piece, i == len(chunks)) {
 			switch p := part.(type) {
 			case llm.Text:
 				said += string(p)
@@ -85,14 +85,14 @@ func utter(chunks []string, unopened bool) (said, thought string) {
 func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
 	t.Parallel()
 	const reply = "Is it?\n</think>\n\nThe roof is poor [1]."
-	v := voice{unopened: true}
+	f := thinkingFilter{unopened: true}
 	var shown []llm.Part
 	for _, piece := range strings.Split(reply, "") {
-		shown = append(shown, v.next(piece, false)...)
+		shown = append(shown, f.next(piece, false)...)
 	}
-	shown = append(shown, v.next("", true)...)
-	if len(shown) == 0 || shown[0] != llm.Reasoning("Is it?\n") || !v.learnt {
-		t.Errorf("shown %q, learnt %v", shown, v.learnt)
+	shown = append(shown, f.next("", true)...)
+	if len(shown) == 0 || shown[0] != llm.Reasoning("Is it?\n") || !f.learnt {
+		t.Errorf("shown %q, learnt %v", shown, f.learnt)
 	}
 	said, thought := utter(strings.Split("The roof is poor [1].", ""), true)
 	if diff := cmp.Diff([]string{"The roof is poor [1].", ""}, []string{said, thought}); diff != "" {
