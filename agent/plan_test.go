@@ -165,6 +165,30 @@ func TestAPlanThatCanNotBeUsedIsTheQuestionItself(t *testing.T) {
 	}
 }
 
+func TestAfterAMalformedPlanTheQuestionItselfIsSearchedFor(t *testing.T) {
+	t.Parallel()
+	const simple, complex = "How many days of paid holiday are there?", "Compare the roof condition and paid holiday, and why is it?"
+	for _, set := range []string{"cursor", "react", "strategy"} {
+		for _, q := range []string{simple, complex} {
+			for _, plan := range []string{"First I would look for holidays.", `{"sub_queries":[{"query":"a"`, `{"plan":"paid holiday"}`} {
+				h := newHouse(t, scripted.New(says(plan), says(goodAnswer)))
+				req := decomposed(q)
+				req.Toolset = set
+				var searched []string
+				for _, s := range h.answer(req).ended() {
+					var in struct{ Query string }
+					if s.ToolName != "" && json.Unmarshal(s.ToolInput, &in) == nil {
+						searched = append(searched, in.Query)
+					}
+				}
+				if !slices.Equal(searched, []string{q}) {
+					t.Errorf("%s, after the plan %q: searched for %q, want %q alone", set, plan, searched, q)
+				}
+			}
+		}
+	}
+}
+
 func TestWithoutBeingAskedAModelGetsThePartsAndNoFurtherCall(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("paid holiday entitlement")), says(goodAnswer))
