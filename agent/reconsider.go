@@ -30,15 +30,17 @@ func (w *work) reconsider(ctx context.Context) (again bool, err error) {
 		if w.earlier != nil && (w.fell || ground.IsRefusal(text) || len(w.cite.Citations) == 0) {
 			return false, w.restoreEarlier(ctx)
 		}
-		w.judged = judgement{}
+		w.adopt(judgement{})
 		return false, nil
 	}
 	if err := w.emit(ctx, w.writer.Rest()...); err != nil { // the answer does not wait to be judged
 		return false, err
 	}
-	if w.judged, err = w.reflect(ctx, text); err != nil {
+	judged, err := w.reflect(ctx, text)
+	if err != nil {
 		return false, err
 	}
+	w.adopt(judged)
 	found, explained, _ := w.evaluate(text)
 	now := draft{original: w.writer.Original(), judged: w.judged}
 	now.confidence, _ = w.judged.with(found, explained, len(w.cite.Citations) > 0)
@@ -51,6 +53,11 @@ func (w *work) reconsider(ctx context.Context) (again bool, err error) {
 	}
 	w.earlier = &now
 	return true, w.searchOn(ctx)
+}
+
+// adopt makes a judgement that of the answer that stands.
+func (w *work) adopt(v judgement) {
+	w.judged, w.evidence.Doubted = v, v.doubted
 }
 
 // searchOn takes the answer back and tells the model what it lacks by its own judgement.
@@ -72,7 +79,7 @@ func (w *work) restoreEarlier(ctx context.Context) error {
 	if err := w.takeBack(ctx, w.phase("review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands")); err != nil {
 		return err
 	}
-	w.judged = w.earlier.judged
+	w.adopt(w.earlier.judged)
 	return w.writer.Write(ctx, w.earlier.original)
 }
 

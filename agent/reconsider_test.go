@@ -99,7 +99,7 @@ func TestJudgementsAreRead(t *testing.T) {
 		{"All is answered.", "All is answered.", -1},
 		{"…", "", -1},
 	} {
-		got := readJudgement(tt.said)
+		got := readJudgement(tt.said, nil)
 		score := -1.0
 		if got.score != nil {
 			score = *got.score
@@ -126,7 +126,7 @@ func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 		{"nothing was compared, and the model doubts", new(0.3), ground.UncheckedConfidence, false, 0.3},
 		{"no sentence carries a footnote", new(0.95), 0.1, false, 0.1},
 	} {
-		if got, _ := (judgement{"Said.", tt.model}).with(tt.found, "Found.", tt.checked); got != tt.want {
+		if got, _ := (judgement{text: "Said.", score: tt.model}).with(tt.found, "Found.", tt.checked); got != tt.want {
 			t.Errorf("%s: confidence = %v, want %v", tt.name, got, tt.want)
 		}
 	}

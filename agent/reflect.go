@@ -14,6 +14,7 @@ import (
 	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus/text"
+	"footnote/english"
 	"footnote/llm"
 )
 
@@ -33,6 +34,8 @@ var judgedStops = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCall
 type judgement struct {
 	text  string
 	score *float64 // 0–1: how sure the model is that the answer addresses the whole question and is backed; nil: it gave no number
+
+	doubted []string // sentences of the answer that it finds in nothing it was shown
 }
 
 // with joins a judgement to what the program found when it compared the answer with passages: the lower confidence counts, and the text says
@@ -40,6 +43,9 @@ type judgement struct {
 func (v judgement) with(found float64, explained string, checked bool) (confidence float64, text string) {
 	if v.text == "" {
 		return found, explained
+	}
+	if n := len(v.doubted); n > 0 {
+		explained = fmt.Sprintf("It finds %s of the answer in no text that it was shown. %s", english.Count(n, "sentence"), explained)
 	}
 	text = v.text
 	if v.score == nil {
@@ -69,11 +75,12 @@ func (w *work) reflect(ctx context.Context, answer string) (judgement, error) {
 		return judgement{}, err
 	}
 	begun := time.Now()
-	said, used, err := w.consult(ctx, w.reflectPrompt(answer))
+	prompt, sentences := w.reflectPrompt(answer)
+	said, used, err := w.consult(ctx, prompt)
 	if cause := w.left(ctx); cause != nil {
 		return judgement{}, cause
 	}
-	v := readJudgement(said)
+	v := readJudgement(said, sentences)
 	step.DurationMS, step.Timestamp, step.Tokens = sinceMS(begun), stamp(), &used
 	step.Status, step.Message, step.Summary = chat.StatusComplete, "Judged the answer", v.text
 	if v.score != nil {
@@ -85,25 +92,75 @@ func (w *work) reflect(ctx context.Context, answer string) (judgement, error) {
 		step.Status, step.Message, step.Summary = chat.StatusSkipped, "The model did not judge its answer: rules do", ""
 		v = judgement{}
 	}
+	if len(v.doubted) > 0 {
+		step.Details["unsupported"] = v.doubted
+		step.Message += fmt.Sprintf(", %s unsupported", english.Count(len(v.doubted), "sentence"))
+	}
 	step.ToolStatus = step.Status
 	return v, w.emit(ctx, w.track(step))
 }
 
-// reflectPrompt shows the question, the answer, the words that it cites, and what of the text that came with the question there is room for.
-func (w *work) reflectPrompt(answer string) []llm.Message {
-	var b strings.Builder
-	b.WriteString("Question: " + w.run.Request.Message + "\n\nAnswer:\n" + answer + "\n\nWhat the footnotes quote:\n")
-	for _, c := range w.cite.Citations {
-		b.WriteString("[" + strconv.Itoa(c.Number) + "] " + c.Quote + "\n")
-	}
+// reflectPrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or without footnotes the
+// passages that were found, and the text that came with the question. sentences are those that the model is asked about, by number from 1.
+func (w *work) reflectPrompt(answer string) (messages []llm.Message, sentences []string) {
 	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", w.nonce)
-	if given := w.givenFor(answer, w.cfg.Thinking.ContextTokens*8/10-tokens(rules)-tokens(b.String())-consultTokens); given != "" {
+	var b strings.Builder
+	b.WriteString("Question: " + w.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
+	room := w.cfg.Thinking.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - consultTokens // the sentences are the answer again
+	shown := w.showPassages(&b, &room)
+	if given := w.givenFor(answer, room); given != "" {
 		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" + given + "\n")
+		shown.Texts = append(shown.Texts, given)
+	}
+	if sentences = w.evidence.Doubtable(answer, shown); len(sentences) > 0 {
+		b.WriteString("\nThe sentences of the answer that you check:\n")
+		for i, said := range sentences {
+			b.WriteString(strconv.Itoa(i+1) + ". " + said + "\n")
+		}
 	}
 	return []llm.Message{
 		{Role: llm.RoleSystem, Text: rules},
 		{Role: llm.RoleUser, Text: fence(w.nonce, b.String())},
+	}, sentences
+}
+
+// showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without footnotes it writes the passages
+// that were found.
+func (w *work) showPassages(b *strings.Builder, room *int) ground.Shown {
+	var shown ground.Shown
+	add := func(label, text string) bool {
+		line := label + text + "\n"
+		if *room -= tokens(line); *room < 0 {
+			*room += tokens(line)
+			return false
+		}
+		b.WriteString(line)
+		shown.Texts = append(shown.Texts, text)
+		return true
 	}
+	if len(w.cite.Citations) == 0 {
+		if w.givenText() || w.desk.Sources.IsEmpty() {
+			return shown
+		}
+		b.WriteString("\nThe passages that were found:\n")
+		for _, src := range w.desk.Sources.All() {
+			add("- ", src.Passage.Text)
+		}
+		return shown
+	}
+	b.WriteString("\nWhat the footnotes cite:\n")
+	for _, c := range w.cite.Citations {
+		label, whole := "["+strconv.Itoa(c.Number)+"] ", true
+		for _, text := range w.evidence.TextsBehind(c.Number) {
+			whole = (slices.Contains(shown.Texts, text) || add(label, text)) && whole
+		}
+		if whole {
+			shown.Footnotes = append(shown.Footnotes, c.Number)
+		}
+		b.WriteString(label + "quotes: " + c.Quote + "\n")
+		*room -= tokens(label + c.Quote)
+	}
+	return shown
 }
 
 // givenFor is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that bear out a sentence of the
@@ -136,21 +193,39 @@ func (w *work) givenFor(answer string, limit int) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number.
-func readJudgement(said string) judgement {
+// readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number and doubts no sentence.
+func readJudgement(said string, sentences []string) judgement {
 	var object struct {
-		Evaluation string          `json:"evaluation"`
-		Confidence json.RawMessage `json:"confidence"`
+		Evaluation  string          `json:"evaluation"`
+		Confidence  json.RawMessage `json:"confidence"`
+		Unsupported json.RawMessage `json:"unsupported"`
 	}
 	said = strings.TrimSpace(said)
 	var v judgement
 	if at := strings.IndexByte(said, '{'); at >= 0 && json.NewDecoder(strings.NewReader(said[at:])).Decode(&object) == nil {
-		said, v.score = object.Evaluation, readShare(object.Confidence)
+		said, v.score, v.doubted = object.Evaluation, readShare(object.Confidence), readDoubts(object.Unsupported, sentences)
 	}
 	if v.text = firstSentences(said); v.text == "" && v.score != nil {
 		v.text = "The model gave a number only."
 	}
 	return v
+}
+
+// readDoubts reads a list of numbers as the sentences that it means. A list with anything else in it doubts none: it may count something else.
+func readDoubts(raw json.RawMessage, sentences []string) []string {
+	var numbers []json.Number
+	if json.Unmarshal(raw, &numbers) != nil {
+		return nil
+	}
+	var out []string
+	for _, number := range numbers {
+		n, err := strconv.Atoi(number.String())
+		if err != nil || n < 1 || n > len(sentences) {
+			return nil
+		}
+		out = text.AppendNew(out, sentences[n-1])
+	}
+	return out
 }
 
 // readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none.

@@ -28,6 +28,8 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	for _, s := range e.FactualClaims(markdown) {
 		c.stated++
 		switch by, foreign := holds(s.Text); {
+		case e.isDoubted(s.Text):
+			c.Unsupported = append(c.Unsupported, s.Text)
 		case foreign:
 			c.foreign++
 		case by != "":

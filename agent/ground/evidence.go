@@ -23,6 +23,7 @@ type Evidence struct {
 	Added    []string // paragraphs of the text that came with the question besides the documents
 	Listing  bool     // the question is about the library's list, so that its words prove nothing
 	Results  ToolResults
+	Doubted  []string // sentences of the answer that the model which judged it found in none of the texts it was shown
 
 	claimed   []Claim // of the answer that was looked at last
 	claimedOf string
@@ -51,7 +52,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 	for _, c := range e.ClaimsOf(markdown) {
 		switch {
 		case len(c.Numbers) > 0:
-			if cited++; e.IsSupported(c) || c.leads() {
+			if cited++; !e.isDoubted(c.Text) && (e.IsSupported(c) || c.leads()) {
 				backed++
 				said[c.Text] = true
 				continue
@@ -63,7 +64,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 		case !IsFactualClaim(c.Text):
 			continue
 		default:
-			if without++; said[c.Text] || e.IsCovered(c) {
+			if without++; said[c.Text] || !e.isDoubted(c.Text) && e.IsCovered(c) {
 				covered++
 				continue
 			}
@@ -124,7 +125,7 @@ func (e *Evidence) RestsOnContext(answer string) bool {
 		if !IsFactualClaim(c.Text) {
 			continue
 		}
-		if stated++; !e.inAddedContext(c.Text) {
+		if stated++; e.isDoubted(c.Text) || !e.inAddedContext(c.Text) {
 			return false
 		}
 	}

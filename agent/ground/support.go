@@ -61,6 +61,14 @@ func (e *Evidence) isTalk(said string, numbers []int) bool {
 	return talk
 }
 
+// textsBehind are the passage behind a footnote, and its quote where that stands elsewhere in the document.
+func (e *Evidence) textsBehind(footnote int, src Source) []string {
+	if quote := e.citer.Citations[footnote-1].Quote; quote != "" && !strings.Contains(src.Passage.Text, quote) {
+		return []string{src.Passage.Text, quote}
+	}
+	return []string{src.Passage.Text}
+}
+
 // sourceOf is the source behind a footnote.
 func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 	if footnote < 1 || footnote > len(e.citer.SourceNumbers) {
@@ -126,10 +134,7 @@ func (e *Evidence) holds(said string, numbers []int) bool {
 		if !ok {
 			continue
 		}
-		these := []string{src.Passage.Text}
-		if quote := e.citer.Citations[n-1].Quote; quote != "" && !strings.Contains(src.Passage.Text, quote) {
-			these = append(these, quote) // from elsewhere in the document
-		}
+		these := e.textsBehind(n, src)
 		of := aboutSource(src)
 		if e.citer.Judge.Backed(said, about+of, these...) {
 			return true

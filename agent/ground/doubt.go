@@ -1,0 +1,37 @@
+package ground
+
+import "slices"
+
+// Shown is what a model that judges an answer is shown of what the answer rests on.
+type Shown struct {
+	Texts     []string // passages, and paragraphs of the text that came with the question
+	Footnotes []int    // those of which everything behind them is in Texts
+}
+
+// TextsBehind are the texts behind a footnote of the answer, none if it has no source.
+func (e *Evidence) TextsBehind(footnote int) []string {
+	src, ok := e.sourceOf(footnote)
+	if !ok {
+		return nil
+	}
+	return e.textsBehind(footnote, src)
+}
+
+// Doubtable are the sentences of an answer about which a model can say whether they are stated: those that the rules hold by what it is shown, or
+// can't compare with it for its language. The other ones are unsupported already, or rest on something that it does not see.
+func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
+	var out []string
+	holds := e.Against(theGivenText, shown.Texts)
+	inShown := func(footnotes []int) bool {
+		return len(footnotes) > 0 && !slices.ContainsFunc(footnotes, func(n int) bool { return !slices.Contains(shown.Footnotes, n) })
+	}
+	for _, c := range e.FactualClaims(markdown) {
+		by, foreign := holds(c.Text)
+		if by != "" || foreign || inShown(c.Numbers) && e.IsSupported(c) || inShown(c.Nearby) && e.holds(c.Text, c.Nearby) {
+			out = append(out, c.Text)
+		}
+	}
+	return out
+}
+
+func (e *Evidence) isDoubted(said string) bool { return slices.Contains(e.Doubted, said) }
