@@ -15,9 +15,9 @@ import (
 	"footnote/agent"
 	"footnote/llm"
 	"footnote/llm/anthropic"
+	"footnote/llm/httpllm"
 	"footnote/llm/offline"
 	"footnote/llm/openai"
-	transport "footnote/llm/remote"
 	"footnote/llm/textcalls"
 )
 
@@ -124,19 +124,19 @@ func takePrices(tree map[string]any, values map[string]string) error {
 	return nil
 }
 
-// crew is the models of a server.
-type crew struct {
+// modelSet holds the models of a server.
+type modelSet struct {
 	main, fallback, selecting llm.Model // fallback and selecting may be nil
 	allowed                   []llm.Model
 	client                    *http.Client // nil in offline mode
 }
 
-// hire makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if there is none.
-func hire(set *settings, known *openai.Model, log *slog.Logger) (c crew, err error) {
+// buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if there is none.
+func buildModels(set *settings, known *openai.Model, log *slog.Logger) (c modelSet, err error) {
 	if !set.withModel() {
-		return crew{main: offline.New()}, nil
+		return modelSet{main: offline.New()}, nil
 	}
-	c.fallback, c.client = offline.New(), transport.NewHTTPClient()
+	c.fallback, c.client = offline.New(), httpllm.NewHTTPClient()
 	usual := set.OpenAIModel
 	if set.usesAnthropic() {
 		usual, known = set.AnthropicModel, nil
@@ -158,7 +158,7 @@ func hire(set *settings, known *openai.Model, log *slog.Logger) (c crew, err err
 	return c, err
 }
 
-func (c *crew) named(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
+func (c *modelSet) named(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
 	if set.usesAnthropic() {
 		return anthropic.New(anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: name,
 			Thinking: set.AnthropicThinking, HTTPClient: c.client, Log: log})
@@ -175,7 +175,7 @@ func (c *crew) named(set *settings, name string, known *openai.Model, log *slog.
 	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
 }
 
-func (c *crew) close() {
+func (c *modelSet) close() {
 	if c.client != nil {
 		c.client.CloseIdleConnections()
 	}

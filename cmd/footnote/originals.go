@@ -15,7 +15,7 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/blobs"
 	"footnote/corpus/blobs/s3"
-	looks "footnote/llm/remote"
+	"footnote/llm/httpllm"
 	"footnote/server"
 )
 
@@ -80,7 +80,7 @@ const originalsTime = 2 * time.Second
 // originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all the same. It asks every ten
 // seconds at most.
 func originalsCheck(kept originals) server.Check {
-	var seen looks.Reach
+	var seen httpllm.Reach
 	return server.Check{Name: "originals", Probe: func(ctx context.Context) error {
 		return seen.Ask(ctx, time.Now(), func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, originalsTime)

@@ -35,7 +35,7 @@ type app struct {
 	feed    *chat.Feed
 	files   *worker.Pool
 	remote  *openai.Model // nil without an OpenAI-compatible server
-	crew    crew
+	models  modelSet
 	library *corpus.Library
 	tools   *mcp.Client // nil without servers of tools
 	runs    *agent.Runs
@@ -62,15 +62,15 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	}
 	a.stores.chats.SetLimits(set.limits())
 	a.feed = chat.NewFeed(a.stores.chats)
-	if a.crew, err = hire(set, a.remote, log); err != nil {
+	if a.models, err = buildModels(set, a.remote, log); err != nil {
 		return nil, err
 	}
-	a.model = a.crew.main.Name()
+	a.model = a.models.main.Name()
 	prices, err := set.prices()
 	if err != nil {
 		return nil, err
 	}
-	fallback := a.crew.fallback
+	fallback := a.models.fallback
 	if !set.AgentFallbackToFixedPipeline {
 		fallback = nil
 	}
@@ -85,8 +85,8 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
-		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.crew.main, Fallback: fallback, Log: log,
-		Select: a.crew.selecting, Models: a.crew.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
+		Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Shared: a.withKeys, Budget: set.budget(), Exclusive: a.stores.exclusive,
 		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), SystemPrompt: set.systemPrompt(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens, ToolTimeout: set.AgentTimeoutPerTool,
@@ -166,7 +166,7 @@ func (a *app) checks(set *settings) (checks []server.Check) {
 	if a.stores.milvus != nil && a.library.Semantic() {
 		checks = append(checks, milvusCheck(a.stores.milvus, a.library))
 	}
-	main, direct := a.crew.main.(*anthropic.Model)
+	main, direct := a.models.main.(*anthropic.Model)
 	var answers *server.Check // what asks the model that answers
 	if direct {
 		answers = new(modelCheck("model", main.Reach))
@@ -231,7 +231,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 // close gives up what wire opened.
 func (a *app) close() error {
 	var errs []error
-	a.crew.close()
+	a.models.close()
 	if a.remote != nil {
 		a.remote.Close()
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 const (
@@ -48,8 +48,8 @@ type Model struct {
 	messages sdk.MessageService
 	http     *http.Client
 	log      *slog.Logger
-	patience remote.Patience
-	remote   *remote.Server
+	patience httpllm.Patience
+	server   *httpllm.Server
 	models   sdk.ModelService
 
 	noTemperature atomic.Bool // the model refused one
@@ -74,22 +74,22 @@ func New(c Config) (*Model, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	m := &Model{name: c.Model, thinking: c.Thinking, http: c.HTTPClient, log: c.Log, patience: remote.Patience{
+	m := &Model{name: c.Model, thinking: c.Thinking, http: c.HTTPClient, log: c.Log, patience: httpllm.Patience{
 		FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second), IdleText: 180 * time.Second,
 	}}
 	if m.log == nil {
 		m.log = slog.Default()
 	}
 	if m.http == nil {
-		m.http = remote.NewHTTPClient()
+		m.http = httpllm.NewHTTPClient()
 	}
-	m.remote = &remote.Server{Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
+	m.server = &httpllm.Server{Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
 		AddressSetting: "ANTHROPIC_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
 	// The service is made without the SDK's defaults, which would read keys and addresses from the environment.
 	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
 		option.WithMaxRetries(0), option.WithMiddleware(m.respond))
 	m.models = sdk.NewModelService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
-		option.WithMaxRetries(0), option.WithMiddleware(m.remote.Respond))
+		option.WithMaxRetries(0), option.WithMiddleware(m.server.Respond))
 	return m, nil
 }
 
@@ -103,7 +103,7 @@ func (m *Model) Close() { m.http.CloseIdleConnections() }
 // goes to the caller, who can tell people.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
-		err := m.remote.Retry(ctx, false, func() (bool, *llm.Error) {
+		err := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
 			more, e := m.once(ctx, req, yield)
 			if m.learn(e, req) {
 				return m.once(ctx, req, yield)
@@ -131,23 +131,23 @@ type dogKey struct{}
 
 // respond turns what is no stream into an error, and lets the watchdog read what is one.
 func (m *Model) respond(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := m.remote.Respond(req, next)
+	res, err := m.server.Respond(req, next)
 	if err != nil {
 		return nil, err
 	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" || kind == "text/html" {
 		defer res.Body.Close()
-		body, err := io.ReadAll(io.LimitReader(res.Body, remote.MaxErrorBody))
+		body, err := io.ReadAll(io.LimitReader(res.Body, httpllm.MaxErrorBody))
 		if err != nil {
-			return nil, m.remote.Transport(req.Context(), err)
+			return nil, m.server.Transport(req.Context(), err)
 		}
-		if message, code, _ := remote.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
-			return nil, m.remote.Classify(0, body, res.Header)
+		if message, code, _ := httpllm.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
+			return nil, m.server.Classify(0, body, res.Header)
 		}
-		m.log.WarnContext(req.Context(), "the model server sent no event stream", "content_type", kind, "begin", m.remote.Redact(remote.Clip(string(body), 200)))
+		m.log.WarnContext(req.Context(), "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(httpllm.Clip(string(body), 200)))
 		return nil, &llm.Error{Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL."}
 	}
-	if dog, ok := req.Context().Value(dogKey{}).(*remote.Watchdog); ok {
+	if dog, ok := req.Context().Value(dogKey{}).(*httpllm.Watchdog); ok {
 		dog.Body = res.Body
 		res.Body = watched{dog, res.Body}
 	}

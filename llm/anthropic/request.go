@@ -8,7 +8,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 // thought is a block of thinking as it is kept in a message's Signature and sent back.
@@ -24,7 +24,7 @@ func (m *Model) params(req llm.Request) (sdk.MessageNewParams, error) {
 	if p.MaxTokens == 0 {
 		p.MaxTokens = defaultMaxTokens
 	}
-	history := remote.Repair(req.Messages)
+	history := httpllm.Repair(req.Messages)
 	thinks := m.thinking > 0 && canThink(history)
 	if thinks {
 		p.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(m.thinking))
@@ -74,7 +74,7 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	}
 	switch {
 	case req.Temperature == nil || req.Unasked:
-	case m.thinking > 0 && canThink(remote.Repair(req.Messages)):
+	case m.thinking > 0 && canThink(httpllm.Repair(req.Messages)):
 		notices = append(notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"))
 	case *req.Temperature > 1:
 		notices = append(notices, llm.Notice(m.name+" takes a temperature of 1 at most: it got 1"))
@@ -120,7 +120,7 @@ func blocksOf(msg llm.Message, thinks bool) ([]sdk.ContentBlockParamUnion, error
 	}
 	for _, call := range msg.Calls {
 		input := call.Arguments
-		if !remote.IsObject(input) {
+		if !httpllm.IsObject(input) {
 			input = json.RawMessage("{}")
 		}
 		blocks = append(blocks, sdk.NewToolUseBlock(call.ID, input, call.Name))

@@ -8,7 +8,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 const (
@@ -28,7 +28,7 @@ type block struct {
 type reply struct {
 	m       *Model
 	req     llm.Request
-	dog     *remote.Watchdog
+	dog     *httpllm.Watchdog
 	yield   func(llm.Part, error) bool
 	blocks  []*block
 	at      map[int64]*block
@@ -41,7 +41,7 @@ type reply struct {
 }
 
 func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
-	ctx, dog := remote.Watch(ctx, m.patience)
+	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
 	params, err := m.params(req)
 	if err != nil {
@@ -73,9 +73,9 @@ func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, 
 // broken classifies a stream that failed. An error of the API in the stream says what it is.
 func (m *Model) broken(ctx context.Context, err error, began bool) *llm.Error {
 	if said, ok := errors.AsType[*sdk.Error](err); ok {
-		return m.remote.Classify(0, []byte(said.RawJSON()), nil)
+		return m.server.Classify(0, []byte(said.RawJSON()), nil)
 	}
-	e := m.remote.Transport(ctx, err)
+	e := m.server.Transport(ctx, err)
 	if began && e.Kind == llm.KindUnreachable {
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.", Err: e.Err}
 	}
@@ -151,7 +151,7 @@ func (r *reply) end() *llm.Error {
 			}
 		case "tool_use":
 			call := llm.Call{ID: b.id, Name: b.name}
-			if call.Arguments, call.Malformed = remote.Arguments(b.arguments); finish == llm.FinishLength {
+			if call.Arguments, call.Malformed = httpllm.Arguments(b.arguments); finish == llm.FinishLength {
 				call.Malformed = "the reply was cut off at its token limit before the call was complete"
 			}
 			calls = append(calls, call)

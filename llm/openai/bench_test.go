@@ -15,7 +15,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 	"footnote/llm/scripted"
 )
 
@@ -39,7 +39,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			ctx, dog := remote.Watch(b.Context(), m.patience)
+			ctx, dog := httpllm.Watch(b.Context(), m.patience)
 			dog.Body = bytes.NewReader(wire)
 			text := 0
 			r := &reply{m: m, dog: dog, events: newEventReader(dog), yield: func(p llm.Part, _ error) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 const (
@@ -57,7 +57,7 @@ type embeddings struct {
 }
 
 func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *llm.Error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, remote.ErrNoFirstToken)
+	ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, httpllm.ErrNoFirstToken)
 	defer cancel()
 	input := make([]string, len(texts))
 	for i, text := range texts {

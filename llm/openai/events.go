@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 // maxEvent is the most bytes one event of a stream may have.
@@ -74,7 +74,7 @@ func (e *eventReader) field(line []byte) error {
 	case bytes.HasPrefix(line, []byte("data:")):
 		value := dataOf(line)
 		if len(e.data)+len(value) > maxEvent {
-			return remote.ErrEventTooLong
+			return httpllm.ErrEventTooLong
 		}
 		if e.hasData && len(e.data) > 0 {
 			e.data = append(e.data, '\n')
@@ -160,7 +160,7 @@ func (e *eventReader) fill() error {
 		e.buf, e.scanned, e.pos = e.buf[:n], e.scanned-e.pos, 0
 	}
 	if len(e.buf) > maxEvent {
-		return remote.ErrEventTooLong
+		return httpllm.ErrEventTooLong
 	}
 	if len(e.buf) == cap(e.buf) {
 		e.buf = append(make([]byte, 0, 2*cap(e.buf)), e.buf...)

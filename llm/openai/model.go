@@ -19,7 +19,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 const defaultBaseURL = "https://api.openai.com/v1/"
@@ -67,9 +67,9 @@ type Model struct {
 	log              *slog.Logger
 	now              func() time.Time
 
-	patience remote.Patience
-	remote   *remote.Server // for replies
-	embedder *remote.Server // for embeddings: their failures say nothing of replies
+	patience httpllm.Patience
+	server   *httpllm.Server // for replies
+	embedder *httpllm.Server // for embeddings: their failures say nothing of replies
 
 	habits     habits
 	tools      sync.Map // name → *definition, encoded once
@@ -93,7 +93,7 @@ func New(c Config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, patience: remote.Patience{
+		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, patience: httpllm.Patience{
 			FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second), IdleText: cmp.Or(c.IdleText, 180*time.Second),
 		},
 	}
@@ -101,13 +101,13 @@ func New(c Config) (*Model, error) {
 		m.log = slog.Default()
 	}
 	if m.http == nil {
-		m.http, m.ownClient = remote.NewHTTPClient(), true
+		m.http, m.ownClient = httpllm.NewHTTPClient(), true
 	}
-	server := func(name, setting string) *remote.Server {
-		return &remote.Server{Name: name, Key: string(c.APIKey), KeySetting: "OPENAI_API_KEY", ModelSetting: setting,
+	server := func(name, setting string) *httpllm.Server {
+		return &httpllm.Server{Name: name, Key: string(c.APIKey), KeySetting: "OPENAI_API_KEY", ModelSetting: setting,
 			AddressSetting: "OPENAI_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
 	}
-	m.remote, m.embedder = server(c.Model, "OPENAI_MODEL"), server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL")
+	m.server, m.embedder = server(c.Model, "OPENAI_MODEL"), server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL")
 	m.habits.sendReasoning.Store(wantsReasoning.MatchString(base))
 	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
 	// The services are made without the SDK's defaults, which would read keys and headers from the environment.
@@ -119,7 +119,7 @@ func New(c Config) (*Model, error) {
 		options = append(options, option.WithHeader("api-key", string(c.APIKey))) // Azure reads the key there
 	}
 	m.embed = sdk.NewEmbeddingService(append(slices.Clone(options), option.WithMiddleware(m.embedder.Respond))...)
-	options = append(options, option.WithMiddleware(m.remote.Respond))
+	options = append(options, option.WithMiddleware(m.server.Respond))
 	m.client.Options, m.models = options, sdk.NewModelService(options...)
 	return m, nil
 }
@@ -138,7 +138,7 @@ func (m *Model) Close() {
 // three times; a rate limit goes to the caller, who can tell people.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
-		if err := m.remote.Retry(ctx, false, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) }); err != nil {
+		if err := m.server.Retry(ctx, false, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) }); err != nil {
 			yield(nil, err)
 		}
 	}

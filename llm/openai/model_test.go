@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 	"footnote/llm/scripted"
 )
 
@@ -88,7 +88,7 @@ func TestRepairsHistory(t *testing.T) {
 		in, want []llm.Message
 	}{
 		{"a whole history stays", []llm.Message{user, calls, result("1", "r"), result("2", "s"), answer}, []llm.Message{user, calls, result("1", "r"), result("2", "s"), answer}},
-		{"a call without a result gets one", []llm.Message{user, calls, result("2", "s"), user}, []llm.Message{user, calls, result("1", remote.NoResult), result("2", "s"), user}},
+		{"a call without a result gets one", []llm.Message{user, calls, result("2", "s"), user}, []llm.Message{user, calls, result("1", httpllm.NoResult), result("2", "s"), user}},
 		{"results in another order", []llm.Message{user, calls, result("2", "s"), result("1", "r")}, []llm.Message{user, calls, result("1", "r"), result("2", "s")}},
 		{"a result behind another message", []llm.Message{calls, user, result("1", "r"), result("2", "s")}, []llm.Message{calls, result("1", "r"), result("2", "s"), user}},
 		{"a result without a call goes", []llm.Message{user, result("9", "r"), answer}, []llm.Message{user, answer}},
@@ -96,7 +96,7 @@ func TestRepairsHistory(t *testing.T) {
 		{"an empty assistant message goes", []llm.Message{user, {Role: llm.RoleAssistant}, user}, []llm.Message{user, user}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, remote.Repair(tt.in)); diff != "" {
+			if diff := cmp.Diff(tt.want, httpllm.Repair(tt.in)); diff != "" {
 				t.Error(diff)
 			}
 		})

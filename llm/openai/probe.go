@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 const probeTimeout = 30 * time.Second
@@ -28,7 +28,7 @@ type Health struct {
 
 // Probe asks the server for its models and for one small tool call. It takes at most 30 s.
 func (m *Model) Probe(ctx context.Context) Health {
-	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, remote.ErrNoFirstToken)
+	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, httpllm.ErrNoFirstToken)
 	defer cancel()
 	h := m.probeModels(ctx)
 	if h.Err == nil {
@@ -45,7 +45,7 @@ func (m *Model) Probe(ctx context.Context) Health {
 func (m *Model) probeModels(ctx context.Context) (h Health) {
 	page, err := m.models.List(ctx)
 	if err != nil {
-		e := m.remote.Transport(ctx, err)
+		e := m.server.Transport(ctx, err)
 		h.Reachable = e.Status != 0
 		if h.KeyRight = h.Reachable && e.Kind != llm.KindAuth; !h.KeyRight {
 			h.Err = e

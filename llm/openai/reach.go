@@ -5,7 +5,7 @@ import "context"
 // Reach reports whether the server answers and takes the key. It asks at most every ten seconds and is safe for concurrent use.
 // The error is an *llm.Error.
 func (m *Model) Reach(ctx context.Context) error {
-	return m.remote.Reach.Ask(ctx, m.now(), func(ctx context.Context) error { return m.probeModels(ctx).Err })
+	return m.server.Reach.Ask(ctx, m.now(), func(ctx context.Context) error { return m.probeModels(ctx).Err })
 }
 
 // ReachEmbeddings reports whether the embedding model makes vectors, which a server can refuse while it answers everything else. It asks

@@ -13,7 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 // habits is what was learnt about the server from its refusals.
@@ -123,7 +123,7 @@ type wireFunction struct {
 
 // body writes a request as the server is known to like it.
 func (m *Model) body(req llm.Request) ([]byte, error) {
-	history := remote.Repair(req.Messages)
+	history := httpllm.Repair(req.Messages)
 	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
 	for i := range history {
 		w.Messages[i] = m.message(&history[i])

@@ -12,7 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 // maxLessons is how often one request is sent again because the server refused a field of it.
@@ -30,7 +30,7 @@ func (m *Model) attempt(ctx context.Context, req llm.Request, yield func(llm.Par
 }
 
 func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
-	ctx, dog := remote.Watch(ctx, m.patience)
+	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
 	body, err := m.body(req)
 	if err != nil {
@@ -39,7 +39,7 @@ func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, 
 	var res *http.Response
 	err = m.client.Post(ctx, "chat/completions", body, &res, option.WithHeader("Accept", "text/event-stream"))
 	if err != nil {
-		return false, m.remote.Transport(ctx, err)
+		return false, m.server.Transport(ctx, err)
 	}
 	defer res.Body.Close()
 	if err := m.checkType(ctx, res); err != nil {
@@ -57,18 +57,18 @@ func (m *Model) checkType(ctx context.Context, res *http.Response) *llm.Error {
 	if kind != "application/json" && kind != "text/html" {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, remote.MaxErrorBody))
+	body, err := io.ReadAll(io.LimitReader(res.Body, httpllm.MaxErrorBody))
 	if err != nil {
-		return m.remote.Transport(ctx, err)
+		return m.server.Transport(ctx, err)
 	}
-	if message, code, _ := remote.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
-		return m.remote.Classify(0, body, res.Header)
+	if message, code, _ := httpllm.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
+		return m.server.Classify(0, body, res.Header)
 	}
 	return m.noStream(ctx, kind, body)
 }
 
 func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
-	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.remote.Redact(remote.Clip(string(begin), 200)))
+	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(httpllm.Clip(string(begin), 200)))
 	return &llm.Error{Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check OPENAI_BASE_URL: it usually ends with /v1."}
 }
 
@@ -77,7 +77,7 @@ type reply struct {
 	m       *Model
 	req     llm.Request
 	yield   func(llm.Part, error) bool
-	dog     *remote.Watchdog
+	dog     *httpllm.Watchdog
 	events  *eventReader
 	parser  chunkParser
 	calls   callBuilder
@@ -118,7 +118,7 @@ func (r *reply) run(ctx context.Context) *llm.Error {
 
 // broken classifies a read that failed before the reply's end.
 func (r *reply) broken(ctx context.Context, err error) *llm.Error {
-	e := r.m.remote.Transport(ctx, err)
+	e := r.m.server.Transport(ctx, err)
 	if e.Kind == llm.KindUnreachable {
 		e = &llm.Error{Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.", Err: e.Err}
 	}
@@ -135,16 +135,16 @@ func (r *reply) event(data []byte) *llm.Error {
 			r.events.skipped++
 			return nil
 		case data[0] == '"', r.events.isError:
-			return r.m.remote.Classify(0, data, nil)
+			return r.m.server.Classify(0, data, nil)
 		}
 		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that can't be read.",
-			Err: errors.New(r.m.remote.Redact(remote.Clip(string(data), 200)))}
+			Err: errors.New(r.m.server.Redact(httpllm.Clip(string(data), 200)))}
 	}
 	if c.fault == nil && r.events.isError {
 		c.fault = data
 	}
 	if c.fault != nil {
-		return r.m.remote.Classify(0, c.fault, nil)
+		return r.m.server.Classify(0, c.fault, nil)
 	}
 	if string(c.finish) == "error" {
 		return &llm.Error{Kind: llm.KindServer, Code: "error", Message: "The model server failed in the middle of the reply. Try again in a moment."}

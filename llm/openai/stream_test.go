@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 // played is what a consumer gets from a stream: text and reasoning joined, calls, and the end or the error.
@@ -42,7 +42,7 @@ func newTestModel(t *testing.T, c Config) *Model {
 func play(t *testing.T, r io.Reader, req llm.Request) played {
 	t.Helper()
 	m := newTestModel(t, Config{})
-	ctx, dog := remote.Watch(t.Context(), m.patience)
+	ctx, dog := httpllm.Watch(t.Context(), m.patience)
 	defer dog.Stop()
 	dog.Body = r
 	var got played

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"footnote/llm"
-	"footnote/llm/remote"
+	"footnote/llm/httpllm"
 )
 
 const (
@@ -93,7 +93,7 @@ func (c *openCall) startsAnother(d *callDelta) bool {
 	if len(d.id) > 0 && d.hasIndex && string(d.id) == c.id {
 		return false
 	}
-	if !remote.IsObject(c.arguments) {
+	if !httpllm.IsObject(c.arguments) {
 		return false
 	}
 	return string(d.name) != c.name || len(bytes.TrimSpace(d.arguments)) > 0 && !sameJSON(c.arguments, d.arguments)
@@ -119,7 +119,7 @@ func (c *openCall) addArguments(piece []byte) {
 		c.tooLong = true
 		return
 	}
-	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') && remote.IsObject(c.arguments) {
+	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') && httpllm.IsObject(c.arguments) {
 		if string(bytes.TrimSpace(c.arguments)) == "{}" {
 			c.arguments = c.arguments[:0] // an empty object stood in for what comes now
 		} else if sameJSON(c.arguments, piece) {
@@ -139,7 +139,7 @@ func (b *callBuilder) calls(taken map[string]bool, turn int, cut bool) []llm.Cal
 			call.ID = fmt.Sprintf("call_%d_%d_%d", turn, i, n)
 		}
 		taken[call.ID] = true
-		call.Arguments, call.Malformed = remote.Arguments(c.arguments)
+		call.Arguments, call.Malformed = httpllm.Arguments(c.arguments)
 		switch {
 		case cut:
 			call.Malformed = "the reply was cut off at its token limit before the call was complete"

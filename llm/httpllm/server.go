@@ -1,6 +1,6 @@
-// Package remote holds what the clients of model servers share: reading refusals, trying again, leaving a dead server alone, ending a
+// Package httpllm holds what the clients of model servers share: reading refusals, trying again, leaving a dead server alone, ending a
 // reply that falls silent, and mending histories.
-package remote
+package httpllm
 
 import (
 	"log/slog"
