@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
 // noPDF stands where no PDF is read.
@@ -41,7 +41,7 @@ func mustExtract(t testing.TB, name, src string) corpus.Extracted {
 	if err != nil {
 		t.Fatalf("Extract(%q): %v", src, err)
 	}
-	if err := canon.Check(x); err != nil {
+	if err := doctext.Check(x); err != nil {
 		t.Fatalf("Extract(%q) breaks a promise: %v", src, err)
 	}
 	return x
@@ -267,7 +267,7 @@ func FuzzExtract(f *testing.F) {
 			}
 			return
 		}
-		if err := canon.Check(x); err != nil {
+		if err := doctext.Check(x); err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}
 		if strings.ContainsRune(x.Text, '\ufffd') && !strings.Contains(string(data), "\ufffd") && !strings.Contains(string(data), "&#") && len(data) > 0 && data[0] < 0x80 {

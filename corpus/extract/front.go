@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
 const (
@@ -54,12 +54,12 @@ func (fm front) apply(x *corpus.Extracted) {
 			break
 		}
 		v := plainValue(fm[key], 0)
-		key = strings.ToLower(canon.Line(key))
+		key = strings.ToLower(doctext.Line(key))
 		s, isText := v.(string)
 		switch {
 		case v == nil || v == "" || key == "":
 		case key == "title" && isText:
-			x.Title = canon.Line(s)
+			x.Title = doctext.Line(s)
 		case (key == "lang" || key == "language") && isText:
 			x.Language = languageCode(s)
 		default:
@@ -75,7 +75,7 @@ func plainValue(v any, depth int) any {
 	}
 	switch v := v.(type) {
 	case string:
-		return canon.Line(v)
+		return doctext.Line(v)
 	case bool, int, int64, uint64:
 		return v
 	case float64:
@@ -100,7 +100,7 @@ func plainValue(v any, depth int) any {
 		out := map[string]any{}
 		for key, item := range v {
 			if item = plainValue(item, depth+1); item != nil && len(out) < maxMetaItems {
-				out[canon.Line(key)] = item
+				out[doctext.Line(key)] = item
 			}
 		}
 		return out

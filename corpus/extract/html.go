@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // page reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched.
 func page(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
-	var whole canon.Writer
+	var whole doctext.Writer
 	if len(src) > maxHTML || strings.Count(src, "<") > maxTags {
 		return strippedPage(ctx, src, f)
 	}
@@ -42,10 +42,10 @@ func page(ctx context.Context, src string, f corpus.File) (corpus.Extracted, err
 			x = y
 		}
 		if about.title == "" {
-			about.title = canon.Line(art.Title())
+			about.title = doctext.Line(art.Title())
 		}
 		if about.author == "" {
-			about.author = canon.Line(art.Byline())
+			about.author = doctext.Line(art.Byline())
 		}
 		if published, err := art.PublishedTime(); err == nil && about.date == "" {
 			about.date = published.Format(time.DateOnly)
@@ -57,7 +57,7 @@ func page(ctx context.Context, src string, f corpus.File) (corpus.Extracted, err
 
 // strippedPage keeps the text of a page and nothing else.
 func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
-	var w canon.Writer
+	var w doctext.Writer
 	stripTags(&w, src)
 	return w.Result(), nil
 }
@@ -86,7 +86,7 @@ func article(doc *html.Node) (art readability.Article, ok bool) {
 
 // articleBlocks reads the article and puts back the page's main heading, which readability takes out.
 func articleBlocks(n *html.Node, mainHeading string) corpus.Extracted {
-	var w canon.Writer
+	var w doctext.Writer
 	if mainHeading != "" && findText(n, mainHeading) == nil {
 		w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
 		w.Text(mainHeading)
@@ -98,7 +98,7 @@ func articleBlocks(n *html.Node, mainHeading string) corpus.Extracted {
 
 // findText returns the heading of n that says what title says, nil if there is none.
 func findText(n *html.Node, title string) *html.Node {
-	if headingLevel(n) > 0 && canon.Line(textOf(n)) == title {
+	if headingLevel(n) > 0 && doctext.Line(textOf(n)) == title {
 		return n
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -134,17 +134,17 @@ func aboutPage(doc *html.Node) about {
 			a.language = attr(n, "lang")
 		case atom.Title:
 			if a.title == "" && (n.Parent == nil || n.Parent.DataAtom == atom.Head) {
-				a.title = canon.Line(textOf(n))
+				a.title = doctext.Line(textOf(n))
 			}
 		case atom.H1:
 			if a.heading == "" && !hidden(n) {
-				a.heading = canon.Line(textOf(n))
+				a.heading = doctext.Line(textOf(n))
 			}
 		case atom.Meta:
-			a.meta(strings.ToLower(attr(n, "name")+attr(n, "property")), canon.Line(attr(n, "content")))
+			a.meta(strings.ToLower(attr(n, "name")+attr(n, "property")), doctext.Line(attr(n, "content")))
 		case atom.Time:
 			if a.date == "" && attr(n, "pubdate") != "" {
-				a.date = canon.Line(attr(n, "datetime"))
+				a.date = doctext.Line(attr(n, "datetime"))
 			}
 		case atom.Script, atom.Style, atom.Svg, atom.Template:
 			return
@@ -200,7 +200,7 @@ func textOf(n *html.Node) string {
 }
 
 // stripTags keeps the text of HTML that can't be parsed, a paragraph for each block element.
-func stripTags(w *canon.Writer, src string) {
+func stripTags(w *doctext.Writer, src string) {
 	z := html.NewTokenizer(strings.NewReader(src))
 	z.SetMaxBuf(maxHTML)
 	skip := ""
@@ -239,7 +239,7 @@ func stripTags(w *canon.Writer, src string) {
 }
 
 // writeFragment adds a piece of HTML that stands in another format.
-func writeFragment(w *canon.Writer, src string, at place) {
+func writeFragment(w *doctext.Writer, src string, at place) {
 	if at.depth > maxNesting {
 		stripTags(w, src)
 		return

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
 // invisible elements hold nothing that a reader of the page sees as its text.
@@ -38,7 +38,7 @@ var markOf = map[atom.Atom]string{
 
 // htmlWalk writes the visible text below a node as blocks.
 type htmlWalk struct {
-	w    *canon.Writer
+	w    *doctext.Writer
 	item *corpus.Block // the list item whose first text is awaited
 	flat bool          // inside a heading or a cell: everything is one line
 }
@@ -233,7 +233,7 @@ func codeLanguage(n *html.Node) string {
 		}
 		for _, class := range strings.Fields(attr(el, "class")) {
 			if lang, ok := strings.CutPrefix(class, "language-"); ok {
-				return canon.Line(lang)
+				return doctext.Line(lang)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
 const (
@@ -30,7 +30,7 @@ func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 		return plainText(ctx, src, f)
 	}
 	source := []byte(body)
-	m := markdownWalk{src: source, lines: tableCells(body) > canon.MaxCells}
+	m := markdownWalk{src: source, lines: tableCells(body) > doctext.MaxCells}
 	extensions := []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList}
 	if !m.lines {
 		extensions = append(extensions, extension.Table)
@@ -66,7 +66,7 @@ func firstTitle(x corpus.Extracted) string {
 	for i, b := range x.Blocks {
 		if b.Kind == corpus.BlockHeading && (b.Level == 1 || i == 0) {
 			if n++; n == 1 {
-				title = canon.Line(canon.Slice(x.Text, b.Start, b.End))
+				title = doctext.Line(doctext.Slice(x.Text, b.Start, b.End))
 			}
 			if i == 0 {
 				return title
@@ -119,7 +119,7 @@ type place struct {
 }
 
 type markdownWalk struct {
-	w      canon.Writer
+	w      doctext.Writer
 	src    []byte
 	hidden string // the raw element (script, style) whose content is being left out
 	lines  bool   // tables are too large to be read as such: they are lines of text
@@ -198,7 +198,7 @@ func (m *markdownWalk) list(l *ast.List, at place) {
 }
 
 func (m *markdownWalk) code(n ast.Node, language string, at place) {
-	m.w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: canon.Line(language), Quote: at.quote})
+	m.w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: doctext.Line(language), Quote: at.quote})
 	m.w.Text(string(m.raw(n)))
 	m.w.End()
 }

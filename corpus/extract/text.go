@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
 // maxLines is how many lines of a paragraph are looked at together.
@@ -16,7 +16,7 @@ const maxLines = 5000
 // plainText reads text: a paragraph ends at a blank line, hard-wrapped lines are joined, indented or ragged ones are
 // kept apart. Underlined lines are the only headings it believes in.
 func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
-	var w canon.Writer
+	var w doctext.Writer
 	var para []string
 	flush := func() {
 		writeParagraph(&w, para)
@@ -41,7 +41,7 @@ func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted
 	return x, nil
 }
 
-func writeParagraph(w *canon.Writer, lines []string) {
+func writeParagraph(w *doctext.Writer, lines []string) {
 	for len(lines) >= 2 && underline(lines[1], lines[0]) {
 		level := 1
 		if lines[1][0] != '=' {

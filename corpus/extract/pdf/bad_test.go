@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/corpus/extract/worker"
 )
@@ -105,7 +105,7 @@ func TestDamagedFilesAreAnsweredOrRefused(t *testing.T) {
 		}
 		x, err := reader.Extract(t.Context(), pdftest.Write(t, data), nil)
 		if err == nil {
-			if err := canon.Check(x); err != nil {
+			if err := doctext.Check(x); err != nil {
 				t.Fatalf("extracted text breaks a promise: %v", err)
 			}
 		} else if _, ok := errors.AsType[*corpus.Failure](err); !ok {

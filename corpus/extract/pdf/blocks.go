@@ -8,7 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 	"footnote/corpus/text"
 )
 
@@ -36,7 +36,7 @@ func assemble(pages []page, outline []outlineEntry) corpus.Extracted {
 	for _, e := range outline {
 		named[e.page] = append(named[e.page], squeezed(e.title))
 	}
-	var w canon.Writer
+	var w doctext.Writer
 	for i := range pages {
 		b := builder{w: &w, page: &pages[i], number: i + 1}
 		for j := range grouped[i] {
@@ -60,7 +60,7 @@ func squeezed(s string) string {
 }
 
 type builder struct {
-	w      *canon.Writer
+	w      *doctext.Writer
 	page   *page
 	number int
 }

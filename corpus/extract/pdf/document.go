@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 	"footnote/english"
 )
 
@@ -106,7 +106,7 @@ func (m *module) outline(doc uint64) ([]outlineEntry, error) {
 					return err
 				}
 			}
-			entries = append(entries, outlineEntry{canon.Line(title), page, depth})
+			entries = append(entries, outlineEntry{doctext.Line(title), page, depth})
 			if depth < maxDepth {
 				if err := walk(at, depth+1); err != nil {
 					return err
@@ -131,7 +131,7 @@ func (m *module) about(doc uint64, x *corpus.Extracted) error {
 		if err != nil {
 			return err
 		}
-		value = canon.Line(value)
+		value = doctext.Line(value)
 		if entry.key == "date" {
 			value = date(value)
 		}
@@ -167,7 +167,7 @@ func firstHeading(x corpus.Extracted) string {
 			break
 		}
 		if b.Kind == corpus.BlockHeading && b.Level < best {
-			best, text = b.Level, canon.Line(canon.Slice(x.Text, b.Start, b.End))
+			best, text = b.Level, doctext.Line(doctext.Slice(x.Text, b.Start, b.End))
 		}
 	}
 	return text

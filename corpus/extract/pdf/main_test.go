@@ -9,7 +9,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/extract"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/corpus/extract/worker"
 )
@@ -53,7 +53,7 @@ func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {
 	if err != nil {
 		t.Fatalf("Extract: %v", err)
 	}
-	if err := canon.Check(x); err != nil {
+	if err := doctext.Check(x); err != nil {
 		t.Fatalf("extracted text breaks a promise: %v", err)
 	}
 	return x

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
 const maxChars = 200_000 // of one page; what is beyond is left out
@@ -196,7 +196,7 @@ func (r *reader) char(i int, c rune) error {
 		return nil
 	case c == 0:
 		return nil
-	case c == unicode.ReplacementChar || unicode.Is(unicode.Co, c) || canon.Dropped(c):
+	case c == unicode.ReplacementChar || unicode.Is(unicode.Co, c) || doctext.Dropped(c):
 		r.page.garbage++
 		return nil
 	}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"footnote/corpus"
-	"footnote/corpus/extract/canon"
+	"footnote/corpus/extract/doctext"
 )
 
-// Bounds of what is made of one file, in any format, beside those of canon.
+// Bounds of what is made of one file, in any format, beside those of doctext.
 const (
 	MaxText  = 64 << 20 // bytes of canonical text
 	MaxWords = 64 << 20 // bytes of packed word boxes
@@ -25,19 +25,19 @@ func checkSize(x corpus.Extracted) error {
 	case len(x.Text) > MaxText || words > MaxWords:
 		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
 			"This file holds more than %d MB of text. Split it and add the parts.", MaxText>>20)}
-	case len(x.Blocks) > canon.MaxBlocks:
+	case len(x.Blocks) > doctext.MaxBlocks:
 		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-			"This file holds more than %d,000 paragraphs. Split it and add the parts.", canon.MaxBlocks/1000)}
-	case cells > canon.MaxCells:
+			"This file holds more than %d,000 paragraphs. Split it and add the parts.", doctext.MaxBlocks/1000)}
+	case cells > doctext.MaxCells:
 		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-			"The tables of this file have more than %d,000 cells. Split it and add the parts.", canon.MaxCells/1000)}
+			"The tables of this file have more than %d,000 cells. Split it and add the parts.", doctext.MaxCells/1000)}
 	}
 	return nil
 }
 
 // fits reports whether a worker keeps to the bounds: what it announces is taken into the server's memory.
 func (c Contents) fits() bool {
-	return c.Text >= 0 && c.Text <= MaxText && c.Blocks >= 0 && c.Blocks <= canon.MaxBlocks && c.Words >= 0 && c.Words <= MaxWords
+	return c.Text >= 0 && c.Text <= MaxText && c.Blocks >= 0 && c.Blocks <= doctext.MaxBlocks && c.Words >= 0 && c.Words <= MaxWords
 }
 
 // bytes is about what the text and the blocks take in memory.

@@ -1,5 +1,5 @@
-// Package canon writes a document's one canonical text and the blocks that point into it.
-package canon
+// Package doctext writes a document's one canonical text and the blocks that point into it.
+package doctext
 
 import (
 	"net/url"
