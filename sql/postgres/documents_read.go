@@ -9,7 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 // inScope restricts documents (d) to those of a scope that are not deleted. It takes scopeArgs as $1 and $2.
@@ -71,7 +71,7 @@ type listedDocument struct {
 
 // List returns one page of documents; see corpus.Documents.
 func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
-	on, err := page.DocumentsOf(f)
+	on, err := cursor.ForDocuments(f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -95,7 +95,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	if len(rows) > on.Limit {
 		rows = rows[:on.Limit]
 		last := rows[on.Limit-1]
-		next = on.Behind(last.Document, last.fold, last.n)
+		next = on.Next(last.Document, last.fold, last.n)
 	}
 	list := make([]corpus.Document, len(rows))
 	for i, r := range rows {

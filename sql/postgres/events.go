@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"footnote/chat"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 // runNumber returns the number of a run in scope.
@@ -28,7 +28,7 @@ func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after in
 	events, err := query(ctx, c.db, shortTime, read, `SELECT e.seq, e.at, e.type, e.body
 		FROM runs r JOIN sessions s ON s.n = r.session JOIN events e ON e.run = r.n
 		WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
-		runID, s.User, min(max(after, 0), maxSeq), page.Limit(limit, chat.DefaultPage, chat.MaxPage))
+		runID, s.User, min(max(after, 0), maxSeq), cursor.Limit(limit, chat.DefaultPage, chat.MaxPage))
 	if err == nil && len(events) == 0 {
 		_, err = c.runNumber(ctx, s, runID) // not there, or nothing newer
 	}

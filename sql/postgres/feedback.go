@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"footnote/chat"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 const selectFeedback = `
@@ -73,11 +73,11 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 
 // Feedback implements chat.Store.
 func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery) ([]chat.Feedback, string, error) {
-	from, err := page.PlaceOf(q.Cursor)
+	from, err := cursor.Parse(q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
+	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	found, err := query(ctx, c.db, shortTime, scanFeedback, selectFeedback+`
 		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3) AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.name = $5)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT $6`, s.User, from.At, from.N, string(q.Rating), q.SessionID, limit+1)
@@ -88,7 +88,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	if len(found) > limit {
 		found = found[:limit]
 		last := found[limit-1]
-		next = page.Behind(last.UpdatedAt, last.n)
+		next = cursor.After(last.UpdatedAt, last.n)
 	}
 	list := make([]chat.Feedback, len(found))
 	for i, f := range found {

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"footnote/chat"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 const selectSession = `
@@ -44,11 +44,11 @@ func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Sess
 
 // Sessions implements chat.Store.
 func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
-	from, err := page.PlaceOf(q.Cursor)
+	from, err := cursor.Parse(q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
+	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	found, err := query(ctx, c.db, shortTime, scanSession, selectSession+`
 		WHERE s.user_id = $1 AND s.deleted_at = 0 AND (s.updated_at, s.n) < ($2, $3) AND ($4 = '' OR strpos(s.title_fold, $4) > 0 OR EXISTS (
 			SELECT FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND strpos(t.question_fold, $4) > 0))
@@ -59,7 +59,7 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	next := ""
 	if len(found) > limit {
 		found = found[:limit]
-		next = page.Behind(found[limit-1].UpdatedAt, found[limit-1].n)
+		next = cursor.After(found[limit-1].UpdatedAt, found[limit-1].n)
 	}
 	sessions := make([]chat.Session, len(found))
 	for i, s := range found {

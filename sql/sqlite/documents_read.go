@@ -11,7 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 // inScope restricts documents (as d) to those of a scope that are not deleted. It takes scopeArgs.
@@ -53,7 +53,7 @@ func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.D
 
 // List returns one page of documents; see corpus.Documents.
 func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
-	on, err := page.DocumentsOf(f)
+	on, err := cursor.ForDocuments(f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -89,7 +89,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	var fold string
 	for rows.Next() {
 		if len(list) == on.Limit {
-			return list, on.Behind(list[on.Limit-1], fold, n), nil
+			return list, on.Next(list[on.Limit-1], fold, n), nil
 		}
 		d, err := scanDocument(rows, &n, &fold)
 		if err != nil {

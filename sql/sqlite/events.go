@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 // An event's id is its run's number shifted by seqBits, plus its own number in the run.
@@ -122,7 +122,7 @@ func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after in
 	}
 	first := run<<seqBits + min(max(after, 0), maxSeq)
 	rows, err := c.db.query(ctx, `SELECT id, at, type, body FROM events WHERE id > ? AND id <= ? ORDER BY id LIMIT +?`,
-		first, run<<seqBits|maxSeq, page.Limit(limit, chat.DefaultPage, chat.MaxPage))
+		first, run<<seqBits|maxSeq, cursor.Limit(limit, chat.DefaultPage, chat.MaxPage))
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 const selectFeedback = `
@@ -75,11 +75,11 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 
 // Feedback implements chat.Store.
 func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery) ([]chat.Feedback, string, error) {
-	from, err := page.PlaceOf(q.Cursor)
+	from, err := cursor.Parse(q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
+	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
 	rows, err := c.db.query(ctx, selectFeedback+`
 		WHERE f.user = ? AND s.user = ? AND s.deleted_at = 0 AND (f.updated_at, f.n) < (?, ?) AND (? = '' OR f.rating = ?) AND (? = '' OR s.name = ?)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT +?`, s.User, s.User, from.At, from.N, string(q.Rating), string(q.Rating), q.SessionID, q.SessionID, limit+1)
@@ -92,7 +92,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 	next := ""
 	for rows.Next() {
 		if len(found) == limit { // there is one more
-			next = page.Behind(found[limit-1].UpdatedAt, n)
+			next = cursor.After(found[limit-1].UpdatedAt, n)
 			break
 		}
 		var f chat.Feedback

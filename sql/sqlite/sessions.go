@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/sql/page"
+	"footnote/sql/cursor"
 )
 
 const selectSession = `
@@ -37,11 +37,11 @@ func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Sess
 
 // Sessions implements chat.Store.
 func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
-	from, err := page.PlaceOf(q.Cursor)
+	from, err := cursor.Parse(q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit, text := page.Limit(q.Limit, chat.DefaultPage, chat.MaxPage), strings.ToLower(q.Text)
+	limit, text := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage), strings.ToLower(q.Text)
 	rows, err := c.db.query(ctx, selectSession+`
 		WHERE s.user = ? AND s.deleted_at = 0 AND (s.updated_at, s.n) < (?, ?) AND (? = '' OR instr(s.title_fold, ?) OR EXISTS (
 			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n AND instr(t.question_fold, ?)))
@@ -55,7 +55,7 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	next := ""
 	for rows.Next() {
 		if len(sessions) == limit { // there is one more
-			next = page.Behind(sessions[limit-1].UpdatedAt, n)
+			next = cursor.After(sessions[limit-1].UpdatedAt, n)
 			break
 		}
 		var session chat.Session

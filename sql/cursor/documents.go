@@ -1,4 +1,4 @@
-package page
+package cursor
 
 import (
 	"encoding/base64"
@@ -8,25 +8,25 @@ import (
 	"footnote/corpus"
 )
 
-// Documents is one page of documents (as d in its SQL).
+// Documents is one page of documents. Its SQL calls their table d.
 type Documents struct {
 	Limit  int
 	Order  string // of ORDER BY
-	Keyset string // the condition of what comes behind After, with a "?" for each of its values
+	Keyset string // the condition for what follows After, with a "?" for each of its values
 	After  []any  // empty: this is the first page
 	sort   string
 }
 
-// cursor is the place behind a document in one order.
-type cursor struct {
+// documentCursor is the position of a document in one of the orders.
+type documentCursor struct {
 	Sort string
 	At   int64  `json:",omitempty"`
 	Key  string `json:",omitempty"`
 	N    int64
 }
 
-// DocumentsOf is the page that a filter asks for. It fails with CodeInvalid for an order that there is not and for a cursor of another list.
-func DocumentsOf(f corpus.Filter) (p Documents, err error) {
+// ForDocuments returns the page that a filter asks for. An unknown order and the cursor of another list are a CodeInvalid.
+func ForDocuments(f corpus.Filter) (p Documents, err error) {
 	p = Documents{Limit: Limit(f.Limit, 50, 1000), sort: f.Sort}
 	switch f.Sort {
 	case "", "newest":
@@ -41,7 +41,7 @@ func DocumentsOf(f corpus.Filter) (p Documents, err error) {
 	if f.Cursor == "" {
 		return p, nil
 	}
-	var c cursor
+	var c documentCursor
 	b, err := base64.RawURLEncoding.DecodeString(f.Cursor)
 	if err != nil || json.Unmarshal(b, &c) != nil || c.Sort != p.sort {
 		return p, &chat.Error{Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor."}
@@ -53,9 +53,9 @@ func DocumentsOf(f corpus.Filter) (p Documents, err error) {
 	return p, nil
 }
 
-// Behind is the cursor of the page behind a document; fold is its title as it is sorted, n its number.
-func (p Documents) Behind(d corpus.Document, fold string, n int64) string {
-	c := cursor{Sort: p.sort, N: n}
+// Next returns the cursor of the page that follows a document; fold is its title as it is sorted, n its number.
+func (p Documents) Next(d corpus.Document, fold string, n int64) string {
+	c := documentCursor{Sort: p.sort, N: n}
 	if p.sort == "title" {
 		c.Key = fold
 	} else {
