@@ -8,7 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/chat/chattest"
-	"footnote/sql/steps"
+	"footnote/sql/migrations"
 )
 
 // breaking is what takes away something that an older program, still running beside this one, may use or not know that it must fill.
@@ -36,7 +36,7 @@ func breaks(script string) string {
 
 func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
 	t.Parallel()
-	all, err := steps.Read(migrationFiles, "migrations")
+	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +72,12 @@ func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	newer := openURL(t, url)
-	all, err := steps.Read(migrationFiles, "migrations")
+	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := len(all)
-	future := append(all, steps.Step{Number: n + 1, Name: "additive", Script: `CREATE TABLE of_the_future (n int);
+	future := append(all, migrations.Migration{Number: n + 1, Name: "additive", Script: `CREATE TABLE of_the_future (n int);
 		ALTER TABLE sessions ADD COLUMN of_the_future text NOT NULL DEFAULT 'x'; ALTER TABLE documents ADD COLUMN of_the_future int`})
 	if err := newer.migrateTo(t.Context(), future); err != nil {
 		t.Fatal(err)

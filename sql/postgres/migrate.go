@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/sql/steps"
+	"footnote/sql/migrations"
 )
 
 //go:embed migrations/*.sql
@@ -17,7 +17,7 @@ var migrationFiles embed.FS
 const migrateTime = 10 * time.Minute
 
 func (db *DB) migrate(ctx context.Context) error {
-	all, err := steps.Read(migrationFiles, "migrations")
+	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (db *DB) migrate(ctx context.Context) error {
 // lock, held until that commits, lets replicas take turns. A newer schema is used as it is, as in a rolling upgrade, unless one of its
 // steps says that this program is too old for it: see leastVersion. Each step must leave the version before it working, so that replicas can
 // be replaced one by one.
-func (db *DB) migrateTo(ctx context.Context, all []steps.Step) error {
+func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 	err := db.inTx(ctx, migrateTime, func(t *tx) error {
 		if _, err := t.exec(`SELECT pg_advisory_xact_lock(hashtextextended('footnote migrations', 0))`); err != nil {
 			return err

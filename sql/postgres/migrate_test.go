@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/sql/steps"
+	"footnote/sql/migrations"
 )
 
 func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
@@ -27,7 +27,7 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	all, err := steps.Read(migrationFiles, "migrations")
+	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 func TestAStepThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
-	all, err := steps.Read(migrationFiles, "migrations")
+	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := len(all)
-	all = append(all, steps.Step{Number: n + 1, Name: "good", Script: `CREATE TABLE good (n int)`}, steps.Step{Number: n + 2, Name: "bad", Script: `CREATE TABLE bad (n int); SELECT 1/0`})
+	all = append(all, migrations.Migration{Number: n + 1, Name: "good", Script: `CREATE TABLE good (n int)`}, migrations.Migration{Number: n + 2, Name: "bad", Script: `CREATE TABLE bad (n int); SELECT 1/0`})
 	if err := db.migrateTo(t.Context(), all); err == nil || !strings.Contains(err.Error(), "bad") {
 		t.Fatalf("migrateTo: %v", err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/migrations"
 	"footnote/sql/move"
-	"footnote/sql/steps"
 )
 
 // carried says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order of the keys. What a
@@ -69,7 +69,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 		return nil, err
 	}
 	s := &Source{pool: pool}
-	all, err := steps.Read(migrationFiles, "migrations")
+	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		return nil, closing(pool, err)
 	}

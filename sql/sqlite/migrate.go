@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/sql/steps"
+	"footnote/sql/migrations"
 )
 
 //go:embed migrations/*.sql
@@ -18,14 +18,14 @@ var migrationFiles embed.FS
 
 // migrate brings the database up to the newest step, each step in a transaction of its own.
 func migrate(ctx context.Context, conn *sql.Conn, log *slog.Logger) error {
-	all, err := steps.Read(migrationFiles, "migrations")
+	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
 		return err
 	}
 	return migrateTo(ctx, conn, log, all)
 }
 
-func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []steps.Step) error {
+func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration) error {
 	const table = `CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
 	if _, err := conn.ExecContext(ctx, table); err != nil {
 		return fmt.Errorf("migrate: %w", failure(err))
@@ -40,7 +40,7 @@ func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []step
 
 // migrateOne applies the next step, if there is one. It reads the version inside the step's transaction, so two processes
 // that open the same new file don't apply a step twice.
-func migrateOne(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []steps.Step) (done bool, err error) {
+func migrateOne(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration) (done bool, err error) {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, fmt.Errorf("migrate: %w", failure(err))

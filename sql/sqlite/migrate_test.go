@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/sql/steps"
+	"footnote/sql/migrations"
 )
 
 func openConn(t *testing.T, path string) *sql.Conn {
@@ -38,14 +38,14 @@ func openConn(t *testing.T, path string) *sql.Conn {
 func TestAFailedMigrationLeavesTheVersionBefore(t *testing.T) {
 	t.Parallel()
 	conn, log := openConn(t, filepath.Join(t.TempDir(), "x.db")), slog.New(slog.DiscardHandler)
-	good := steps.Step{Number: 1, Name: "001_good", Script: `CREATE TABLE a (x); INSERT INTO a VALUES (1)`}
-	bad := steps.Step{Number: 2, Name: "002_bad", Script: `INSERT INTO a VALUES (2); CREATE TABLE b (x); SELECT nonsense FROM nowhere`}
-	if err := migrateTo(t.Context(), conn, log, []steps.Step{good, bad}); err == nil || !strings.Contains(err.Error(), "002_bad") {
+	good := migrations.Migration{Number: 1, Name: "001_good", Script: `CREATE TABLE a (x); INSERT INTO a VALUES (1)`}
+	bad := migrations.Migration{Number: 2, Name: "002_bad", Script: `INSERT INTO a VALUES (2); CREATE TABLE b (x); SELECT nonsense FROM nowhere`}
+	if err := migrateTo(t.Context(), conn, log, []migrations.Migration{good, bad}); err == nil || !strings.Contains(err.Error(), "002_bad") {
 		t.Fatalf("migrateTo = %v, want an error that names 002_bad", err)
 	}
-	mended := steps.Step{Number: 2, Name: "002_mended", Script: `CREATE TABLE b (x)`}
+	mended := migrations.Migration{Number: 2, Name: "002_mended", Script: `CREATE TABLE b (x)`}
 	for range 2 { // the second time there is nothing left to do
-		if err := migrateTo(t.Context(), conn, log, []steps.Step{good, mended}); err != nil {
+		if err := migrateTo(t.Context(), conn, log, []migrations.Migration{good, mended}); err != nil {
 			t.Fatalf("migrateTo after mending: %v", err)
 		}
 	}

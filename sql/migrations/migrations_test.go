@@ -1,4 +1,4 @@
-package steps
+package migrations
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-func TestStepsAreNumberedWithoutGaps(t *testing.T) {
+func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -24,12 +24,12 @@ func TestStepsAreNumberedWithoutGaps(t *testing.T) {
 			for _, name := range tt.files {
 				files["m/"+name] = &fstest.MapFile{Data: []byte("SELECT 1")}
 			}
-			steps, err := Read(files, "m")
+			all, err := Read(files, "m")
 			switch {
-			case tt.fault == "" && (err != nil || len(steps) != len(tt.files)):
-				t.Errorf("Read = %v, %v", steps, err)
+			case tt.fault == "" && (err != nil || len(all) != len(tt.files)):
+				t.Errorf("Read = %v, %v", all, err)
 			case tt.fault != "" && (err == nil || !strings.Contains(err.Error(), tt.fault)):
-				t.Errorf("Read = %v, %v; want an error with %q", steps, err, tt.fault)
+				t.Errorf("Read = %v, %v; want an error with %q", all, err, tt.fault)
 			}
 		})
 	}
