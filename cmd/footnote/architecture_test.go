@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"corpus/text":      {},
 	"corpus":           {"chat", "corpus/text"},
 	"corpus/":          {"chat", "corpus", "corpus/"},
-	"sql/":             {"chat", "corpus", "corpus/text", "sql/bm25", "sql/move", "sql/cursor", "sql/migrations"},
+	"sql/":             {"chat", "corpus", "corpus/text", "sql/bm25", "sql/dbcopy", "sql/cursor", "sql/migrations"},
 	"web":              {"chat"},
 	"mcp":              {"chat"},
 	"agent":            {"agent/ground", "agent/tools", "agent/question", "agent/tools/calc", "chat", "llm", "corpus", "corpus/text", "web", "mcp", "schema"},

@@ -30,7 +30,7 @@ type commands struct {
 	Doctor  doctorCommand  `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
 	Backup  backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
 	Restore restoreCommand `cmd:"" help:"Bring a backup back into an empty data directory."`
-	Migrate migrateCommand `cmd:"" help:"Carry everything from a data directory into an empty PostgreSQL."`
+	Migrate migrateCommand `cmd:"" help:"Copy everything from a data directory into an empty PostgreSQL."`
 	Export  exportCommand  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
 	Verify  verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
 	Eval    evalCommand    `cmd:"" help:"Measure how well questions are answered."`

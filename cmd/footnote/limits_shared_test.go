@@ -62,7 +62,7 @@ func TestServersOnOneStoreShareTheLimitsOfAUser(t *testing.T) {
 	}
 }
 
-func TestWhatAUserHasSpentIsCarriedOver(t *testing.T) {
+func TestWhatAUserHasSpentIsCopied(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	key := newKey(t, dir, "anna")

@@ -14,7 +14,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/blobs"
-	"footnote/sql/move"
+	"footnote/sql/dbcopy"
 	"footnote/sql/postgres"
 	"footnote/sql/sqlite"
 )
@@ -30,10 +30,10 @@ func (migrateCommand) Help() string {
 	return `Copies conversations, runs with their events, feedback, documents and the index of words from the data directory (--data) into an empty PostgreSQL
 (--database-url or DATABASE_URL), and the originals to FOOTNOTE_BLOBS when that is set. The data directory is only read; no server may use it meanwhile.
 Stop it at any moment: the same command goes on where it was. At the end both sides are counted and hashed; exit 1 when they differ. With MILVUS_ADDRESS
-and the embedding model that made them the vectors are carried to Milvus; else a server with a vector store makes them anew.`
+and the embedding model that made them the vectors are copied to Milvus; else a server with a vector store makes them anew.`
 }
 
-// Run carries everything over, compares it, and prints what both sides have.
+// Run copies everything, compares it, and prints what both sides have.
 func (c *migrateCommand) Run(p *program) (err error) {
 	set := p.settings
 	if set.DatabaseURL == "" {
@@ -70,36 +70,36 @@ func (c *migrateCommand) Run(p *program) (err error) {
 		return err
 	}
 	if done {
-		fmt.Fprintln(p.stdout, "This data directory was carried over and compared before; there is nothing to do")
+		fmt.Fprintln(p.stdout, "This data directory was copied and compared before; there is nothing to do")
 		return nil
 	}
-	vectors, anew, err := openVectorMove(p.ctx, p.settings, source, quiet(p.stderr))
+	vectors, anew, err := openVectorCopy(p.ctx, p.settings, source, quiet(p.stderr))
 	if err != nil {
 		return err
 	}
 	if vectors == nil {
-		fmt.Fprintf(p.stdout, "Vectors are not carried: %s. A server with a vector store makes them anew\n", anew)
+		fmt.Fprintf(p.stdout, "Vectors are not copied: %s. A server with a vector store makes them anew\n", anew)
 	} else {
 		defer func() { err = errors.Join(err, vectors.close()) }()
 	}
-	return c.carry(p, dir, source, target, vectors)
+	return c.copy(p, dir, source, target, vectors)
 }
 
-// carry brings everything over; vectors is nil if those stay behind.
-func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source, target *postgres.Target, vectors *vectorMove) error {
+// copy copies everything; vectors is nil if those stay behind.
+func (c *migrateCommand) copy(p *program, dir *directory, source *sqlite.Source, target *postgres.Target, vectors *vectorCopy) error {
 	report := reporter(p.stderr)
-	compared, err := move.All(p.ctx, source, target, report)
+	compared, err := dbcopy.All(p.ctx, source, target, report)
 	if err != nil {
 		return err
 	}
-	files, err := carryOriginals(p.ctx, p.settings, dir, report)
+	files, err := copyOriginals(p.ctx, p.settings, dir, report)
 	if err != nil {
 		return err
 	}
 	compared = append(compared, files)
 	var semantic []string
 	if vectors != nil {
-		there, whole, err := vectors.carry(p.ctx, target, report)
+		there, whole, err := vectors.copy(p.ctx, target, report)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source
 		return err
 	}
 	if !same {
-		return move.ErrDifferent
+		return dbcopy.ErrDifferent
 	}
 	if err := target.End(p.ctx, semantic); err != nil {
 		return err
@@ -127,12 +127,12 @@ func (c *migrateCommand) carry(p *program, dir *directory, source *sqlite.Source
 	if p.settings.Blobs == "" {
 		fmt.Fprintf(p.stdout, "The originals stay in %s: servers need them through FOOTNOTE_BLOBS, see docs/operation.md\n", dir.file("blobs"))
 	}
-	fmt.Fprintln(p.stdout, "Everything is carried over. Start the servers with DATABASE_URL; keep the data directory until you are content")
+	fmt.Fprintln(p.stdout, "Everything is copied. Start the servers with DATABASE_URL; keep the data directory until you are content")
 	return nil
 }
 
 // reporter shows one bar for each table after another.
-func reporter(out io.Writer) move.Progress {
+func reporter(out io.Writer) dbcopy.Progress {
 	var show *bar
 	last := ""
 	return func(table string, done, total int64) {
@@ -146,9 +146,9 @@ func reporter(out io.Writer) move.Progress {
 	}
 }
 
-// carryOriginals brings the originals to where the servers look for them, and reads each there.
-func carryOriginals(ctx context.Context, set *settings, dir *directory, report move.Progress) (c move.Compared, err error) {
-	c = move.Compared{Table: "originals", Same: true}
+// copyOriginals brings the originals to where the servers look for them, and reads each there.
+func copyOriginals(ctx context.Context, set *settings, dir *directory, report dbcopy.Progress) (c dbcopy.Compared, err error) {
+	c = dbcopy.Compared{Table: "originals", Same: true}
 	hashes, err := sqlite.Originals(ctx, dir.file(databaseFile))
 	if err != nil {
 		return c, err
@@ -165,7 +165,7 @@ func carryOriginals(ctx context.Context, set *settings, dir *directory, report m
 		report("originals", int64(i), int64(len(hashes)))
 		there, err := intact(ctx, to, hash)
 		if err == nil && !there {
-			there, err = carryOriginal(ctx, from, to, hash)
+			there, err = copyOriginal(ctx, from, to, hash)
 		}
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			continue // lost before, on both sides
@@ -197,8 +197,8 @@ func intact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
 	return hex.EncodeToString(sum.Sum(nil)) == hash, errors.Join(err, file.Close())
 }
 
-// carryOriginal copies a blob and reports whether its bytes are those of its name.
-func carryOriginal(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error) {
+// copyOriginal copies a blob and reports whether its bytes are those of its name.
+func copyOriginal(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error) {
 	file, err := from.Open(ctx, hash)
 	if err != nil {
 		return false, err

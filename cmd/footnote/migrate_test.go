@@ -16,7 +16,7 @@ import (
 	"footnote/sql/postgres/postgrestest"
 )
 
-// searches are asked before and after everything was carried over.
+// searches are asked before and after everything was copied.
 var searches = []string{"roof", "rent of the mill", "slates missing", "gutter damp kitchen", "the miller wrote", "harbour lamp", "keeper counts ships", "\"steady flame\"", "harbor", "tenant repairs"}
 
 // library is a data directory with documents and runs, and what a server said about it.
@@ -97,7 +97,7 @@ func migrateUntil(t *testing.T, lines int, env []string) bool {
 	return cmd.ProcessState.ExitCode() != 0
 }
 
-func TestEverythingIsCarriedOverThroughKillsAndIsTheSame(t *testing.T) {
+func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 	t.Parallel()
 	dir, k, found := library(t)
 	database := filepath.Join(dir, "footnote.db")

@@ -15,7 +15,7 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/milvus"
 	"footnote/llm/openai"
-	"footnote/sql/move"
+	"footnote/sql/dbcopy"
 	"footnote/sql/postgres"
 	"footnote/sql/sqlite"
 )
@@ -29,18 +29,18 @@ const (
 	awayFor  = time.Minute
 )
 
-// vectorMove brings vectors to the server that is to keep them. What is there already is not sent again, so it can be repeated.
-type vectorMove struct {
+// vectorCopy brings vectors to the server that is to keep them. What is there already is not sent again, so it can be repeated.
+type vectorCopy struct {
 	source *sqlite.Source
 	store  *milvus.Store
 	model  *openai.Model
-	report move.Progress
+	report dbcopy.Progress
 	total  int64
 	number map[string]int // vectors of each document
 }
 
-// openVectorMove asks whether vectors can be carried. It returns nil and the reason if they are to be made anew.
-func openVectorMove(ctx context.Context, set *settings, source *sqlite.Source, log *slog.Logger) (v *vectorMove, why string, err error) {
+// openVectorCopy asks whether vectors can be copied. It returns nil and the reason if they are to be made anew.
+func openVectorCopy(ctx context.Context, set *settings, source *sqlite.Source, log *slog.Logger) (v *vectorCopy, why string, err error) {
 	switch {
 	case set.MilvusAddress == "":
 		return nil, "MILVUS_ADDRESS is not set", nil
@@ -49,7 +49,7 @@ func openVectorMove(ctx context.Context, set *settings, source *sqlite.Source, l
 	case !set.withOpenAI():
 		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
 	}
-	v = &vectorMove{source: source, number: map[string]int{}}
+	v = &vectorCopy{source: source, number: map[string]int{}}
 	if v.total, err = source.CountEmbedded(ctx); err != nil {
 		return nil, "", err
 	}
@@ -74,7 +74,7 @@ func openVectorMove(ctx context.Context, set *settings, source *sqlite.Source, l
 	return v, "", nil
 }
 
-func (v *vectorMove) close() error {
+func (v *vectorCopy) close() error {
 	v.model.Close()
 	return v.store.Close()
 }
@@ -82,7 +82,7 @@ func (v *vectorMove) close() error {
 var errEnough = errors.New("enough")
 
 // sameModel has some texts embedded: the file does not say which model made its vectors.
-func (v *vectorMove) sameModel(ctx context.Context) (bool, error) {
+func (v *vectorCopy) sameModel(ctx context.Context) (bool, error) {
 	var some []sqlite.Embedded
 	var texts []string
 	err := v.source.Embedded(ctx, func(e sqlite.Embedded) error {
@@ -118,10 +118,10 @@ func cosine(a, b []float32) (sum float64) {
 	return sum
 }
 
-// carry stores the vectors that are not there, reads all of them back and compares them. whole are the documents that need no others.
-func (v *vectorMove) carry(ctx context.Context, target *postgres.Target, report move.Progress) (c move.Compared, whole []string, err error) {
+// copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that need no others.
+func (v *vectorCopy) copy(ctx context.Context, target *postgres.Target, report dbcopy.Progress) (c dbcopy.Compared, whole []string, err error) {
 	v.report = report
-	c = move.Compared{Table: "vectors", Same: true}
+	c = dbcopy.Compared{Table: "vectors", Same: true}
 	average, err := target.AverageLength(ctx)
 	if err != nil {
 		return c, nil, err
@@ -133,7 +133,7 @@ func (v *vectorMove) carry(ctx context.Context, target *postgres.Target, report 
 		return patiently(ctx, func() error { return v.put(ctx, batch, average) })
 	})
 	if err != nil {
-		return c, nil, fmt.Errorf("carry vectors: %w", err)
+		return c, nil, fmt.Errorf("copy vectors: %w", err)
 	}
 	semantic, err := v.source.Semantic(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (v *vectorMove) carry(ctx context.Context, target *postgres.Target, report 
 }
 
 // put stores those vectors of a batch that are not there, with the words of their passages.
-func (v *vectorMove) put(ctx context.Context, batch []sqlite.Embedded, average float64) error {
+func (v *vectorCopy) put(ctx context.Context, batch []sqlite.Embedded, average float64) error {
 	stored, err := v.store.Stored(ctx, passages(batch))
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (v *vectorMove) put(ctx context.Context, batch []sqlite.Embedded, average f
 }
 
 // batches gives all vectors in turn, a few at a time.
-func (v *vectorMove) batches(ctx context.Context, what string, each func([]sqlite.Embedded) error) error {
+func (v *vectorCopy) batches(ctx context.Context, what string, each func([]sqlite.Embedded) error) error {
 	var done int64
 	batch := make([]sqlite.Embedded, 0, vectorsPerBatch)
 	give := func() error {
@@ -227,7 +227,7 @@ func (v *vectorMove) batches(ctx context.Context, what string, each func([]sqlit
 }
 
 // count returns how many vectors the server has of each of documents.
-func (v *vectorMove) count(ctx context.Context, documents []string) (map[string]int, error) {
+func (v *vectorCopy) count(ctx context.Context, documents []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(documents, documentsPerCount) {
 		var part map[string]int

@@ -17,7 +17,7 @@ import (
 	"footnote/sql/postgres/postgrestest"
 )
 
-// meanings are asked before and after vectors were carried over.
+// meanings are asked before and after vectors were copied.
 var meanings = []string{"roof slates missing", "rent of the mill", "lamp 17 above the harbour", "entry 512 of the log"}
 
 // logbook is a document of so many passages.
@@ -58,7 +58,7 @@ func killedAmong(t *testing.T, env []string, vectors int) {
 	}
 }
 
-func TestVectorsAreCarriedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
+func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 	t.Parallel()
 	for kind, says := range map[milvustest.Kind]string{
 		milvustest.Standalone: "Milvus v2.3.5-lite: dense vectors only; hybrid searches are ranked here",
@@ -116,7 +116,7 @@ func TestVectorsAreCarriedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 	}
 }
 
-func TestWhenVectorsAreNotCarriedItIsSaid(t *testing.T) {
+func TestWhenVectorsAreNotCopiedItIsSaid(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{})
 	embed := append(model.env(), "OPENAI_EMBEDDING_MODEL=hash")
@@ -127,7 +127,7 @@ func TestWhenVectorsAreNotCarriedItIsSaid(t *testing.T) {
 	migrate := func(env ...string) result {
 		return command(t, "", append(env, "FOOTNOTE_DATA="+s.dir, "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir()), "migrate")
 	}
-	if got := migrate(embed...); got.code != 0 || !strings.Contains(got.stdout, "Vectors are not carried: MILVUS_ADDRESS is not set. A server with a vector store makes them anew\n") {
+	if got := migrate(embed...); got.code != 0 || !strings.Contains(got.stdout, "Vectors are not copied: MILVUS_ADDRESS is not set. A server with a vector store makes them anew\n") {
 		t.Errorf("without Milvus: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	address := milvustest.Shared(t, milvustest.Lite)

@@ -165,7 +165,7 @@ func bringOriginals(p *program, dir *directory) error {
 	for i, name := range names {
 		hash := strings.ReplaceAll(name, "/", "")
 		show.draw("originals", i, hash)
-		same, err := carryOriginal(p.ctx, from, to, hash)
+		same, err := copyOriginal(p.ctx, from, to, hash)
 		if err == nil && !same {
 			err = errors.New("its bytes changed on the way")
 		}

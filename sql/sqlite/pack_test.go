@@ -66,7 +66,7 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 		err = s.db.queryRow(t.Context(), `SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) = ?, sum(length(x.body) + coalesce(length(x.packed), 0))
 			FROM content_texts x JOIN documents d ON d.content = x.content WHERE d.id = ?`, []any{c.Extracted.Text, s.id}, &same, &kept)
 		if err != nil || !same {
-			t.Errorf("the text that is carried is the same: %v, %v", same, err)
+			t.Errorf("the text that is copied is the same: %v, %v", same, err)
 		}
 		if packed := kept < len(got)/4; packed != (n > 1000) {
 			t.Errorf("%d bytes take %d", len(got), kept)
@@ -96,7 +96,7 @@ func TestThePassagesOfALargeDocumentArePacked(t *testing.T) {
 		err = s.db.queryRow(t.Context(), `SELECT sum(length(text) + coalesce(length(packed), 0)), max(unpacked(text, packed)) = ? FROM passages WHERE id GLOB ?`,
 			[]any{c.Passages[1].Text, name + "-*"}, &kept, &same)
 		if err != nil || !same {
-			t.Errorf("the passages that are carried are the same: %v, %v", same, err)
+			t.Errorf("the passages that are copied are the same: %v, %v", same, err)
 		}
 		if packed := kept < len(c.Passages[0].Text)/4; packed != (n > 1000) {
 			t.Errorf("%d bytes of text: the passages take %d", n, kept)

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"footnote/corpus"
-	"footnote/sql/move"
+	"footnote/sql/dbcopy"
 )
 
-// Fit implements move.Target. Of the index it takes a passage's terms, those of the title first, and makes its marks and words.
-func (t *Target) Fit(table move.Table, row move.Row) (move.Row, error) {
+// Fit implements dbcopy.Target. Of the index it takes a passage's terms, those of the title first, and makes its marks and words.
+func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	if len(row) != len(table.Columns) {
 		return nil, fmt.Errorf("%d values for %d columns", len(row), len(table.Columns))
 	}
@@ -21,9 +21,9 @@ func (t *Target) Fit(table move.Table, row move.Row) (move.Row, error) {
 		terms := corpus.Terms{Title: title, Body: body}
 		marks := marksOf(terms)
 		slices.Sort(marks)
-		row = move.Row{row[0], marks, indexedWords(terms)}
+		row = dbcopy.Row{row[0], marks, indexedWords(terms)}
 	}
-	fitting := make(move.Row, len(row))
+	fitting := make(dbcopy.Row, len(row))
 	for i, column := range table.Columns {
 		var err error
 		if fitting[i], err = fit(column.Kind, row[i]); err != nil {
@@ -33,34 +33,34 @@ func (t *Target) Fit(table move.Table, row move.Row) (move.Row, error) {
 	return fitting, nil
 }
 
-func fit(kind move.Kind, value any) (any, error) {
+func fit(kind dbcopy.Kind, value any) (any, error) {
 	switch v := value.(type) {
 	case int64:
-		if kind == move.Bool {
+		if kind == dbcopy.Bool {
 			return v != 0, nil
 		}
-		if kind == move.Int {
+		if kind == dbcopy.Int {
 			return v, nil
 		}
 	case string:
 		switch kind {
-		case move.Text:
+		case dbcopy.Text:
 			return legible(v), nil
-		case move.JSON:
+		case dbcopy.JSON:
 			return fitJSON(v)
-		case move.Bytes:
+		case dbcopy.Bytes:
 			return append([]byte{}, v...), nil
 		}
 	case []byte:
-		if kind == move.Bytes {
+		if kind == dbcopy.Bytes {
 			return append([]byte{}, v...), nil
 		}
 	case []int64:
-		if kind == move.Ints {
+		if kind == dbcopy.Ints {
 			return v, nil
 		}
 	case bool:
-		if kind == move.Bool {
+		if kind == dbcopy.Bool {
 			return v, nil
 		}
 	}
@@ -75,26 +75,26 @@ func fitJSON(text string) (string, error) {
 	return toJSONB(json.RawMessage(text))
 }
 
-func scanRow(table move.Table, from scanner) (move.Row, error) {
+func scanRow(table dbcopy.Table, from scanner) (dbcopy.Row, error) {
 	dest := make([]any, len(table.Columns))
 	for i, column := range table.Columns {
 		switch column.Kind {
-		case move.Int:
+		case dbcopy.Int:
 			dest[i] = new(int64)
-		case move.Bytes:
+		case dbcopy.Bytes:
 			dest[i] = new([]byte)
-		case move.Ints:
+		case dbcopy.Ints:
 			dest[i] = new([]int64)
-		case move.Bool:
+		case dbcopy.Bool:
 			dest[i] = new(bool)
-		case move.Text, move.JSON:
+		case dbcopy.Text, dbcopy.JSON:
 			dest[i] = new(string)
 		}
 	}
 	if err := from.Scan(dest...); err != nil {
 		return nil, err
 	}
-	row := make(move.Row, len(dest))
+	row := make(dbcopy.Row, len(dest))
 	for i := range dest {
 		switch v := dest[i].(type) {
 		case *int64:

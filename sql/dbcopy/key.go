@@ -1,4 +1,4 @@
-package move
+package dbcopy
 
 import (
 	"encoding/json"

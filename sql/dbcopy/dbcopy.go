@@ -1,4 +1,4 @@
-package move
+package dbcopy
 
 import (
 	"context"
@@ -21,9 +21,9 @@ type Source interface {
 // Target is a store to write to.
 type Target interface {
 	// Begin prepares the target for a source. It fails with chat.CodeConflict if it holds anything that did not come from that
-	// source. done is true when all was carried and compared before.
+	// source. done is true when all was copied and compared before.
 	Begin(ctx context.Context, source string) (done bool, err error)
-	// After returns the key up to which a table was carried, as Put was given it, and how many rows that were.
+	// After returns the key up to which a table was copied, as Put was given it, and how many rows that were.
 	After(ctx context.Context, t Table) (key Row, rows int64, err error)
 	// Put stores rows and how far that brings the table, in one transaction. last is the key of the last row, as the source has it.
 	Put(ctx context.Context, t Table, rows []Row, last Row) error
@@ -45,12 +45,12 @@ type Compared struct {
 // Progress is told after each batch how many of a table's rows are there.
 type Progress func(table string, done, total int64)
 
-// All carries every table from where it stopped, then compares them. The caller has called Begin, and tells the target that the carrying is
+// All copies every table from where it stopped, then compares them. The caller has called Begin, and tells the target that the copying is
 // over if all are the same.
 func All(ctx context.Context, from Source, to Target, report Progress) ([]Compared, error) {
 	for _, t := range Tables() {
-		if err := carry(ctx, from, to, t, report); err != nil {
-			return nil, fmt.Errorf("carry %s: %w", t.Name, err)
+		if err := copyTable(ctx, from, to, t, report); err != nil {
+			return nil, fmt.Errorf("copy %s: %w", t.Name, err)
 		}
 	}
 	if err := to.Settle(ctx); err != nil {
@@ -67,8 +67,8 @@ func All(ctx context.Context, from Source, to Target, report Progress) ([]Compar
 	return list, nil
 }
 
-// carry brings one table over. Memory holds one batch.
-func carry(ctx context.Context, from Source, to Target, t Table, report Progress) error {
+// copyTable copies the rows of one table that are still missing. Memory holds one batch.
+func copyTable(ctx context.Context, from Source, to Target, t Table, report Progress) error {
 	after, done, err := to.After(ctx, t)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func compare(ctx context.Context, from Source, to Target, t Table, report Progre
 	if err != nil {
 		return Compared{}, err
 	}
-	var source, target tally
+	var source, target checksum
 	err = from.Rows(ctx, t, nil, func(row Row) error {
 		fitting, err := to.Fit(t, row)
 		if err != nil {

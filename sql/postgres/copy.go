@@ -12,24 +12,24 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/sql/move"
+	"footnote/sql/dbcopy"
 )
 
-// made are the tables of this schema that are not carried, and why. River's own begin with "river_".
-var made = map[string]string{"migrations": "of this schema", "carried": "says how far the carrying is", "jobs": "of older replicas; unfinished documents are queued anew",
+// made are the tables of this schema that are not copied, and why. River's own begin with "river_".
+var made = map[string]string{"migrations": "of this schema", "copied": "says how far the copying is", "jobs": "of older replicas; unfinished documents are queued anew",
 	"sessions.name": "made of the id by the database",
-	"wishes":        "about runs under way; nothing is under way while data is carried", "runs.charged": "about runs under way"}
+	"wishes":        "about runs under way; nothing is under way while data is copied", "runs.charged": "about runs under way"}
 
-// Target is a database that everything is carried into. How far that is stands in its table carried: a row for each table, and one without
+// Target is a database that everything is copied into. How far that is stands in its table copied: a row for each table, and one without
 // a name for the whole (key: the source, rows: 1 when it is over).
 type Target struct {
 	db   *DB
 	lock *pgxpool.Conn // holds the lock that keeps others away
 }
 
-var _ move.Target = (*Target)(nil)
+var _ dbcopy.Target = (*Target)(nil)
 
-// OpenTarget opens the database at url for carrying, as Open does for use.
+// OpenTarget opens the database at url for copying, as Open does for use.
 func OpenTarget(ctx context.Context, url string, log *slog.Logger) (*Target, error) {
 	db, err := open(ctx, url, log, nil)
 	if err != nil {
@@ -46,35 +46,35 @@ func (t *Target) Close() error {
 	return t.db.Close()
 }
 
-// whole fails while something is being carried into the database.
+// whole fails while something is being copied into the database.
 func (db *DB) whole(ctx context.Context) error {
-	begun, over, _, err := db.carried(ctx)
+	begun, over, _, err := db.copied(ctx)
 	if err == nil && begun && !over {
 		err = &chat.Error{Code: chat.CodeUnavailable, Message: "This database is half filled: run 'footnote migrate' again and let it finish, then start the servers."}
 	}
 	return err
 }
 
-func (db *DB) carried(ctx context.Context) (begun, over bool, source string, err error) {
+func (db *DB) copied(ctx context.Context) (begun, over bool, source string, err error) {
 	var there bool
-	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('carried') IS NOT NULL`, nil, &there); err != nil || !there {
+	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('copied') IS NOT NULL`, nil, &there); err != nil || !there {
 		return false, false, "", err
 	}
 	var rows int64
-	err = db.queryRow(ctx, shortTime, `SELECT key, rows FROM carried WHERE name = ''`, nil, &source, &rows)
+	err = db.queryRow(ctx, shortTime, `SELECT key, rows FROM copied WHERE name = ''`, nil, &source, &rows)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, false, "", nil
 	}
 	return err == nil, rows == 1, source, err
 }
 
-// Lock keeps other processes that carry away until Close. It fails with chat.CodeConflict if there is one.
+// Lock keeps other processes that copy away until Close. It fails with chat.CodeConflict if there is one.
 func (t *Target) Lock(ctx context.Context) (err error) {
 	if t.lock, err = t.db.pool.Acquire(ctx); err != nil {
 		return t.db.failure(ctx, err)
 	}
 	var free bool
-	if err := t.lock.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' carrying', 0))`).Scan(&free); err != nil {
+	if err := t.lock.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' copying', 0))`).Scan(&free); err != nil {
 		return t.db.failure(ctx, err)
 	}
 	if !free {
@@ -83,9 +83,9 @@ func (t *Target) Lock(ctx context.Context) (err error) {
 	return nil
 }
 
-// Begin implements move.Target. Lock comes first.
+// Begin implements dbcopy.Target. Lock comes first.
 func (t *Target) Begin(ctx context.Context, source string) (done bool, err error) {
-	begun, over, from, err := t.db.carried(ctx)
+	begun, over, from, err := t.db.copied(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -98,16 +98,16 @@ func (t *Target) Begin(ctx context.Context, source string) (done bool, err error
 	if err := t.empty(ctx); err != nil {
 		return false, err
 	}
-	if _, err := t.db.exec(ctx, longTime, `CREATE TABLE IF NOT EXISTS carried (name text PRIMARY KEY, key text NOT NULL, rows bigint NOT NULL)`); err != nil {
+	if _, err := t.db.exec(ctx, longTime, `CREATE TABLE IF NOT EXISTS copied (name text PRIMARY KEY, key text NOT NULL, rows bigint NOT NULL)`); err != nil {
 		return false, err
 	}
-	_, err = t.db.exec(ctx, longTime, `INSERT INTO carried VALUES ('', $1, 0)`, source)
+	_, err = t.db.exec(ctx, longTime, `INSERT INTO copied VALUES ('', $1, 0)`, source)
 	return false, err
 }
 
 // empty fails if any table has rows.
 func (t *Target) empty(ctx context.Context) error {
-	for _, table := range move.Tables() {
+	for _, table := range dbcopy.Tables() {
 		if table.One {
 			continue
 		}
@@ -122,47 +122,47 @@ func (t *Target) empty(ctx context.Context) error {
 	return nil
 }
 
-// Again empties the locked database of what was carried so far. It fails with chat.CodeConflict if it was whole before: then it may be in use.
+// Again empties the locked database of what was copied so far. It fails with chat.CodeConflict if it was whole before: then it may be in use.
 func (t *Target) Again(ctx context.Context) error {
-	begun, over, _, err := t.db.carried(ctx)
+	begun, over, _, err := t.db.copied(ctx)
 	if err != nil {
 		return err
 	}
 	if over {
-		return &chat.Error{Code: chat.CodeConflict, Message: "Everything was carried over before and may be in use; nothing was removed"}
+		return &chat.Error{Code: chat.CodeConflict, Message: "Everything was copied before and may be in use; nothing was removed"}
 	}
 	if !begun {
 		return nil
 	}
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {
-		for _, table := range move.Tables() {
+		for _, table := range dbcopy.Tables() {
 			if !table.One {
 				if _, err := x.exec(`TRUNCATE ` + table.Name + ` CASCADE`); err != nil {
 					return err
 				}
 			}
 		}
-		_, err := x.exec(`DELETE FROM carried`)
+		_, err := x.exec(`DELETE FROM copied`)
 		return err
 	})
 }
 
-// After implements move.Target.
-func (t *Target) After(ctx context.Context, table move.Table) (key move.Row, rows int64, err error) {
+// After implements dbcopy.Target.
+func (t *Target) After(ctx context.Context, table dbcopy.Table) (key dbcopy.Row, rows int64, err error) {
 	var text string
-	err = t.db.queryRow(ctx, longTime, `SELECT key, rows FROM carried WHERE name = $1`, []any{table.Name}, &text, &rows)
+	err = t.db.queryRow(ctx, longTime, `SELECT key, rows FROM copied WHERE name = $1`, []any{table.Name}, &text, &rows)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, 0, nil
 	}
 	if err == nil {
-		key, err = move.ParseKey(table, text)
+		key, err = dbcopy.ParseKey(table, text)
 	}
 	return key, rows, err
 }
 
-// Put implements move.Target.
-func (t *Target) Put(ctx context.Context, table move.Table, rows []move.Row, last move.Row) error {
-	key, err := move.FormatKey(last)
+// Put implements dbcopy.Target.
+func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row, last dbcopy.Row) error {
+	key, err := dbcopy.FormatKey(last)
 	if err != nil {
 		return err
 	}
@@ -179,16 +179,16 @@ func (t *Target) Put(ctx context.Context, table move.Table, rows []move.Row, las
 		if err := x.copyFrom(table.Name, names, len(rows), func(i int) []any { return rows[i] }); err != nil {
 			return err
 		}
-		_, err := x.exec(`INSERT INTO carried AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`, table.Name, key, int64(len(rows)))
+		_, err := x.exec(`INSERT INTO copied AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`, table.Name, key, int64(len(rows)))
 		return err
 	})
 }
 
-// Rows implements move.Target.
-func (t *Target) Rows(ctx context.Context, table move.Table, each func(move.Row) error) error {
+// Rows implements dbcopy.Target.
+func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.Row) error) error {
 	names := make([]string, len(table.Columns))
 	for i, column := range table.Columns {
-		if names[i] = column.Name; column.Kind == move.JSON {
+		if names[i] = column.Name; column.Kind == dbcopy.JSON {
 			names[i] += "::text"
 		}
 	}
@@ -209,7 +209,7 @@ func (t *Target) Rows(ctx context.Context, table move.Table, each func(move.Row)
 	return t.db.failure(ctx, rows.Err())
 }
 
-// Settle implements move.Target: numbers go on after the highest, and the index is sorted.
+// Settle implements dbcopy.Target: numbers go on after the highest, and the index is sorted.
 func (t *Target) Settle(ctx context.Context) error {
 	identities, err := query(ctx, t.db, longTime, value[string], `SELECT table_name::text FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)
@@ -229,18 +229,18 @@ func (t *Target) Settle(ctx context.Context) error {
 	return err
 }
 
-// AverageLength is corpus.Lexical's, of what was carried. Settle comes first.
+// AverageLength is corpus.Lexical's, of what was copied. Settle comes first.
 func (t *Target) AverageLength(ctx context.Context) (float64, error) {
 	return t.db.Lexical().AverageLength(ctx)
 }
 
-// End records that the carrying is over, and which documents have all their vectors in the vector store already.
+// End records that the copying is over, and which documents have all their vectors in the vector store already.
 func (t *Target) End(ctx context.Context, semantic []string) error {
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {
 		if _, err := x.exec(`UPDATE documents SET semantic = $2 WHERE id = ANY($1)`, semantic, string(corpus.SemanticReady)); err != nil {
 			return err
 		}
-		_, err := x.exec(`UPDATE carried SET rows = 1 WHERE name = ''`)
+		_, err := x.exec(`UPDATE copied SET rows = 1 WHERE name = ''`)
 		return err
 	})
 }

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/sql/move"
+	"footnote/sql/dbcopy"
 )
 
-// Whoever adds a table or a column decides whether 'footnote migrate' fills it: in move.Tables, or in made with the reason.
+// Whoever adds a table or a column decides whether 'footnote migrate' fills it: in dbcopy.Tables, or in made with the reason.
 func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	filled := map[string]bool{}
-	for _, table := range move.Tables() {
+	for _, table := range dbcopy.Tables() {
 		for _, column := range table.Columns {
 			filled[table.Name+"."+column.Name] = true
 		}
@@ -30,6 +30,6 @@ func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
 		delete(filled, name)
 	}
 	for name := range filled {
-		t.Errorf("%s is carried, but not in the schema", name)
+		t.Errorf("%s is copied, but not in the schema", name)
 	}
 }

@@ -1,4 +1,4 @@
-package move
+package dbcopy
 
 import (
 	"crypto/sha256"
@@ -8,13 +8,13 @@ import (
 	"math/bits"
 )
 
-// tally is a hash of a set of rows that does not depend on their order: the sum of their SHA-256, as a number of 256 bits.
-type tally struct {
+// checksum is a hash of a set of rows that does not depend on their order: the sum of their SHA-256, as a number of 256 bits.
+type checksum struct {
 	rows int64
 	sum  [4]uint64
 }
 
-func (s *tally) add(t Table, row Row) error {
+func (s *checksum) add(t Table, row Row) error {
 	var raw []byte
 	for i, column := range t.Columns {
 		var err error
@@ -63,5 +63,5 @@ func appendValue(raw []byte, column Column, value any) ([]byte, error) {
 		}
 		return append(binary.LittleEndian.AppendUint64(raw, uint64(len(v))), v...), nil
 	}
-	return raw, fmt.Errorf("%T is not carried", value)
+	return raw, fmt.Errorf("%T is not copied", value)
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Whoever adds a table or a column decides whether 'footnote migrate' carries it: in carried, or in left with the reason.
-func TestEveryTableAndColumnIsCarriedOrLeftForAReason(t *testing.T) {
+// Whoever adds a table or a column decides whether 'footnote migrate' copies it: in copied, or in left with the reason.
+func TestEveryTableAndColumnIsCopiedOrLeftForAReason(t *testing.T) {
 	t.Parallel()
 	conn := openConn(t, filepath.Join(t.TempDir(), "x.db"))
 	if err := migrate(t.Context(), conn, slog.New(slog.DiscardHandler)); err != nil {
@@ -32,7 +32,7 @@ func TestEveryTableAndColumnIsCarriedOrLeftForAReason(t *testing.T) {
 			continue
 		}
 		if !reads(table, column) {
-			t.Errorf("%s.%s is neither carried nor left for a reason", table, column)
+			t.Errorf("%s.%s is neither copied nor left for a reason", table, column)
 		}
 	}
 	if err := rows.Err(); err != nil || seen < 50 {
@@ -40,10 +40,10 @@ func TestEveryTableAndColumnIsCarriedOrLeftForAReason(t *testing.T) {
 	}
 }
 
-// reads reports whether any table is carried from a column.
+// reads reports whether any table is copied from a column.
 func reads(table, column string) bool {
 	word := func(name string) *regexp.Regexp { return regexp.MustCompile(`\b` + name + `\b`) }
-	for _, how := range carried {
+	for _, how := range copied {
 		text := strings.Join([]string{how.columns, how.from, how.where}, " ")
 		if word(table).MatchString(how.from+" "+how.columns) && word(column).MatchString(text) {
 			return true

@@ -7,13 +7,13 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/dbcopy"
 	"footnote/sql/migrations"
-	"footnote/sql/move"
 )
 
-// carried says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order of the keys. What a
+// copied says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order of the keys. What a
 // document's purge has begun to take away stays behind; a content belongs to the document that it serves.
-var carried = map[string]struct{ columns, from, where, order string }{
+var copied = map[string]struct{ columns, from, where, order string }{
 	"sessions": {`n, id, user, title, title_fold, coalesce((SELECT r.id FROM runs r WHERE r.n = head), ''), coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0), '',
 		created_at, updated_at, deleted_at`, `sessions`, `n > ?1`, `n`},
 	"runs": {`n, id, session, coalesce((SELECT p.id FROM runs p WHERE p.n = r.parent), ''), depth, status, owner, lease_until,
@@ -46,12 +46,12 @@ func serves(content string) string {
 	return content + ` IN (SELECT content FROM documents WHERE purging = 0)`
 }
 
-// left are the tables and columns that are not carried as they are, and why.
+// left are the tables and columns that are not copied as they are, and why.
 var left = map[string]string{
 	"migrations": "of this schema", "wishes": "about runs under way; no server works on one", "jobs": "unfinished documents are queued anew when a server starts",
 	"vectors": "stored in the target's vector store, see Source.Embedded, or made anew there", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
 	"corpus_state.vector_dimension": "of vectors", "lexicon.n": "not used elsewhere", "lexical": "made anew from the passages", "lexical_terms": "a view of lexical", "lexical_places": "a view of lexical",
-	"contents.live": "only live contents are carried", "contents.started_at": "of contents that are being written",
+	"contents.live": "only live contents are copied", "contents.started_at": "of contents that are being written",
 	"runs.charged":       "about runs under way; no server works on one",
 	"documents.semantic": "off until the target has its vectors",
 }
@@ -95,30 +95,30 @@ func closing(pool *sql.DB, err error) error {
 // Close closes the file.
 func (s *Source) Close() error { return s.pool.Close() }
 
-// Name implements move.Source: the moments at which the file was made.
+// Name implements dbcopy.Source: the moments at which the file was made.
 func (s *Source) Name() string { return s.name }
 
-// Count implements move.Source.
-func (s *Source) Count(ctx context.Context, t move.Table) (n int64, err error) {
-	err = s.pool.QueryRowContext(ctx, `SELECT count(*) FROM `+carried[t.Name].from+` WHERE `+carried[t.Name].where, start(t)...).Scan(&n)
+// Count implements dbcopy.Source.
+func (s *Source) Count(ctx context.Context, t dbcopy.Table) (n int64, err error) {
+	err = s.pool.QueryRowContext(ctx, `SELECT count(*) FROM `+copied[t.Name].from+` WHERE `+copied[t.Name].where, start(t)...).Scan(&n)
 	return n, failure(err)
 }
 
 // start is a key before all others.
-func start(t move.Table) []any {
+func start(t dbcopy.Table) []any {
 	key := make([]any, t.Keys)
 	for i := range key {
 		key[i] = int64(0)
-		if t.Columns[i].Kind != move.Int {
+		if t.Columns[i].Kind != dbcopy.Int {
 			key[i] = ""
 		}
 	}
 	return key
 }
 
-// Rows implements move.Source. Of the index it yields a passage's terms, those of the title first.
-func (s *Source) Rows(ctx context.Context, t move.Table, after move.Row, each func(move.Row) error) error {
-	how, ok := carried[t.Name]
+// Rows implements dbcopy.Source. Of the index it yields a passage's terms, those of the title first.
+func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, each func(dbcopy.Row) error) error {
+	how, ok := copied[t.Name]
 	if !ok {
 		return fmt.Errorf("%s is not here", t.Name)
 	}
@@ -140,7 +140,7 @@ func (s *Source) Rows(ctx context.Context, t move.Table, after move.Row, each fu
 	}
 	dest := make([]any, len(names))
 	for rows.Next() {
-		row := make(move.Row, len(names))
+		row := make(dbcopy.Row, len(names))
 		for i := range row {
 			dest[i] = &row[i]
 		}
@@ -158,8 +158,8 @@ func (s *Source) Rows(ctx context.Context, t move.Table, after move.Row, each fu
 }
 
 // analysed makes the terms of a passage: row, section, text, title and language become row, title and body.
-func analysed(row move.Row) move.Row {
+func analysed(row dbcopy.Row) dbcopy.Row {
 	word := func(i int) string { text, _ := row[i].(string); return text } // all are text in the schema
 	terms := corpus.AnalysePassages(word(3), word(4), []corpus.Passage{{Section: word(1), Text: word(2)}})
-	return move.Row{row[0], terms[0].Title, terms[0].Body}
+	return dbcopy.Row{row[0], terms[0].Title, terms[0].Body}
 }

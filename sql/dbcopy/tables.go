@@ -1,6 +1,6 @@
-// Package move carries everything from one store into another, empty one: row by row, in the shape of the target, so that it can be stopped
+// Package dbcopy copies everything from one store into another, empty one: row by row, in the shape of the target, so that it can be stopped
 // at any moment, go on, and be compared at the end. The stores say how they read and write (sql/sqlite, sql/postgres).
-package move
+package dbcopy
 
 // Kind says what a column's values are in a Row.
 type Kind int
@@ -55,7 +55,7 @@ func table(name string, keys, batch int, parts ...[]Column) Table {
 	return t
 }
 
-// Tables returns what is carried, in an order that keeps references whole. A table or column of either schema that is neither here nor in the
+// Tables returns what is copied, in an order that keeps references whole. A table or column of either schema that is neither here nor in the
 // stores' lists of what is left makes a test fail.
 func Tables() []Table {
 	state := table("corpus_state", 1, 1, ints("n", "changes", "removals", "next_row"))
