@@ -82,13 +82,13 @@ func (r *Runs) undecided(ctx context.Context, s chat.Scope, h *handle, w chat.Wi
 	if err != nil {
 		return nil, err
 	}
-	past, err := replay(log)
+	transcript, err := chat.Fold(log)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read log: %w", err)
 	}
-	step, ok := past.questions[w.CallID]
+	step, ok := transcript.Step(w.CallID)
 	switch {
-	case !ok || !past.waited[w.CallID]:
+	case !ok || !transcript.Waited(w.CallID):
 		return nil, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such step that waits for approval."}
 	case step.Status != chat.StatusPending:
 		return nil, decidedAlready()
@@ -236,10 +236,10 @@ func (a *attempt) withNote(output any) any {
 }
 
 // resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the history already.
-func (w *work) resumePending(ctx context.Context, waiting []*chat.Step) error {
+func (w *work) resumePending(ctx context.Context, waiting []chat.Step) error {
 	var attempts []*attempt
 	for _, s := range waiting {
-		a := &attempt{step: *s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput}, ended: make(chan outcome, 1)}
+		a := &attempt{step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput}, ended: make(chan outcome, 1)}
 		if a.tool = w.set.Find(s.ToolName); a.tool == nil {
 			a.asking = &asking{}
 			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)

@@ -34,23 +34,18 @@ func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
 	if err != nil {
 		return memory{}, fmt.Errorf("read an earlier answer: %w", err)
 	}
+	transcript, err := chat.Fold(log)
+	if err != nil {
+		return memory{}, fmt.Errorf("read an earlier answer: %w", err)
+	}
 	var out memory
+	if a := transcript.Answer; a != nil {
+		out.sources, out.citations = a.Sources[:min(len(a.Sources), 20)], a.Citations
+	}
 	var shown []string
-	for _, e := range log {
-		if e.Type != chat.KindAnswer && e.Type != chat.KindReasoningStep {
-			continue
-		}
-		p, err := e.Payload()
-		if err != nil {
-			return memory{}, fmt.Errorf("read an earlier answer: %w", err)
-		}
-		switch p := p.(type) {
-		case chat.Step:
-			if p.Status == chat.StatusComplete && p.ToolName != "" {
-				shown = shownIn(p.ToolOutput, shown)
-			}
-		case chat.Answer:
-			out.sources, out.citations = p.Sources[:min(len(p.Sources), 20)], p.Citations
+	for _, s := range transcript.Steps {
+		if s.Status == chat.StatusComplete && s.ToolName != "" {
+			shown = shownIn(s.ToolOutput, shown)
 		}
 	}
 	for _, c := range out.citations {

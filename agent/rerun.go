@@ -68,28 +68,18 @@ func (r *Runs) Rerun(ctx context.Context, s chat.Scope, runID, callID string, in
 // upTo returns the steps of a log before the model's turn with a call, and those of that turn, as they last were, but for those that tell of
 // the earlier run's own troubles. It returns none when there is no such call.
 func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
+	transcript, err := chat.Fold(log)
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	call, found := transcript.Step(callID)
+	if !found {
+		return nil, nil
+	}
+	at, _ := transcript.Position(callID)
 	var steps []chat.Step
-	place := map[string]int{}
-	found, parent := false, "" // the turn's
-	for _, e := range log {
-		p, err := e.Payload()
-		if err != nil {
-			return nil, fmt.Errorf("read log: %w", err)
-		}
-		s, ok := p.(chat.Step)
-		if !ok {
-			continue
-		}
-		if i, known := place[s.CallID]; known {
-			if s.Thought == "" {
-				s.Thought = steps[i].Thought
-			}
-			steps[i] = s
-			continue
-		}
-		if s.CallID == callID {
-			found, parent = true, s.ParentID
-		} else if found && (parent == "" || s.ParentID != parent) {
+	for i, s := range transcript.Steps {
+		if i > at && (call.ParentID == "" || s.ParentID != call.ParentID) {
 			if s.ToolName != "" || s.Step == parallelStep { // the next turn
 				break
 			}
@@ -98,11 +88,7 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 		if s.ToolName == "" && slices.Contains([]string{"fallback", "restart", handedOver, takenOver, "rate_limit", historyStep}, s.Step) {
 			continue
 		}
-		place[s.CallID] = len(steps)
 		steps = append(steps, s)
-	}
-	if !found {
-		return nil, nil
 	}
 	return steps, nil
 }
@@ -122,12 +108,9 @@ func (w *work) branch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	past, err := replay(nil)
-	if err != nil {
-		return err
-	}
 	ps := []chat.Payload{w.started()}
 	var again chat.Step
+	var repeated []chat.Step
 	for _, s := range steps {
 		if s.CallID == from.CallID {
 			s = w.anew(s, from)
@@ -135,12 +118,13 @@ func (w *work) branch(ctx context.Context) error {
 		} else if s, err = w.repeated(ctx, s, from); err != nil {
 			return err
 		}
-		past.step(s)
+		repeated = append(repeated, s)
 		ps = append(ps, s)
 	}
 	if err := w.emit(ctx, ps...); err != nil {
 		return err
 	}
+	past := replay(repeated)
 	w.ids = past.ids
 	if err := w.restore(ctx, past); err != nil {
 		return err

@@ -23,18 +23,19 @@ const unknownEffect = "The server was stopped during this call. Nobody knows whe
 
 // resume puts a run back to where its log ends. over means that there is nothing left to do but run_done.
 func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err error) {
-	past, err := replay(log)
+	transcript, err := chat.Fold(log)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("read log: %w", err)
 	}
+	past := replay(transcript.Steps)
 	w.ids = past.ids
 	for _, s := range past.running {
 		w.open[s.CallID] = &s
 	}
 	for _, s := range past.waiting {
-		w.open[s.CallID] = s
+		w.open[s.CallID] = &s
 	}
-	if past.answered {
+	if transcript.Answer != nil {
 		return true, nil
 	}
 	if past.restarts >= maxRestarts && !past.handed {
@@ -46,7 +47,8 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	if err := w.prepare(ctx); err != nil {
 		return false, err
 	}
-	w.charge(w.model, past.tokens)
+	used, _ := transcript.StepTokens()
+	w.charge(w.model, used)
 	if past.fell && w.cfg.Fallback != nil {
 		w.model, w.fell = w.cfg.Fallback, true
 	}
@@ -56,8 +58,8 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 	}
 	cut, groups := w.cutOff(past)
 	ps := w.closed(chat.RunDone{})
-	if past.text != "" {
-		step.Thought = past.text
+	if begun := transcript.Text(); begun != "" {
+		step.Thought = begun
 		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
 	}
 	if err := w.restore(ctx, past); err != nil {
@@ -120,7 +122,7 @@ func (w *work) restore(ctx context.Context, past *replayed) error {
 		said := llm.Message{Role: llm.RoleAssistant, Text: past.thoughts[i]}
 		var results []llm.Message
 		for _, s := range turn {
-			output, err := w.outputOf(ctx, *s)
+			output, err := w.outputOf(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -136,7 +138,7 @@ func (w *work) restore(ctx context.Context, past *replayed) error {
 			if s.Status != chat.StatusPending { // its result is still to come
 				results = append(results, message)
 			}
-			w.recount(*s)
+			w.recount(s)
 		}
 		w.history = append(append(w.history, said), results...)
 	}
@@ -145,7 +147,7 @@ func (w *work) restore(ctx context.Context, past *replayed) error {
 	}
 	for _, turn := range past.turns {
 		for _, s := range turn {
-			w.recall(*s)
+			w.recall(s)
 		}
 	}
 	return nil

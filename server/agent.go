@@ -184,7 +184,7 @@ func latency(t *trace) int64 {
 	if t.Answer != nil && t.Answer.LatencyMS > 0 {
 		return t.Answer.LatencyMS
 	}
-	last := t.lastAt
+	last := t.log.LastAt
 	if t.EndedAt != nil {
 		last = *t.EndedAt
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"time"
 
 	"footnote/chat"
@@ -10,13 +9,12 @@ import (
 
 // fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.
 type fold struct {
+	log   chat.Transcript
 	turn  *views.Turn
 	md    *views.Markdown // nil: the answer's text is gathered, not drawn
 	draft *views.Draft    // the answer since the last reset
 	calls map[string]*views.Step
 	kids  map[string]string // call id → parent's
-
-	thought map[string]string
 }
 
 // change says what an event redraws.
@@ -35,7 +33,7 @@ type change struct {
 func newFold(run string, md *views.Markdown) *fold {
 	f := &fold{
 		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
-		calls: map[string]*views.Step{}, kids: map[string]string{}, thought: map[string]string{},
+		calls: map[string]*views.Step{}, kids: map[string]string{},
 	}
 	f.draft = views.NewDraft(md, f.citation)
 	return f
@@ -64,20 +62,16 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 
 // apply adds the next event. Events that were applied before change nothing.
 func (f *fold) apply(ev chat.Event) (change, error) {
-	if ev.Seq <= f.turn.LastSeq && ev.Seq != 0 {
-		return change{}, nil
-	}
-	payload, err := ev.Payload()
-	if err != nil {
+	payload, err := f.log.Apply(ev)
+	if err != nil || payload == nil {
 		return change{}, err
 	}
-	if f.turn.StartedAt.IsZero() {
-		f.turn.StartedAt = ev.At
-	}
-	f.turn.Elapsed, f.turn.LastSeq = max(0, ev.At.Sub(f.turn.StartedAt)), ev.Seq
+	t := f.turn
+	t.StartedAt, t.LastSeq, t.Citations = f.log.StartedAt, f.log.LastSeq, f.log.Citations
+	t.Elapsed = max(0, f.log.LastAt.Sub(t.StartedAt))
 	switch p := payload.(type) {
 	case chat.RunStarted:
-		f.turn.SessionID, f.turn.Question, f.turn.Model, f.turn.Mode, f.turn.Budget = p.SessionID, p.Question, p.Model, p.Mode, p.Budget
+		t.SessionID, t.Question, t.Model, t.Mode, t.Budget = p.SessionID, p.Question, p.Model, p.Mode, p.Budget
 	case chat.Step:
 		return f.step(p, ev.At), nil
 	case chat.AnswerDelta:
@@ -85,7 +79,6 @@ func (f *fold) apply(ev chat.Event) (change, error) {
 	case chat.AnswerReset:
 		return f.reset(p), nil
 	case chat.Citation:
-		f.cite(p)
 		return change{cite: p}, nil
 	case chat.Answer:
 		f.answer(p)
@@ -108,12 +101,6 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 		}
 	} else if s.Made { // children came before it
 		s.Started = at
-	}
-	if p.Thought == "" {
-		p.Thought = cmp.Or(f.thought[p.CallID], s.Thought)
-	}
-	if len(p.ToolInput) == 0 {
-		p.ToolInput = s.ToolInput
 	}
 	children, n, started := s.Children, s.N, s.Started
 	*s = views.Step{Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started))}
@@ -182,27 +169,14 @@ func (f *fold) delta(p chat.AnswerDelta) change {
 	return change{blocks: blocks, all: all, head: first}
 }
 
-// reset moves the text so far into the step it was a thought of.
+// reset draws the text so far as the thought that it was.
 func (f *fold) reset(p chat.AnswerReset) change {
 	s := f.calls[p.CallID]
-	if !f.draft.Empty() {
-		f.thought[p.CallID] = f.draft.Text()
-		if s != nil && s.Thought == "" {
-			s.Thought = f.thought[p.CallID]
-		}
+	if step, known := f.log.Step(p.CallID); known {
+		s.Thought = step.Thought
 	}
-	f.draft, f.turn.Blocks, f.turn.Citations, f.turn.Worked = views.NewDraft(f.md, f.citation), nil, nil, 0
+	f.draft, f.turn.Blocks, f.turn.Worked = views.NewDraft(f.md, f.citation), nil, 0
 	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
-}
-
-func (f *fold) cite(c chat.Citation) {
-	for i, known := range f.turn.Citations {
-		if known.Number == c.Number {
-			f.turn.Citations[i] = c
-			return
-		}
-	}
-	f.turn.Citations = append(f.turn.Citations, c)
 }
 
 func (f *fold) citation(n int) (chat.Citation, bool) {
@@ -215,7 +189,7 @@ func (f *fold) citation(n int) (chat.Citation, bool) {
 }
 
 func (f *fold) answer(p chat.Answer) {
-	f.turn.Final, f.turn.Citations = &p, p.Citations
+	f.turn.Final = &p
 	if f.turn.Worked == 0 {
 		f.turn.Worked = f.turn.Elapsed
 	}

@@ -62,7 +62,7 @@ const responseEvent = "response"
 // queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an observation as well, and behind
 // run_done comes the whole response.
 func (s *Server) queryFrame(ctx context.Context, scope chat.Scope, runID string) framing {
-	steps := trace{stepPositions: map[string]int{}} // so that each step keeps its number, input and thought
+	steps := trace{} // so that each step keeps its number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		switch entry.Type {
 		case chat.KindReasoningStep:
@@ -71,7 +71,7 @@ func (s *Server) queryFrame(ctx context.Context, scope chat.Scope, runID string)
 			}
 			return steps.stepFrame(dst, entry)
 		case chat.KindReset:
-			steps = trace{stepPositions: map[string]int{}}
+			steps = trace{}
 		case chat.KindRunDone:
 			t, err := s.trace(ctx, scope, runID)
 			if err != nil {
@@ -100,7 +100,10 @@ func (t *trace) stepFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 	if !ok {
 		return dst, fmt.Errorf("event %d holds no step", entry.Seq)
 	}
-	at := t.stepPositions[step.CallID]
+	at, known := t.log.Position(step.CallID)
+	if !known {
+		return dst, fmt.Errorf("event %d was not added to the trace", entry.Seq)
+	}
 	q := newQueryStep(t.Steps[at], at+1)
 	more, err := json.Marshal(struct {
 		StepNumber  int              `json:"step_number"`

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -11,38 +10,36 @@ import (
 
 // trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
 type trace struct {
-	RunID         string          `json:"run_id"`
-	SessionID     string          `json:"session_id"`
-	ParentID      string          `json:"parent_id,omitempty"`
-	Status        chat.RunStatus  `json:"status"`
-	Question      string          `json:"question"`
-	Model         string          `json:"model"`
-	Mode          chat.Mode       `json:"mode"`
-	Toolset       string          `json:"toolset"`
-	Budget        chat.Budget     `json:"budget"`
-	Steps         []chat.Step     `json:"steps"`  // the last state of each, in the order they began
-	Text          string          `json:"text"`   // the answer so far
-	Answer        *chat.Answer    `json:"answer"` // null until there is one
-	Citations     []chat.Citation `json:"citations"`
-	Tokens        chat.Tokens     `json:"tokens"`         // of all steps and the answer
-	Cost          *float64        `json:"cost,omitempty"` // of Tokens, when the model has a price
-	LatencyMS     int64           `json:"latency_ms"`     // from the question to the end, or to the last event
-	Error         *chat.StepError `json:"error,omitempty"`
-	LastSeq       int64           `json:"last_seq"`
-	CreatedAt     time.Time       `json:"created_at"`
-	EndedAt       *time.Time      `json:"ended_at,omitempty"`
-	Events        string          `json:"events"` // where to follow it
-	stepPositions map[string]int
-	done          *chat.RunDone // nil while the run is under way
-	lastAt        time.Time
-	style         citationStyle // that its question named
+	RunID     string          `json:"run_id"`
+	SessionID string          `json:"session_id"`
+	ParentID  string          `json:"parent_id,omitempty"`
+	Status    chat.RunStatus  `json:"status"`
+	Question  string          `json:"question"`
+	Model     string          `json:"model"`
+	Mode      chat.Mode       `json:"mode"`
+	Toolset   string          `json:"toolset"`
+	Budget    chat.Budget     `json:"budget"`
+	Steps     []chat.Step     `json:"steps"`  // the last state of each, in the order they began
+	Text      string          `json:"text"`   // the answer so far
+	Answer    *chat.Answer    `json:"answer"` // null until there is one
+	Citations []chat.Citation `json:"citations"`
+	Tokens    chat.Tokens     `json:"tokens"`         // of all steps and the answer
+	Cost      *float64        `json:"cost,omitempty"` // of Tokens, when the model has a price
+	LatencyMS int64           `json:"latency_ms"`     // from the question to the end, or to the last event
+	Error     *chat.StepError `json:"error,omitempty"`
+	LastSeq   int64           `json:"last_seq"`
+	CreatedAt time.Time       `json:"created_at"`
+	EndedAt   *time.Time      `json:"ended_at,omitempty"`
+	Events    string          `json:"events"` // where to follow it
+	log       chat.Transcript // what the fields above show
+	style     citationStyle   // that its question named
 }
 
 func newTrace(run chat.Run) *trace {
 	t := &trace{
 		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status, Question: run.Request.Message,
 		Toolset: run.Request.Toolset, Mode: chat.ModeFullBook, Steps: []chat.Step{}, Citations: []chat.Citation{}, Tokens: run.Tokens,
-		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", stepPositions: map[string]int{}, style: citationStyle(run.Request.CitationStyle),
+		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", style: citationStyle(run.Request.CitationStyle),
 	}
 	if run.Request.ContextText != "" {
 		t.Mode = chat.ModeContextConstrained
@@ -55,27 +52,18 @@ func newTrace(run chat.Run) *trace {
 
 // add folds one event in. Events come in order.
 func (t *trace) add(ev chat.Event) error {
-	p, err := ev.Payload()
+	p, err := t.log.Apply(ev)
 	if err != nil {
 		return err
 	}
-	t.LastSeq, t.lastAt = ev.Seq, ev.At
+	t.LastSeq, t.Steps, t.Text, t.Citations = t.log.LastSeq, notNil(t.log.Steps), t.log.Text(), notNil(t.log.Citations)
 	switch p := p.(type) {
 	case chat.RunStarted:
 		t.Model, t.Mode, t.Toolset, t.Budget = p.Model, p.Mode, p.Toolset, p.Budget
-	case chat.Step:
-		t.addStep(p)
-	case chat.AnswerDelta:
-		t.Text += p.Text
-	case chat.AnswerReset:
-		t.Text, t.Citations = "", []chat.Citation{}
-	case chat.Citation:
-		t.Citations = append(t.Citations, p)
 	case chat.Answer:
-		t.Answer, t.Text, t.Tokens, t.Cost = &p, p.Markdown, p.Tokens, p.Cost
-		t.Citations = notNil(p.Citations)
+		t.Answer, t.Tokens, t.Cost = t.log.Answer, p.Tokens, p.Cost
 	case chat.RunDone:
-		t.Status, t.Error, t.done = p.Status, p.Error, &p
+		t.Status, t.Error = p.Status, p.Error
 		if t.EndedAt == nil {
 			t.EndedAt = &ev.At
 		}
@@ -89,54 +77,15 @@ func (t *trace) total() {
 	if t.Answer != nil {
 		return
 	}
-	if t.done != nil && t.done.Tokens != nil {
-		t.Tokens, t.Cost = *t.done.Tokens, t.done.Cost
+	if done := t.log.Done; done != nil && done.Tokens != nil {
+		t.Tokens, t.Cost = *done.Tokens, done.Cost
 		return
 	}
-	var tokens chat.Tokens
-	var cost *float64
-	for _, step := range t.Steps {
-		if step.Tokens != nil {
-			tokens.In, tokens.Out = tokens.In+step.Tokens.In, tokens.Out+step.Tokens.Out
-		}
-		if step.Cost != nil {
-			sum := *step.Cost
-			if cost != nil {
-				sum += *cost
-			}
-			cost = &sum
-		}
-	}
+	tokens, cost := t.log.StepTokens()
 	t.Cost = cost
 	if tokens.In+tokens.Out > 0 {
 		t.Tokens = tokens
 	}
-}
-
-// addStep puts a step's newer state over its older one, which may hold the thought and input alone.
-func (t *trace) addStep(step chat.Step) {
-	i, known := t.stepPositions[step.CallID]
-	if !known {
-		t.stepPositions[step.CallID] = len(t.Steps)
-		t.Steps = append(t.Steps, step)
-		return
-	}
-	old := t.Steps[i]
-	step.Thought = cmp.Or(step.Thought, old.Thought)
-	step.Title = cmp.Or(step.Title, old.Title)
-	step.ParentID = cmp.Or(step.ParentID, old.ParentID)
-	if len(step.ToolInput) == 0 {
-		step.ToolInput = old.ToolInput
-	}
-	t.Steps[i] = step
-}
-
-func (t *trace) step(callID string) (chat.Step, bool) {
-	i, ok := t.stepPositions[callID]
-	if !ok {
-		return chat.Step{}, false
-	}
-	return t.Steps[i], true
 }
 
 // stepsUsed returns how many turns of the model the run had, 0 while it is under way.
@@ -144,16 +93,16 @@ func (t *trace) stepsUsed() int {
 	switch {
 	case t.Answer != nil:
 		return t.Answer.StepsUsed
-	case t.done != nil:
-		return t.done.StepsUsed
+	case t.log.Done != nil:
+		return t.log.Done.StepsUsed
 	}
 	return 0
 }
 
 // retrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run knows how many were charged.
 func (t *trace) retrievalCalls() int {
-	if t.done != nil && t.done.RetrievalCalls > 0 {
-		return t.done.RetrievalCalls
+	if done := t.log.Done; done != nil && done.RetrievalCalls > 0 {
+		return done.RetrievalCalls
 	}
 	n := 0
 	for _, step := range t.Steps {
@@ -252,7 +201,7 @@ func (s *Server) output(ctx context.Context, scope chat.Scope, runID, callID str
 	if err != nil {
 		return nil, err
 	}
-	step, ok := t.step(callID)
+	step, ok := t.log.Step(callID)
 	if !ok || len(step.ToolOutput) == 0 {
 		return nil, notFound("This step has no output, or not yet. Look at the run for the steps it has.")
 	}
