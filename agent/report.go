@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"net/url"
 	"time"
 
 	"footnote/agent/ground"
@@ -87,7 +86,7 @@ func (w *work) sourcesOf(citations []chat.Citation) []chat.Source {
 	for _, doc := range opened {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true
-			out = append(out, chat.Source{DocumentID: doc.ID, Title: doc.DisplayTitle(), Filename: doc.Filename, SourceURL: doc.SourceURL(), URL: "/d/" + url.PathEscape(doc.ID)})
+			out = append(out, chat.Source{DocumentID: doc.ID, Title: doc.DisplayTitle(), Filename: doc.Filename, SourceURL: doc.SourceURL(), URL: chat.Link{Document: doc.ID}.String()})
 		}
 	}
 	return out

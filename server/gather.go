@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -58,11 +56,11 @@ func (f searchFilters) onlyDocuments() bool {
 
 // hitURL opens the viewer at a passage, on the page of its best words.
 func hitURL(r corpus.Result) string {
-	address := "/d/" + url.PathEscape(r.Document.ID) + "?p=" + url.QueryEscape(r.Passage.ID)
+	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID}
 	if r.Page > r.Passage.Page {
-		address += "&page=" + strconv.Itoa(r.Page)
+		link.Page = r.Page
 	}
-	return address
+	return link.String()
 }
 
 // passagesOf describes what was found, in its order.

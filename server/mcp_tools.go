@@ -121,7 +121,7 @@ func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest
 	}
 	out := mcpPart{
 		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Page, Parts: got.Pages,
-		URL: absolute(who.origin, "/d/"+got.Document.ID), Text: strings.Join(texts, "\n\n"),
+		URL: absolute(who.origin, chat.Link{Document: got.Document.ID}.String()), Text: strings.Join(texts, "\n\n"),
 	}
 	return fmt.Sprintf("%s, part %d of %d (%s)\n\n%s", oneLine(out.Title), out.Part, out.Parts, out.URL, out.Text), out, nil
 }
@@ -143,7 +143,7 @@ func (s *Server) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest
 	out := mcpDocuments{Documents: []mcpDocument{}, Next: next}
 	var b strings.Builder
 	for _, d := range docs {
-		doc := mcpDocument{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: absolute(who.origin, "/d/"+d.ID)}
+		doc := mcpDocument{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: absolute(who.origin, chat.Link{Document: d.ID}.String())}
 		out.Documents = append(out.Documents, doc)
 		fmt.Fprintf(&b, "%s: %s (%s, %s)\n", doc.ID, oneLine(doc.Title), oneLine(doc.File), doc.State)
 	}

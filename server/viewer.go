@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -25,8 +24,8 @@ const (
 	maxShownText = 400_000
 )
 
-// viewDocument answers GET /d/{id}: a document drawn from its blocks or pages. ?c={run}.{number} marks a citation, ?p={passage} a
-// passage; ?page= and ?at={block} say which part of a long document to show. The page's script gets the source panel.
+// viewDocument answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
+// and which part of a long document to show. The page's script gets the source panel.
 func (s *Server) viewDocument(c echo.Context) error {
 	ctx, scope := c.Request().Context(), s.scope(c)
 	d, err := s.library.Document(ctx, scope, c.Param("id"))
@@ -37,10 +36,16 @@ func (s *Server) viewDocument(c echo.Context) error {
 		s.library.ExpectPage() // the browser asks for its image next
 	}
 	p := viewing{Server: s, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
-	if err := p.load(c.QueryParam("c"), c.QueryParam("p")); err != nil {
+	if err := p.load(); err != nil {
 		return err
 	}
-	at, err := p.place(c)
+	if err := p.readLink(c); err != nil {
+		return err
+	}
+	if err := p.mark(); err != nil {
+		return err
+	}
+	at, err := p.place()
 	if err != nil {
 		return err
 	}
@@ -72,11 +77,11 @@ type viewing struct {
 	text   string
 	blocks []corpus.Block
 	sizes  [][2]float64
-	query  url.Values // what the addresses of neighbouring parts keep
+	link   chat.Link // what was asked for
 }
 
-// load reads the document's content and finds what is to be marked.
-func (p *viewing) load(citation, passage string) (err error) {
+// load reads the document's content.
+func (p *viewing) load() (err error) {
 	id := p.v.Document.ID
 	if p.text, err = p.library.Text(p.ctx, p.scope, id); err != nil {
 		return err
@@ -90,15 +95,6 @@ func (p *viewing) load(citation, passage string) (err error) {
 		}
 	}
 	p.v.Notice = stateNotice(p.v.Document, len(p.blocks) == 0)
-	p.query = url.Values{}
-	switch {
-	case citation != "":
-		p.query.Set("c", citation)
-		return p.cite(citation)
-	case passage != "":
-		p.query.Set("p", passage)
-		return p.passage(passage)
-	}
 	return nil
 }
 
@@ -128,33 +124,15 @@ func stateNotice(d corpus.Document, empty bool) string {
 	return views.ReadingNow
 }
 
-// passage marks a passage of this document.
-func (p *viewing) passage(id string) error {
-	found, err := p.library.Passages(p.ctx, p.scope, []string{id})
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 || found[0].DocumentID != p.v.Document.ID {
-		p.v.Notice = views.PassageGone
-		return nil
-	}
-	p.v.Passage = views.Span{Start: found[0].Start, End: found[0].End}
-	return nil
-}
-
 // place is the index of the block, and the page from 1, that a request is about: what is marked, else what it names.
 type place struct {
 	block, page int
 }
 
-func (p *viewing) place(c echo.Context) (at place, err error) {
+func (p *viewing) place() (at place, err error) {
 	last := max(len(p.sizes), 1)
-	page, err := queryInt(c, "page", 0, 1, last)
-	if err != nil {
-		return at, err
-	}
-	if name := c.QueryParam("at"); name != "" {
-		at.block = max(p.blockNamed(name), 0)
+	if p.link.At != "" {
+		at.block = max(p.blockNamed(p.link.At), 0)
 	} else if marked := p.anchor(); marked.End > 0 {
 		at.block = p.blockAt(marked.Start)
 		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
@@ -170,8 +148,8 @@ func (p *viewing) place(c echo.Context) (at place, err error) {
 	if at.page == 0 && at.block < len(p.blocks) {
 		at.page = p.blocks[at.block].Page
 	}
-	if page > 0 {
-		at.page = page
+	if p.link.Page > 0 {
+		at.page = p.link.Page
 	}
 	at.page = min(max(at.page, 1), last)
 	return at, nil
@@ -185,15 +163,6 @@ func (p *viewing) anchor() views.Span {
 	return p.v.Passage
 }
 
-func (p *viewing) blockNamed(id string) int {
-	for i := range p.blocks {
-		if p.blocks[i].ID == id {
-			return i
-		}
-	}
-	return -1
-}
-
 // blockAt is the index of the last block that starts at or before a place.
 func (p *viewing) blockAt(at int) int {
 	low, high := 0, len(p.blocks)
@@ -205,16 +174,6 @@ func (p *viewing) blockAt(at int) int {
 		}
 	}
 	return max(low-1, 0)
-}
-
-// address leads to another part of this document with the same mark.
-func (p *viewing) address(key, value, fragment string) string {
-	query := url.Values{}
-	for name, values := range p.query {
-		query[name] = values
-	}
-	query.Set(key, value)
-	return "/d/" + url.PathEscape(p.v.Document.ID) + "?" + query.Encode() + "#" + fragment
 }
 
 // runes returns [start, end), rune offsets, of a text.

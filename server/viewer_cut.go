@@ -40,14 +40,14 @@ func (p *viewing) part(block int) {
 		if first, _ := p.window(at, size); first > to {
 			at = to // the window around the farther block would leave blocks out
 		}
-		p.v.Later = p.address("at", p.blocks[at].ID, p.blocks[to].ID)
+		p.v.Later = p.atBlock(p.blocks[at].ID, p.blocks[to].ID)
 	}
 	if from > 0 {
 		at := max(from-2*size/3, 0)
 		if _, end := p.window(at, size); end < from {
 			at = from - 1
 		}
-		p.v.Earlier = p.address("at", p.blocks[at].ID, p.blocks[from-1].ID)
+		p.v.Earlier = p.atBlock(p.blocks[at].ID, p.blocks[from-1].ID)
 	}
 	p.v.Text = runes(p.text, p.v.Offset, end)
 }
@@ -157,14 +157,13 @@ func (p *viewing) headings(deepest int) int {
 // headingURL leads to a heading on this page, or to the part that it is in.
 func (p *viewing) headingURL(b corpus.Block, shown bool) string {
 	if len(p.sizes) > 0 {
-		n := strconv.Itoa(b.Page)
 		if b.Page >= p.v.Pages.From && b.Page <= p.v.Pages.To {
-			return "#p" + n
+			return "#p" + strconv.Itoa(b.Page)
 		}
-		return p.address("page", n, "p"+n)
+		return p.atPage(b.Page)
 	}
 	if shown {
 		return "#" + b.ID
 	}
-	return p.address("at", b.ID, b.ID)
+	return p.atBlock(b.ID, b.ID)
 }

@@ -1,10 +1,6 @@
 package server
 
-import (
-	"strconv"
-
-	"footnote/views"
-)
+import "footnote/views"
 
 // sheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can be drawn.
 func (p *viewing) sheets(page int) error {
@@ -35,12 +31,10 @@ func (p *viewing) sheets(page int) error {
 	p.v.Sheets, p.v.Pages = sheets, views.PageRange{From: from, To: to, All: all}
 	p.v.Offset, p.v.Text = span.Start, runes(p.text, span.Start, span.End)
 	if from > 1 {
-		n := strconv.Itoa(from - 1)
-		p.v.Earlier = p.address("page", n, "p"+n)
+		p.v.Earlier = p.atPage(from - 1)
 	}
 	if to < all {
-		n := strconv.Itoa(to + 1)
-		p.v.Later = p.address("page", n, "p"+n)
+		p.v.Later = p.atPage(to + 1)
 	}
 	return p.markSheets(from, to)
 }

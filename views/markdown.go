@@ -3,7 +3,6 @@ package views
 import (
 	"bytes"
 	"html"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -186,13 +185,13 @@ func chip(c chat.Citation) string {
 // citeURL leads to the marked words in the document; the fragment finds them without a script.
 func citeURL(c chat.Citation) string {
 	address := c.URL
-	if !strings.HasPrefix(address, "/d/") {
-		address = "/d/" + url.PathEscape(c.DocumentID) + "?p=" + url.QueryEscape(c.ChunkID)
+	if !chat.IsLink(address) {
+		address = chat.Link{Document: c.DocumentID, Passage: c.ChunkID}.String()
 	}
 	if strings.Contains(address, "#") {
 		return address
 	}
-	return address + "#cited"
+	return address + "#" + chat.FragmentCited
 }
 
 // chipNode is a [N] in running text.

@@ -3,11 +3,12 @@ package views
 import (
 	"bytes"
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"footnote/chat"
 )
 
 // maxShown is how many runes of a step's text are drawn, maxInline how many bytes of its JSON come with the page; the rest
@@ -206,16 +207,14 @@ func (o *output) content(value json.RawMessage, self rawHit) {
 
 func hitURL(given, doc, passage, block string) string {
 	switch {
-	case strings.HasPrefix(given, "/d/"):
+	case chat.IsLink(given):
 		return given
 	case doc == "":
 		return ""
 	case passage != "":
-		return "/d/" + url.PathEscape(doc) + "?p=" + url.QueryEscape(passage)
-	case block != "":
-		return "/d/" + url.PathEscape(doc) + "?b=" + url.QueryEscape(block)
+		return chat.Link{Document: doc, Passage: passage}.String()
 	default:
-		return "/d/" + url.PathEscape(doc)
+		return chat.Link{Document: doc, Block: block}.String()
 	}
 }
 

@@ -160,17 +160,16 @@ func (v *Viewer) counts() string {
 
 // wholeURL is the page of this document at the same place.
 func (v *Viewer) wholeURL() string {
-	address := "/d/" + url.PathEscape(v.Document.ID)
+	link := chat.Link{Document: v.Document.ID}
 	if v.Cited != nil {
 		return citeURL(v.Cited.Citation)
 	}
 	if len(v.Sheets) > 0 {
-		return address + "?page=" + strconv.Itoa(v.Pages.From) + "#p" + strconv.Itoa(v.Pages.From)
+		link.Page, link.Fragment = v.Pages.From, sheetID(v.Pages.From)
+	} else if len(v.Blocks) > 0 && (!v.Passage.empty() || !v.Quote.empty()) {
+		link.At = v.Blocks[0].ID
 	}
-	if !v.Passage.empty() && len(v.Blocks) > 0 {
-		return address + "?at=" + v.Blocks[0].ID
-	}
-	return address
+	return link.String()
 }
 
 // askURL opens a new question about the document.

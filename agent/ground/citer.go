@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -83,7 +81,7 @@ func (c *Citer) cite(ctx context.Context, n int, claim, words string) (number in
 		Number: number, DocumentID: src.Document.ID, ChunkID: src.Passage.ID, BlockID: at.Block,
 		Title: src.Document.DisplayTitle(), Filename: src.Document.Filename, SourceURL: src.Document.SourceURL(), Section: at.Section, Page: at.Page, Quote: found.Quote, Claimed: claimed,
 		Start: found.Start, End: found.End, Boxes: at.Boxes,
-		URL:   "/d/" + url.PathEscape(src.Document.ID) + "?c=" + c.runID + "." + strconv.Itoa(number),
+		URL:   chat.Link{Document: src.Document.ID, Citation: chat.CitationName(c.runID, number)}.String(),
 		Check: found.Check, Score: found.score, SHA256: src.Document.SHA256,
 	})
 	c.SourceNumbers = append(c.SourceNumbers, n)

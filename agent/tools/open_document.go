@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"net/url"
 
 	"footnote/chat"
 	"footnote/corpus/text"
@@ -89,7 +88,7 @@ func (d *Context) placeToOpen(ctx context.Context, in openDocumentInput) (out op
 		if err != nil {
 			return out, "", fmt.Errorf("find document: %w", err)
 		}
-		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: doc.DisplayName(), URL: "/d/" + url.PathEscape(doc.ID), Reason: in.Reason}, why, nil
+		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: doc.DisplayName(), URL: chat.Link{Document: doc.ID}.String(), Reason: in.Reason}, why, nil
 	}
 	src, ok := d.Sources.At(in.CitationNumber)
 	if !ok {
@@ -98,7 +97,7 @@ func (d *Context) placeToOpen(ctx context.Context, in openDocumentInput) (out op
 	out = openDocumentOutput{
 		Opened: true, CitationNumber: src.N, DocID: src.Document.ID, DocumentID: src.Document.ID, Filename: src.Document.DisplayName(), ChunkID: src.Passage.ID,
 		BlockID: src.Passage.FirstBlock, Page: src.Passage.Page, Section: src.Passage.Section, Start: src.Passage.Start, End: src.Passage.End, Reason: in.Reason,
-		URL: "/d/" + url.PathEscape(src.Document.ID) + "?p=" + url.QueryEscape(src.Passage.ID) + "#" + src.Passage.FirstBlock,
+		URL: chat.Link{Document: src.Document.ID, Passage: src.Passage.ID, Fragment: src.Passage.FirstBlock}.String(),
 	}
 	if c := src.EarlierCitation; c != nil {
 		out.Page, out.Section, out.BlockID, out.Start, out.End, out.URL = c.Page, c.Section, c.BlockID, c.Start, c.End, c.URL
@@ -117,9 +116,11 @@ func (d *Context) placeToOpen(ctx context.Context, in openDocumentInput) (out op
 			return out, "", err
 		}
 		out.Page, out.BlockID, out.Section, out.Start, out.End = at.Page, at.Block, at.Section, found.Start, found.End
+		link := chat.Link{Document: src.Document.ID, Passage: src.Passage.ID, Start: found.Start, End: found.End, Fragment: at.Block}
 		if out.Page > src.Passage.Page {
-			out.URL = fmt.Sprintf("/d/%s?p=%s&page=%d#%s", url.PathEscape(src.Document.ID), url.QueryEscape(src.Passage.ID), out.Page, at.Block)
+			link.Page = out.Page
 		}
+		out.URL = link.String()
 		break
 	}
 	return out, "", nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"net/url"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -111,7 +110,7 @@ func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
 	}
 	out := DocumentationChunk{
 		ChunkText: hit.Passage.Text, PageTitle: hit.Document.DisplayTitle(), Similarity: min(1, max(0, similarity)), Rank: rank,
-		SourceURL: cmp.Or(hit.Document.SourceURL(), "/d/"+url.PathEscape(hit.Document.ID)+"?p="+url.QueryEscape(hit.Passage.ID)),
+		SourceURL: cmp.Or(hit.Document.SourceURL(), chat.Link{Document: hit.Document.ID, Passage: hit.Passage.ID}.String()),
 		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
 	}
 	if section := chat.SectionIn(out.PageTitle, hit.Passage.Section); section != "" {

@@ -1,0 +1,51 @@
+package chat
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// FragmentCited is the fragment of the first marked words in the viewer.
+const FragmentCited = "cited"
+
+// Link is the address of a document in the viewer, with what is marked in it and where it opens. Only Document is needed.
+// It is the only place where such addresses are put together; GET /d/{id} reads them.
+type Link struct {
+	Document string // its id
+	Citation string // {run}.{number}, see CitationName: marks the words of a footnote
+	Passage  string // id of a passage to mark
+	Block    string // id of a block to mark
+	Start    int    // with End: the words to mark, in runes of the document's text
+	End      int    // with a Passage too, the words are marked only while the document has that passage
+	Page     int    // from 1: opens there, whatever is marked
+	At       string // id of a block: the part of a long document to show
+	Fragment string // the element to scroll to: a block's id, p{page} or FragmentCited
+}
+
+// CitationName names a footnote of a run, for Link.Citation.
+func CitationName(runID string, number int) string { return runID + "." + strconv.Itoa(number) }
+
+// String returns the address, without the server's origin.
+func (l Link) String() string {
+	query := url.Values{}
+	for _, part := range []struct{ name, value string }{{"c", l.Citation}, {"p", l.Passage}, {"b", l.Block}, {"at", l.At}} {
+		if part.value != "" {
+			query.Set(part.name, part.value)
+		}
+	}
+	if l.End > l.Start {
+		query.Set("start", strconv.Itoa(l.Start))
+		query.Set("end", strconv.Itoa(l.End))
+	}
+	if l.Page > 0 {
+		query.Set("page", strconv.Itoa(l.Page))
+	}
+	address := url.URL{Path: "/d/" + l.Document, RawPath: "/d/" + url.PathEscape(l.Document), RawQuery: query.Encode(), Fragment: l.Fragment}
+	return address.String()
+}
+
+// IsLink reports whether an address leads to the viewer.
+func IsLink(address string) bool {
+	const viewer = "/d/"
+	return len(address) > len(viewer) && address[:len(viewer)] == viewer
+}
