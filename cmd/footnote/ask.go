@@ -32,7 +32,13 @@ func (a *askCommand) Run(p *program) (err error) {
 		return err
 	}
 	show := &transcript{answer: p.stdout, steps: p.stderr}
-	run := server.follow(body, func() { fmt.Fprintln(p.stderr, "… The stream broke off; going on with it") })
+	run := server.follow(body, func(begun bool) {
+		if begun {
+			fmt.Fprintln(p.stderr, "… The stream broke off; going on with it")
+		} else {
+			fmt.Fprintln(p.stderr, "… The server went away before it began to answer; asking it again")
+		}
+	})
 	for raw, err := range run.events(p.ctx) {
 		if err != nil && p.ctx.Err() != nil {
 			return errors.New("stopped before the answer was done; ask again, or press Continue on the page")

@@ -217,7 +217,7 @@ func askForVerdict(p *program, server *remote, question, session string) (string
 	if err != nil {
 		return "", nil, chat.RunDone{}, err
 	}
-	for raw, err := range server.follow(body, func() {}).events(p.ctx) {
+	for raw, err := range server.follow(body, func(bool) {}).events(p.ctx) {
 		if err != nil {
 			return "", nil, chat.RunDone{}, err
 		}

@@ -32,15 +32,16 @@ const (
 // if the address leads to one.
 type follower struct {
 	server *remote
-	body   []byte // the question
-	once   string // of all attempts to ask it
-	run    string // its id, empty until the first event
-	last   int64  // number of the last event
-	resume func() // called before each attempt to go on
+	body   []byte           // the question
+	once   string           // of all attempts to ask it
+	met    bool             // somebody listened at the address once
+	run    string           // its id, empty until the first event
+	last   int64            // number of the last event
+	resume func(begun bool) // called before each attempt to go on; begun: the first event came before
 }
 
 // follow asks a question, as POST /chat takes it.
-func (r *remote) follow(question []byte, resume func()) *follower {
+func (r *remote) follow(question []byte, resume func(begun bool)) *follower {
 	return &follower{server: r, body: question, once: rand.Text(), resume: resume}
 }
 
@@ -63,7 +64,7 @@ func (f *follower) events(ctx context.Context) iter.Seq2[[]byte, error] {
 				yield(nil, err)
 				return
 			}
-			f.resume()
+			f.resume(f.run != "")
 			select {
 			case <-ctx.Done():
 			case <-time.After(pace.NextBackOff()):
@@ -78,6 +79,9 @@ var errBroken = &chat.Error{Code: chat.CodeUnavailable, Message: "The stream end
 // read yields what one stream brings. over means that the last event came, or that no more are wanted.
 func (f *follower) read(ctx context.Context, yield func([]byte) bool) (over bool, err error) {
 	resp, err := f.open(ctx)
+	if op, network := errors.AsType[*net.OpError](err); !network || op.Op != "dial" {
+		f.met = true
+	}
 	if err != nil {
 		return false, err
 	}
@@ -119,10 +123,9 @@ func (f *follower) open(ctx context.Context) (*http.Response, error) {
 	}, nil)
 }
 
-// permanent reports whether another attempt can't help: the server said no, or there is none.
+// permanent reports whether another attempt can't help: the server said no, or nobody ever listened at its address.
 func (f *follower) permanent(err error) bool {
-	op, network := errors.AsType[*net.OpError](err)
-	return chat.CodeOf(err) != chat.CodeUnavailable || f.run == "" && network && op.Op == "dial"
+	return chat.CodeOf(err) != chat.CodeUnavailable || !f.met
 }
 
 // frame is one server-sent event. Its name is in the data too.

@@ -180,6 +180,35 @@ func TestAskReadsEachEventOnceHoweverOftenItsConnectionBreaks(t *testing.T) {
 	}
 }
 
+func TestAskGoesOnTryingWhenTheServerGoesAwayBeforeTheFirstEvent(t *testing.T) {
+	t.Parallel()
+	addr := freeAddr(t)
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := startAsking(t, "http://"+addr, "What is the condition of the roof?", "--json")
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+		t.Errorf("it asked: %v", err)
+	}
+	for _, end := range []io.Closer{l, conn} { // from now on nobody listens
+		if err := end.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "it tries again and finds nobody", func() bool { return strings.Count(asked.steps.String(), "asking it again") > 1 })
+	s := serveAt(t, addr, newDir(t))
+	asked.end(t)
+	printed, run := asked.printed(t)
+	if want := s.logged(run); !slices.Equal(printed, want) {
+		t.Errorf("it printed %d events of run %s, which has %d:\n%s\n%s", len(printed), run, len(want), strings.Join(printed, "\n"), asked.steps)
+	}
+}
+
 func TestAskEndsWhenThereIsNobody(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + freeAddr(t)
