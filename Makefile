@@ -20,7 +20,7 @@ UNWATCHED := modernc.org/sqlite/lib modernc.org/memory github.com/tetratelabs/wa
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATCHED),-gcflags=$(p)=-race=false))
 
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
-FIRST := ./cmd/footnote ./corpus/milvus ./cmd/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
+FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
 .PHONY: run build test check unit e2e vendor generate postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas clean
 
@@ -53,7 +53,7 @@ unit: vendor postgres milvus nginx caddy documents
 	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 15m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 
 e2e: build chromium
-	$(GO) build -o bin/scriptedserver ./llm/scripted/scriptedserver
+	$(GO) build -o bin/scriptedserver ./e2e/scripted/scriptedserver
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" node --test --test-concurrency=2 --test-timeout=300000 --test-reporter=spec e2e/*.test.mjs
 
 postgres:
@@ -125,26 +125,30 @@ chromium:
 	  else echo "the browser tests need Chromium: install it, or set CHROMIUM=/path/to/chromium"; exit 1; fi; fi
 
 bench: build
-	$(GO) run ./cmd/bench
+	$(GO) run ./e2e/bench
 
 # What docs/scale.md shows: one library in the embedded mode, then on a real PostgreSQL and a real Milvus, in two sizes. At most 30 minutes.
 PASSAGES ?= 10000,100000
 bench-scale: build postgres milvus
-	timeout -s INT 30m $(GO) run ./cmd/bench -only scale -passages $(PASSAGES)
+	timeout -s INT 30m $(GO) run ./e2e/bench -only scale -passages $(PASSAGES)
 
 # Three replicas beside one, on a PostgreSQL that it starts, and the search of words beside the embedded mode's.
 bench-replicas: build postgres
-	TMPDIR=/dev/shm $(GO) run ./cmd/bench -only replicas,words
+	TMPDIR=/dev/shm $(GO) run ./e2e/bench -only replicas,words
 
-# What docs/quality.md shows: how many questions are answered from the right words, and refused when nothing answers.
+# What docs/quality.md shows: how many questions are answered from the right words, and refused when nothing answers; once without a model, and
+# once with the scripted model behind a real model server.
 eval: build
+	$(GO) build -o bin/scriptedserver ./e2e/scripted/scriptedserver
 	bin/footnote eval agent
+	@coproc MODEL { exec bin/scriptedserver; }; trap 'kill $$MODEL_PID; wait $$MODEL_PID' EXIT; read -r url <&$${MODEL[0]}; \
+	FOOTNOTE_MODEL=openai OPENAI_BASE_URL=$$url OPENAI_MODEL=scripted bin/footnote eval agent --with settings
 
 # Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.
 FAULTS ?= 50
 faults: build postgres milvus nginx
-	timeout -s INT 45m $(GO) run ./cmd/faults -rounds $(FAULTS) -kill-time 20m
+	timeout -s INT 45m $(GO) run ./e2e/faults -rounds $(FAULTS) -kill-time 20m
 
 # Files, answers and floods that are made to hurt, against the real program: docs/security.md. At most 40 minutes and 12 GB of address space a
 # process; ONLY chooses cells by a regular expression. The tests do a sample of it.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // watchedStore tells what is appended before it is, and may refuse it.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 const slateAnswer = "A slate roof lasts for about a hundred years [1]."

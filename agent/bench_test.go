@@ -9,7 +9,7 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // BenchmarkRun is a whole run with a model that takes no time: two tool calls, then 200 tokens, every event stored.

@@ -8,7 +8,7 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 func TestBookContentIsText(t *testing.T) {

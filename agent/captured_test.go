@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 func TestCapturedPagesGoWithTheirConversation(t *testing.T) {

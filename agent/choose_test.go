@@ -8,8 +8,8 @@ import (
 	"footnote/agent/ground"
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 func thinking(t Thinking) func(*Config) { return func(c *Config) { c.Thinking = t } }

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // hanging is a model that says its text and then nothing until it is stopped.

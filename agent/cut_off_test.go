@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // die ends a run as when its process is gone: it says nothing more.

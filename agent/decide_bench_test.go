@@ -15,9 +15,9 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // quantiles reports the median and the 95th percentile in milliseconds.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // The writer once took what follows a lone backtick for code, the check of the answer did not, and the run never ended.

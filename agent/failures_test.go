@@ -10,9 +10,9 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 const goodAnswer = "There are 28 days of paid holiday a year [1]."

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 func TestAModelIsShownNothingThatAReaderCannotSee(t *testing.T) {

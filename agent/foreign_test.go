@@ -9,8 +9,8 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // lend puts a document of another user in and returns its id and that of its first passage.

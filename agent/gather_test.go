@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // searchless is a library whose search fails.

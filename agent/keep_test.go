@@ -7,7 +7,7 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {

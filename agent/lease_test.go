@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // Whenever a server dies, another one has its run within 35 s: when the lease has ended, and at the next look. It happens once.

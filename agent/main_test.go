@@ -20,9 +20,9 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/embed/embedtest"
 	"footnote/corpus/extract"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 	"footnote/sql/sqlite"
 )
 

@@ -11,8 +11,8 @@ import (
 	"footnote/agent/ground"
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 func remembering(m Memory) func(*Config) { return func(c *Config) { c.Memory = m } }

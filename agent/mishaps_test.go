@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // Rows 39 and 49: a call that the server could not read is asked for again with its error, then the model must answer.

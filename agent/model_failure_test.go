@@ -5,8 +5,8 @@ import (
 
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {

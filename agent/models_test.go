@@ -11,8 +11,8 @@ import (
 
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // named is a model with another name.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm/anthropic"
-	"footnote/llm/scripted"
 )
 
 // What a request asks for and the model's provider does not take is a step of the run, once.

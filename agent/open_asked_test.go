@@ -7,9 +7,9 @@ import (
 
 	"footnote/agent/question"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // A question that only asks for a source to be opened opens it, with any model, and without asking the model.

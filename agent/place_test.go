@@ -6,7 +6,7 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // A model that never writes a footnote, as small ones do, still gets one where a passage bears its sentence out.

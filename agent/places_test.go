@@ -8,8 +8,8 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // begin starts a run of a user.

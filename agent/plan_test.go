@@ -12,9 +12,9 @@ import (
 	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // parts reads a plan's list as "query: status".

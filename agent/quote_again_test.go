@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"footnote/agent/ground"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {

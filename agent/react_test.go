@@ -9,8 +9,8 @@ import (
 
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // react asks with the toolset react, without the model's plan and judgement, which it has unless they are switched off.

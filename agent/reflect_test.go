@@ -6,9 +6,9 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // among makes an agent one of several on the same store.

@@ -8,7 +8,7 @@ import (
 
 	"footnote/agent/tools"
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // scattered has the words of the question often, but apart; gathered has them in one sentence of a long passage.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // rerun starts a run from a step of another and waits for it.

@@ -7,9 +7,9 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 func cheaper(m llm.Model) func(*Config) {

@@ -14,8 +14,8 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/embed/embedtest"
+	"footnote/e2e/scripted"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 // embeddingServer makes vectors while it is up.

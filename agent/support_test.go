@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 const (

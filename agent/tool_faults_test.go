@@ -11,7 +11,7 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // faulty is a library whose searches do as they are told.

@@ -11,8 +11,8 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // used runs calls one turn after the other and returns their steps.

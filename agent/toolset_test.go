@@ -12,9 +12,9 @@ import (
 	"footnote/agent/ground"
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
-	"footnote/llm/scripted"
 )
 
 func TestTheTableOfToolsets(t *testing.T) {

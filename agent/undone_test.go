@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 	"footnote/llm/textcalls"
 )
 

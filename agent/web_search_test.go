@@ -13,7 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 	"footnote/web"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 const holidays = "# Staff handbook\n\nEvery employee is entitled to 28 days of paid holiday a year.\n\n# Notice\n\nThe notice period is three months.\n"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // What a caller gets wrong about the agent is a sentence and a 4xx, and nothing of it is stored.

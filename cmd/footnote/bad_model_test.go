@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // What a model's server does wrong is a step with its name, and the offline model takes over, visibly.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 func TestHelpExplainsEachCommand(t *testing.T) {

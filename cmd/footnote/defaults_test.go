@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // dated are documents with what is known about them.

@@ -27,7 +27,7 @@ type evalCommand struct {
 type evalAgentCommand struct {
 	Questions string   `help:"File of questions; its format is explained by the program's own set (--print-questions)." type:"existingfile" placeholder:"FILE"`
 	Documents string   `help:"Folder that the questions are about; needs --questions." type:"existingdir" placeholder:"FOLDER"`
-	With      []string `help:"Who answers, one after the other: offline, scripted (a script that calls the tools, for the way through a model server), settings (the model of your settings)." enum:"offline,scripted,settings" default:"offline,scripted"`
+	With      []string `help:"Who answers, one after the other: offline, settings (the model of your settings)." enum:"offline,settings" default:"offline"`
 	JSON      bool     `help:"Print every verdict as JSON instead of tables."`
 	Print     bool     `name:"print-questions" help:"Print the program's own questions, with a description of the format, and exit."`
 }
@@ -112,12 +112,7 @@ func unpackEvalDocuments(folder string) error {
 
 // examine asks one model all questions, one at a time, in a new data directory.
 func examine(p *program, who, data, folder string, questions []eval.Question) (report eval.Report, err error) {
-	set, release, err := evalSettings(p, who, data)
-	if err != nil {
-		return report, err
-	}
-	defer release()
-	server, err := connect(&program{ctx: p.ctx, settings: set, stdin: p.stdin, stdout: p.stdout, stderr: p.stderr})
+	server, err := connect(&program{ctx: p.ctx, settings: evalSettings(p.settings, who, data), stdin: p.stdin, stdout: p.stdout, stderr: p.stderr})
 	if err != nil {
 		return report, err
 	}
@@ -142,6 +137,21 @@ func examine(p *program, who, data, folder string, questions []eval.Question) (r
 	}
 	show.end(fmt.Sprintf("%s: %d of %d right", who, right, len(questions)))
 	return eval.NewReport(who, len(paths), verdicts), nil
+}
+
+// evalSettings keeps those settings that decide how questions are answered. The user's databases, keys and tool servers are left out.
+func evalSettings(given *settings, who, data string) *settings {
+	set := &settings{
+		Data: data, Model: "offline", LogLevel: given.LogLevel,
+		AgentToolset: given.AgentToolset, AgentTools: given.AgentTools, agentSettings: given.agentSettings, SessionMaxTurns: given.SessionMaxTurns,
+		MaxUploadMiB: given.MaxUploadMiB, MaxRuns: given.MaxRuns, RunTimeout: given.RunTimeout,
+	}
+	if who == "settings" {
+		set.Model, set.modelSettings = given.Model, given.modelSettings
+		set.OpenAIAPIKey, set.OpenAIBaseURL, set.OpenAIModel = given.OpenAIAPIKey, given.OpenAIBaseURL, given.OpenAIModel
+		set.OpenAIEmbeddingModel = given.OpenAIEmbeddingModel
+	}
+	return set
 }
 
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read ends it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/e2e/scripted"
 	"footnote/eval"
 )
 
@@ -36,13 +37,14 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := newDir(t)
-	run := func(args ...string) result { return command(t, "", nil, append(args, "--data="+data)...) }
-	got := run("eval", "agent", "--questions", questions, "--documents", documents, "--json")
+	model := newModel(t, scripted.Config{})
+	run := func(args ...string) result { return command(t, "", model.env(), append(args, "--data="+data)...) }
+	got := run("eval", "agent", "--questions", questions, "--documents", documents, "--with", "offline,settings", "--json")
 	var out struct{ Reports []eval.Report }
 	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Reports) != 2 {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	for i, model := range []string{"offline", "scripted"} {
+	for i, model := range []string{"offline", "settings"} {
 		report := out.Reports[i]
 		if report.Model != model || report.Documents != 2 || len(report.Questions) != len(rows) || report.Kinds[0].Right != 3 || report.Kinds[1].Right != 0 {
 			t.Fatalf("%s: %+v", model, report)
@@ -56,7 +58,7 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(data, "*.db")); err != nil || len(left) > 0 {
 		t.Errorf("the user's data directory was used: %v, %v", left, err)
 	}
-	table := run("eval", "agent", "--questions", questions, "--documents", documents, "--with", "offline")
+	table := run("eval", "agent", "--questions", questions, "--documents", documents)
 	if table.code != 0 || !strings.Contains(table.stdout, "| wrong | 5 ") || !strings.Contains(table.stdout, "✕ wrong: When was the weir built? (an expected document is not cited)") {
 		t.Errorf("the table: %+v", table)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 func TestAnAnswerSaysThatAnotherModelGaveIt(t *testing.T) {

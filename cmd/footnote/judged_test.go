@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // judgedAnswer is what every route tells of how far an answer can be relied on.

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
-// faultSeeds is how often each fail point is tried: once, or FOOTNOTE_FAULTS times. "make faults" kills replicas, and one process, in cmd/faults.
+// faultSeeds is how often each fail point is tried: once, or FOOTNOTE_FAULTS times. "make faults" kills replicas, and one process, in e2e/faults.
 func faultSeeds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("FOOTNOTE_FAULTS")

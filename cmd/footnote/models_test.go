@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // toolless is a librarian behind a server that refuses tools and writes its calls as JSON.

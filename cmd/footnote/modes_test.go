@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"footnote/corpus/milvus/milvustest"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 	"footnote/sql/postgres/postgrestest"
 )
 

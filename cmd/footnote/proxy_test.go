@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 	"footnote/sql/postgres/postgrestest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // queried is what POST /agent/query answers, as far as these tests look at it.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 // slow is a model that never finishes its answer in time.

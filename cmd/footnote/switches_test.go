@@ -8,7 +8,7 @@ import (
 
 	"footnote/agent"
 	"footnote/chat"
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 const switchedAnswer = "Every employee is entitled to 28 days of paid holiday a year [1]."

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // used is what the routes say that a run used.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // hostileAnswers are replies that are expensive to draw. A question of the form "draw NAME" gets one.

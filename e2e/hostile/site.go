@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 const warranty = `# Warranty

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // played is what a consumer gets from a stream.

@@ -14,9 +14,9 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/httpllm"
-	"footnote/llm/scripted"
 )
 
 // reply200 is a reply of 200 pieces as servers send it.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 func TestEmbed(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/httpllm"
-	"footnote/llm/scripted"
 )
 
 // serve starts a scripted server and returns a model that uses it.

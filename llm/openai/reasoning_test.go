@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // Row 40: reasoning goes back as the server wants it: by rule where that is known, else by one change after its refusal.

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"footnote/e2e/scripted"
 	"footnote/llm"
-	"footnote/llm/scripted"
 )
 
 // odd is a model whose answers to probes are scripted: it can call tools, cannot, or its server fails. It counts what it is asked.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/llm/scripted"
+	"footnote/e2e/scripted"
 )
 
 func main() {
