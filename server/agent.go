@@ -103,7 +103,7 @@ func sourcesOf(citations []chat.Citation, base string) []groundedSource {
 // returns no trace.
 func (s *Server) askAndWait(c echo.Context) (agentQuestion, *trace, error) {
 	var q agentQuestion
-	if err := s.readJSON(c, &q); err != nil {
+	if err := s.bodies.readJSON(c, &q); err != nil {
 		return q, nil, err
 	}
 	if err := q.CitationStyle.check(); err != nil {
@@ -124,7 +124,7 @@ func (s *Server) runToEnd(c echo.Context, q question, frame framing) (*trace, er
 	if wantsStream(c) {
 		return nil, ofRun(run, s.follow(c, run.ID, 0, follower{frame: frame}))
 	}
-	t, err := s.await(c.Request().Context(), s.scope(c), run)
+	t, err := s.await(c.Request().Context(), scopeOf(c), run)
 	if err != nil {
 		return nil, ofRun(run, err)
 	}
@@ -190,6 +190,3 @@ func latency(t *trace) int64 {
 	}
 	return max(0, last.Sub(t.CreatedAt).Milliseconds())
 }
-
-// origin is where the client reached this server, for links that leave the page.
-func origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }

@@ -55,7 +55,7 @@ func (s *Server) decided(c echo.Context, run string) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
 	defer cancel()
 	waited, goesOn := false, errors.New("the call goes on")
-	err := s.listen(ctx, s.scope(c), run, func(e chat.Event) error {
+	err := s.listen(ctx, scopeOf(c), run, func(e chat.Event) error {
 		p, err := e.Payload()
 		step, ok := p.(chat.Step)
 		if err != nil || !ok || step.CallID != c.Param("call") {

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,10 +72,10 @@ func (s *Server) ask(c echo.Context) error {
 func (s *Server) readQuestion(c echo.Context) (question, error) {
 	var q question
 	if mediaType(c) == echo.MIMEApplicationJSON {
-		err := s.readJSON(c, &q)
+		err := s.bodies.readJSON(c, &q)
 		return q, err
 	}
-	if err := s.readForm(c); err != nil {
+	if err := s.bodies.readForm(c); err != nil {
 		return q, err
 	}
 	form := c.Request().PostForm
@@ -100,42 +99,19 @@ func without(list []string, entry string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
 }
 
-// formText undoes the CRLF line ends that browsers make.
-func formText(form url.Values, name string) string {
-	return strings.ReplaceAll(form.Get(name), "\r\n", "\n")
-}
-
 // startRun checks a question and starts its run, once for each Idempotency-Key.
 func (s *Server) startRun(c echo.Context, q question) (chat.Run, error) {
 	if wantsStream(c) || q.stream {
-		if err := s.checkStream(s.scope(c).User); err != nil {
+		if err := s.streams.check(scopeOf(c).User); err != nil {
 			return chat.Run{}, err
 		}
 	}
-	return s.startFor(c.Request().Context(), s.scope(c), c.Path(), onceKey(c), q)
-}
-
-func onceKey(c echo.Context) string {
-	key := c.Request().Header.Get("Idempotency-Key")
-	if key == "" && c.Request().PostForm != nil {
-		key = c.Request().PostForm.Get("idempotency_key")
-	}
-	return key
-}
-
-func checkKey(key string) error {
-	if len(key) > 255 {
-		return invalid("The Idempotency-Key is too long: use at most 255 bytes.")
-	}
-	if !utf8.ValidString(key) {
-		return invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
-	}
-	return nil
+	return s.startFor(c.Request().Context(), scopeOf(c), c.Path(), onceKey(c), q)
 }
 
 // startFor is startRun for a question that came by any route.
 func (s *Server) startFor(ctx context.Context, scope chat.Scope, route, key string, q question) (chat.Run, error) {
-	if s.isDraining() {
+	if s.streams.isDraining() {
 		return chat.Run{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds."}
 	}
 	req, err := s.checked(key, q)
@@ -147,7 +123,7 @@ func (s *Server) startFor(ctx context.Context, scope chat.Scope, route, key stri
 		return chat.Run{}, err
 	}
 	if fresh {
-		s.metrics.runs.WithLabelValues(route).Inc()
+		s.metrics.runStarted(route)
 	}
 	return run, nil
 }
@@ -192,19 +168,6 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 		return req, err
 	}
 	return req, checkConfig(q.Config)
-}
-
-// checkNames refuses a list with an empty entry, which null is as well.
-func checkNames(field string, names []string) error {
-	if slices.Contains(names, "") {
-		return invalid(field + " has an empty entry. Leave it out.")
-	}
-	return nil
-}
-
-// cleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.
-func cleanText(text string) string {
-	return strings.ReplaceAll(text, "\x00", "")
 }
 
 // checkConfig holds a request's own settings to their ranges.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"mime"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -19,44 +18,50 @@ import (
 	"footnote/chat"
 )
 
-// readJSON reads one JSON object of at most Limits.JSONBody bytes into v. A field that v does not have is refused by name.
-func (s *Server) readJSON(c echo.Context, v any) error {
-	return s.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
+// bodies reads the JSON and forms of requests, up to a size.
+type bodies struct {
+	most int64 // bytes of one body
+}
+
+// readJSON reads one JSON object of at most b.most bytes into v. A field that v does not have is refused by name.
+func (b bodies) readJSON(c echo.Context, v any) error {
+	return b.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
 }
 
 // readOpenJSON is readJSON for an API that others defined: fields that v does not have are let in.
-func (s *Server) readOpenJSON(c echo.Context, v any) error {
-	return s.decodeJSON(c, v, func(*json.Decoder) {})
+func (b bodies) readOpenJSON(c echo.Context, v any) error {
+	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
 
-func (s *Server) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
-	body, err := s.jsonBody(c)
+func (b bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
+	body, err := b.jsonBody(c)
 	if err != nil {
 		return err
 	}
-	return s.decode(body, v, set)
+	return decode(body, v, set)
 }
 
-// jsonBody reads a body of at most Limits.JSONBody bytes that says it is JSON, in UTF-8.
-func (s *Server) jsonBody(c echo.Context) ([]byte, error) {
+// jsonBody reads a body of at most b.most bytes that says it is JSON, in UTF-8.
+func (b bodies) jsonBody(c echo.Context) ([]byte, error) {
 	if kind := mediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
 		return nil, &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
 	}
-	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
+	if err := limitBody(c, b.most); err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(c.Request().Body)
 	if err != nil {
-		return nil, s.jsonError(err)
+		return nil, jsonError(err)
 	}
 	return body, legibleJSON(body)
 }
 
-func (s *Server) decode(body []byte, v any, set func(*json.Decoder)) error {
+// decode decodes a body that jsonBody has read into v, and refuses what encoding/json lets pass without a word.
+func decode(body []byte, v any, set func(*json.Decoder)) error {
 	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
 	if err := decoder.Decode(v); err != nil {
-		return s.jsonError(err)
+		return jsonError(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return invalid("The body must be one JSON object with nothing after it.")
@@ -97,11 +102,11 @@ func plainNumbers(body []byte) []byte {
 }
 
 // limitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
-func (s *Server) limitBody(c echo.Context, limit int64) error {
+func limitBody(c echo.Context, limit int64) error {
 	r := c.Request()
 	c.Set(wholeBody, r.Body)
 	if r.ContentLength > limit {
-		return s.bodyTooLarge(limit)
+		return bodyTooLarge(limit)
 	}
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, limit)
 	return nil
@@ -128,14 +133,14 @@ func discardBody(c echo.Context) {
 	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // whatever comes of it, the refusal follows
 }
 
-func (s *Server) bodyTooLarge(limit int64) error {
+func bodyTooLarge(limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + sizeText(limit) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
 }
 
 // jsonError says what is wrong with a body in words that name the field.
-func (s *Server) jsonError(err error) error {
+func jsonError(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return s.bodyTooLarge(tooLarge.Limit)
+		return bodyTooLarge(tooLarge.Limit)
 	}
 	if ours, ok := errors.AsType[*chat.Error](err); ok { // a field's own words
 		return ours
@@ -173,23 +178,23 @@ func article(value string) string {
 	return "a " + value
 }
 
-// readForm parses an HTML form of at most Limits.JSONBody bytes; files in it are refused.
-func (s *Server) readForm(c echo.Context) error {
-	if err := s.limitBody(c, s.limits.JSONBody); err != nil {
+// readForm parses an HTML form of at most b.most bytes; files in it are refused.
+func (b bodies) readForm(c echo.Context) error {
+	if err := limitBody(c, b.most); err != nil {
 		return err
 	}
 	r := c.Request()
 	var err error
 	switch mediaType(c) {
 	case echo.MIMEMultipartForm:
-		err = r.ParseMultipartForm(s.limits.JSONBody)
+		err = r.ParseMultipartForm(b.most)
 	case echo.MIMEApplicationForm:
 		err = r.ParseForm()
 	default:
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send a form, or JSON with the header Content-Type: application/json."}
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return s.bodyTooLarge(tooLarge.Limit)
+		return bodyTooLarge(tooLarge.Limit)
 	}
 	if err != nil {
 		return &chat.Error{Code: chat.CodeInvalid, Message: "The form could not be read. Reload the page and try again.", Err: err}
@@ -198,14 +203,6 @@ func (s *Server) readForm(c echo.Context) error {
 		return err
 	}
 	return withoutNUL(r.PostForm)
-}
-
-func mediaType(c echo.Context) string {
-	kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
-	if err != nil {
-		return ""
-	}
-	return kind
 }
 
 // sizeText writes bytes for people: "50 MiB".

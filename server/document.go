@@ -97,7 +97,7 @@ func (s *Server) listDocuments(c echo.Context) error {
 	if err := checkNamespace(c.QueryParam("namespace")); err != nil {
 		return err
 	}
-	docs, next, err := s.library.List(c.Request().Context(), s.scope(c).In(c.QueryParam("namespace")), filter)
+	docs, next, err := s.library.List(c.Request().Context(), scopeOf(c).In(c.QueryParam("namespace")), filter)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *Server) listDocuments(c echo.Context) error {
 }
 
 func (s *Server) getDocument(c echo.Context) error {
-	d, err := s.library.Document(c.Request().Context(), s.scope(c), c.Param("id"))
+	d, err := s.library.Document(c.Request().Context(), scopeOf(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -119,28 +119,28 @@ func (s *Server) getDocument(c echo.Context) error {
 }
 
 func (s *Server) deleteDocument(c echo.Context) error {
-	if err := s.library.Delete(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+	if err := s.library.Delete(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
 func (s *Server) restoreDocument(c echo.Context) error {
-	if err := s.library.Restore(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+	if err := s.library.Restore(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
 		return err
 	}
 	return s.changed(c)
 }
 
 func (s *Server) cancelDocument(c echo.Context) error {
-	if err := s.library.Cancel(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+	if err := s.library.Cancel(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
 		return err
 	}
 	return s.changed(c)
 }
 
 func (s *Server) retryDocument(c echo.Context) error {
-	if err := s.library.Retry(c.Request().Context(), s.scope(c), c.Param("id")); err != nil {
+	if err := s.library.Retry(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
 		return err
 	}
 	return s.changed(c)
@@ -150,7 +150,7 @@ func (s *Server) retryDocument(c echo.Context) error {
 const inert = "default-src 'none'; sandbox"
 
 func (s *Server) documentText(c echo.Context) error {
-	text, err := s.library.Text(c.Request().Context(), s.scope(c), c.Param("id"))
+	text, err := s.library.Text(c.Request().Context(), scopeOf(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (s *Server) documentText(c echo.Context) error {
 
 // documentFile answers with the original, always as an attachment.
 func (s *Server) documentFile(c echo.Context) error {
-	d, file, err := s.library.Original(c.Request().Context(), s.scope(c), c.Param("id"))
+	d, file, err := s.library.Original(c.Request().Context(), scopeOf(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ const (
 // pageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With ?v= set to the
 // beginning of the document's sha256 it may be kept for ever.
 func (s *Server) pageImage(c echo.Context) error {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
 	n, err := strconv.Atoi(name)
 	if !ok || err != nil || n < 1 {

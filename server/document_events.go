@@ -14,7 +14,7 @@ import (
 // or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that comes back gets the
 // present state first.
 func (s *Server) documentEvents(c echo.Context) error {
-	ctx, scope, id := c.Request().Context(), s.scope(c), c.Param("id")
+	ctx, scope, id := c.Request().Context(), scopeOf(c), c.Param("id")
 	d, changed, err := s.library.Watch(ctx, scope, id)
 	if err != nil {
 		return err
@@ -23,10 +23,10 @@ func (s *Server) documentEvents(c echo.Context) error {
 		setStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.openStream(scope.User); err != nil {
+	if err := s.streams.enter(scope.User); err != nil {
 		return err
 	}
-	defer s.closeStream(scope.User)
+	defer s.streams.leave(scope.User)
 	out, err := newEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left
@@ -51,7 +51,7 @@ func (s *Server) documentEvents(c echo.Context) error {
 				}
 			case <-ctx.Done():
 				return nil
-			case <-s.draining:
+			case <-s.streams.draining:
 				_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}

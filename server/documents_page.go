@@ -19,7 +19,7 @@ func (s *Server) documentsPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	counts, err := s.library.Count(ctx, scope.In(query.Namespace))
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (s *Server) documentsPage(c echo.Context) error {
 		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query, Samples: s.cfg.Samples != nil, Now: time.Now(),
 	}
 	if byHTMX(c) {
-		return s.show(c, http.StatusOK, views.DocumentsList(list))
+		return show(c, http.StatusOK, views.DocumentsList(list))
 	}
 	page, err := s.frame(c, "Documents")
 	if err != nil {
@@ -116,7 +116,7 @@ func backToList(c echo.Context, deleted string) string {
 // deleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
 func (s *Server) deleteDocumentForm(c echo.Context) error {
 	id := c.Param("id")
-	if err := s.library.Delete(c.Request().Context(), s.scope(c), id); err != nil {
+	if err := s.library.Delete(c.Request().Context(), scopeOf(c), id); err != nil {
 		return err
 	}
 	if byHTMX(c) {

@@ -3,11 +3,9 @@ package server
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -18,7 +16,7 @@ import (
 // codeMethod is for a known address asked in a way it does not answer. Only HTTP knows it.
 const codeMethod chat.Code = "method_not_allowed"
 
-// statuses is the one place where a code becomes an HTTP status. What is not in it is a 500.
+// statuses is the one place where a code becomes an HTTP status. What is not in it is a 500: see statusOf.
 var statuses = map[chat.Code]int{
 	chat.CodeInvalid:      http.StatusBadRequest,
 	chat.CodeUnauthorized: http.StatusUnauthorized,
@@ -34,6 +32,14 @@ var statuses = map[chat.Code]int{
 	chat.CodeTooMany:      http.StatusTooManyRequests,
 	chat.CodeDiskFull:     http.StatusInsufficientStorage,
 	chat.CodeUnavailable:  http.StatusServiceUnavailable,
+}
+
+// statusOf is the HTTP status of a code.
+func statusOf(code chat.Code) int {
+	if status, ok := statuses[code]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
 }
 
 // problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
@@ -121,52 +127,6 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	return e
 }
 
-// fail is Echo's error handler: it logs err once and answers in the form the client reads.
-func (s *Server) fail(err error, c echo.Context) {
-	e := asError(err)
-	status, ok := statuses[e.Code]
-	if !ok {
-		status = http.StatusInternalServerError
-	}
-	s.logFailure(c, status, err)
-	res := c.Response()
-	if res.Committed {
-		return
-	}
-	p := problem{
-		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: chat.MessageFor(s.scope(c).User, e),
-		RequestID: res.Header().Get(echo.HeaderXRequestID),
-	}
-	if failed, ok := errors.AsType[runError](err); ok {
-		p.RunID, p.SessionID = failed.run.ID, failed.run.SessionID
-		res.Header().Set("Location", "/agent/runs/"+p.RunID)
-	}
-	if over, ok := errors.AsType[*chat.OverLimit](err); ok {
-		p.Limit = over.Limit
-		if !over.Until.IsZero() {
-			p.RetryAt = &over.Until
-		}
-	}
-	switch status {
-	case http.StatusRequestEntityTooLarge:
-		discardBody(c) // so that a client which is still sending reads the answer
-	case http.StatusUnauthorized:
-		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)
-	case http.StatusTooManyRequests:
-		discardBody(c)
-		res.Header().Set("Retry-After", retryAfter(err, "1"))
-	case http.StatusInsufficientStorage:
-		discardBody(c)
-		res.Header().Set("Retry-After", retryAfter(err, "5"))
-	case http.StatusServiceUnavailable:
-		res.Header().Set("Retry-After", retryAfter(err, "5"))
-	}
-	res.Header().Set("Cache-Control", "no-store")
-	if err := s.sendProblem(c, p); err != nil {
-		s.log.LogAttrs(c.Request().Context(), slog.LevelDebug, "error not delivered", slog.Any("err", err))
-	}
-}
-
 // retryAfter is how many seconds to wait: what a limit says, else the usual.
 func retryAfter(err error, usual string) string {
 	over, ok := errors.AsType[*chat.OverLimit](err)
@@ -178,61 +138,3 @@ func retryAfter(err error, usual string) string {
 
 // waitSeconds is how many whole seconds to wait for a limit.
 func waitSeconds(over *chat.OverLimit) int { return max(1, int(math.Ceil(over.Wait.Seconds()))) }
-
-func (s *Server) sendProblem(c echo.Context, p problem) error {
-	htmx := byHTMX(c)
-	switch {
-	case strings.HasPrefix(c.Request().URL.Path, "/v1/"):
-		return c.JSON(p.Status, newV1Failure(p.Status, p.Code, p.Detail))
-	case htmx && wantsStream(c): // its body would be swapped into the page
-		return c.NoContent(p.Status)
-	case htmx:
-		return s.errorFragment(c, p)
-	case wantsHTML(c) && s.signedOut(c):
-		return s.signInFirst(c, p)
-	case wantsHTML(c):
-		return s.errorPage(c, p)
-	}
-	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
-	return c.JSON(p.Status, p)
-}
-
-func (s *Server) logFailure(c echo.Context, status int, err error) {
-	level := slog.LevelInfo
-	switch {
-	case c.Request().Context().Err() != nil: // the client left
-		level = slog.LevelDebug
-	case status >= http.StatusInternalServerError:
-		level = slog.LevelError
-	case status == http.StatusBadRequest, status >= http.StatusRequestEntityTooLarge:
-		level = slog.LevelWarn
-	}
-	s.log.LogAttrs(c.Request().Context(), level, "request failed", slog.Int("status", status), slog.String("route", c.Path()),
-		slog.String("method", c.Request().Method), slog.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
-		slog.Any("err", err))
-}
-
-// wantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
-func wantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
-
-// wantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
-// there, only the stream's own address counts.
-func wantsStream(c echo.Context) bool {
-	if byHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
-		return false
-	}
-	return accepts(c, "text/event-stream")
-}
-
-func accepts(c echo.Context, mime string) bool {
-	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
-		name, _, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(name), mime) {
-			return true
-		}
-	}
-	return false
-}
-
-// byHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
-func byHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }

@@ -33,7 +33,7 @@ func (s *Server) exportRun(c echo.Context) error {
 	if !ok {
 		return invalid("format must be md, html or json.")
 	}
-	t, err := s.trace(c.Request().Context(), s.scope(c), id)
+	t, err := s.trace(c.Request().Context(), scopeOf(c), id)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Server) verifyEvidence(c echo.Context) error {
 	for _, citation := range e.Citations {
 		v := versions[citation.DocumentID]
 		if v == nil {
-			if v, err = s.version(c.Request().Context(), s.scope(c), citation.DocumentID); err != nil {
+			if v, err = s.version(c.Request().Context(), scopeOf(c), citation.DocumentID); err != nil {
 				return err
 			}
 			versions[citation.DocumentID] = v
@@ -128,7 +128,7 @@ func (s *Server) verifyEvidence(c echo.Context) error {
 
 // readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an evidenceFile.
 func (s *Server) readEvidence(c echo.Context) ([]byte, error) {
-	body, err := s.jsonBody(c)
+	body, err := s.bodies.jsonBody(c)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *Server) readEvidence(c echo.Context) ([]byte, error) {
 		return body, nil
 	}
 	var wrapped evidenceFile
-	err = s.decode(body, &wrapped, (*json.Decoder).DisallowUnknownFields)
+	err = decode(body, &wrapped, (*json.Decoder).DisallowUnknownFields)
 	return []byte(wrapped.File), err
 }
 

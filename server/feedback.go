@@ -39,7 +39,7 @@ func (s *Server) setFeedback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	run, err := s.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
@@ -66,10 +66,10 @@ func (s *Server) setFeedback(c echo.Context) error {
 func (s *Server) readJudgement(c echo.Context) (judgement, error) {
 	var body judgement
 	if mediaType(c) == echo.MIMEApplicationJSON {
-		err := s.readJSON(c, &body)
+		err := s.bodies.readJSON(c, &body)
 		return body, err
 	}
-	if err := s.readForm(c); err != nil {
+	if err := s.bodies.readForm(c); err != nil {
 		return body, err
 	}
 	form := c.Request().PostForm
@@ -80,7 +80,7 @@ func (s *Server) readJudgement(c echo.Context) (judgement, error) {
 func (s *Server) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
 	case byHTMX(c):
-		return s.show(c, http.StatusOK, views.Feedback(run.ID, f))
+		return show(c, http.StatusOK, views.Feedback(run.ID, f))
 	case wantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID+"#turn-"+run.ID)
 	case f == nil:
@@ -94,7 +94,7 @@ func (s *Server) dropFeedback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.DropFeedback(c.Request().Context(), s.scope(c), id); err != nil {
+	if err := s.store.DropFeedback(c.Request().Context(), scopeOf(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -120,7 +120,7 @@ func (s *Server) listFeedback(c echo.Context) error {
 	default:
 		return invalid("format must be json, csv or jsonl.")
 	}
-	found, next, err := s.store.Feedback(c.Request().Context(), s.scope(c), q)
+	found, next, err := s.store.Feedback(c.Request().Context(), scopeOf(c), q)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *Server) listFeedback(c echo.Context) error {
 // feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure can still be told.
 func (s *Server) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error) error {
 	q.Limit, q.Cursor = chat.MaxPage, ""
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	page, next, err := s.store.Feedback(ctx, scope, q)
 	if err != nil {
 		return err

@@ -1,145 +1,41 @@
 package server
 
 import (
-	"context"
-	"io"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
+	"sync/atomic"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/keys"
 )
 
-// securityHeaders go out with every response; a handler may only tighten them.
-var securityHeaders = [][2]string{
-	{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
-	{"X-Content-Type-Options", "nosniff"},
-	{"X-Frame-Options", "DENY"},
-	{"Referrer-Policy", "same-origin"},
-	{"Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
-	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Cross-Origin-Resource-Policy", "same-origin"},
+// guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by its key.
+type guard struct {
+	hosts     []string // further names that the server is reached by
+	origins   *http.CrossOriginProtection
+	keys      *keys.File  // nil: everybody is the local user
+	onNetwork atomic.Bool // other machines can reach the address it listens on
 }
 
-type headKey struct{}
-
-// isHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
-func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
-
-// wrap is what every request passes before Echo: security headers, deadlines for reads and writes, and HEAD
-// answered like GET (net/http drops the body).
-func (s *Server) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, h := range securityHeaders {
-			w.Header().Set(h[0], h[1])
-		}
-		control := http.NewResponseController(w)
-		paced := &pacedWriter{ResponseWriter: w, control: control, pace: pace{timeout: s.limits.WriteTimeout}}
-		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &pacedBody{ReadCloser: r.Body, control: control, pace: pace{timeout: s.limits.ReadTimeout}}
-		}
-		if r.Method == http.MethodHead {
-			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
-			r.Method = http.MethodGet
-		}
-		next.ServeHTTP(paced, r)
-		paced.extend() // for what net/http still has to flush
-	})
-}
-
-// leastRate is how many bytes a second a client must send and take, beside the timeout that each transfer has: who sends a byte a second
-// would else hold a connection for ever. Slow lines are faster.
-const leastRate = 1 << 10
-
-// pace bounds how long a body or a response may wait for its client altogether: timeout, and what its bytes take at leastRate. What the
-// server itself takes in between does not count.
-type pace struct {
-	timeout time.Duration // of each single wait
-	waited  time.Duration
-	bytes   int64
-}
-
-// deadline is when a wait that begins now has to be over.
-func (p *pace) deadline(now time.Time) time.Time {
-	left := p.timeout + time.Duration(p.bytes)*time.Second/leastRate - p.waited
-	return now.Add(min(p.timeout, left))
-}
-
-// add counts a wait that is over.
-func (p *pace) add(began time.Time, n int) {
-	p.waited += time.Since(began)
-	p.bytes += int64(n)
-}
-
-// pacedWriter gives each write a deadline, so that a response may take as long as its bytes need but a stalled or very slow reader may not.
-// A stream lasts as long as its run, so only each single write of it is bounded. Where deadlines are not supported (a recorder in a test) it
-// writes without.
-type pacedWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-	pace    pace
-	stream  bool
-}
-
-const pacedPiece = 64 << 10
-
-func (w *pacedWriter) extend() {
-	p := w.pace
-	if w.stream {
-		p = pace{timeout: p.timeout}
-	}
-	_ = w.control.SetWriteDeadline(p.deadline(time.Now()))
-}
-
-// WriteHeader notes whether a stream follows.
-func (w *pacedWriter) WriteHeader(status int) {
-	w.stream = strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *pacedWriter) Write(p []byte) (written int, err error) {
-	for {
-		piece := p[:min(len(p), pacedPiece)]
-		w.extend()
-		began := time.Now()
-		n, err := w.ResponseWriter.Write(piece)
-		w.pace.add(began, n)
-		written += n
-		p = p[n:]
-		if err != nil || len(p) == 0 {
-			return written, err
+func newGuard(hosts, origins []string, keys *keys.File) (*guard, error) {
+	g := &guard{hosts: hosts, origins: http.NewCrossOriginProtection(), keys: keys}
+	for _, origin := range origins {
+		if err := g.origins.AddTrustedOrigin(origin); err != nil {
+			return nil, err
 		}
 	}
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// pacedBody gives each read a deadline. It stays after a read that failed: net/http would wait for the rest of the body before
-// it answers. After the end of the body net/http takes it away itself.
-type pacedBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-	pace    pace
-}
-
-func (b *pacedBody) Read(p []byte) (int, error) {
-	began := time.Now()
-	_ = b.control.SetReadDeadline(b.pace.deadline(began))
-	n, err := b.ReadCloser.Read(p)
-	b.pace.add(began, n)
-	return n, err
+	return g, nil
 }
 
 // checkHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
 // reaches a local server (DNS rebinding).
-func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *guard) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !s.hostAllowed(c.Request()) {
+		if !g.hostAllowed(c.Request()) {
 			return &chat.Error{Code: chat.CodeForbidden, Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_ALLOWED_HOSTS."}
 		}
 		return next(c)
@@ -147,9 +43,9 @@ func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // hostAllowed reports whether a request's Host names this server: localhost, a loopback address, the address that the request came in
-// at, or one of Config.Hosts. On the network with keys and without Hosts it may be anything: a page of another site has no key.
-func (s *Server) hostAllowed(r *http.Request) bool {
-	if s.network.Load() && len(s.cfg.Hosts) == 0 && s.keyNeeded() {
+// at, or one of hosts. On the network with keys and without hosts it may be anything: a page of another site has no key.
+func (g *guard) hostAllowed(r *http.Request) bool {
+	if g.onNetwork.Load() && len(g.hosts) == 0 && g.keyNeeded() {
 		return true
 	}
 	name := r.Host
@@ -166,22 +62,22 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.cfg.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
+	return slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 // keyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
-func (s *Server) keyNeeded() bool {
-	if s.cfg.Keys == nil {
+func (g *guard) keyNeeded() bool {
+	if g.keys == nil {
 		return false
 	}
-	needed, err := s.cfg.Keys.Needed()
+	needed, err := g.keys.Needed()
 	return needed || err != nil
 }
 
 // checkOrigin refuses requests that change something and come from another site's page.
-func (s *Server) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *guard) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if err := s.origins.Check(c.Request()); err != nil {
+		if err := g.origins.Check(c.Request()); err != nil {
 			return &chat.Error{Code: chat.CodeForbidden, Message: "Another site's page sent this request. Open the page of this server and try again there.", Err: err}
 		}
 		return next(c)

@@ -1,73 +1,35 @@
 package server
 
-import (
-	"context"
-	"time"
+import "time"
 
-	"footnote/chat"
-)
-
-// openStream takes one of the places for streams, and one of the user's; closeStream gives both back.
-func (s *Server) openStream(user string) error {
-	limits := s.cfg.Users.For(user)
-	s.streamsMu.Lock()
-	defer s.streamsMu.Unlock()
-	if err := s.streamRoom(limits, user); err != nil {
-		return err
-	}
-	s.streams++
-	if limits != nil {
-		s.streamsOf[user]++
-	}
-	return nil
+// Limits bound what a client may send and hold. A zero field means its default.
+type Limits struct {
+	JSONBody     int64         // bytes of a JSON or form body; 1 MiB
+	Message      int           // runes of a question; 32,000
+	Upload       int64         // bytes of one file; 50 MiB
+	UploadTotal  int64         // bytes of one upload request; 2 GiB
+	UploadFiles  int           // files of one upload request; 1,000
+	Streams      int           // open at once; 20,000
+	Heartbeat    time.Duration // between comments on a silent stream; 15 s
+	WriteTimeout time.Duration // for each write to a client; 20 s
+	ReadTimeout  time.Duration // for each read of a body; 30 s
 }
 
-// streamRoom fails if there is no place for another stream. The caller holds streamsMu.
-func (s *Server) streamRoom(limits chat.Limits, user string) error {
-	if s.streams >= s.limits.Streams {
-		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many live views are open at once. Close some and try again in a moment."}
-	}
-	if most, holds := limits.Of(chat.StreamsAtOnce); holds && s.streamsOf[user] >= most {
-		return limits.Over(chat.StreamsAtOnce, time.Now(), time.Time{})
-	}
-	return nil
+func (l Limits) withDefaults() Limits {
+	fill(&l.JSONBody, 1<<20)
+	fill(&l.Message, 32_000)
+	fill(&l.Upload, 50<<20)
+	fill(&l.UploadTotal, 2<<30)
+	fill(&l.UploadFiles, 1000)
+	fill(&l.Streams, 20_000)
+	fill(&l.Heartbeat, 15*time.Second)
+	fill(&l.WriteTimeout, 20*time.Second)
+	fill(&l.ReadTimeout, 30*time.Second)
+	return l
 }
 
-// checkStream fails if there is no place for a stream: for a question that is to be asked only if its answer can be followed.
-func (s *Server) checkStream(user string) error {
-	s.streamsMu.Lock()
-	defer s.streamsMu.Unlock()
-	return s.streamRoom(s.cfg.Users.For(user), user)
-}
-
-func (s *Server) closeStream(user string) {
-	s.streamsMu.Lock()
-	defer s.streamsMu.Unlock()
-	s.streams--
-	if s.streamsOf[user]--; s.streamsOf[user] <= 0 {
-		delete(s.streamsOf, user)
+func fill[T int | int64 | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
 	}
-}
-
-// openStreams is how many streams there are.
-func (s *Server) openStreams() int {
-	s.streamsMu.Lock()
-	defer s.streamsMu.Unlock()
-	return s.streams
-}
-
-// spendSearch checks a search and counts it against its user's limit.
-func (s *Server) spendSearch(ctx context.Context, scope chat.Scope, body searchQuery) error {
-	if _, err := s.corpusQuery(body); err != nil {
-		return err
-	}
-	return s.store.Spend(ctx, scope.User, chat.ResourceSearches, 1)
-}
-
-// roomForUpload fails if a user's limits have no room for a single byte more.
-func (s *Server) roomForUpload(ctx context.Context, user string) error {
-	if err := s.store.Room(ctx, user, chat.ResourceUploadFiles); err != nil {
-		return err
-	}
-	return s.store.Room(ctx, user, chat.ResourceUploadBytes)
 }

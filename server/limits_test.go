@@ -127,8 +127,7 @@ func TestSearchesCountAtEveryEntrance(t *testing.T) {
 }
 
 func TestAUserHasSoManyStreams(t *testing.T) {
-	b, _, given := keyed(t, "anna", "bert")
-	b.cfg.Users = chat.Limits{chat.StreamsAtOnce: 2}
+	b, _, given := keyedWith(t, []string{"anna", "bert"}, func(c *Config) { c.Users = chat.Limits{chat.StreamsAtOnce: 2} })
 	run, _, err := b.stage.Start(t.Context(), "anna", chat.RunRequest{Message: "Is the roof sound?"})
 	if err != nil {
 		t.Fatal(err)
@@ -161,13 +160,8 @@ func TestAUserHasSoManyStreams(t *testing.T) {
 	for _, r := range append(open, other) {
 		r.all(t)
 	}
-	for b.openStreams() > 0 { // the places come back when the handlers return
+	for b.streams.count() > 0 { // the places come back when the handlers return
 		b.send("GET", "/readyz", "")
-	}
-	b.streamsMu.Lock()
-	defer b.streamsMu.Unlock()
-	if len(b.streamsOf) != 0 {
-		t.Errorf("places of %v are kept, want none", b.streamsOf)
 	}
 }
 

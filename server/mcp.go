@@ -41,8 +41,8 @@ var toolSchemas = sdk.NewSchemaCache()
 
 // mcp answers POST /mcp: the Model Context Protocol, stateless, so that every request carries who asks and any replica can answer it.
 func (s *Server) mcp(c echo.Context) error {
-	who := caller{s.scope(c), origin(c), c.Path()}
-	body, err := s.jsonBody(c)
+	who := caller{scopeOf(c), origin(c), c.Path()}
+	body, err := s.bodies.jsonBody(c)
 	if err != nil {
 		return err
 	}

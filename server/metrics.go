@@ -51,27 +51,6 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 // liveHeap is what the collector's last run found in use, without the garbage made since.
 var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
 
-// watch adds the gauges that read the server's own state.
-func (m *metrics) watch(s *Server) {
-	if s.cfg.Tally != nil {
-		m.registry.MustRegister(tallied{s.cfg.Tally})
-	}
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
-			func() float64 { return float64(s.openStreams()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_draining", Help: "1 while the server shuts down."},
-			func() float64 {
-				if s.isDraining() {
-					return 1
-				}
-				return 0
-			}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "footnote_info", Help: "Always 1; the version is in the label.", ConstLabels: prometheus.Labels{"version": s.cfg.Version},
-		}, func() float64 { return 1 }),
-	)
-}
-
 // knownMethods keeps what clients make up out of the labels.
 var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
@@ -89,3 +68,9 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 func (m *metrics) handler() echo.HandlerFunc {
 	return echo.WrapHandler(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 }
+
+// runStarted counts a question that came in on a route.
+func (m *metrics) runStarted(route string) { m.runs.WithLabelValues(route).Inc() }
+
+// uploaded counts a file that was received: added, duplicate or rejected.
+func (m *metrics) uploaded(result string) { m.uploads.WithLabelValues(result).Inc() }

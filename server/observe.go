@@ -15,29 +15,31 @@ import (
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
-// observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts, times
+// observed is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts, times
 // and logs what came of it. Bodies and queries are never logged.
-func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		start := time.Now()
-		req, res := c.Request(), c.Response()
-		id := req.Header.Get(echo.HeaderXRequestID)
-		if !requestID.MatchString(id) {
-			id = strings.ToLower(rand.Text()[:16])
+func observed(m *metrics, log *slog.Logger) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			start := time.Now()
+			req, res := c.Request(), c.Response()
+			id := req.Header.Get(echo.HeaderXRequestID)
+			if !requestID.MatchString(id) {
+				id = strings.ToLower(rand.Text()[:16])
+			}
+			res.Header().Set(echo.HeaderXRequestID, id)
+			if err := recovered(next, c); err != nil {
+				c.Error(err)
+			}
+			took := time.Since(start)
+			m.observe(req.Method, c.Path(), res.Status, took)
+			level := slog.LevelInfo
+			if c.Path() == "/health" || c.Path() == "/readyz" || c.Path() == "/metrics" {
+				level = slog.LevelDebug
+			}
+			log.LogAttrs(req.Context(), level, "request", slog.String("method", req.Method), slog.String("route", c.Path()),
+				slog.Int("status", res.Status), slog.Duration("took", took), slog.Int64("bytes", res.Size), slog.String("request_id", id))
+			return nil
 		}
-		res.Header().Set(echo.HeaderXRequestID, id)
-		if err := recovered(next, c); err != nil {
-			c.Error(err)
-		}
-		took := time.Since(start)
-		s.metrics.observe(req.Method, c.Path(), res.Status, took)
-		level := slog.LevelInfo
-		if c.Path() == "/health" || c.Path() == "/readyz" || c.Path() == "/metrics" {
-			level = slog.LevelDebug
-		}
-		s.log.LogAttrs(req.Context(), level, "request", slog.String("method", req.Method), slog.String("route", c.Path()),
-			slog.Int("status", res.Status), slog.Duration("took", took), slog.Int64("bytes", res.Size), slog.String("request_id", id))
-		return nil
 	}
 }
 

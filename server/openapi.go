@@ -209,15 +209,11 @@ func (op operation) describe(types *schemas) apiOperation {
 		out.add(o.status, o.about, o.content(types))
 	}
 	for _, code := range slices.Concat(op.fails, alwaysFails) {
-		status, ok := statuses[code]
-		if !ok {
-			status = http.StatusInternalServerError
-		}
 		kind, body := "application/problem+json", any(problem{})
 		if strings.HasPrefix(op.path, "/v1/") {
 			kind, body = echo.MIMEApplicationJSON, v1Failed{}
 		}
-		out.add(status, codeWords[code], map[string]apiContent{kind: {Schema: types.response(body)}})
+		out.add(statusOf(code), codeWords[code], map[string]apiContent{kind: {Schema: types.response(body)}})
 	}
 	return out
 }

@@ -16,9 +16,8 @@ import (
 
 // What names settings and paths is for whoever runs the server: a user with a key reads none of it, in no form of an answer.
 func TestOnlyTheLocalUserReadsHints(t *testing.T) {
-	b, path, _ := keyed(t)
 	down := &chat.Error{Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.", Err: errors.New("secret cause")}
-	b.cfg.Checks = []Check{{Name: "originals", Probe: func(context.Context) error { return down }}}
+	b, path, _ := keyedWith(t, nil, func(c *Config) { c.Checks = []Check{{Name: "originals", Probe: func(context.Context) error { return down }}} })
 	detail := func(user, accept string, err error) string {
 		t.Helper()
 		rec := httptest.NewRecorder()
@@ -26,7 +25,7 @@ func TestOnlyTheLocalUserReadsHints(t *testing.T) {
 		req.Header.Set("Accept", accept)
 		c := b.echo.NewContext(req, rec)
 		c.Set(userField, user)
-		b.fail(err, c)
+		b.echo.HTTPErrorHandler(err, c)
 		return rec.Body.String()
 	}
 	for _, accept := range []string{echo.MIMEApplicationJSON, echo.MIMETextHTML} {

@@ -15,7 +15,7 @@ const foundShown = 8
 
 // findPage answers GET /find: questions and documents by name, as a page or as the palette's list.
 func (s *Server) findPage(c echo.Context) error {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	f := views.Found{Query: draft(c)}
 	var err error
 	if f.Sessions, _, err = s.store.Sessions(ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown}); err != nil {
@@ -25,7 +25,7 @@ func (s *Server) findPage(c echo.Context) error {
 		return err
 	}
 	if byHTMX(c) {
-		return s.show(c, http.StatusOK, views.FoundList(f))
+		return show(c, http.StatusOK, views.FoundList(f))
 	}
 	page, err := s.frame(c, "Search")
 	if err != nil {

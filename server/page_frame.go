@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
@@ -100,7 +99,7 @@ func staticType(name string) string {
 
 // frame collects what every page shows around its own part. title is the document's.
 func (s *Server) frame(c echo.Context, title string) (views.Page, error) {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	sessions, _, err := s.store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
 	if err != nil {
 		return views.Page{}, err
@@ -129,28 +128,16 @@ func deletedSession(c echo.Context) string {
 
 // showPage answers with a whole page. source fills the panel, nil leaves it empty.
 func (s *Server) showPage(c echo.Context, status int, p views.Page, main, source templ.Component) error {
-	return s.show(c, status, views.Layout(p, main, source))
-}
-
-// show answers with HTML, once all of it was drawn.
-func (s *Server) show(c echo.Context, status int, component templ.Component) error {
-	var b bytes.Buffer
-	if err := component.Render(c.Request().Context(), &b); err != nil {
-		return err
-	}
-	h := c.Response().Header()
-	h.Set("Cache-Control", "no-store")
-	h.Add("Vary", "Accept, HX-Request")
-	return c.HTMLBlob(status, b.Bytes())
+	return show(c, status, views.Layout(p, main, source))
 }
 
 // errorFragment answers an htmx request that failed.
 func (s *Server) errorFragment(c echo.Context, p problem) error {
 	no := views.Refusal{Detail: p.Detail, Code: p.Code}
-	if p.Status == http.StatusUnauthorized && s.signedOut(c) {
+	if p.Status == http.StatusUnauthorized && s.guard.signedOut(c) {
 		no.SignIn = "/signin?to=" + url.QueryEscape(pageOf(c))
 	}
-	return s.show(c, p.Status, views.Sentence(no))
+	return show(c, p.Status, views.Sentence(no))
 }
 
 // errorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.

@@ -33,7 +33,7 @@ func questionOf(req chat.RunRequest) question {
 // follow-up with the options of the question before it. What the form itself names goes first. A conversation or a run that is not there is
 // for the start of the run to refuse.
 func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	before := q.Sibling
 	if before == "" && q.SessionID != "" && !(form.Has("model") && form.Has("toolset") && form.Has("namespace") && form.Has("document_ids")) {
 		session, err := s.store.Session(ctx, scope, q.SessionID)

@@ -24,7 +24,7 @@ func (s *Server) sessionPage(c echo.Context) error {
 
 // showSession draws it, with a question that was not taken if there is one.
 func (s *Server) showSession(c echo.Context, status int, id string, no *refused) error {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	session, err := s.store.Session(ctx, scope, id)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (s *Server) showThought(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	run, err := s.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func askedPage(run chat.Run) string {
 // askFragment answers a question that a script sent: the new turn, and the question box while it runs. A question that takes
 // another's place changes the branch: the page is loaded again.
 func (s *Server) askFragment(c echo.Context, run chat.Run) error {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	if run.Request.Sibling != "" || run.ParentID == "" {
 		c.Response().Header().Set("HX-Redirect", askedPage(run))
 		return c.NoContent(http.StatusOK)
@@ -238,7 +238,7 @@ func (s *Server) askFragment(c echo.Context, run chat.Run) error {
 	if t.Running() {
 		box.RunID, box.Budget = run.ID, t.Budget
 	}
-	return s.show(c, http.StatusOK, views.NewTurn(t, box))
+	return show(c, http.StatusOK, views.NewTurn(t, box))
 }
 
 func (s *Server) renameForm(c echo.Context) error {
@@ -250,7 +250,7 @@ func (s *Server) renameForm(c echo.Context) error {
 	if n := len([]rune(title)); n < 1 || n > 200 {
 		return invalid("A title has 1 to 200 characters.")
 	}
-	if err := s.store.RenameSession(c.Request().Context(), s.scope(c), id, title); err != nil {
+	if err := s.store.RenameSession(c.Request().Context(), scopeOf(c), id, title); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
@@ -261,7 +261,7 @@ func (s *Server) deleteForm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteSession(c.Request().Context(), s.scope(c), id); err != nil {
+	if err := s.store.DeleteSession(c.Request().Context(), scopeOf(c), id); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/?deleted="+id)
@@ -272,7 +272,7 @@ func (s *Server) restoreForm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.RestoreSession(c.Request().Context(), s.scope(c), id); err != nil {
+	if err := s.store.RestoreSession(c.Request().Context(), scopeOf(c), id); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
@@ -284,7 +284,7 @@ func (s *Server) headForm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	runs, err := s.store.Runs(ctx, scope, id)
 	if err != nil {
 		return err
@@ -306,5 +306,5 @@ func (s *Server) sessionForm(c echo.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return id, s.readForm(c)
+	return id, s.bodies.readForm(c)
 }

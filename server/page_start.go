@@ -17,7 +17,7 @@ func (s *Server) startPage(c echo.Context) error { return s.showStart(c, http.St
 
 // showStart draws it, with a question that was not taken if there is one.
 func (s *Server) showStart(c echo.Context, status int, no *refused) error {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	page, err := s.frame(c, "")
 	if err != nil {
 		return err

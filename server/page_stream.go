@@ -13,7 +13,7 @@ func (s *Server) streamPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	frame, leave := s.pages.drawn.join(c.Request().Context(), s.scope(c), id)
+	frame, leave := s.pages.drawn.join(c.Request().Context(), scopeOf(c), id)
 	defer leave()
 	return s.follow(c, id, after, follower{frame: frame, repeatLast: true})
 }

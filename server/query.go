@@ -61,7 +61,7 @@ type queryCitation struct {
 
 func (s *Server) agentQuery(c echo.Context) error {
 	var body agentQuery
-	if err := s.readJSON(c, &body); err != nil {
+	if err := s.bodies.readJSON(c, &body); err != nil {
 		return err
 	}
 	history, err := pairs(body.History)
@@ -78,9 +78,9 @@ func (s *Server) agentQuery(c echo.Context) error {
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if wantsStream(c) {
-		return ofRun(run, s.follow(c, run.ID, 0, follower{frame: s.queryFrame(c.Request().Context(), s.scope(c), run.ID)}))
+		return ofRun(run, s.follow(c, run.ID, 0, follower{frame: s.queryFrame(c.Request().Context(), scopeOf(c), run.ID)}))
 	}
-	t, err := s.await(c.Request().Context(), s.scope(c), run)
+	t, err := s.await(c.Request().Context(), scopeOf(c), run)
 	if err == nil {
 		err = failure(t)
 	}
@@ -168,14 +168,14 @@ func newRetrieveResponse(query string, found []searchResult, strategy string, st
 // agentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
 func (s *Server) agentRetrieve(c echo.Context) error {
 	var body searchQuery
-	if err := s.readJSON(c, &body); err != nil {
+	if err := s.bodies.readJSON(c, &body); err != nil {
 		return err
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
 	c.SetRequest(c.Request().WithContext(ctx))
-	if err := s.spendSearch(ctx, s.scope(c), body); err != nil {
+	if err := s.spendSearch(ctx, scopeOf(c), body); err != nil {
 		return err
 	}
 	res, ok, err := s.gather(c, body, began)

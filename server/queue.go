@@ -41,7 +41,7 @@ func (s *Server) getQueue(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.store.Queue(c.Request().Context(), s.scope(c), id)
+	list, err := s.store.Queue(c.Request().Context(), scopeOf(c), id)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Server) enqueue(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	queued, err := s.runs.Enqueue(c.Request().Context(), s.scope(c), req)
+	queued, err := s.runs.Enqueue(c.Request().Context(), scopeOf(c), req)
 	if err != nil {
 		return err
 	}
@@ -92,11 +92,11 @@ func (s *Server) editQueued(c echo.Context) error {
 	return s.changeQueued(c, func(id, item string) error {
 		var body otherWords
 		if mediaType(c) == echo.MIMEApplicationJSON {
-			if err := s.readJSON(c, &body); err != nil {
+			if err := s.bodies.readJSON(c, &body); err != nil {
 				return err
 			}
 		} else {
-			if err := s.readForm(c); err != nil {
+			if err := s.bodies.readForm(c); err != nil {
 				return err
 			}
 			body.Message = formText(c.Request().PostForm, "message")
@@ -105,13 +105,13 @@ func (s *Server) editQueued(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		return s.store.EditQueued(c.Request().Context(), s.scope(c), id, item, strings.TrimSpace(req.Message))
+		return s.store.EditQueued(c.Request().Context(), scopeOf(c), id, item, strings.TrimSpace(req.Message))
 	})
 }
 
 func (s *Server) dropQueued(c echo.Context) error {
 	return s.changeQueued(c, func(id, item string) error {
-		return s.store.DropQueued(c.Request().Context(), s.scope(c), id, item)
+		return s.store.DropQueued(c.Request().Context(), scopeOf(c), id, item)
 	})
 }
 
@@ -119,14 +119,14 @@ func (s *Server) sendQueued(c echo.Context) error {
 	return s.changeQueued(c, func(id, item string) error {
 		body := sendNow{Finish: "cancel"}
 		if mediaType(c) == echo.MIMEApplicationJSON {
-			if err := s.readJSON(c, &body); err != nil {
+			if err := s.bodies.readJSON(c, &body); err != nil {
 				return err
 			}
 		}
 		if body.Finish != "cancel" && body.Finish != "answer_now" {
 			return invalid("finish must be cancel or answer_now.")
 		}
-		return s.runs.SendNow(c.Request().Context(), s.scope(c), id, item, body.Finish == "answer_now")
+		return s.runs.SendNow(c.Request().Context(), scopeOf(c), id, item, body.Finish == "answer_now")
 	})
 }
 
@@ -139,7 +139,7 @@ func (s *Server) changeQueued(c echo.Context, change func(id, item string) error
 	if err := change(id, c.Param("item")); err != nil {
 		return err
 	}
-	s.runs.Resend(c.Request().Context(), s.scope(c), id)
+	s.runs.Resend(c.Request().Context(), scopeOf(c), id)
 	if s.fromPage(c) {
 		return s.queueChanged(c, id)
 	}
@@ -156,11 +156,11 @@ func (s *Server) queueChanged(c echo.Context, session string) error {
 	if !byHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/c/"+session+"#queue")
 	}
-	list, err := s.store.Queue(c.Request().Context(), s.scope(c), session)
+	list, err := s.store.Queue(c.Request().Context(), scopeOf(c), session)
 	if err != nil {
 		return err
 	}
-	return s.show(c, http.StatusOK, views.Queue(session, list))
+	return show(c, http.StatusOK, views.Queue(session, list))
 }
 
 // nextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch that are not on the
@@ -171,7 +171,7 @@ func (s *Server) nextTurns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	list, err := s.store.Queue(ctx, scope, id)
 	if err != nil {
 		return err
@@ -205,5 +205,5 @@ func (s *Server) nextTurns(c echo.Context) error {
 		}
 		parts = append(parts, views.ComposerBar(box), views.ComposerUse(box))
 	}
-	return s.show(c, http.StatusOK, templ.Join(parts...))
+	return show(c, http.StatusOK, templ.Join(parts...))
 }

@@ -14,8 +14,8 @@ func (s *Server) routes() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.Logger.SetOutput(io.Discard)
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.HTTPErrorHandler = s.fail
-	e.Use(s.observe, s.checkHost, s.checkOrigin, s.checkUser, s.checkQuery, middleware.GzipWithConfig(middleware.GzipConfig{
+	e.HTTPErrorHandler = failed(s.log, s.sendProblem)
+	e.Use(observed(s.metrics, s.log), s.guard.checkHost, s.guard.checkOrigin, s.guard.checkUser, checkQuery(queryNames), middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,
 	}))
 

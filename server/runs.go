@@ -3,30 +3,18 @@ package server
 import (
 	"context"
 	"net/http"
-	"regexp"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 )
 
-var runIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-
-// runID is the run a request names. What can't be an id is answered like one that is not there.
-func runID(c echo.Context) (string, error) {
-	id := c.Param("id")
-	if !runIDForm.MatchString(id) {
-		return "", notFound("There is no such run. It may have been deleted with its conversation.")
-	}
-	return id, nil
-}
-
 func (s *Server) getRun(c echo.Context) error {
 	id, err := runID(c)
 	if err != nil {
 		return err
 	}
-	t, err := s.trace(c.Request().Context(), s.scope(c), id)
+	t, err := s.trace(c.Request().Context(), scopeOf(c), id)
 	if err != nil {
 		return err
 	}
@@ -48,7 +36,7 @@ func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, str
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	run, err := s.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
@@ -72,7 +60,7 @@ func (s *Server) getStepOutput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	output, err := s.output(c.Request().Context(), s.scope(c), id, c.Param("call"))
+	output, err := s.output(c.Request().Context(), scopeOf(c), id, c.Param("call"))
 	if err != nil {
 		return err
 	}

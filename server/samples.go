@@ -22,7 +22,7 @@ func (s *Server) addSamples(c echo.Context) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		d, duplicate, err := s.addSample(c.Request().Context(), s.scope(c).User, name)
+		d, duplicate, err := s.addSample(c.Request().Context(), scopeOf(c).User, name)
 		if err != nil {
 			return fmt.Errorf("add sample %s: %w", name, err)
 		}

@@ -61,29 +61,6 @@ func (y *year) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
-type moment struct{ time.Time }
-
-// UnmarshalJSON fails with an error to which the decoder adds the field's name.
-func (m *moment) UnmarshalJSON(data []byte) error {
-	wrong := &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[moment]()}
-	var text string
-	if json.Unmarshal(data, &text) != nil {
-		return wrong
-	}
-	if text == "" {
-		m.Time = time.Time{}
-		return nil
-	}
-	for _, form := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(form, text); err == nil {
-			m.Time = t
-			return nil
-		}
-	}
-	return wrong
-}
-
 // searchResponse is the answer to POST /search.
 type searchResponse struct {
 	Query        string         `json:"query"`
@@ -123,10 +100,10 @@ type found struct {
 // search answers POST /search.
 func (s *Server) search(c echo.Context) error {
 	var body searchQuery
-	if err := s.readJSON(c, &body); err != nil {
+	if err := s.bodies.readJSON(c, &body); err != nil {
 		return err
 	}
-	if err := s.spendSearch(c.Request().Context(), s.scope(c), body); err != nil {
+	if err := s.spendSearch(c.Request().Context(), scopeOf(c), body); err != nil {
 		return err
 	}
 	f, err := s.find(c, body)
@@ -142,7 +119,7 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	scope := s.scope(c)
+	scope := scopeOf(c)
 	if err := s.library.CheckNamed(c.Request().Context(), scope, body.Namespace, q.Documents); err != nil {
 		return found{}, err
 	}

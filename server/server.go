@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -80,38 +78,6 @@ type Config struct {
 	Tally  func() chat.Tally        // what runs did so far, for the metrics; nil: they have none of it
 }
 
-// Limits bound what a client may send and hold. A zero field means its default.
-type Limits struct {
-	JSONBody     int64         // bytes of a JSON or form body; 1 MiB
-	Message      int           // runes of a question; 32,000
-	Upload       int64         // bytes of one file; 50 MiB
-	UploadTotal  int64         // bytes of one upload request; 2 GiB
-	UploadFiles  int           // files of one upload request; 1,000
-	Streams      int           // open at once; 20,000
-	Heartbeat    time.Duration // between comments on a silent stream; 15 s
-	WriteTimeout time.Duration // for each write to a client; 20 s
-	ReadTimeout  time.Duration // for each read of a body; 30 s
-}
-
-func (l Limits) withDefaults() Limits {
-	fill(&l.JSONBody, 1<<20)
-	fill(&l.Message, 32_000)
-	fill(&l.Upload, 50<<20)
-	fill(&l.UploadTotal, 2<<30)
-	fill(&l.UploadFiles, 1000)
-	fill(&l.Streams, 20_000)
-	fill(&l.Heartbeat, 15*time.Second)
-	fill(&l.WriteTimeout, 20*time.Second)
-	fill(&l.ReadTimeout, 30*time.Second)
-	return l
-}
-
-func fill[T int | int64 | time.Duration](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
-}
-
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
@@ -124,18 +90,12 @@ type Server struct {
 	echo    *echo.Echo
 	handler http.Handler
 	metrics *metrics
-	origins *http.CrossOriginProtection
+	guard   *guard
+	bodies  bodies
+	streams *streams
 	frames  framePool
 	pages   *pages
-	network atomic.Bool // other machines can reach the address it listens on
 	http    *http.Server
-
-	streamsMu sync.Mutex
-	streams   int              // open
-	streamsOf map[string]int64 // those of users with limits
-
-	draining chan struct{} // closed when Shutdown begins
-	drain    sync.Once
 }
 
 // New wires a server. It neither listens nor starts a goroutine.
@@ -145,23 +105,22 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, limits: cfg.Limits.withDefaults(), store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs,
-		log: cfg.Log, metrics: newMetrics(cfg.Metrics), origins: http.NewCrossOriginProtection(), draining: make(chan struct{}), streamsOf: map[string]int64{},
+		log: cfg.Log, metrics: newMetrics(cfg.Metrics),
 	}
+	s.bodies, s.streams = bodies{s.limits.JSONBody}, newStreams(s.limits, cfg.Users)
 	var err error
+	if s.guard, err = newGuard(cfg.Hosts, cfg.Origins, cfg.Keys); err != nil {
+		return nil, err
+	}
 	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage, cfg.ModelName, cfg.Models); err != nil {
 		return nil, err
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	for _, origin := range cfg.Origins {
-		if err := s.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, err
-		}
-	}
-	s.metrics.watch(s)
+	s.watch()
 	s.echo = s.routes()
-	s.handler = s.wrap(s.echo)
+	s.handler = paced(s.limits, s.echo)
 	s.http = &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -178,7 +137,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
 func (s *Server) Serve(ln net.Listener) error {
-	s.network.Store(!loopback(ln.Addr()))
+	s.guard.onNetwork.Store(!loopback(ln.Addr()))
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -186,7 +145,7 @@ func (s *Server) Serve(ln net.Listener) error {
 }
 
 // Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are served as before.
-func (s *Server) Drain() { s.drain.Do(func() { close(s.draining) }) }
+func (s *Server) Drain() { s.streams.drain() }
 
 // Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is cut off and ctx's
 // error returned.
@@ -196,15 +155,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return errors.Join(err, s.http.Close())
 	}
 	return nil
-}
-
-func (s *Server) isDraining() bool {
-	select {
-	case <-s.draining:
-		return true
-	default:
-		return false
-	}
 }
 
 func loopback(addr net.Addr) bool {

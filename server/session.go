@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,7 +11,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
-	"footnote/english"
 	"footnote/views"
 )
 
@@ -75,12 +73,6 @@ type sessionHead struct {
 	RunID string `json:"run_id"`
 }
 
-// sessionID is the session a request names.
-func sessionID(c echo.Context) (string, error) {
-	id := c.Param("id")
-	return id, chat.CheckSessionID(id)
-}
-
 // getHistory answers GET /agent/session/{id} with the branch that is shown.
 func (s *Server) getHistory(c echo.Context) error {
 	id, err := sessionID(c)
@@ -91,7 +83,7 @@ func (s *Server) getHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	session, err := s.store.Session(ctx, scope, id)
 	if err != nil {
 		return err
@@ -164,7 +156,7 @@ func (s *Server) traces(c echo.Context, messages []message) (traces map[string]*
 		if _, known := traces[m.RunID]; known {
 			continue
 		}
-		t, err := s.trace(c.Request().Context(), s.scope(c), m.RunID)
+		t, err := s.trace(c.Request().Context(), scopeOf(c), m.RunID)
 		if errors.Is(err, chat.ErrDamaged) {
 			s.log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
 			t, err = nil, nil
@@ -190,7 +182,7 @@ func (s *Server) listSessions(c echo.Context) error {
 		return err
 	}
 	q := chat.SessionQuery{Text: c.QueryParam("q"), Limit: limit, Cursor: c.QueryParam("cursor")}
-	sessions, next, err := s.store.Sessions(c.Request().Context(), s.scope(c), q)
+	sessions, next, err := s.store.Sessions(c.Request().Context(), scopeOf(c), q)
 	if err != nil {
 		return err
 	}
@@ -211,14 +203,14 @@ func (s *Server) renameSession(c echo.Context) error {
 		return err
 	}
 	var body sessionTitle
-	if err := s.readJSON(c, &body); err != nil {
+	if err := s.bodies.readJSON(c, &body); err != nil {
 		return err
 	}
 	title := strings.Join(strings.Fields(body.Title), " ")
 	if n := utf8.RuneCountInString(title); n < 1 || n > 200 {
 		return invalid("A title has 1 to 200 characters.")
 	}
-	if err := s.store.RenameSession(c.Request().Context(), s.scope(c), id, title); err != nil {
+	if err := s.store.RenameSession(c.Request().Context(), scopeOf(c), id, title); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -229,7 +221,7 @@ func (s *Server) deleteSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteSession(c.Request().Context(), s.scope(c), id); err != nil {
+	if err := s.store.DeleteSession(c.Request().Context(), scopeOf(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -240,7 +232,7 @@ func (s *Server) restoreSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.RestoreSession(c.Request().Context(), s.scope(c), id); err != nil {
+	if err := s.store.RestoreSession(c.Request().Context(), scopeOf(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -252,41 +244,15 @@ func (s *Server) setHead(c echo.Context) error {
 		return err
 	}
 	var body sessionHead
-	if err := s.readJSON(c, &body); err != nil {
+	if err := s.bodies.readJSON(c, &body); err != nil {
 		return err
 	}
 	if !runIDForm.MatchString(body.RunID) {
 		return notFound("There is no such run in this conversation.")
 	}
-	if err := s.store.SetHead(c.Request().Context(), s.scope(c), id, body.RunID); err != nil {
+	if err := s.store.SetHead(c.Request().Context(), scopeOf(c), id, body.RunID); err != nil {
 		return err
 	}
-	s.feed.HeadMoved(s.scope(c).User, id)
+	s.feed.HeadMoved(scopeOf(c).User, id)
 	return c.NoContent(http.StatusNoContent)
-}
-
-// queryFlag reads true or false from the address; without it, it is false.
-func queryFlag(c echo.Context, name string) (bool, error) {
-	if !c.QueryParams().Has(name) {
-		return false, nil
-	}
-	switch c.QueryParam(name) {
-	case "false":
-		return false, nil
-	case "true":
-		return true, nil
-	}
-	return false, invalid(name + " must be true or false.")
-}
-
-// queryInt reads a whole number from the address; without it, value is what it is.
-func queryInt(c echo.Context, name string, value, low, high int) (int, error) {
-	if !c.QueryParams().Has(name) {
-		return value, nil
-	}
-	n, err := strconv.Atoi(c.QueryParam(name))
-	if err != nil || n < low || n > high {
-		return 0, invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + english.Digits(high) + ".")
-	}
-	return n, nil
 }

@@ -18,7 +18,7 @@ func (s *Server) sessionEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope, told := c.Request().Context(), s.scope(c), c.QueryParam("head")
+	ctx, scope, told := c.Request().Context(), scopeOf(c), c.QueryParam("head")
 	wake, stop := s.feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
 	defer stop()
 	news := wake()
@@ -30,10 +30,10 @@ func (s *Server) sessionEvents(c echo.Context) error {
 		setStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.openStream(scope.User); err != nil {
+	if err := s.streams.enter(scope.User); err != nil {
 		return err
 	}
-	defer s.closeStream(scope.User)
+	defer s.streams.leave(scope.User)
 	out, err := newEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left
@@ -71,7 +71,7 @@ func wait[T any](s *Server, c echo.Context, out *eventStream, signal <-chan T) b
 			}
 		case <-c.Request().Context().Done():
 			return false
-		case <-s.draining:
+		case <-s.streams.draining:
 			_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 			return false
 		}

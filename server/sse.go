@@ -82,6 +82,9 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 	return data[:i], data[end:], true
 }
 
+// frameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
+const frameFlush = 32 << 10
+
 // frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not stay in memory.
 type frameBuffer struct{ b []byte }
 

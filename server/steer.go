@@ -31,12 +31,12 @@ func (s *Server) rerunStep(c echo.Context) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	run, fresh, err := s.runs.Rerun(c.Request().Context(), s.scope(c), id, c.Param("call"), input, key)
+	run, fresh, err := s.runs.Rerun(c.Request().Context(), scopeOf(c), id, c.Param("call"), input, key)
 	if err != nil {
 		return err
 	}
 	if fresh {
-		s.metrics.runs.WithLabelValues(c.Path()).Inc()
+		s.metrics.runStarted(c.Path())
 	}
 	switch {
 	case byHTMX(c):
@@ -54,7 +54,7 @@ func (s *Server) rerunStep(c echo.Context) error {
 func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
 	var body otherInput
 	if mediaType(c) == echo.MIMEApplicationJSON {
-		if err := s.readJSON(c, &body); err != nil {
+		if err := s.bodies.readJSON(c, &body); err != nil {
 			return nil, err
 		}
 		if body.Input == nil {
@@ -62,7 +62,7 @@ func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
 		}
 		return json.Marshal(body.Input)
 	}
-	if err := s.readForm(c); err != nil {
+	if err := s.bodies.readForm(c); err != nil {
 		return nil, err
 	}
 	text := strings.TrimSpace(formText(c.Request().PostForm, "input"))

@@ -3,16 +3,12 @@ package server
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 )
-
-// frameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
-const frameFlush = 32 << 10
 
 // retryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.
 const retryAfterDrain = 1000
@@ -44,7 +40,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope, base := c.Request().Context(), s.scope(c), origin(c)
+	ctx, scope, base := c.Request().Context(), scopeOf(c), origin(c)
 	return s.follow(c, id, after, follower{frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type != chat.KindAnswer {
 			return programFrame(dst, entry)
@@ -57,26 +53,10 @@ func (s *Server) streamEvents(c echo.Context) error {
 	}})
 }
 
-// lastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.
-func lastSeen(r *http.Request) (int64, error) {
-	var after int64
-	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
-		if text == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 0 {
-			return 0, invalid("The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.")
-		}
-		after = n
-	}
-	return after, nil
-}
-
 // follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
 // touches the run. It fails only before anything is sent.
 func (s *Server) follow(c echo.Context, runID string, after int64, f follower) error {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	wake, stop := s.feed.Watch(runID) // before the first read, so that nothing falls between
 	defer stop()
 	news := wake()
@@ -106,10 +86,10 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 		setStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.openStream(scope.User); err != nil {
+	if err := s.streams.enter(scope.User); err != nil {
 		return err
 	}
-	defer s.closeStream(scope.User)
+	defer s.streams.leave(scope.User)
 
 	out, err := newEventStream(c.Response())
 	if err != nil {
@@ -141,7 +121,7 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 				continue
 			case <-ctx.Done():
 				return nil
-			case <-s.draining:
+			case <-s.streams.draining:
 				_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}

@@ -247,7 +247,7 @@ func TestAReaderThatStallsIsLetGo(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream is open; from here on nothing is read
 		t.Fatal(err)
 	}
-	for b.openStreams() > 0 {
+	for b.streams.count() > 0 {
 		b.append(run.ID, chat.AnswerDelta{Text: strings.Repeat("x", 1<<20)})
 	}
 }
@@ -284,7 +284,7 @@ func TestStreamsAreCapped(t *testing.T) {
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	r.all(t)
-	for b.openStreams() > 0 { // the place comes back when the handler returns
+	for b.streams.count() > 0 { // the place comes back when the handler returns
 		b.send("GET", "/readyz", "")
 	}
 	if got := b.send("GET", "/agent/runs/"+run.ID+"/events", ""); got.status != http.StatusOK {

@@ -45,3 +45,24 @@ func (c tallied) Collect(out chan<- prometheus.Metric) {
 	count(modelTokens, float64(t.Tokens.Out), "out")
 	count(modelCost, t.Cost)
 }
+
+// watch adds the gauges that read the server's own state.
+func (s *Server) watch() {
+	if s.cfg.Tally != nil {
+		s.metrics.registry.MustRegister(tallied{s.cfg.Tally})
+	}
+	s.metrics.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
+			func() float64 { return float64(s.streams.count()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_draining", Help: "1 while the server shuts down."},
+			func() float64 {
+				if s.streams.isDraining() {
+					return 1
+				}
+				return 0
+			}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "footnote_info", Help: "Always 1; the version is in the label.", ConstLabels: prometheus.Labels{"version": s.cfg.Version},
+		}, func() float64 { return 1 }),
+	)
+}

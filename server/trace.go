@@ -185,7 +185,7 @@ func (s *Server) listen(ctx context.Context, scope chat.Scope, runID string, add
 			}
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.draining:
+		case <-s.streams.draining:
 			return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
 		}
 	}
@@ -206,12 +206,4 @@ func (s *Server) output(ctx context.Context, scope chat.Scope, runID, callID str
 		return nil, notFound("This step has no output, or not yet. Look at the run for the steps it has.")
 	}
 	return step.ToolOutput, nil
-}
-
-// notNil makes an empty list print as [] and not as null.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -13,7 +13,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/labstack/echo/v4"
 
@@ -58,14 +57,14 @@ type upload struct {
 // upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be taken is
 // listed with its reason and the others go on; when all are refused the status says why; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 func (s *Server) upload(c echo.Context) error {
-	if err := s.limitBody(c, s.limits.UploadTotal); err != nil {
+	if err := limitBody(c, s.limits.UploadTotal); err != nil {
 		return err
 	}
 	parts, err := c.Request().MultipartReader()
 	if err != nil {
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
 	}
-	if err := s.roomForUpload(c.Request().Context(), s.scope(c).User); err != nil {
+	if err := s.roomForUpload(c.Request().Context(), scopeOf(c).User); err != nil {
 		return err
 	}
 	up := upload{res: uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
@@ -115,11 +114,7 @@ func (s *Server) uploaded(c echo.Context, res uploaded) error {
 func refusedStatus(files []rejectedFile) int {
 	status := 0
 	for _, f := range files {
-		of, ok := statuses[f.Code]
-		if !ok {
-			of = http.StatusInternalServerError
-		}
-		status = max(status, of)
+		status = max(status, statusOf(f.Code))
 	}
 	return status
 }
@@ -127,7 +122,7 @@ func refusedStatus(files []rejectedFile) int {
 // takeParts streams all files of an upload into the library.
 func (s *Server) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
 	res := &up.res
-	settings := corpus.Upload{User: s.scope(c).User, Batch: &corpus.Batch{}}
+	settings := corpus.Upload{User: scopeOf(c).User, Batch: &corpus.Batch{}}
 	for files := 0; ; {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -197,7 +192,7 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {
-		s.metrics.uploads.WithLabelValues("rejected").Inc()
+		s.metrics.uploaded("rejected")
 		e := asError(err)
 		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message, why: err})
 		s.log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
@@ -231,7 +226,7 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 	case !duplicate, settings.Meta != nil:
 		up.moved = append(up.moved, d.Filename)
 	}
-	s.metrics.uploads.WithLabelValues(result).Inc()
+	s.metrics.uploaded(result)
 	res.Documents = append(res.Documents, doc)
 	return nil
 }
@@ -241,7 +236,7 @@ func (s *Server) takeUploadBack(c echo.Context, up *upload, refused error) error
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}
-	ctx, scope := context.WithoutCancel(c.Request().Context()), s.scope(c)
+	ctx, scope := context.WithoutCancel(c.Request().Context()), scopeOf(c)
 	for _, d := range up.made {
 		if err := s.library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return fmt.Errorf("take an upload back: %w", err)
@@ -295,15 +290,4 @@ func partPath(part *multipart.Part) string {
 		return ""
 	}
 	return strings.ToValidUTF8(params["filename"], "\ufffd")
-}
-
-// checkNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default. Those that begin with a point
-// are hidden and not for uploads.
-func checkNamespace(name string) error {
-	if len(name) > 128 || chat.Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
-	}) {
-		return invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.")
-	}
-	return nil
 }

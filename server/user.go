@@ -1,10 +1,8 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,77 +12,8 @@ import (
 	"footnote/views"
 )
 
-// Where a request's user is kept, and the page's key.
-const (
-	userField = "user"
-	keyCookie = "footnote_key"
-	keyKept   = 30 * 24 * time.Hour
-)
-
-// withoutKey are the routes that give nothing away: they answer anybody.
-var withoutKey = []string{"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout"}
-
-// checkUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a key is revoked, what
-// is open under it ends.
-func (s *Server) checkUser(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if s.cfg.Keys == nil {
-			c.Set(userField, chat.LocalUser)
-			return next(c)
-		}
-		needed, err := s.cfg.Keys.Needed()
-		if err == nil && !needed {
-			c.Set(userField, chat.LocalUser)
-			return next(c)
-		}
-		if slices.Contains(withoutKey, c.Path()) {
-			return next(c)
-		}
-		if err != nil {
-			return err
-		}
-		key, _ := sentKey(c.Request())
-		user, valid, err := s.cfg.Keys.User(key)
-		if err != nil {
-			return err
-		}
-		c.Set(userField, user)
-		whole := c.Request()
-		ctx, end := context.WithCancel(whole.Context())
-		defer end()
-		defer context.AfterFunc(valid, end)()
-		c.SetRequest(whole.WithContext(ctx))
-		err = next(c)
-		c.SetRequest(whole) // an error is still to be drawn, which the end of ctx would stop
-		if err != nil && valid.Err() != nil {
-			_, _, err = s.cfg.Keys.User(key)
-		}
-		return err
-	}
-}
-
-// sentKey is the key that a request brings: in a header, as programs do, or else in the page's cookie.
-func sentKey(r *http.Request) (key string, cookie bool) {
-	if key := r.Header.Get("X-API-Key"); key != "" {
-		return key, false
-	}
-	if kind, key, ok := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); ok && strings.EqualFold(kind, "Bearer") {
-		return strings.TrimSpace(key), false
-	}
-	if kept, err := r.Cookie(keyCookie); err == nil {
-		return kept.Value, true
-	}
-	return "", false
-}
-
-// scope is on whose behalf a request reads and writes. Without a user it is nobody's, who has nothing.
-func (s *Server) scope(c echo.Context) chat.Scope {
-	user, _ := c.Get(userField).(string)
-	return chat.Scope{User: user}
-}
-
-// signedOut reports whether a request is that of a browser that has yet to sign in.
-func (s *Server) signedOut(c echo.Context) bool { return s.cfg.Keys != nil && s.scope(c).User == "" }
+// keyKept is how long a browser keeps a key.
+const keyKept = 30 * 24 * time.Hour
 
 // signInRoutes add the page's way to bring a key.
 func (s *Server) signInRoutes(e *echo.Echo) {
@@ -95,7 +24,7 @@ func (s *Server) signInRoutes(e *echo.Echo) {
 
 // signInPage asks for a key, on the way to an address or to a question that was sent without one.
 func (s *Server) signInPage(c echo.Context, status int, to, detail string) error {
-	return s.show(c, status, views.SignIn(s.pages.assets, localTarget(to), detail, keptFields(c)))
+	return show(c, status, views.SignIn(s.pages.assets, localTarget(to), detail, keptFields(c)))
 }
 
 // signIn keeps a valid key in a cookie that no script can read.
@@ -103,7 +32,7 @@ func (s *Server) signIn(c echo.Context) error {
 	if s.cfg.Keys == nil {
 		return c.Redirect(http.StatusSeeOther, "/")
 	}
-	if err := s.readForm(c); err != nil {
+	if err := s.bodies.readForm(c); err != nil {
 		return err
 	}
 	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
@@ -149,14 +78,14 @@ func localTarget(to string) string {
 // signInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its question.
 func (s *Server) signInFirst(c echo.Context, p problem) error {
 	if p.Status != http.StatusUnauthorized {
-		return s.show(c, p.Status, views.SignIn(s.pages.assets, "/", p.Detail, nil))
+		return show(c, p.Status, views.SignIn(s.pages.assets, "/", p.Detail, nil))
 	}
 	to := "/"
 	switch c.Request().Method {
 	case http.MethodGet:
 		to = c.Request().URL.RequestURI()
 	case http.MethodPost:
-		if err := s.readForm(c); err != nil { // what is no form of the page has no question
+		if err := s.bodies.readForm(c); err != nil { // what is no form of the page has no question
 			c.Request().PostForm = nil
 		}
 		to = pageOf(c)

@@ -15,6 +15,11 @@ import (
 // keyed is a bench that needs keys, and the key of each of users.
 func keyed(t testing.TB, users ...string) (b *bench, path string, given map[string]string) {
 	t.Helper()
+	return keyedWith(t, users)
+}
+
+func keyedWith(t testing.TB, users []string, adjust ...func(*Config)) (b *bench, path string, given map[string]string) {
+	t.Helper()
 	path = filepath.Join(t.TempDir(), "keys")
 	given = map[string]string{}
 	for _, name := range users {
@@ -28,7 +33,7 @@ func keyed(t testing.TB, users ...string) (b *bench, path string, given map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newBench(t, func(c *Config) { c.Keys = file }), path, given
+	return newBench(t, append(adjust, func(c *Config) { c.Keys = file })...), path, given
 }
 
 func TestAKeyIsTakenFromEveryPlaceItCanBeIn(t *testing.T) {

@@ -132,7 +132,7 @@ func noSuchModel() error { return notFound(`There is no such model here. Use "fo
 // v1Chat answers POST /v1/chat/completions.
 func (s *Server) v1Chat(c echo.Context) error {
 	var body v1Question
-	if err := s.readOpenJSON(c, &body); err != nil {
+	if err := s.bodies.readOpenJSON(c, &body); err != nil {
 		return err
 	}
 	q, err := body.question()
@@ -148,7 +148,7 @@ func (s *Server) v1Chat(c echo.Context) error {
 	if body.Stream {
 		return s.v1Stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
 	}
-	t, err := s.await(c.Request().Context(), s.scope(c), run)
+	t, err := s.await(c.Request().Context(), scopeOf(c), run)
 	if err != nil {
 		return err
 	}

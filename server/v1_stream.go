@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"strings"
 	"unicode/utf8"
 
@@ -53,11 +52,11 @@ type v1Writer struct {
 
 // v1Stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
 func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
-	user := s.scope(c).User
-	if err := s.openStream(user); err != nil {
+	user := scopeOf(c).User
+	if err := s.streams.enter(user); err != nil {
 		return err
 	}
-	defer s.closeStream(user)
+	defer s.streams.leave(user)
 	out, err := newEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left; the run goes on
@@ -69,7 +68,7 @@ func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 	t := newTrace(run)
 	err = w.piece(v1Delta{Role: "assistant", Content: new(string)}, nil)
 	if err == nil {
-		err = s.listen(ctx, s.scope(c), run.ID, func(ev chat.Event) error {
+		err = s.listen(ctx, scopeOf(c), run.ID, func(ev chat.Event) error {
 			if err := t.add(ev); err != nil {
 				return err
 			}
@@ -185,11 +184,7 @@ func (w *v1Writer) end(j judged) error {
 
 func (w *v1Writer) fail(err error) error {
 	e := asError(err)
-	status, ok := statuses[e.Code]
-	if !ok {
-		status = http.StatusInternalServerError
-	}
-	return w.send(newV1Failure(status, e.Code, e.Message))
+	return w.send(newV1Failure(statusOf(e.Code), e.Code, e.Message))
 }
 
 func (w *v1Writer) piece(delta v1Delta, finish *string) error {

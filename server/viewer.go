@@ -27,7 +27,7 @@ const (
 // viewDocument answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
 // and which part of a long document to show. The page's script gets the source panel.
 func (s *Server) viewDocument(c echo.Context) error {
-	ctx, scope := c.Request().Context(), s.scope(c)
+	ctx, scope := c.Request().Context(), scopeOf(c)
 	d, err := s.library.Document(ctx, scope, c.Param("id"))
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Server) viewDocument(c echo.Context) error {
 		return err
 	}
 	if p.v.Panel {
-		return s.show(c, http.StatusOK, views.SourcePanel(p.v))
+		return show(c, http.StatusOK, views.SourcePanel(p.v))
 	}
 	page, err := s.frame(c, d.DisplayTitle())
 	if err != nil {

@@ -1,0 +1,46 @@
+package server
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+)
+
+// wantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
+func wantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
+
+// wantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
+// there, only the stream's own address counts.
+func wantsStream(c echo.Context) bool {
+	if byHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
+		return false
+	}
+	return accepts(c, "text/event-stream")
+}
+
+func accepts(c echo.Context, mime string) bool {
+	for part := range strings.SplitSeq(c.Request().Header.Get(echo.HeaderAccept), ",") {
+		name, _, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), mime) {
+			return true
+		}
+	}
+	return false
+}
+
+// byHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
+func byHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
+
+// show answers with HTML, once all of it was drawn.
+func show(c echo.Context, status int, component templ.Component) error {
+	var b bytes.Buffer
+	if err := component.Render(c.Request().Context(), &b); err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Accept, HX-Request")
+	return c.HTMLBlob(status, b.Bytes())
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// failed is Echo's error handler: it logs err once and answers with send, in the form the client reads.
+func failed(log *slog.Logger, send func(echo.Context, problem) error) echo.HTTPErrorHandler {
+	return func(err error, c echo.Context) {
+		p := newProblem(c, err)
+		logFailure(log, c, p.Status, err)
+		if c.Response().Committed {
+			return
+		}
+		p.setHeaders(c, err)
+		if err := send(c, p); err != nil {
+			log.LogAttrs(c.Request().Context(), slog.LevelDebug, "error not delivered", slog.Any("err", err))
+		}
+	}
+}
+
+// newProblem says what may be shown of a failure.
+func newProblem(c echo.Context, err error) problem {
+	e := asError(err)
+	status := statusOf(e.Code)
+	p := problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: chat.MessageFor(scopeOf(c).User, e),
+		RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
+	}
+	if failed, ok := errors.AsType[runError](err); ok {
+		p.RunID, p.SessionID = failed.run.ID, failed.run.SessionID
+	}
+	if over, ok := errors.AsType[*chat.OverLimit](err); ok {
+		p.Limit = over.Limit
+		if !over.Until.IsZero() {
+			p.RetryAt = &over.Until
+		}
+	}
+	return p
+}
+
+// setHeaders tells clients where the failed run is and when to try again.
+func (p problem) setHeaders(c echo.Context, err error) {
+	res := c.Response()
+	if p.RunID != "" {
+		res.Header().Set("Location", "/agent/runs/"+p.RunID)
+	}
+	switch p.Status {
+	case http.StatusRequestEntityTooLarge:
+		discardBody(c) // so that a client which is still sending reads the answer
+	case http.StatusUnauthorized:
+		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)
+	case http.StatusTooManyRequests:
+		discardBody(c)
+		res.Header().Set("Retry-After", retryAfter(err, "1"))
+	case http.StatusInsufficientStorage:
+		discardBody(c)
+		res.Header().Set("Retry-After", retryAfter(err, "5"))
+	case http.StatusServiceUnavailable:
+		res.Header().Set("Retry-After", retryAfter(err, "5"))
+	}
+	res.Header().Set("Cache-Control", "no-store")
+}
+
+func logFailure(log *slog.Logger, c echo.Context, status int, err error) {
+	level := slog.LevelInfo
+	switch {
+	case c.Request().Context().Err() != nil: // the client left
+		level = slog.LevelDebug
+	case status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	case status == http.StatusBadRequest, status >= http.StatusRequestEntityTooLarge:
+		level = slog.LevelWarn
+	}
+	log.LogAttrs(c.Request().Context(), level, "request failed", slog.Int("status", status), slog.String("route", c.Path()),
+		slog.String("method", c.Request().Method), slog.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
+		slog.Any("err", err))
+}

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+// Where a request's user is kept, and the page's key.
+const (
+	userField = "user"
+	keyCookie = "footnote_key"
+)
+
+// withoutKey are the routes that give nothing away: they answer anybody.
+var withoutKey = []string{"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout"}
+
+// checkUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a key is revoked, what
+// is open under it ends.
+func (g *guard) checkUser(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if g.keys == nil {
+			c.Set(userField, chat.LocalUser)
+			return next(c)
+		}
+		needed, err := g.keys.Needed()
+		if err == nil && !needed {
+			c.Set(userField, chat.LocalUser)
+			return next(c)
+		}
+		if slices.Contains(withoutKey, c.Path()) {
+			return next(c)
+		}
+		if err != nil {
+			return err
+		}
+		key, _ := sentKey(c.Request())
+		user, valid, err := g.keys.User(key)
+		if err != nil {
+			return err
+		}
+		c.Set(userField, user)
+		whole := c.Request()
+		ctx, end := context.WithCancel(whole.Context())
+		defer end()
+		defer context.AfterFunc(valid, end)()
+		c.SetRequest(whole.WithContext(ctx))
+		err = next(c)
+		c.SetRequest(whole) // an error is still to be drawn, which the end of ctx would stop
+		if err != nil && valid.Err() != nil {
+			_, _, err = g.keys.User(key)
+		}
+		return err
+	}
+}
+
+// sentKey is the key that a request brings: in a header, as programs do, or else in the page's cookie.
+func sentKey(r *http.Request) (key string, cookie bool) {
+	if key := r.Header.Get("X-API-Key"); key != "" {
+		return key, false
+	}
+	if kind, key, ok := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); ok && strings.EqualFold(kind, "Bearer") {
+		return strings.TrimSpace(key), false
+	}
+	if kept, err := r.Cookie(keyCookie); err == nil {
+		return kept.Value, true
+	}
+	return "", false
+}
+
+// signedOut reports whether a request is that of a browser that has yet to sign in.
+func (g *guard) signedOut(c echo.Context) bool { return g.keys != nil && scopeOf(c).User == "" }

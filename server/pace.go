@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// securityHeaders go out with every response; a handler may only tighten them.
+var securityHeaders = [][2]string{
+	{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"X-Frame-Options", "DENY"},
+	{"Referrer-Policy", "same-origin"},
+	{"Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+}
+
+type headKey struct{}
+
+// isHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
+func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
+
+// paced is what every request passes before Echo: security headers, deadlines for reads and writes, and HEAD
+// answered like GET (net/http drops the body).
+func paced(limits Limits, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, h := range securityHeaders {
+			w.Header().Set(h[0], h[1])
+		}
+		control := http.NewResponseController(w)
+		out := &pacedWriter{ResponseWriter: w, control: control, pace: pace{timeout: limits.WriteTimeout}}
+		if r.Body != nil && r.Body != http.NoBody {
+			r.Body = &pacedBody{ReadCloser: r.Body, control: control, pace: pace{timeout: limits.ReadTimeout}}
+		}
+		if r.Method == http.MethodHead {
+			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(out, r)
+		out.extend() // for what net/http still has to flush
+	})
+}
+
+// leastRate is how many bytes a second a client must send and take, beside the timeout that each transfer has: who sends a byte a second
+// would else hold a connection for ever. Slow lines are faster.
+const leastRate = 1 << 10
+
+// pace bounds how long a body or a response may wait for its client altogether: timeout, and what its bytes take at leastRate. What the
+// server itself takes in between does not count.
+type pace struct {
+	timeout time.Duration // of each single wait
+	waited  time.Duration
+	bytes   int64
+}
+
+// deadline is when a wait that begins now has to be over.
+func (p *pace) deadline(now time.Time) time.Time {
+	left := p.timeout + time.Duration(p.bytes)*time.Second/leastRate - p.waited
+	return now.Add(min(p.timeout, left))
+}
+
+// add counts a wait that is over.
+func (p *pace) add(began time.Time, n int) {
+	p.waited += time.Since(began)
+	p.bytes += int64(n)
+}
+
+// pacedWriter gives each write a deadline, so that a response may take as long as its bytes need but a stalled or very slow reader may not.
+// A stream lasts as long as its run, so only each single write of it is bounded. Where deadlines are not supported (a recorder in a test) it
+// writes without.
+type pacedWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	pace    pace
+	stream  bool
+}
+
+const pacedPiece = 64 << 10
+
+func (w *pacedWriter) extend() {
+	p := w.pace
+	if w.stream {
+		p = pace{timeout: p.timeout}
+	}
+	_ = w.control.SetWriteDeadline(p.deadline(time.Now()))
+}
+
+// WriteHeader notes whether a stream follows.
+func (w *pacedWriter) WriteHeader(status int) {
+	w.stream = strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *pacedWriter) Write(p []byte) (written int, err error) {
+	for {
+		piece := p[:min(len(p), pacedPiece)]
+		w.extend()
+		began := time.Now()
+		n, err := w.ResponseWriter.Write(piece)
+		w.pace.add(began, n)
+		written += n
+		p = p[n:]
+		if err != nil || len(p) == 0 {
+			return written, err
+		}
+	}
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// pacedBody gives each read a deadline. It stays after a read that failed: net/http would wait for the rest of the body before
+// it answers. After the end of the body net/http takes it away itself.
+type pacedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	pace    pace
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	began := time.Now()
+	_ = b.control.SetReadDeadline(b.pace.deadline(began))
+	n, err := b.ReadCloser.Read(p)
+	b.pace.add(began, n)
+	return n, err
+}

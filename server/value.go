@@ -1,0 +1,38 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+)
+
+// moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
+type moment struct{ time.Time }
+
+// UnmarshalJSON fails with an error to which the decoder adds the field's name.
+func (m *moment) UnmarshalJSON(data []byte) error {
+	wrong := &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[moment]()}
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		return wrong
+	}
+	if text == "" {
+		m.Time = time.Time{}
+		return nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(form, text); err == nil {
+			m.Time = t
+			return nil
+		}
+	}
+	return wrong
+}
+
+// notNil makes an empty list print as [] and not as null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
