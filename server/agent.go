@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // agentQuestion is the body of POST /agent/chat and /agent/chat/structured.
@@ -65,12 +66,12 @@ func (s *Server) agentChat(c echo.Context) error {
 	}
 	text, citations := t.spoken()
 	answer := agentAnswer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(text, citations, origin(c)),
+		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Response: q.CitationStyle.apply(text, citations, httpio.Origin(c)),
 		Citations: citations, Sources: []chat.Source{}, judged: t.judged(), RetrievalMode: t.Mode, Tokens: t.Tokens,
 		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
 	}
 	if a := t.Answer; a != nil && !t.withheld() {
-		answer.Sources, answer.StopReason = notNil(a.Sources), a.StopReason
+		answer.Sources, answer.StopReason = httpio.NotNil(a.Sources), a.StopReason
 	}
 	return c.JSON(answerStatus(t), answer)
 }
@@ -103,14 +104,14 @@ func sourcesOf(citations []chat.Citation, base string) []groundedSource {
 // returns no trace.
 func (s *Server) askAndWait(c echo.Context) (agentQuestion, *trace, error) {
 	var q agentQuestion
-	if err := s.bodies.readJSON(c, &q); err != nil {
+	if err := s.bodies.ReadJSON(c, &q); err != nil {
 		return q, nil, err
 	}
 	if err := q.CitationStyle.check(); err != nil {
 		return q, nil, err
 	}
 	q.style = q.CitationStyle
-	t, err := s.runToEnd(c, q.question, q.CitationStyle.frame(origin(c)))
+	t, err := s.runToEnd(c, q.question, q.CitationStyle.frame(httpio.Origin(c)))
 	return q, t, err
 }
 
@@ -121,14 +122,14 @@ func (s *Server) runToEnd(c echo.Context, q question, frame framing) (*trace, er
 		return nil, err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	if wantsStream(c) {
-		return nil, ofRun(run, s.follow(c, run.ID, 0, follower{frame: frame}))
+	if httpio.WantsStream(c) {
+		return nil, httpio.OfRun(run, s.follow(c, run.ID, 0, follower{frame: frame}))
 	}
-	t, err := s.await(c.Request().Context(), scopeOf(c), run)
+	t, err := s.await(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
-		return nil, ofRun(run, err)
+		return nil, httpio.OfRun(run, err)
 	}
-	return t, ofRun(run, failure(t))
+	return t, httpio.OfRun(run, failure(t))
 }
 
 // failure is the error of a run that ended without anything to hand over.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/server/httpio/ssetest"
 )
 
 func TestAgentChatAnswersWithSources(t *testing.T) {
@@ -29,7 +30,7 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 		})
 	}
 	got := b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"}`, "Accept", "text/event-stream")
-	if events := newSSEReader(strings.NewReader(got.body)).all(t); len(events) != len(script()) {
+	if events := ssetest.NewReader(strings.NewReader(got.body)).All(t); len(events) != len(script()) {
 		t.Errorf("stream of %d events", len(events))
 	}
 	got = b.send("POST", "/agent/chat/structured", `{"message":"Is the roof sound?"}`)

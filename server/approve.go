@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as text.
@@ -49,13 +50,13 @@ const decidedLimit = 5 * time.Second
 // decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown earlier, the
 // page would ask once more, and not load itself again, so as not to take a reader's words away.
 func (s *Server) decided(c echo.Context, run string) error {
-	if !wantsHTML(c) || byHTMX(c) {
+	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
 	defer cancel()
 	waited, goesOn := false, errors.New("the call goes on")
-	err := s.listen(ctx, scopeOf(c), run, func(e chat.Event) error {
+	err := s.listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
 		p, err := e.Payload()
 		step, ok := p.(chat.Step)
 		if err != nil || !ok || step.CallID != c.Param("call") {

@@ -13,6 +13,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
+	"footnote/server/httpio"
 )
 
 // question is the body of POST /chat. A form has the same fields, and idempotency_key.
@@ -56,11 +57,11 @@ func (s *Server) ask(c echo.Context) error {
 		return err
 	}
 	switch {
-	case wantsStream(c):
+	case httpio.WantsStream(c):
 		return s.follow(c, run.ID, 0, follower{frame: programFrame})
-	case byHTMX(c):
+	case httpio.ByHTMX(c):
 		return s.askFragment(c, run)
-	case wantsHTML(c) || mediaType(c) != echo.MIMEApplicationJSON:
+	case httpio.WantsHTML(c) || httpio.MediaType(c) != echo.MIMEApplicationJSON:
 		return c.Redirect(http.StatusSeeOther, askedPage(run))
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
@@ -71,20 +72,20 @@ func (s *Server) ask(c echo.Context) error {
 
 func (s *Server) readQuestion(c echo.Context) (question, error) {
 	var q question
-	if mediaType(c) == echo.MIMEApplicationJSON {
-		err := s.bodies.readJSON(c, &q)
+	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+		err := s.bodies.ReadJSON(c, &q)
 		return q, err
 	}
-	if err := s.bodies.readForm(c); err != nil {
+	if err := s.bodies.ReadForm(c); err != nil {
 		return q, err
 	}
 	form := c.Request().PostForm
 	q = question{
-		Message: formText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
+		Message: httpio.FormText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
 		DocumentIDs: without(form["document_ids"], ""), Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
 	q.Config.Model = form.Get("model")
-	if text := formText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
+	if text := httpio.FormText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
 		q.ContextText = &text
 	}
 	s.keepOn(c, form, &q)
@@ -101,17 +102,17 @@ func without(list []string, entry string) []string {
 
 // startRun checks a question and starts its run, once for each Idempotency-Key.
 func (s *Server) startRun(c echo.Context, q question) (chat.Run, error) {
-	if wantsStream(c) || q.stream {
-		if err := s.streams.check(scopeOf(c).User); err != nil {
+	if httpio.WantsStream(c) || q.stream {
+		if err := s.streams.Check(httpio.Scope(c).User); err != nil {
 			return chat.Run{}, err
 		}
 	}
-	return s.startFor(c.Request().Context(), scopeOf(c), c.Path(), onceKey(c), q)
+	return s.startFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.OnceKey(c), q)
 }
 
 // startFor is startRun for a question that came by any route.
 func (s *Server) startFor(ctx context.Context, scope chat.Scope, route, key string, q question) (chat.Run, error) {
-	if s.streams.isDraining() {
+	if s.streams.IsDraining() {
 		return chat.Run{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds."}
 	}
 	req, err := s.checked(key, q)
@@ -123,17 +124,17 @@ func (s *Server) startFor(ctx context.Context, scope chat.Scope, route, key stri
 		return chat.Run{}, err
 	}
 	if fresh {
-		s.metrics.runStarted(route)
+		s.metrics.RunStarted(route)
 	}
 	return run, nil
 }
 
 func (s *Server) runRequest(c echo.Context, q question) (chat.RunRequest, error) {
-	return s.checked(onceKey(c), q)
+	return s.checked(httpio.OnceKey(c), q)
 }
 
 func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
-	if err := checkKey(key); err != nil {
+	if err := httpio.CheckKey(key); err != nil {
 		return chat.RunRequest{}, err
 	}
 	if q.SessionID != "" {
@@ -141,7 +142,7 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 			return chat.RunRequest{}, err
 		}
 	}
-	if err := checkNamespace(q.Namespace); err != nil {
+	if err := httpio.CheckNamespace(q.Namespace); err != nil {
 		return chat.RunRequest{}, err
 	}
 	req := chat.RunRequest{
@@ -149,22 +150,22 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, CitationStyle: string(q.style), Sibling: q.Sibling, Thorough: q.thorough, IdempotencyKey: key,
 	}
 	if corpus.Blank(req.Message) {
-		return req, invalid("The question is empty. Write one and send it again.")
+		return req, httpio.Invalid("The question is empty. Write one and send it again.")
 	}
 	if utf8.RuneCountInString(req.Message) > s.limits.Message {
-		return req, invalid("The question is longer than " + english.Digits(s.limits.Message) + " characters. Shorten it, or upload the long part as a document.")
+		return req, httpio.Invalid("The question is longer than " + english.Digits(s.limits.Message) + " characters. Shorten it, or upload the long part as a document.")
 	}
 	if q.ContextText != nil {
 		if req.ContextText = *q.ContextText; corpus.Blank(req.ContextText) {
-			return req, invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
+			return req, httpio.Invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
 		}
 	}
 	if q.addedContext != nil {
 		if req.AddedContext = *q.addedContext; corpus.Blank(req.AddedContext) {
-			return req, invalid("The context is empty. Leave it out, or send text that the answer may rest on besides the documents.")
+			return req, httpio.Invalid("The context is empty. Leave it out, or send text that the answer may rest on besides the documents.")
 		}
 	}
-	if err := checkNames("document_ids", q.DocumentIDs); err != nil {
+	if err := httpio.CheckNames("document_ids", q.DocumentIDs); err != nil {
 		return req, err
 	}
 	return req, checkConfig(q.Config)
@@ -172,11 +173,11 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 
 // checkConfig holds a request's own settings to their ranges.
 func checkConfig(cfg chat.RunConfig) error {
-	if err := checkNames("config.enabled_tools", cfg.EnabledTools); err != nil {
+	if err := httpio.CheckNames("config.enabled_tools", cfg.EnabledTools); err != nil {
 		return err
 	}
 	if t := cfg.Temperature; t != nil && (*t < 0 || *t > 2) {
-		return invalid("config.temperature must be between 0 and 2.")
+		return httpio.Invalid("config.temperature must be between 0 and 2.")
 	}
 	for _, field := range []struct {
 		name  string
@@ -184,7 +185,7 @@ func checkConfig(cfg chat.RunConfig) error {
 		most  int
 	}{{"max_steps", cfg.MaxSteps, chat.MostSteps}, {"max_retrieval_calls", cfg.MaxRetrievalCalls, chat.MostSteps}, {"retrieval_top_k", cfg.RetrievalTopK, 50}} {
 		if field.value != nil && (*field.value < 1 || *field.value > field.most) {
-			return invalid("config." + field.name + " must be between 1 and " + strconv.Itoa(field.most) + ".")
+			return httpio.Invalid("config." + field.name + " must be between 1 and " + strconv.Itoa(field.most) + ".")
 		}
 	}
 	return nil

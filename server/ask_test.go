@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/server/httpio/ssetest"
 )
 
 func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
@@ -25,7 +26,7 @@ func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
 	}
 
 	got = b.send("POST", "/chat", `{"message":"Is the roof sound?"}`, "Accept", "text/event-stream")
-	if events := newSSEReader(strings.NewReader(got.body)).all(t); got.status != 200 || len(events) != len(script()) {
+	if events := ssetest.NewReader(strings.NewReader(got.body)).All(t); got.status != 200 || len(events) != len(script()) {
 		t.Errorf("stream: %d with %d events", got.status, len(events))
 	}
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // citationStyle says how an answer's footnotes are written for a program. The log always holds [N].
@@ -21,7 +22,7 @@ func (style citationStyle) check() error {
 	if style == "" || style == styleSource || style == styleNumeric {
 		return nil
 	}
-	return invalid(`citation_style must be "source" or "numeric".`)
+	return httpio.Invalid(`citation_style must be "source" or "numeric".`)
 }
 
 // apply rewrites an answer that has citations; one without, such as a refusal, stays as it is. base is put before their links.

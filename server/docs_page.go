@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/english"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -29,7 +30,7 @@ func (s *Server) docsPage(c echo.Context, doc *apiDocument) error {
 			return fmt.Errorf("read the keys: %w", err)
 		}
 	}
-	d, err := docsOf(doc, origin(c), keys)
+	d, err := docsOf(doc, httpio.Origin(c), keys)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/corpus"
+	"footnote/server/httpio"
 )
 
 // documentInfo is a document in the API.
@@ -56,7 +57,7 @@ func newDocumentInfo(d corpus.Document) documentInfo {
 // documents answers GET /documents: a page for a browser, JSON for programs.
 func (s *Server) documents(c echo.Context) error {
 	c.Response().Header().Add("Vary", "Accept")
-	if wantsHTML(c) || byHTMX(c) {
+	if httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return s.documentsPage(c)
 	}
 	return s.listDocuments(c)
@@ -68,13 +69,13 @@ var states = []corpus.State{
 
 // documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
 func documentFilter(c echo.Context) (corpus.Filter, error) {
-	limit, err := queryInt(c, "limit", 50, 1, 1000)
+	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
 	if err != nil {
 		return corpus.Filter{}, err
 	}
 	f := corpus.Filter{Text: c.QueryParam("q"), Sort: c.QueryParam("sort"), Limit: limit, Cursor: c.QueryParam("cursor")}
 	if !slices.Contains([]string{"", "newest", "oldest", "title"}, f.Sort) {
-		return f, invalid("sort must be newest, oldest or title.")
+		return f, httpio.Invalid("sort must be newest, oldest or title.")
 	}
 	for name := range strings.SplitSeq(c.QueryParam("state"), ",") {
 		if name == "" {
@@ -82,7 +83,7 @@ func documentFilter(c echo.Context) (corpus.Filter, error) {
 		}
 		state := corpus.State(name)
 		if !slices.Contains(states, state) {
-			return f, invalid("state must be queued, parsing, indexing, ready, failed or cancelled.")
+			return f, httpio.Invalid("state must be queued, parsing, indexing, ready, failed or cancelled.")
 		}
 		f.States = append(f.States, state)
 	}
@@ -94,10 +95,10 @@ func (s *Server) listDocuments(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkNamespace(c.QueryParam("namespace")); err != nil {
+	if err := httpio.CheckNamespace(c.QueryParam("namespace")); err != nil {
 		return err
 	}
-	docs, next, err := s.library.List(c.Request().Context(), scopeOf(c).In(c.QueryParam("namespace")), filter)
+	docs, next, err := s.library.List(c.Request().Context(), httpio.Scope(c).In(c.QueryParam("namespace")), filter)
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (s *Server) listDocuments(c echo.Context) error {
 }
 
 func (s *Server) getDocument(c echo.Context) error {
-	d, err := s.library.Document(c.Request().Context(), scopeOf(c), c.Param("id"))
+	d, err := s.library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -119,28 +120,28 @@ func (s *Server) getDocument(c echo.Context) error {
 }
 
 func (s *Server) deleteDocument(c echo.Context) error {
-	if err := s.library.Delete(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
+	if err := s.library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
 func (s *Server) restoreDocument(c echo.Context) error {
-	if err := s.library.Restore(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
+	if err := s.library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
 	return s.changed(c)
 }
 
 func (s *Server) cancelDocument(c echo.Context) error {
-	if err := s.library.Cancel(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
+	if err := s.library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
 	return s.changed(c)
 }
 
 func (s *Server) retryDocument(c echo.Context) error {
-	if err := s.library.Retry(c.Request().Context(), scopeOf(c), c.Param("id")); err != nil {
+	if err := s.library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
 	return s.changed(c)
@@ -150,7 +151,7 @@ func (s *Server) retryDocument(c echo.Context) error {
 const inert = "default-src 'none'; sandbox"
 
 func (s *Server) documentText(c echo.Context) error {
-	text, err := s.library.Text(c.Request().Context(), scopeOf(c), c.Param("id"))
+	text, err := s.library.Text(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (s *Server) documentText(c echo.Context) error {
 
 // documentFile answers with the original, always as an attachment.
 func (s *Server) documentFile(c echo.Context) error {
-	d, file, err := s.library.Original(c.Request().Context(), scopeOf(c), c.Param("id"))
+	d, file, err := s.library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -203,20 +204,20 @@ const (
 // pageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With ?v= set to the
 // beginning of the document's sha256 it may be kept for ever.
 func (s *Server) pageImage(c echo.Context) error {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
 	n, err := strconv.Atoi(name)
 	if !ok || err != nil || n < 1 {
-		return notFound("There is no such page. Pages are 1.png, 2.png and so on.")
+		return httpio.NotFound("There is no such page. Pages are 1.png, 2.png and so on.")
 	}
-	width, err := queryInt(c, "width", defaultPageWidth, 100, maxPageWidth)
+	width, err := httpio.QueryInt(c, "width", defaultPageWidth, 100, maxPageWidth)
 	if err != nil {
 		return err
 	}
 	if text := c.QueryParam("dpr"); text != "" {
 		density, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(density >= 0.5 && density <= 4) {
-			return invalid("dpr must be a number from 0.5 to 4.")
+			return httpio.Invalid("dpr must be a number from 0.5 to 4.")
 		}
 		width = min(int(float64(width)*density), maxPageWidth)
 	}
@@ -225,7 +226,7 @@ func (s *Server) pageImage(c echo.Context) error {
 		return err
 	}
 	if n > d.Pages {
-		return notFound("This document has no such page: it has " + strconv.Itoa(d.Pages) + ".")
+		return httpio.NotFound("This document has no such page: it has " + strconv.Itoa(d.Pages) + ".")
 	}
 	h := c.Response().Header()
 	tag := `"` + d.SHA256 + "-" + strconv.Itoa(n) + "-" + strconv.Itoa(width) + `"`

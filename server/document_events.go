@@ -8,26 +8,27 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/corpus"
+	"footnote/server/httpio"
 )
 
 // documentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of its state
 // or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that comes back gets the
 // present state first.
 func (s *Server) documentEvents(c echo.Context) error {
-	ctx, scope, id := c.Request().Context(), scopeOf(c), c.Param("id")
+	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	d, changed, err := s.library.Watch(ctx, scope, id)
 	if err != nil {
 		return err
 	}
-	if isHead(c.Request()) {
-		setStreamHeaders(c.Response().Header())
+	if httpio.IsHead(c.Request()) {
+		httpio.SetStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.streams.enter(scope.User); err != nil {
+	if err := s.streams.Enter(scope.User); err != nil {
 		return err
 	}
-	defer s.streams.leave(scope.User)
-	out, err := newEventStream(c.Response())
+	defer s.streams.Leave(scope.User)
+	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left
 	}
@@ -38,7 +39,7 @@ func (s *Server) documentEvents(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := out.send(frame); err != nil || finished(d) {
+		if err := out.Send(frame); err != nil || finished(d) {
 			return nil
 		}
 		for waiting := true; waiting; {
@@ -46,13 +47,13 @@ func (s *Server) documentEvents(c echo.Context) error {
 			case <-changed:
 				waiting = false
 			case <-heartbeat.C:
-				if err := out.comment("still here"); err != nil {
+				if err := out.Comment("still here"); err != nil {
 					return nil
 				}
 			case <-ctx.Done():
 				return nil
-			case <-s.streams.draining:
-				_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+			case <-s.streams.Draining:
+				_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}
 			heartbeat.Reset(s.limits.Heartbeat)
@@ -72,5 +73,5 @@ func documentFrame(d corpus.Document) ([]byte, error) {
 	if finished(d) {
 		event = "document_done"
 	}
-	return appendFrame(nil, 0, event, body), nil
+	return httpio.AppendFrame(nil, 0, event, body), nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"footnote/corpus"
+	"footnote/server/httpio/ssetest"
 )
 
 // form builds an upload: fields and files in the order given, "name=value" or "@path=content".
@@ -56,7 +57,7 @@ func (b *bench) uploadFiles(parts ...string) (reply, uploaded) {
 func (b *bench) settled(id string) documentInfo {
 	b.t.Helper()
 	got := b.send("GET", "/documents/"+id+"/events", "")
-	events := newSSEReader(strings.NewReader(got.body)).all(b.t)
+	events := ssetest.NewReader(strings.NewReader(got.body)).All(b.t)
 	if len(events) == 0 || events[len(events)-1].Name != "document_done" {
 		b.t.Fatalf("the document's stream: %d %q", got.status, events)
 	}

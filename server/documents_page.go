@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -19,7 +20,7 @@ func (s *Server) documentsPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	counts, err := s.library.Count(ctx, scope.In(query.Namespace))
 	if err != nil {
 		return err
@@ -31,8 +32,8 @@ func (s *Server) documentsPage(c echo.Context) error {
 	list := views.DocumentsPage{
 		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query, Samples: s.cfg.Samples != nil, Now: time.Now(),
 	}
-	if byHTMX(c) {
-		return show(c, http.StatusOK, views.DocumentsList(list))
+	if httpio.ByHTMX(c) {
+		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
 	}
 	page, err := s.frame(c, "Documents")
 	if err != nil {
@@ -52,19 +53,19 @@ var workingStates = []corpus.State{corpus.StateQueued, corpus.StateParsing, corp
 // documentsQuery reads ?q=&kind=&state=&namespace=&sort=&limit= of the page. Beside the states of the API it knows "working".
 func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error) {
 	q := views.DocumentsQuery{
-		Text: strings.TrimSpace(cleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"), State: c.QueryParam("state"),
+		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"), State: c.QueryParam("state"),
 		Namespace: c.QueryParam("namespace"), Sort: c.QueryParam("sort"),
 	}
 	var err error
-	if q.Limit, err = queryInt(c, "limit", views.DocumentsStep, 1, maxListed); err != nil {
+	if q.Limit, err = httpio.QueryInt(c, "limit", views.DocumentsStep, 1, maxListed); err != nil {
 		return q, corpus.Filter{}, err
 	}
-	if err := checkNamespace(q.Namespace); err != nil {
+	if err := httpio.CheckNamespace(q.Namespace); err != nil {
 		return q, corpus.Filter{}, err
 	}
 	f := corpus.Filter{Text: q.Text, Sort: q.Sort, Limit: q.Limit}
 	if !slices.Contains([]string{"", "newest", "oldest", "title"}, q.Sort) {
-		return q, f, invalid("sort must be newest, oldest or title.")
+		return q, f, httpio.Invalid("sort must be newest, oldest or title.")
 	}
 	if q.Sort == "newest" {
 		q.Sort = ""
@@ -76,12 +77,12 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 	case slices.Contains(states, corpus.State(q.State)):
 		f.States = []corpus.State{corpus.State(q.State)}
 	default:
-		return q, f, invalid("state must be ready, working, failed or cancelled.")
+		return q, f, httpio.Invalid("state must be ready, working, failed or cancelled.")
 	}
 	if q.Kind != "" {
 		i := slices.IndexFunc(views.Kinds, func(k views.Kind) bool { return k.Name == q.Kind })
 		if i < 0 {
-			return q, f, invalid("kind must be pdf, md, html or txt.")
+			return q, f, httpio.Invalid("kind must be pdf, md, html or txt.")
 		}
 		f.MIME = views.Kinds[i].MIME
 	}
@@ -90,7 +91,7 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 
 // changed answers a form about a document with the list as it was, and a program with the document.
 func (s *Server) changed(c echo.Context) error {
-	if wantsHTML(c) && !byHTMX(c) {
+	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
 	}
 	return s.getDocument(c)
@@ -116,10 +117,10 @@ func backToList(c echo.Context, deleted string) string {
 // deleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
 func (s *Server) deleteDocumentForm(c echo.Context) error {
 	id := c.Param("id")
-	if err := s.library.Delete(c.Request().Context(), scopeOf(c), id); err != nil {
+	if err := s.library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
-	if byHTMX(c) {
+	if httpio.ByHTMX(c) {
 		return c.NoContent(http.StatusNoContent)
 	}
 	if chat.CheckSessionID(id) != nil {

@@ -14,6 +14,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio/ssetest"
 )
 
 func TestAFailedRunCanBeLookedUp(t *testing.T) {
@@ -58,7 +59,7 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 			Answer string `json:"answer"`
 		}
 		seq := int64(0)
-		for _, frame := range newSSEReader(strings.NewReader(got.body)).all(t) {
+		for _, frame := range ssetest.NewReader(strings.NewReader(got.body)).All(t) {
 			seq++
 			if frame.Name == "answer" {
 				reply{body: frame.Data}.decode(t, &answer)
@@ -67,8 +68,8 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 				}
 			}
 		}
-		again := newSSEReader(strings.NewReader(b.send("GET", "/agent/runs/"+answer.RunID+"/events", "", "Accept", "text/event-stream").body)).all(t)
-		if first := newSSEReader(strings.NewReader(got.body)).all(t); !slices.Equal(again, first) {
+		again := ssetest.NewReader(strings.NewReader(b.send("GET", "/agent/runs/"+answer.RunID+"/events", "", "Accept", "text/event-stream").body)).All(t)
+		if first := ssetest.NewReader(strings.NewReader(got.body)).All(t); !slices.Equal(again, first) {
 			t.Errorf("style %q: read again it is\n%v\nand was\n%v", style, again, first)
 		}
 		var run trace

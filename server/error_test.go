@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 func TestEveryCodeHasItsStatus(t *testing.T) {
@@ -38,7 +39,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 			next = tt.err
 			got := b.send("GET", "/test/fail", "")
 			p := got.problem(t)
-			want := problem{
+			want := httpio.Problem{
 				Type: "about:blank", Title: http.StatusText(tt.status), Status: tt.status, Code: tt.code, Detail: tt.detail, RequestID: got.header.Get("X-Request-Id"),
 			}
 			if got.status != tt.status || p != want {

@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -21,7 +22,7 @@ var exportKinds = map[string]string{"md": "text/markdown; charset=utf-8", "html"
 
 // exportRun answers with an answer and all it rests on, as a file.
 func (s *Server) exportRun(c echo.Context) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
@@ -31,9 +32,9 @@ func (s *Server) exportRun(c echo.Context) error {
 	}
 	kind, ok := exportKinds[format]
 	if !ok {
-		return invalid("format must be md, html or json.")
+		return httpio.Invalid("format must be md, html or json.")
 	}
-	t, err := s.trace(c.Request().Context(), scopeOf(c), id)
+	t, err := s.trace(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (t *trace) evidence() chat.Evidence {
 		e.AnsweredAt = *t.EndedAt
 	}
 	if t.Answer != nil {
-		e.StopReason, e.Unsupported = t.Answer.StopReason, notNil(t.Answer.Unsupported)
+		e.StopReason, e.Unsupported = t.Answer.StopReason, httpio.NotNil(t.Answer.Unsupported)
 	}
 	for _, c := range t.Citations {
 		e.Citations = append(e.Citations, chat.EvidenceCitation{
@@ -116,7 +117,7 @@ func (s *Server) verifyEvidence(c echo.Context) error {
 	for _, citation := range e.Citations {
 		v := versions[citation.DocumentID]
 		if v == nil {
-			if v, err = s.version(c.Request().Context(), scopeOf(c), citation.DocumentID); err != nil {
+			if v, err = s.version(c.Request().Context(), httpio.Scope(c), citation.DocumentID); err != nil {
 				return err
 			}
 			versions[citation.DocumentID] = v
@@ -128,7 +129,7 @@ func (s *Server) verifyEvidence(c echo.Context) error {
 
 // readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an evidenceFile.
 func (s *Server) readEvidence(c echo.Context) ([]byte, error) {
-	body, err := s.bodies.jsonBody(c)
+	body, err := s.bodies.ReadRaw(c)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (s *Server) readEvidence(c echo.Context) ([]byte, error) {
 		return body, nil
 	}
 	var wrapped evidenceFile
-	err = decode(body, &wrapped, (*json.Decoder).DisallowUnknownFields)
+	err = httpio.Decode(body, &wrapped, (*json.Decoder).DisallowUnknownFields)
 	return []byte(wrapped.File), err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/english"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -31,7 +32,7 @@ type feedbackList struct {
 
 // setFeedback stores what a reader thinks of an answer, in the place of what they thought before.
 func (s *Server) setFeedback(c echo.Context) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (s *Server) setFeedback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	run, err := s.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
@@ -47,9 +48,9 @@ func (s *Server) setFeedback(c echo.Context) error {
 	if run.Status == chat.RunRunning {
 		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done."}
 	}
-	if body.Rating == "none" && mediaType(c) != echo.MIMEApplicationJSON {
+	if body.Rating == "none" && httpio.MediaType(c) != echo.MIMEApplicationJSON {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
-			return invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
+			return httpio.Invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
 		}
 		if err := s.store.DropFeedback(ctx, scope, id); err != nil {
 			return err
@@ -65,23 +66,23 @@ func (s *Server) setFeedback(c echo.Context) error {
 
 func (s *Server) readJudgement(c echo.Context) (judgement, error) {
 	var body judgement
-	if mediaType(c) == echo.MIMEApplicationJSON {
-		err := s.bodies.readJSON(c, &body)
+	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+		err := s.bodies.ReadJSON(c, &body)
 		return body, err
 	}
-	if err := s.bodies.readForm(c); err != nil {
+	if err := s.bodies.ReadForm(c); err != nil {
 		return body, err
 	}
 	form := c.Request().PostForm
-	return judgement{chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(formText(form, "comment"))}, nil
+	return judgement{chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(httpio.FormText(form, "comment"))}, nil
 }
 
 // judged answers with the feedback as it is now, nil for none.
 func (s *Server) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
-	case byHTMX(c):
-		return show(c, http.StatusOK, views.Feedback(run.ID, f))
-	case wantsHTML(c):
+	case httpio.ByHTMX(c):
+		return httpio.Show(c, http.StatusOK, views.Feedback(run.ID, f))
+	case httpio.WantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID+"#turn-"+run.ID)
 	case f == nil:
 		return c.NoContent(http.StatusNoContent)
@@ -90,11 +91,11 @@ func (s *Server) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
 }
 
 func (s *Server) dropFeedback(c echo.Context) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	if err := s.store.DropFeedback(c.Request().Context(), scopeOf(c), id); err != nil {
+	if err := s.store.DropFeedback(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -102,13 +103,13 @@ func (s *Server) dropFeedback(c echo.Context) error {
 
 // listFeedback answers GET /feedback: a page of it, or with ?format= all of it as a file.
 func (s *Server) listFeedback(c echo.Context) error {
-	limit, err := queryInt(c, "limit", 0, 1, chat.MaxPage)
+	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
 		return err
 	}
 	q := chat.FeedbackQuery{Rating: chat.Rating(c.QueryParam("rating")), Limit: limit, Cursor: c.QueryParam("cursor")}
 	if q.Rating != "" && chat.Reasons(q.Rating) == nil {
-		return invalid("rating must be up or down.")
+		return httpio.Invalid("rating must be up or down.")
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	switch format := c.QueryParam("format"); format {
@@ -118,19 +119,19 @@ func (s *Server) listFeedback(c echo.Context) error {
 	case "jsonl":
 		return s.feedbackFile(c, q, "application/jsonl; charset=utf-8", "feedback.jsonl", newLinesFeedback)
 	default:
-		return invalid("format must be json, csv or jsonl.")
+		return httpio.Invalid("format must be json, csv or jsonl.")
 	}
-	found, next, err := s.store.Feedback(c.Request().Context(), scopeOf(c), q)
+	found, next, err := s.store.Feedback(c.Request().Context(), httpio.Scope(c), q)
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, feedbackList{notNil(found), next})
+	return c.JSON(http.StatusOK, feedbackList{httpio.NotNil(found), next})
 }
 
 // feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure can still be told.
 func (s *Server) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error) error {
 	q.Limit, q.Cursor = chat.MaxPage, ""
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, next, err := s.store.Feedback(ctx, scope, q)
 	if err != nil {
 		return err

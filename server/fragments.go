@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -74,7 +75,7 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	if err := views.OverFragment(newFold(run, nil).turn).Render(context.Background(), &b); err != nil {
 		return dst, fmt.Errorf("draw the start of run %s: %w", run, err)
 	}
-	return appendFrame(dst, 0, string(chat.KindReset), b.Bytes()), nil
+	return httpio.AppendFrame(dst, 0, string(chat.KindReset), b.Bytes()), nil
 }
 
 // draw returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.
@@ -118,7 +119,7 @@ func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *
 	if err := fragment(d.fold.turn, entry.Type, changed).Render(context.Background(), &b); err != nil {
 		return nil, fmt.Errorf("draw event %d of run %s: %w", entry.Seq, entry.RunID, err)
 	}
-	frame := appendFrame(nil, entry.Seq, string(entry.Type), b.Bytes())
+	frame := httpio.AppendFrame(nil, entry.Seq, string(entry.Type), b.Bytes())
 	d.frames = append(d.frames, frame)
 	return frame, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 )
 
 // gathering is what is found when a model chooses how to search: passages, best first, the steps, and notes.
@@ -23,12 +24,12 @@ func (s *Server) gather(c echo.Context, body searchQuery, began time.Time) (res 
 	if err != nil {
 		return res, false, err
 	}
-	if err := s.library.CheckNamed(c.Request().Context(), scopeOf(c), body.Namespace, q.Documents); err != nil {
+	if err := s.library.CheckNamed(c.Request().Context(), httpio.Scope(c), body.Namespace, q.Documents); err != nil {
 		return res, false, err
 	}
 	rerank := body.Rerank
 	req := chat.RunRequest{Message: q.Text, Namespace: body.Namespace, DocumentIDs: q.Documents, Config: chat.RunConfig{RerankResults: &rerank}}
-	found, steps, notes, err := s.cfg.Gather(c.Request().Context(), scopeOf(c).User, req, q.Limit)
+	found, steps, notes, err := s.cfg.Gather(c.Request().Context(), httpio.Scope(c).User, req, q.Limit)
 	if chat.CodeOf(orNone(err)) == chat.CodeInvalid || chat.CodeOf(orNone(err)) == chat.CodeTooMany {
 		return res, false, err
 	}

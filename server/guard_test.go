@@ -13,6 +13,8 @@ import (
 
 	"footnote/chat"
 	"footnote/keys"
+	"footnote/server/httpio"
+	"footnote/server/httpio/ssetest"
 )
 
 // Every route gives a row of TestEveryRouteSendsTheSecurityHeaders: a new one is tested without being asked for, since the rows are
@@ -30,7 +32,7 @@ func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 			req := httptest.NewRequest(route.Method, "http://localhost"+path, nil)
 			rec := httptest.NewRecorder()
 			b.Handler().ServeHTTP(rec, req)
-			for _, want := range securityHeaders {
+			for _, want := range httpio.SecurityHeaders {
 				got := rec.Header().Get(want[0])
 				if got != want[1] && !(want[0] == "Content-Security-Policy" && got == inert) {
 					t.Errorf("%s = %q, want %q", want[0], got, want[1])
@@ -192,7 +194,7 @@ func TestAQuietClientWithABodyKeepsItsStream(t *testing.T) {
 		t.Fatalf("runs: %v, %v", runs, err)
 	}
 	b.append(runs[0].ID, chat.RunDone{Status: chat.RunCompleted})
-	if events := newSSEReader(res.Body).all(t); len(events) != 1 {
+	if events := ssetest.NewReader(res.Body).All(t); len(events) != 1 {
 		t.Errorf("events = %q", events)
 	}
 }

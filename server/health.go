@@ -82,7 +82,7 @@ func (s *Server) probeDetail(err error) string {
 		return "It did not answer within 2 seconds."
 	}
 	if e, ok := errors.AsType[*chat.Error](err); ok {
-		if s.guard.keyNeeded() {
+		if s.guard.KeyNeeded() {
 			return e.Message
 		}
 		return e.Advice()
@@ -93,7 +93,7 @@ func (s *Server) probeDetail(err error) string {
 // ready answers GET /readyz: whether new work should come here.
 func (s *Server) ready(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
-	if s.streams.isDraining() {
+	if s.streams.IsDraining() {
 		return c.JSON(http.StatusServiceUnavailable, readiness{"draining"})
 	}
 	return c.JSON(http.StatusOK, readiness{"ready"})

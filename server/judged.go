@@ -3,6 +3,7 @@ package server
 import (
 	"footnote/chat"
 	"footnote/english"
+	"footnote/server/httpio"
 )
 
 // judged is how far an answer can be relied on, and why: the same wherever an answer is handed over.
@@ -20,7 +21,7 @@ func (t *trace) judged() judged {
 	if a == nil || t.withheld() {
 		return out
 	}
-	out.Confidence, out.SelfEvaluation, out.Unsupported = a.Confidence, a.SelfEvaluation, notNil(a.Unsupported)
+	out.Confidence, out.SelfEvaluation, out.Unsupported = a.Confidence, a.SelfEvaluation, httpio.NotNil(a.Unsupported)
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -43,7 +44,7 @@ func (s *Server) showKept(c echo.Context) bool {
 	if err != nil {
 		return false
 	}
-	err = s.refusedPage(c, problem{Status: http.StatusOK}, q)
+	err = s.refusedPage(c, httpio.Problem{Status: http.StatusOK}, q)
 	return err == nil || c.Response().Committed
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // fieldsOf are the fields of a page's form to an address, as a browser sends them.
@@ -54,7 +55,7 @@ func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
 		message             string
 	}{
 		{"without a key", "/chat", "", "", words},
-		{"with a key that was revoked", "/chat", run.SessionID, keyCookie + "=fn_gone", words},
+		{"with a key that was revoked", "/chat", run.SessionID, httpio.KeyCookie + "=fn_gone", words},
 		{"one that would wait", "/c/" + run.SessionID + "/queue", run.SessionID, "", words},
 		{"a long one", "/chat", run.SessionID, "", strings.Repeat("Is the roof sound? ", 1500)},
 		{"of a conversation that is not there", "/chat", "gone", "", words},
@@ -76,7 +77,7 @@ func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
 		if want := strings.ReplaceAll(tt.message, "\r\n", "\n"); got.status != 200 || box.Get("message") != want {
 			t.Errorf("%s: %d, the box holds %.200q, want %.200q", tt.name, got.status, box.Get("message"), want)
 		}
-		if !strings.HasPrefix(got.header.Get("Set-Cookie"), keyCookie+"=") || got.header.Get("Location") != "" {
+		if !strings.HasPrefix(got.header.Get("Set-Cookie"), httpio.KeyCookie+"=") || got.header.Get("Location") != "" {
 			t.Errorf("%s: cookie %q, Location %q", tt.name, got.header.Get("Set-Cookie"), got.header.Get("Location"))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -13,11 +14,11 @@ import (
 func (s *Server) leave(c echo.Context) error {
 	u, err := url.Parse(c.QueryParam("to"))
 	if err != nil {
-		return invalid("This is not an address that can be opened from here.")
+		return httpio.Invalid("This is not an address that can be opened from here.")
 	}
 	host, ok := views.ShownHost(u)
 	if !ok {
-		return invalid("Only addresses that begin with http:// or https:// can be opened from here.")
+		return httpio.Invalid("Only addresses that begin with http:// or https:// can be opened from here.")
 	}
 	page, err := s.frame(c, "Leave")
 	if err != nil {

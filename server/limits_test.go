@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/server/httpio/ssetest"
 )
 
 // wantOver fails the test unless a reply refuses a request for a limit, with all that it has to say.
@@ -133,10 +134,10 @@ func TestAUserHasSoManyStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := "/agent/runs/" + run.ID + "/events"
-	var open []*sseReader
+	var open []*ssetest.Reader
 	for range 2 {
 		_, r := b.open(events, "X-API-Key", given["anna"])
-		if _, err := r.line(); err != nil {
+		if _, err := r.Line(); err != nil {
 			t.Fatal(err)
 		}
 		open = append(open, r)
@@ -152,15 +153,15 @@ func TestAUserHasSoManyStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, other := b.open("/agent/runs/"+theirs.ID+"/events", "X-API-Key", given["bert"])
-	if _, err := other.line(); err != nil {
+	if _, err := other.Line(); err != nil {
 		t.Errorf("another user: %v", err)
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	b.append(theirs.ID, chat.RunDone{Status: chat.RunCompleted})
 	for _, r := range append(open, other) {
-		r.all(t)
+		r.All(t)
 	}
-	for b.streams.count() > 0 { // the places come back when the handlers return
+	for b.streams.Count() > 0 { // the places come back when the handlers return
 		b.send("GET", "/readyz", "")
 	}
 }

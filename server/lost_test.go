@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/server/httpio/ssetest"
 )
 
 // loseAfter takes the end of all logs back, as a crash of the database may.
@@ -34,7 +35,7 @@ func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 		return chat.Step{CallID: id, Step: "analyse", Message: says, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete}
 	}
 	b.append(run.ID, chat.RunStarted{Question: "Is the roof sound?"}, step("c1", "one"), step("c2", "two"), step("c3", "three"))
-	readers := map[string]*sseReader{}
+	readers := map[string]*ssetest.Reader{}
 	for _, name := range []string{path, "/runs/" + run.ID + "/stream"} {
 		res, r := b.open(name)
 		if res.StatusCode != http.StatusOK {

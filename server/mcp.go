@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 const mcpAbout = `Footnote answers questions from the user's own documents. "ask" gives a whole answer whose every claim has a footnote with the words it rests on; ` +
@@ -41,20 +42,20 @@ var toolSchemas = sdk.NewSchemaCache()
 
 // mcp answers POST /mcp: the Model Context Protocol, stateless, so that every request carries who asks and any replica can answer it.
 func (s *Server) mcp(c echo.Context) error {
-	who := caller{scopeOf(c), origin(c), c.Path()}
-	body, err := s.bodies.jsonBody(c)
+	who := caller{httpio.Scope(c), httpio.Origin(c), c.Path()}
+	body, err := s.bodies.ReadRaw(c)
 	if err != nil {
 		return err
 	}
 	if err := checkCallParams(body); err != nil {
 		return err
 	}
-	if err := checkStrict(body, nil); err != nil {
+	if err := httpio.CheckStrict(body, nil); err != nil {
 		return err
 	}
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	c.Response().Header().Set("Cache-Control", "no-store")
-	plain := !wantsStream(c) // a client that takes no events gets the answer alone
+	plain := !httpio.WantsStream(c) // a client that takes no events gets the answer alone
 	c.Request().Header.Set(echo.HeaderAccept, "application/json, text/event-stream")
 	out := &plainFailures{ResponseWriter: c.Response()}
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.toolServer(who) }, &sdk.StreamableHTTPOptions{
@@ -145,7 +146,7 @@ func (f *toolFailure) fill(err error) {
 	if !ok {
 		return
 	}
-	f.Limit, f.Retry = over.Limit, waitSeconds(over)
+	f.Limit, f.Retry = over.Limit, httpio.WaitSeconds(over)
 	if !over.Until.IsZero() {
 		f.RetryAt = &over.Until
 	}

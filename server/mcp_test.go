@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // connect is a client of the protocol's own SDK.
@@ -164,7 +165,7 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413, chat.CodeTooLarge, "larger than"},
 	} {
 		got := b.send("POST", "/mcp", tt.body, tt.headers...)
-		var p problem
+		var p httpio.Problem
 		if err := json.Unmarshal([]byte(got.body), &p); err != nil {
 			t.Errorf("%s: %v in %s", tt.name, err, got.body)
 		}

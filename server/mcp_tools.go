@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 )
 
 type (
@@ -106,9 +107,9 @@ func locator(section string, page int) string {
 func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpReading) (string, mcpPart, error) {
 	name := cmp.Or(in.DocumentID, in.Document)
 	if corpus.Blank(name) || in.Part < 0 {
-		return "", mcpPart{}, invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
+		return "", mcpPart{}, httpio.Invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
 	}
-	if err := checkNamespace(in.Namespace); err != nil {
+	if err := httpio.CheckNamespace(in.Namespace); err != nil {
 		return "", mcpPart{}, err
 	}
 	got, err := s.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
@@ -131,9 +132,9 @@ func (s *Server) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest
 		in.Limit = 50
 	}
 	if in.Limit < 1 || in.Limit > 200 {
-		return "", mcpDocuments{}, invalid("limit must be between 1 and 200.")
+		return "", mcpDocuments{}, httpio.Invalid("limit must be between 1 and 200.")
 	}
-	if err := checkNamespace(in.Namespace); err != nil {
+	if err := httpio.CheckNamespace(in.Namespace); err != nil {
 		return "", mcpDocuments{}, err
 	}
 	docs, next, err := s.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // operation describes one route: what GET /openapi.json and GET /docs are made from.
@@ -149,7 +150,7 @@ const apiAbout = "Ask questions about your documents and get answers with footno
 	"where it is known, retry_at."
 
 // describe makes the description of the whole API.
-func describe(l Limits, users chat.Limits, version string) (*apiDocument, error) {
+func describe(l httpio.Limits, users chat.Limits, version string) (*apiDocument, error) {
 	types := newSchemas(describedFields(l))
 	doc := &apiDocument{
 		OpenAPI: "3.1.0",
@@ -209,11 +210,11 @@ func (op operation) describe(types *schemas) apiOperation {
 		out.add(o.status, o.about, o.content(types))
 	}
 	for _, code := range slices.Concat(op.fails, alwaysFails) {
-		kind, body := "application/problem+json", any(problem{})
+		kind, body := "application/problem+json", any(httpio.Problem{})
 		if strings.HasPrefix(op.path, "/v1/") {
 			kind, body = echo.MIMEApplicationJSON, v1Failed{}
 		}
-		out.add(statusOf(code), codeWords[code], map[string]apiContent{kind: {Schema: types.response(body)}})
+		out.add(httpio.Status(code), codeWords[code], map[string]apiContent{kind: {Schema: types.response(body)}})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // Patterns of texts. They are read alike by all engines of regular expressions.
@@ -18,7 +19,7 @@ const (
 )
 
 // describedFields says of the fields what their types do not.
-func describedFields(l Limits) map[string]field {
+func describedFields(l httpio.Limits) map[string]field {
 	answerNotes := field{about: "What there is to know about the answer, in sentences: that another model answered instead, that footnotes named no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0."}
 	message := field{about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))}
 	given := field{pattern: notBlank, min: to(1), max: to(200_000)}

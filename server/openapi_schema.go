@@ -14,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // field is what a struct's field cannot say of itself.
@@ -72,7 +73,7 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
-	case reflect.TypeFor[moment]():
+	case reflect.TypeFor[httpio.Moment]():
 		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{Type: "string", Enum: []any{""}}
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, none, {Type: "null"}}}
 	case reflect.TypeFor[year]():

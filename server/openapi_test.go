@@ -13,6 +13,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/httpio/ssetest"
 )
 
 // described is the description as a program reads it.
@@ -152,7 +154,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	for name := range describedFields(Limits{}.withDefaults()) {
+	for name := range describedFields(httpio.Limits{}.WithDefaults()) {
 		if component, _, _ := strings.Cut(name, "."); d.Components.Schemas[component] != nil && !used[name] {
 			t.Errorf("describedFields has %s, which is no field", name)
 		} else if d.Components.Schemas[component] == nil && component != "Question" {
@@ -304,7 +306,7 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 		})
 	}
 	t.Run("events", func(t *testing.T) {
-		for _, ev := range newSSEReader(strings.NewReader(b.send("GET", "/agent/runs/"+asked.RunID+"/events", "").body)).all(t) {
+		for _, ev := range ssetest.NewReader(strings.NewReader(b.send("GET", "/agent/runs/"+asked.RunID+"/events", "").body)).All(t) {
 			if err := d.check(t, d.Components.Schemas["Event_"+ev.Name], ev.Data, true); err != nil {
 				t.Errorf("%v\n%s", err, ev.Data)
 			}

@@ -12,19 +12,22 @@ import (
 
 	"footnote/chat"
 	"footnote/keys"
+	"footnote/server/httpio"
 )
 
 // What names settings and paths is for whoever runs the server: a user with a key reads none of it, in no form of an answer.
 func TestOnlyTheLocalUserReadsHints(t *testing.T) {
 	down := &chat.Error{Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.", Err: errors.New("secret cause")}
-	b, path, _ := keyedWith(t, nil, func(c *Config) { c.Checks = []Check{{Name: "originals", Probe: func(context.Context) error { return down }}} })
+	b, path, _ := keyedWith(t, nil, func(c *Config) {
+		c.Checks = []Check{{Name: "originals", Probe: func(context.Context) error { return down }}}
+	})
 	detail := func(user, accept string, err error) string {
 		t.Helper()
 		rec := httptest.NewRecorder()
 		req := httptest.NewRequest("GET", "http://localhost/sessions", nil)
 		req.Header.Set("Accept", accept)
 		c := b.echo.NewContext(req, rec)
-		c.Set(userField, user)
+		c.Set(httpio.UserField, user)
 		b.echo.HTTPErrorHandler(err, c)
 		return rec.Body.String()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -19,11 +20,11 @@ const (
 
 // chooseList answers GET /choose?q=: documents by name, for the question box.
 func (s *Server) chooseList(c echo.Context) error {
-	docs, _, err := s.library.List(c.Request().Context(), scopeOf(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered})
+	docs, _, err := s.library.List(c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered})
 	if err != nil {
 		return err
 	}
-	return show(c, http.StatusOK, views.Choices(views.Chooser{Documents: docs}))
+	return httpio.Show(c, http.StatusOK, views.Choices(views.Chooser{Documents: docs}))
 }
 
 var ready = []corpus.State{corpus.StateReady}

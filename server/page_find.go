@@ -7,6 +7,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -15,7 +16,7 @@ const foundShown = 8
 
 // findPage answers GET /find: questions and documents by name, as a page or as the palette's list.
 func (s *Server) findPage(c echo.Context) error {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	f := views.Found{Query: draft(c)}
 	var err error
 	if f.Sessions, _, err = s.store.Sessions(ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown}); err != nil {
@@ -24,8 +25,8 @@ func (s *Server) findPage(c echo.Context) error {
 	if f.Documents, _, err = s.library.List(ctx, scope, corpus.Filter{Text: f.Query, Limit: foundShown}); err != nil {
 		return err
 	}
-	if byHTMX(c) {
-		return show(c, http.StatusOK, views.FoundList(f))
+	if httpio.ByHTMX(c) {
+		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
 	page, err := s.frame(c, "Search")
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/static"
 	"footnote/views"
 )
@@ -74,7 +75,7 @@ func (s *Server) staticFile(c echo.Context) error {
 	name := c.Param("*")
 	body, err := static.Read(name)
 	if err != nil {
-		return notFound("There is no such file.")
+		return httpio.NotFound("There is no such file.")
 	}
 	keep := "no-cache"
 	if c.Param("version") == s.pages.version {
@@ -99,7 +100,7 @@ func staticType(name string) string {
 
 // frame collects what every page shows around its own part. title is the document's.
 func (s *Server) frame(c echo.Context, title string) (views.Page, error) {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	sessions, _, err := s.store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
 	if err != nil {
 		return views.Page{}, err
@@ -109,7 +110,7 @@ func (s *Server) frame(c echo.Context, title string) (views.Page, error) {
 		return views.Page{}, err
 	}
 	user := ""
-	if _, signedIn := sentKey(c.Request()); signedIn && s.cfg.Keys != nil {
+	if _, signedIn := httpio.SentKey(c.Request()); signedIn && s.cfg.Keys != nil {
 		user = scope.User
 	}
 	return views.Page{
@@ -128,20 +129,20 @@ func deletedSession(c echo.Context) string {
 
 // showPage answers with a whole page. source fills the panel, nil leaves it empty.
 func (s *Server) showPage(c echo.Context, status int, p views.Page, main, source templ.Component) error {
-	return show(c, status, views.Layout(p, main, source))
+	return httpio.Show(c, status, views.Layout(p, main, source))
 }
 
 // errorFragment answers an htmx request that failed.
-func (s *Server) errorFragment(c echo.Context, p problem) error {
+func (s *Server) errorFragment(c echo.Context, p httpio.Problem) error {
 	no := views.Refusal{Detail: p.Detail, Code: p.Code}
-	if p.Status == http.StatusUnauthorized && s.guard.signedOut(c) {
+	if p.Status == http.StatusUnauthorized && s.guard.SignedOut(c) {
 		no.SignIn = "/signin?to=" + url.QueryEscape(pageOf(c))
 	}
-	return show(c, p.Status, views.Sentence(no))
+	return httpio.Show(c, p.Status, views.Sentence(no))
 }
 
 // errorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.
-func (s *Server) errorPage(c echo.Context, p problem) error {
+func (s *Server) errorPage(c echo.Context, p httpio.Problem) error {
 	if s.showRefused(c, p) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -33,7 +34,7 @@ func questionOf(req chat.RunRequest) question {
 // follow-up with the options of the question before it. What the form itself names goes first. A conversation or a run that is not there is
 // for the start of the run to refuse.
 func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	before := q.Sibling
 	if before == "" && q.SessionID != "" && !(form.Has("model") && form.Has("toolset") && form.Has("namespace") && form.Has("document_ids")) {
 		session, err := s.store.Session(ctx, scope, q.SessionID)
@@ -82,14 +83,14 @@ func (s *Server) keepOn(c echo.Context, form url.Values, q *question) {
 // refused is a question of a form that was not taken, and why.
 type refused struct {
 	question
-	why problem
+	why httpio.Problem
 }
 
 // refusedKey is where the question of a form waits in the request's context, for the page that says why it was not taken.
 const refusedKey = "question"
 
 // refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen are still in the box.
-func (s *Server) refusedPage(c echo.Context, p problem, q question) error {
+func (s *Server) refusedPage(c echo.Context, p httpio.Problem, q question) error {
 	no := &refused{question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
 		err := s.showSession(c, p.Status, q.SessionID, no)
@@ -101,7 +102,7 @@ func (s *Server) refusedPage(c echo.Context, p problem, q question) error {
 }
 
 // showRefused reports whether a request was such a form and its page was drawn.
-func (s *Server) showRefused(c echo.Context, p problem) bool {
+func (s *Server) showRefused(c echo.Context, p httpio.Problem) bool {
 	q, ok := c.Get(refusedKey).(question)
 	if !ok || p.Status == http.StatusUnauthorized {
 		return false

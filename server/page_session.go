@@ -10,21 +10,22 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
 // sessionPage answers GET /c/{session}: the conversation's shown branch.
 func (s *Server) sessionPage(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
-		return notFound("There is no such conversation. It may have been deleted.")
+		return httpio.NotFound("There is no such conversation. It may have been deleted.")
 	}
 	return s.showSession(c, http.StatusOK, id, nil)
 }
 
 // showSession draws it, with a question that was not taken if there is one.
 func (s *Server) showSession(c echo.Context, status int, id string, no *refused) error {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := s.store.Session(ctx, scope, id)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (s *Server) showSession(c echo.Context, status int, id string, no *refused)
 // the failure is logged. Any other failure is returned.
 func (s *Server) readableRuns(ctx context.Context, scope chat.Scope, session chat.Session) (runs []chat.Run, lost int, err error) {
 	runs, err = s.store.Runs(ctx, scope, session.ID)
-	if err == nil || ctx.Err() != nil || asError(err).Code != chat.CodeInternal {
+	if err == nil || ctx.Err() != nil || httpio.AsError(err).Code != chat.CodeInternal {
 		return runs, 0, err
 	}
 	s.log.ErrorContext(ctx, "conversation could not be read: shown without its turns", "session", session.ID, "error", err)
@@ -145,11 +146,11 @@ func (s *Server) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*vie
 
 // showThought answers GET /runs/{id}/steps/{call}/thought: the whole of a thought that the page shows the beginning of.
 func (s *Server) showThought(c echo.Context) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	run, err := s.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
@@ -164,7 +165,7 @@ func (s *Server) showThought(c echo.Context) error {
 			return c.String(http.StatusOK, step.Thought)
 		}
 	}
-	return notFound("There is no such thought in this run.")
+	return httpio.NotFound("There is no such thought in this run.")
 }
 
 // branchTo returns the runs from the first question to head.
@@ -220,7 +221,7 @@ func askedPage(run chat.Run) string {
 // askFragment answers a question that a script sent: the new turn, and the question box while it runs. A question that takes
 // another's place changes the branch: the page is loaded again.
 func (s *Server) askFragment(c echo.Context, run chat.Run) error {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	if run.Request.Sibling != "" || run.ParentID == "" {
 		c.Response().Header().Set("HX-Redirect", askedPage(run))
 		return c.NoContent(http.StatusOK)
@@ -238,7 +239,7 @@ func (s *Server) askFragment(c echo.Context, run chat.Run) error {
 	if t.Running() {
 		box.RunID, box.Budget = run.ID, t.Budget
 	}
-	return show(c, http.StatusOK, views.NewTurn(t, box))
+	return httpio.Show(c, http.StatusOK, views.NewTurn(t, box))
 }
 
 func (s *Server) renameForm(c echo.Context) error {
@@ -248,9 +249,9 @@ func (s *Server) renameForm(c echo.Context) error {
 	}
 	title := strings.Join(strings.Fields(c.Request().PostForm.Get("title")), " ")
 	if n := len([]rune(title)); n < 1 || n > 200 {
-		return invalid("A title has 1 to 200 characters.")
+		return httpio.Invalid("A title has 1 to 200 characters.")
 	}
-	if err := s.store.RenameSession(c.Request().Context(), scopeOf(c), id, title); err != nil {
+	if err := s.store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
@@ -261,7 +262,7 @@ func (s *Server) deleteForm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteSession(c.Request().Context(), scopeOf(c), id); err != nil {
+	if err := s.store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/?deleted="+id)
@@ -272,7 +273,7 @@ func (s *Server) restoreForm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.RestoreSession(c.Request().Context(), scopeOf(c), id); err != nil {
+	if err := s.store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
@@ -284,14 +285,14 @@ func (s *Server) headForm(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	runs, err := s.store.Runs(ctx, scope, id)
 	if err != nil {
 		return err
 	}
 	run := c.Request().PostForm.Get("run")
 	if !slices.ContainsFunc(runs, func(r chat.Run) bool { return r.ID == run }) {
-		return notFound("There is no such run in this conversation.")
+		return httpio.NotFound("There is no such run in this conversation.")
 	}
 	if err := s.store.SetHead(ctx, scope, id, newestUnder(runs, run)); err != nil {
 		return err
@@ -302,9 +303,9 @@ func (s *Server) headForm(c echo.Context) error {
 
 // sessionForm reads a form about the session that the address names.
 func (s *Server) sessionForm(c echo.Context) (string, error) {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return "", err
 	}
-	return id, s.bodies.readForm(c)
+	return id, s.bodies.ReadForm(c)
 }

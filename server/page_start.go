@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -17,7 +18,7 @@ func (s *Server) startPage(c echo.Context) error { return s.showStart(c, http.St
 
 // showStart draws it, with a question that was not taken if there is one.
 func (s *Server) showStart(c echo.Context, status int, no *refused) error {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, err := s.frame(c, "")
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (s *Server) showStart(c echo.Context, status int, no *refused) error {
 
 // draft is a question that a link brings for the box.
 func draft(c echo.Context) string {
-	text := []rune(cleanText(c.QueryParam("q")))
+	text := []rune(httpio.CleanText(c.QueryParam("q")))
 	return string(text[:min(len(text), 2000)])
 }
 

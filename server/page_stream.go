@@ -1,19 +1,23 @@
 package server
 
-import "github.com/labstack/echo/v4"
+import (
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+)
 
 // streamPage answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the page. A
 // reader that has them all gets the last one again, because the page's script comes back after an end it did not expect.
 func (s *Server) streamPage(c echo.Context) error {
-	after, err := lastSeen(c.Request())
+	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
 		return err
 	}
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	frame, leave := s.pages.drawn.join(c.Request().Context(), scopeOf(c), id)
+	frame, leave := s.pages.drawn.join(c.Request().Context(), httpio.Scope(c), id)
 	defer leave()
 	return s.follow(c, id, after, follower{frame: frame, repeatLast: true})
 }

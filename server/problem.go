@@ -4,21 +4,23 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
 )
 
 // sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, a page for browsers, else problem+json.
-func (s *Server) sendProblem(c echo.Context, p problem) error {
-	htmx := byHTMX(c)
+func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
+	htmx := httpio.ByHTMX(c)
 	switch {
 	case strings.HasPrefix(c.Request().URL.Path, "/v1/"):
 		return c.JSON(p.Status, newV1Failure(p.Status, p.Code, p.Detail))
-	case htmx && wantsStream(c): // its body would be swapped into the page
+	case htmx && httpio.WantsStream(c): // its body would be swapped into the page
 		return c.NoContent(p.Status)
 	case htmx:
 		return s.errorFragment(c, p)
-	case wantsHTML(c) && s.guard.signedOut(c):
+	case httpio.WantsHTML(c) && s.guard.SignedOut(c):
 		return s.signInFirst(c, p)
-	case wantsHTML(c):
+	case httpio.WantsHTML(c):
 		return s.errorPage(c, p)
 	}
 	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")

@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 )
 
 // retrieveTime is how long POST /agent/retrieve may take.
@@ -61,7 +62,7 @@ type queryCitation struct {
 
 func (s *Server) agentQuery(c echo.Context) error {
 	var body agentQuery
-	if err := s.bodies.readJSON(c, &body); err != nil {
+	if err := s.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
 	history, err := pairs(body.History)
@@ -77,15 +78,15 @@ func (s *Server) agentQuery(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	if wantsStream(c) {
-		return ofRun(run, s.follow(c, run.ID, 0, follower{frame: s.queryFrame(c.Request().Context(), scopeOf(c), run.ID)}))
+	if httpio.WantsStream(c) {
+		return httpio.OfRun(run, s.follow(c, run.ID, 0, follower{frame: s.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)}))
 	}
-	t, err := s.await(c.Request().Context(), scopeOf(c), run)
+	t, err := s.await(c.Request().Context(), httpio.Scope(c), run)
 	if err == nil {
 		err = failure(t)
 	}
 	if err != nil {
-		return ofRun(run, err)
+		return httpio.OfRun(run, err)
 	}
 	return c.JSON(answerStatus(t), newAgentResponse(t))
 }
@@ -116,7 +117,7 @@ func pairs(turns [][]string) ([][2]string, error) {
 	list := make([][2]string, 0, len(turns))
 	for i, turn := range turns {
 		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
-			return nil, invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
+			return nil, httpio.Invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
 		}
 		list = append(list, [2]string{turn[0], withoutFootnotes(turn[1])})
 	}
@@ -157,7 +158,7 @@ type chunk struct {
 func newRetrieveResponse(query string, found []searchResult, strategy string, steps []chat.Step, notes []string, tookMS int64) retrieveResponse {
 	res := retrieveResponse{
 		Query: query, Chunks: make([]chunk, 0, len(found)), Total: len(found), Strategy: strategy, AgentTrace: newAgentTrace(query, steps),
-		Notes: notNil(notes), LatencyMS: tookMS,
+		Notes: httpio.NotNil(notes), LatencyMS: tookMS,
 	}
 	for _, r := range found {
 		res.Chunks = append(res.Chunks, chunk{r, r.Metadata.ChunkID, strategy, res.AgentTrace.searchTrace})
@@ -168,14 +169,14 @@ func newRetrieveResponse(query string, found []searchResult, strategy string, st
 // agentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
 func (s *Server) agentRetrieve(c echo.Context) error {
 	var body searchQuery
-	if err := s.bodies.readJSON(c, &body); err != nil {
+	if err := s.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
 	c.SetRequest(c.Request().WithContext(ctx))
-	if err := s.spendSearch(ctx, scopeOf(c), body); err != nil {
+	if err := s.spendSearch(ctx, httpio.Scope(c), body); err != nil {
 		return err
 	}
 	res, ok, err := s.gather(c, body, began)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was observed.
@@ -84,7 +85,7 @@ func (s *Server) queryFrame(ctx context.Context, scope chat.Scope, runID string)
 			if dst, err = programFrame(dst, entry); err != nil {
 				return dst, err
 			}
-			return appendFrame(dst, 0, responseEvent, body), nil
+			return httpio.AppendFrame(dst, 0, responseEvent, body), nil
 		}
 		return programFrame(dst, entry)
 	}
@@ -114,5 +115,5 @@ func (t *trace) stepFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 		return dst, fmt.Errorf("encode a step: %w", err)
 	}
 	body := append(bytes.TrimSuffix(bytes.Clone(entry.JSON), []byte("}")), ',')
-	return appendFrame(dst, entry.Seq, string(entry.Type), append(body, more[1:]...)), nil
+	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), append(body, more[1:]...)), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -37,11 +38,11 @@ type sendNow struct {
 }
 
 func (s *Server) getQueue(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	list, err := s.store.Queue(c.Request().Context(), scopeOf(c), id)
+	list, err := s.store.Queue(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func waitingOf(q chat.Queued) waitingQuestion {
 
 // enqueue lets a question wait: a form of the page, or JSON.
 func (s *Server) enqueue(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
@@ -68,17 +69,17 @@ func (s *Server) enqueue(c echo.Context) error {
 		return err
 	}
 	if q.SessionID != "" && q.SessionID != id {
-		return invalid("session_id names another conversation than the address. Leave it out.")
+		return httpio.Invalid("session_id names another conversation than the address. Leave it out.")
 	}
 	if q.Sibling != "" {
-		return invalid("A question that takes another's place can't wait. Leave sibling out.")
+		return httpio.Invalid("A question that takes another's place can't wait. Leave sibling out.")
 	}
 	q.SessionID = id
 	req, err := s.runRequest(c, q)
 	if err != nil {
 		return err
 	}
-	queued, err := s.runs.Enqueue(c.Request().Context(), scopeOf(c), req)
+	queued, err := s.runs.Enqueue(c.Request().Context(), httpio.Scope(c), req)
 	if err != nil {
 		return err
 	}
@@ -91,55 +92,55 @@ func (s *Server) enqueue(c echo.Context) error {
 func (s *Server) editQueued(c echo.Context) error {
 	return s.changeQueued(c, func(id, item string) error {
 		var body otherWords
-		if mediaType(c) == echo.MIMEApplicationJSON {
-			if err := s.bodies.readJSON(c, &body); err != nil {
+		if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+			if err := s.bodies.ReadJSON(c, &body); err != nil {
 				return err
 			}
 		} else {
-			if err := s.bodies.readForm(c); err != nil {
+			if err := s.bodies.ReadForm(c); err != nil {
 				return err
 			}
-			body.Message = formText(c.Request().PostForm, "message")
+			body.Message = httpio.FormText(c.Request().PostForm, "message")
 		}
 		req, err := s.runRequest(c, question{Message: body.Message, SessionID: id})
 		if err != nil {
 			return err
 		}
-		return s.store.EditQueued(c.Request().Context(), scopeOf(c), id, item, strings.TrimSpace(req.Message))
+		return s.store.EditQueued(c.Request().Context(), httpio.Scope(c), id, item, strings.TrimSpace(req.Message))
 	})
 }
 
 func (s *Server) dropQueued(c echo.Context) error {
 	return s.changeQueued(c, func(id, item string) error {
-		return s.store.DropQueued(c.Request().Context(), scopeOf(c), id, item)
+		return s.store.DropQueued(c.Request().Context(), httpio.Scope(c), id, item)
 	})
 }
 
 func (s *Server) sendQueued(c echo.Context) error {
 	return s.changeQueued(c, func(id, item string) error {
 		body := sendNow{Finish: "cancel"}
-		if mediaType(c) == echo.MIMEApplicationJSON {
-			if err := s.bodies.readJSON(c, &body); err != nil {
+		if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+			if err := s.bodies.ReadJSON(c, &body); err != nil {
 				return err
 			}
 		}
 		if body.Finish != "cancel" && body.Finish != "answer_now" {
-			return invalid("finish must be cancel or answer_now.")
+			return httpio.Invalid("finish must be cancel or answer_now.")
 		}
-		return s.runs.SendNow(c.Request().Context(), scopeOf(c), id, item, body.Finish == "answer_now")
+		return s.runs.SendNow(c.Request().Context(), httpio.Scope(c), id, item, body.Finish == "answer_now")
 	})
 }
 
 // changeQueued changes one waiting question; what now is first may be sent.
 func (s *Server) changeQueued(c echo.Context, change func(id, item string) error) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	if err := change(id, c.Param("item")); err != nil {
 		return err
 	}
-	s.runs.Resend(c.Request().Context(), scopeOf(c), id)
+	s.runs.Resend(c.Request().Context(), httpio.Scope(c), id)
 	if s.fromPage(c) {
 		return s.queueChanged(c, id)
 	}
@@ -148,30 +149,30 @@ func (s *Server) changeQueued(c echo.Context, change func(id, item string) error
 
 // fromPage reports whether a request comes from the page, by its script or by a form.
 func (s *Server) fromPage(c echo.Context) bool {
-	return byHTMX(c) || wantsHTML(c)
+	return httpio.ByHTMX(c) || httpio.WantsHTML(c)
 }
 
 // queueChanged answers the page with what waits now.
 func (s *Server) queueChanged(c echo.Context, session string) error {
-	if !byHTMX(c) {
+	if !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/c/"+session+"#queue")
 	}
-	list, err := s.store.Queue(c.Request().Context(), scopeOf(c), session)
+	list, err := s.store.Queue(c.Request().Context(), httpio.Scope(c), session)
 	if err != nil {
 		return err
 	}
-	return show(c, http.StatusOK, views.Queue(session, list))
+	return httpio.Show(c, http.StatusOK, views.Queue(session, list))
 }
 
 // nextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch that are not on the
 // branch to ?after=, what still waits, and the question box. The page puts the turns behind the one that the first of them names: those
 // that stood there belong to another version.
 func (s *Server) nextTurns(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	list, err := s.store.Queue(ctx, scope, id)
 	if err != nil {
 		return err
@@ -205,5 +206,5 @@ func (s *Server) nextTurns(c echo.Context) error {
 		}
 		parts = append(parts, views.ComposerBar(box), views.ComposerUse(box))
 	}
-	return show(c, http.StatusOK, templ.Join(parts...))
+	return httpio.Show(c, http.StatusOK, templ.Join(parts...))
 }

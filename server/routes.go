@@ -6,6 +6,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+
+	"footnote/server/httpio"
 )
 
 // routes builds the router. Every route is one line here or in pageRoutes.
@@ -14,8 +16,8 @@ func (s *Server) routes() *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	e.Logger.SetOutput(io.Discard)
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.HTTPErrorHandler = failed(s.log, s.sendProblem)
-	e.Use(observed(s.metrics, s.log), s.guard.checkHost, s.guard.checkOrigin, s.guard.checkUser, checkQuery(queryNames), middleware.GzipWithConfig(middleware.GzipConfig{
+	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
+	e.Use(httpio.Observe(s.metrics, s.log), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.CheckUser, httpio.CheckQuery(queryNames), middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,
 	}))
 
@@ -71,7 +73,7 @@ func (s *Server) routes() *echo.Echo {
 
 	e.GET("/health", s.health)
 	e.GET("/readyz", s.ready)
-	e.GET("/metrics", s.metrics.handler())
+	e.GET("/metrics", s.metrics.Handler())
 	s.pageRoutes(e)
 	return e
 }
@@ -79,6 +81,6 @@ func (s *Server) routes() *echo.Echo {
 // neverCompressed is true for streams, which compression would hold back, and for what is compressed already.
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
-	return wantsStream(c) || path == "/v1/chat/completions" || path == "/mcp" || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
+	return httpio.WantsStream(c) || path == "/v1/chat/completions" || path == "/mcp" || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
 		strings.HasSuffix(path, "/file") || strings.HasSuffix(path, "/pages/:page") || path == "/metrics"
 }

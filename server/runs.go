@@ -7,19 +7,20 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 func (s *Server) getRun(c echo.Context) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	t, err := s.trace(c.Request().Context(), scopeOf(c), id)
+	t, err := s.trace(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
 		return err
 	}
 	if t.Answer != nil {
-		t.Answer.Markdown = t.style.named(t.Answer.Markdown, t.Citations, origin(c))
+		t.Answer.Markdown = t.style.named(t.Answer.Markdown, t.Citations, httpio.Origin(c))
 		t.Text = t.Answer.Markdown
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
@@ -32,11 +33,11 @@ func (s *Server) answerNow(c echo.Context) error { return s.steer(c, s.runs.Answ
 
 // steer changes a run's course. What comes of it shows in the run's events.
 func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	run, err := s.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
@@ -45,9 +46,9 @@ func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, str
 		return err
 	}
 	switch {
-	case byHTMX(c):
+	case httpio.ByHTMX(c):
 		return c.NoContent(http.StatusNoContent)
-	case wantsHTML(c):
+	case httpio.WantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)
 	}
 	return c.JSON(http.StatusAccepted, accepted{
@@ -56,11 +57,11 @@ func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, str
 }
 
 func (s *Server) getStepOutput(c echo.Context) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	output, err := s.output(c.Request().Context(), scopeOf(c), id, c.Param("call"))
+	output, err := s.output(c.Request().Context(), httpio.Scope(c), id, c.Param("call"))
 	if err != nil {
 		return err
 	}

@@ -10,19 +10,20 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/corpus"
+	"footnote/server/httpio"
 )
 
 // addSamples answers POST /documents/samples: it adds every file of Config.Samples, once.
 func (s *Server) addSamples(c echo.Context) error {
 	if s.cfg.Samples == nil {
-		return notFound("This server comes without sample documents. Add your own.")
+		return httpio.NotFound("This server comes without sample documents. Add your own.")
 	}
 	res := uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
 	err := fs.WalkDir(s.cfg.Samples, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		d, duplicate, err := s.addSample(c.Request().Context(), scopeOf(c).User, name)
+		d, duplicate, err := s.addSample(c.Request().Context(), httpio.Scope(c).User, name)
 		if err != nil {
 			return fmt.Errorf("add sample %s: %w", name, err)
 		}
@@ -36,7 +37,7 @@ func (s *Server) addSamples(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if wantsHTML(c) && !byHTMX(c) {
+	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/documents")
 	}
 	return c.JSON(http.StatusAccepted, res)

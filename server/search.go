@@ -13,6 +13,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
+	"footnote/server/httpio"
 )
 
 // searchQuery is the body of POST /search and /agent/retrieve.
@@ -35,8 +36,8 @@ type searchFilters struct {
 	Year        year           `json:"year"` // of the document's own date, and of the next two
 	DateFrom    string         `json:"date_from"`
 	DateTo      string         `json:"date_to"`
-	AddedAfter  moment         `json:"added_after"`
-	AddedBefore moment         `json:"added_before"`
+	AddedAfter  httpio.Moment  `json:"added_after"`
+	AddedBefore httpio.Moment  `json:"added_before"`
 }
 
 // year is a date of a document's own in a text, or a year as a number. Empty and null are none.
@@ -100,10 +101,10 @@ type found struct {
 // search answers POST /search.
 func (s *Server) search(c echo.Context) error {
 	var body searchQuery
-	if err := s.bodies.readJSON(c, &body); err != nil {
+	if err := s.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
-	if err := s.spendSearch(c.Request().Context(), scopeOf(c), body); err != nil {
+	if err := s.spendSearch(c.Request().Context(), httpio.Scope(c), body); err != nil {
 		return err
 	}
 	f, err := s.find(c, body)
@@ -119,7 +120,7 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	scope := scopeOf(c)
+	scope := httpio.Scope(c)
 	if err := s.library.CheckNamed(c.Request().Context(), scope, body.Namespace, q.Documents); err != nil {
 		return found{}, err
 	}
@@ -128,7 +129,7 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f := found{results: passagesOf(res.Results), strategy: string(q.Mode), notes: notNil(res.Notes)}
+	f := found{results: passagesOf(res.Results), strategy: string(q.Mode), notes: httpio.NotNil(res.Notes)}
 	if !s.library.Semantic() {
 		f.strategy = string(corpus.ModeLexical)
 	}
@@ -139,30 +140,30 @@ func (s *Server) find(c echo.Context, body searchQuery) (found, error) {
 func (s *Server) corpusQuery(body searchQuery) (corpus.Query, error) {
 	q := corpus.Query{Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore, Rerank: body.Rerank}
 	if corpus.Blank(q.Text) {
-		return q, invalid("The query is empty. Give the words to search for.")
+		return q, httpio.Invalid("The query is empty. Give the words to search for.")
 	}
-	if err := checkNamespace(body.Namespace); err != nil {
+	if err := httpio.CheckNamespace(body.Namespace); err != nil {
 		return q, err
 	}
 	if utf8.RuneCountInString(q.Text) > s.limits.Message {
-		return q, invalid("The query is longer than " + english.Digits(s.limits.Message) + " characters. Give two to twenty words.")
+		return q, httpio.Invalid("The query is longer than " + english.Digits(s.limits.Message) + " characters. Give two to twenty words.")
 	}
 	if body.TopK != nil {
 		q.Limit = *body.TopK
 	}
 	if q.Limit < 1 || q.Limit > 50 {
-		return q, invalid("top_k must be between 1 and 50.")
+		return q, httpio.Invalid("top_k must be between 1 and 50.")
 	}
 	if q.MinScore < 0 || q.MinScore > 1 {
-		return q, invalid("min_score must be between 0 and 1.")
+		return q, httpio.Invalid("min_score must be between 0 and 1.")
 	}
 	switch q.Mode {
 	case corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic:
 	default:
-		return q, invalid(`mode must be "hybrid", "lexical" or "semantic".`)
+		return q, httpio.Invalid(`mode must be "hybrid", "lexical" or "semantic".`)
 	}
 	if f := body.Filters; f != nil {
-		if err := checkNames("filters.document_ids", f.DocumentIDs); err != nil {
+		if err := httpio.CheckNames("filters.document_ids", f.DocumentIDs); err != nil {
 			return q, err
 		}
 		q.Documents = f.DocumentIDs

@@ -1,4 +1,4 @@
-// Package server speaks HTTP: the page, its streams and the API for programs. It is the only package that knows Echo.
+// Package server speaks HTTP: the page, its streams and the API for programs. It and the packages below it are the only ones that know Echo.
 package server
 
 import (
@@ -17,6 +17,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/keys"
+	"footnote/server/httpio"
 )
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
@@ -69,7 +70,7 @@ type Config struct {
 	Hosts     []string             // further names the server is reached by; see hostAllowed
 	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
 	Metrics   *prometheus.Registry // nil: one of its own
-	Limits    Limits
+	Limits    httpio.Limits
 	Users     chat.Limits // what each user may do; the store and the library hold to most of it themselves
 	Keys      *keys.File  // who may use it; nil: everybody is the local user
 
@@ -81,7 +82,7 @@ type Config struct {
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
-	limits  Limits
+	limits  httpio.Limits
 	store   chat.Store
 	feed    *chat.Feed
 	library *corpus.Library
@@ -89,11 +90,11 @@ type Server struct {
 	log     *slog.Logger
 	echo    *echo.Echo
 	handler http.Handler
-	metrics *metrics
-	guard   *guard
-	bodies  bodies
-	streams *streams
-	frames  framePool
+	metrics *httpio.Metrics
+	guard   *httpio.Guard
+	bodies  httpio.Bodies
+	streams *httpio.Streams
+	frames  httpio.FramePool
 	pages   *pages
 	http    *http.Server
 }
@@ -104,12 +105,12 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("server: Store, Feed, Library and Runs are required")
 	}
 	s := &Server{
-		cfg: cfg, limits: cfg.Limits.withDefaults(), store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs,
-		log: cfg.Log, metrics: newMetrics(cfg.Metrics),
+		cfg: cfg, limits: cfg.Limits.WithDefaults(), store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs,
+		log: cfg.Log, metrics: httpio.NewMetrics(cfg.Metrics),
 	}
-	s.bodies, s.streams = bodies{s.limits.JSONBody}, newStreams(s.limits, cfg.Users)
+	s.bodies, s.streams = httpio.Bodies{Max: s.limits.JSONBody}, httpio.NewStreams(s.limits, cfg.Users)
 	var err error
-	if s.guard, err = newGuard(cfg.Hosts, cfg.Origins, cfg.Keys); err != nil {
+	if s.guard, err = httpio.NewGuard(cfg.Hosts, cfg.Origins, cfg.Keys); err != nil {
 		return nil, err
 	}
 	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage, cfg.ModelName, cfg.Models); err != nil {
@@ -120,7 +121,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.watch()
 	s.echo = s.routes()
-	s.handler = paced(s.limits, s.echo)
+	s.handler = httpio.Wrap(s.limits, s.echo)
 	s.http = &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -137,7 +138,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
 func (s *Server) Serve(ln net.Listener) error {
-	s.guard.onNetwork.Store(!loopback(ln.Addr()))
+	s.guard.OnNetwork.Store(!loopback(ln.Addr()))
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -145,7 +146,7 @@ func (s *Server) Serve(ln net.Listener) error {
 }
 
 // Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are served as before.
-func (s *Server) Drain() { s.streams.drain() }
+func (s *Server) Drain() { s.streams.Drain() }
 
 // Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is cut off and ctx's
 // error returned.

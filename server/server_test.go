@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/sql/sqlite"
 )
 
@@ -175,9 +176,9 @@ func (r reply) decode(t testing.TB, v any) {
 	}
 }
 
-func (r reply) problem(t testing.TB) problem {
+func (r reply) problem(t testing.TB) httpio.Problem {
 	t.Helper()
-	var p problem
+	var p httpio.Problem
 	r.decode(t, &p)
 	return p
 }

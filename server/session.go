@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -75,15 +76,15 @@ type sessionHead struct {
 
 // getHistory answers GET /agent/session/{id} with the branch that is shown.
 func (s *Server) getHistory(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	tools, err := queryFlag(c, "tools")
+	tools, err := httpio.QueryFlag(c, "tools")
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := s.store.Session(ctx, scope, id)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (s *Server) getHistory(c echo.Context) error {
 			if t.withheld() {
 				m.Content, _ = t.spoken() // as it was told instead of an answer
 			}
-			messages[i].Content = t.style.named(m.Content, t.Citations, origin(c))
+			messages[i].Content = t.style.named(m.Content, t.Citations, httpio.Origin(c))
 		}
 	}
 	searched := retrievals(messages, traces)
@@ -156,7 +157,7 @@ func (s *Server) traces(c echo.Context, messages []message) (traces map[string]*
 		if _, known := traces[m.RunID]; known {
 			continue
 		}
-		t, err := s.trace(c.Request().Context(), scopeOf(c), m.RunID)
+		t, err := s.trace(c.Request().Context(), httpio.Scope(c), m.RunID)
 		if errors.Is(err, chat.ErrDamaged) {
 			s.log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
 			t, err = nil, nil
@@ -177,12 +178,12 @@ func readable(branch []chat.Run) (runs []chat.Run, lost int) {
 }
 
 func (s *Server) listSessions(c echo.Context) error {
-	limit, err := queryInt(c, "limit", 0, 1, chat.MaxPage)
+	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
 		return err
 	}
 	q := chat.SessionQuery{Text: c.QueryParam("q"), Limit: limit, Cursor: c.QueryParam("cursor")}
-	sessions, next, err := s.store.Sessions(c.Request().Context(), scopeOf(c), q)
+	sessions, next, err := s.store.Sessions(c.Request().Context(), httpio.Scope(c), q)
 	if err != nil {
 		return err
 	}
@@ -198,61 +199,61 @@ func (s *Server) listSessions(c echo.Context) error {
 }
 
 func (s *Server) renameSession(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	var body sessionTitle
-	if err := s.bodies.readJSON(c, &body); err != nil {
+	if err := s.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
 	title := strings.Join(strings.Fields(body.Title), " ")
 	if n := utf8.RuneCountInString(title); n < 1 || n > 200 {
-		return invalid("A title has 1 to 200 characters.")
+		return httpio.Invalid("A title has 1 to 200 characters.")
 	}
-	if err := s.store.RenameSession(c.Request().Context(), scopeOf(c), id, title); err != nil {
+	if err := s.store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
 func (s *Server) deleteSession(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteSession(c.Request().Context(), scopeOf(c), id); err != nil {
+	if err := s.store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
 func (s *Server) restoreSession(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	if err := s.store.RestoreSession(c.Request().Context(), scopeOf(c), id); err != nil {
+	if err := s.store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
 func (s *Server) setHead(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	var body sessionHead
-	if err := s.bodies.readJSON(c, &body); err != nil {
+	if err := s.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
-	if !runIDForm.MatchString(body.RunID) {
-		return notFound("There is no such run in this conversation.")
+	if !httpio.RunIDForm.MatchString(body.RunID) {
+		return httpio.NotFound("There is no such run in this conversation.")
 	}
-	if err := s.store.SetHead(c.Request().Context(), scopeOf(c), id, body.RunID); err != nil {
+	if err := s.store.SetHead(c.Request().Context(), httpio.Scope(c), id, body.RunID); err != nil {
 		return err
 	}
-	s.feed.HeadMoved(scopeOf(c).User, id)
+	s.feed.HeadMoved(httpio.Scope(c).User, id)
 	return c.NoContent(http.StatusNoContent)
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
 )
 
 // checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.
@@ -14,11 +16,11 @@ const checkPause = time.Second
 // not ?head= or what was told before. A page that shows the conversation in another tab asks for the new turns then. While nothing
 // begins, the stream costs no look at the store.
 func (s *Server) sessionEvents(c echo.Context) error {
-	id, err := sessionID(c)
+	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	ctx, scope, told := c.Request().Context(), scopeOf(c), c.QueryParam("head")
+	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("head")
 	wake, stop := s.feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
 	defer stop()
 	news := wake()
@@ -26,22 +28,22 @@ func (s *Server) sessionEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if isHead(c.Request()) {
-		setStreamHeaders(c.Response().Header())
+	if httpio.IsHead(c.Request()) {
+		httpio.SetStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.streams.enter(scope.User); err != nil {
+	if err := s.streams.Enter(scope.User); err != nil {
 		return err
 	}
-	defer s.streams.leave(scope.User)
-	out, err := newEventStream(c.Response())
+	defer s.streams.Leave(scope.User)
+	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left
 	}
 	for {
 		if session.HeadID != told {
 			told = session.HeadID
-			if err := out.send(appendFrame(nil, 0, "head", []byte(told))); err != nil {
+			if err := out.Send(httpio.AppendFrame(nil, 0, "head", []byte(told))); err != nil {
 				return nil
 			}
 		}
@@ -58,7 +60,7 @@ func (s *Server) sessionEvents(c echo.Context) error {
 }
 
 // wait waits for a signal and keeps the stream alive meanwhile. It is false when the stream is to end.
-func wait[T any](s *Server, c echo.Context, out *eventStream, signal <-chan T) bool {
+func wait[T any](s *Server, c echo.Context, out *httpio.EventStream, signal <-chan T) bool {
 	heartbeat := time.NewTicker(s.limits.Heartbeat)
 	defer heartbeat.Stop()
 	for {
@@ -66,13 +68,13 @@ func wait[T any](s *Server, c echo.Context, out *eventStream, signal <-chan T) b
 		case <-signal:
 			return true
 		case <-heartbeat.C:
-			if err := out.comment("still here"); err != nil {
+			if err := out.Comment("still here"); err != nil {
 				return false
 			}
 		case <-c.Request().Context().Done():
 			return false
-		case <-s.streams.draining:
-			_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+		case <-s.streams.Draining:
+			_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/server/httpio/ssetest"
 )
 
 func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
@@ -17,14 +18,14 @@ func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	reader := newSSEReader(res.Body)
+	reader := ssetest.NewReader(res.Body)
 	for range 2 { // one that is asked here, one of which only a notification of another process is known
 		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{Message: "And the wall?", SessionID: first.SessionID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.feed.Wake(run.ID)
-		event, err := reader.next()
+		event, err := reader.Next()
 		if err != nil || event.Name != "head" || event.Data != run.ID {
 			t.Fatalf("event = %+v, %v, want head %s", event, err, run.ID)
 		}
@@ -34,7 +35,7 @@ func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Body.Close()
-	if event, err := newSSEReader(again.Body).next(); err != nil || event.Name != "head" {
+	if event, err := ssetest.NewReader(again.Body).Next(); err != nil || event.Name != "head" {
 		t.Errorf("a page that missed a run: %+v, %v", event, err)
 	}
 	if got := b.send("GET", "/c/nowhere/events", ""); got.status != http.StatusNotFound {
@@ -91,7 +92,7 @@ func TestAPageOfAnotherVersionIsGivenTheTurnsThatAreShownNow(t *testing.T) {
 	if got := b.send("POST", "/sessions/"+first.SessionID+"/head", `{"run_id":"`+third.ID+`"}`, "Content-Type", "application/json"); got.status != http.StatusNoContent {
 		t.Fatalf("choose a version: %d %s", got.status, got.body)
 	}
-	if event, err := newSSEReader(res.Body).next(); err != nil || event.Name != "head" || event.Data != third.ID {
+	if event, err := ssetest.NewReader(res.Body).Next(); err != nil || event.Name != "head" || event.Data != third.ID {
 		t.Errorf("event = %+v, %v, want head %s", event, err, third.ID)
 	}
 }

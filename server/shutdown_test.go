@@ -24,8 +24,8 @@ func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
 	take(t, r, 3)
 	b.Drain()
-	if events := r.all(t); len(events) != 0 || r.retry == "" {
-		t.Errorf("at the end: events %q, retry %q", events, r.retry)
+	if events := r.All(t); len(events) != 0 || r.Retry == "" {
+		t.Errorf("at the end: events %q, retry %q", events, r.Retry)
 	}
 	for path, want := range map[string]int{"/readyz": 503, "/agent/runs/" + run.ID: 200} {
 		if got := b.send("GET", path, ""); got.status != want {
@@ -107,7 +107,7 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 	b, stop = begin()
 	b.append(run.ID, all[5:]...)
 	_, r = b.open("/agent/runs/"+run.ID+"/events", "Last-Event-ID", strconv.Itoa(len(before)))
-	after := r.all(t)
+	after := r.All(t)
 	if diff := cmp.Diff(b.logged(run.ID), append(before, after...)); diff != "" {
 		t.Error(diff)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
 )
 
 // otherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as text.
@@ -16,7 +18,7 @@ type otherInput struct {
 // rerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with another input, and what
 // comes of it.
 func (s *Server) rerunStep(c echo.Context) error {
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
@@ -25,24 +27,24 @@ func (s *Server) rerunStep(c echo.Context) error {
 		return err
 	}
 	if input == nil {
-		return invalid("input must be a JSON object: the tool's arguments.")
+		return httpio.Invalid("input must be a JSON object: the tool's arguments.")
 	}
-	key := onceKey(c)
-	if err := checkKey(key); err != nil {
+	key := httpio.OnceKey(c)
+	if err := httpio.CheckKey(key); err != nil {
 		return err
 	}
-	run, fresh, err := s.runs.Rerun(c.Request().Context(), scopeOf(c), id, c.Param("call"), input, key)
+	run, fresh, err := s.runs.Rerun(c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, key)
 	if err != nil {
 		return err
 	}
 	if fresh {
-		s.metrics.runStarted(c.Path())
+		s.metrics.RunStarted(c.Path())
 	}
 	switch {
-	case byHTMX(c):
+	case httpio.ByHTMX(c):
 		c.Response().Header().Set("HX-Redirect", askedPage(run)) // with a fragment the page would not be loaded again
 		return c.NoContent(http.StatusOK)
-	case wantsHTML(c):
+	case httpio.WantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, askedPage(run)+"#turn-"+run.ID)
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
@@ -53,8 +55,8 @@ func (s *Server) rerunStep(c echo.Context) error {
 
 func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
 	var body otherInput
-	if mediaType(c) == echo.MIMEApplicationJSON {
-		if err := s.bodies.readJSON(c, &body); err != nil {
+	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+		if err := s.bodies.ReadJSON(c, &body); err != nil {
 			return nil, err
 		}
 		if body.Input == nil {
@@ -62,15 +64,15 @@ func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
 		}
 		return json.Marshal(body.Input)
 	}
-	if err := s.bodies.readForm(c); err != nil {
+	if err := s.bodies.ReadForm(c); err != nil {
 		return nil, err
 	}
-	text := strings.TrimSpace(formText(c.Request().PostForm, "input"))
-	if err := legibleJSON([]byte(text)); err != nil {
+	text := strings.TrimSpace(httpio.FormText(c.Request().PostForm, "input"))
+	if err := httpio.LegibleJSON([]byte(text)); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(text), &body.Input); err != nil || body.Input == nil {
-		return nil, invalid(`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`)
+		return nil, httpio.Invalid(`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`)
 	}
 	return json.RawMessage(text), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // retryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.
@@ -27,20 +28,20 @@ type framing func(dst []byte, entry *chat.Entry) ([]byte, error)
 
 // programFrame is the event as JSON under its number and kind.
 func programFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
-	return appendFrame(dst, entry.Seq, string(entry.Type), entry.JSON), nil
+	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), entry.JSON), nil
 }
 
 // streamEvents answers GET /agent/runs/{id}/events.
 func (s *Server) streamEvents(c echo.Context) error {
-	after, err := lastSeen(c.Request())
+	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
 		return err
 	}
-	id, err := runID(c)
+	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	ctx, scope, base := c.Request().Context(), scopeOf(c), origin(c)
+	ctx, scope, base := c.Request().Context(), httpio.Scope(c), httpio.Origin(c)
 	return s.follow(c, id, after, follower{frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type != chat.KindAnswer {
 			return programFrame(dst, entry)
@@ -56,7 +57,7 @@ func (s *Server) streamEvents(c echo.Context) error {
 // follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
 // touches the run. It fails only before anything is sent.
 func (s *Server) follow(c echo.Context, runID string, after int64, f follower) error {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	wake, stop := s.feed.Watch(runID) // before the first read, so that nothing falls between
 	defer stop()
 	news := wake()
@@ -82,16 +83,16 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 			return err
 		}
 	}
-	if isHead(c.Request()) {
-		setStreamHeaders(c.Response().Header())
+	if httpio.IsHead(c.Request()) {
+		httpio.SetStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.streams.enter(scope.User); err != nil {
+	if err := s.streams.Enter(scope.User); err != nil {
 		return err
 	}
-	defer s.streams.leave(scope.User)
+	defer s.streams.Leave(scope.User)
 
-	out, err := newEventStream(c.Response())
+	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil
 	}
@@ -115,14 +116,14 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 			case <-news:
 			case <-heartbeat.C:
 				heartbeat.Reset(s.limits.Heartbeat)
-				if err := out.comment("still here"); err != nil {
+				if err := out.Comment("still here"); err != nil {
 					return nil
 				}
 				continue
 			case <-ctx.Done():
 				return nil
-			case <-s.streams.draining:
-				_ = out.retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+			case <-s.streams.Draining:
+				_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}
 		}
@@ -157,27 +158,27 @@ type frameError struct{ error }
 // Unwrap returns the cause.
 func (e frameError) Unwrap() error { return e.error }
 
-func (s *Server) sendEntries(out *eventStream, entries []*chat.Entry, f follower) error {
+func (s *Server) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f follower) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	buffer := s.frames.get()
-	defer s.frames.put(buffer)
+	buffer := s.frames.Get()
+	defer s.frames.Put(buffer)
 	for i, entry := range entries {
 		var err error
-		if buffer.b, err = f.frame(buffer.b, entry); err != nil {
+		if buffer.B, err = f.frame(buffer.B, entry); err != nil {
 			return frameError{err}
 		}
-		if len(buffer.b) < frameFlush && i < len(entries)-1 {
+		if len(buffer.B) < httpio.FrameFlush && i < len(entries)-1 {
 			continue
 		}
-		if len(buffer.b) == 0 {
+		if len(buffer.B) == 0 {
 			continue
 		}
-		if err := out.send(buffer.b); err != nil {
+		if err := out.Send(buffer.B); err != nil {
 			return err
 		}
-		buffer.b = buffer.b[:0]
+		buffer.B = buffer.B[:0]
 	}
 	return nil
 }

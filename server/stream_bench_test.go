@@ -96,7 +96,7 @@ func BenchmarkIdleStreams(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		for bench.streams.count() > 0 {
+		for bench.streams.Count() > 0 {
 			runtime.Gosched()
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/server/httpio/ssetest"
 )
 
 // hostile is text that would break a stream that took it as it is.
@@ -46,7 +47,7 @@ func script() []chat.Payload {
 }
 
 // open starts reading a stream.
-func (b *bench) open(path string, headers ...string) (*http.Response, *sseReader) {
+func (b *bench) open(path string, headers ...string) (*http.Response, *ssetest.Reader) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", b.url+path, nil)
@@ -64,15 +65,15 @@ func (b *bench) open(path string, headers ...string) (*http.Response, *sseReader
 		cancel()
 		res.Body.Close()
 	})
-	return res, newSSEReader(res.Body)
+	return res, ssetest.NewReader(res.Body)
 }
 
 // take reads n events.
-func take(t testing.TB, r *sseReader, n int) []sseEvent {
+func take(t testing.TB, r *ssetest.Reader, n int) []ssetest.Event {
 	t.Helper()
-	var events []sseEvent
+	var events []ssetest.Event
 	for range n {
-		ev, err := r.next()
+		ev, err := r.Next()
 		if err != nil {
 			t.Fatalf("after %d of %d events: %v", len(events), n, err)
 		}
@@ -82,15 +83,15 @@ func take(t testing.TB, r *sseReader, n int) []sseEvent {
 }
 
 // logged is what a run's stream must be, made from the store alone.
-func (b *bench) logged(runID string) []sseEvent {
+func (b *bench) logged(runID string) []ssetest.Event {
 	b.t.Helper()
 	events, err := b.store.Events(b.t.Context(), chat.Local, runID, 0, chat.MaxPage)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var list []sseEvent
+	var list []ssetest.Event
 	for _, ev := range events {
-		list = append(list, sseEvent{strconv.FormatInt(ev.Seq, 10), string(ev.Type), string(ev.AppendJSON(nil))})
+		list = append(list, ssetest.Event{ID: strconv.FormatInt(ev.Seq, 10), Name: string(ev.Type), Data: string(ev.AppendJSON(nil))})
 	}
 	return list
 }
@@ -116,7 +117,7 @@ func TestEveryPositionGetsExactlyWhatFollows(t *testing.T) {
 	b.append(run.ID, all[len(all)-1])
 	for k := range len(all) {
 		check(t, k, path, "Last-Event-ID", strconv.Itoa(k))
-		if got := b.send("GET", path+"?after="+strconv.Itoa(k), ""); len(newSSEReader(strings.NewReader(got.body)).all(t)) != len(all)-k {
+		if got := b.send("GET", path+"?after="+strconv.Itoa(k), ""); len(ssetest.NewReader(strings.NewReader(got.body)).All(t)) != len(all)-k {
 			t.Errorf("after %d the stream of an ended run has another length", k)
 		}
 	}
@@ -130,7 +131,7 @@ func TestThePositionBeyondTheEndStartsOver(t *testing.T) {
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
 	got := b.send("GET", "/agent/runs/"+run.ID+"/events?after=1000", "")
-	events := newSSEReader(strings.NewReader(got.body)).all(t)
+	events := ssetest.NewReader(strings.NewReader(got.body)).All(t)
 	want := b.logged(run.ID)
 	if len(events) != len(want)+1 || events[0].Name != "reset" || events[0].ID != "" {
 		t.Fatalf("events = %q", events)
@@ -176,7 +177,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	res, r := b.open("/agent/runs/"+run.ID+"/events", "Accept-Encoding", "gzip")
-	line, err := r.line() // the run has no event yet: without a flush this would wait for ever
+	line, err := r.Line() // the run has no event yet: without a flush this would wait for ever
 	if err != nil || !strings.HasPrefix(line, ":") {
 		t.Fatalf("first line = %q, %v", line, err)
 	}
@@ -187,7 +188,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 		}
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
-	if events := r.all(t); len(events) != 1 {
+	if events := r.All(t); len(events) != 1 {
 		t.Errorf("events = %q", events)
 	}
 }
@@ -212,14 +213,14 @@ func TestManyReadersGetTheSameAndAStalledOneHoldsNobodyUp(t *testing.T) {
 		payloads = append(payloads[:len(payloads)-1], chat.AnswerDelta{Text: big}, payloads[len(payloads)-1])
 	}
 	const readers = 20
-	got := make([][]sseEvent, readers)
+	got := make([][]ssetest.Event, readers)
 	var wg sync.WaitGroup
 	for i := range readers {
 		if i == readers/2 {
 			b.append(run.ID, payloads[:len(payloads)/2]...) // half of them join later
 		}
 		_, r := b.open(path)
-		wg.Go(func() { got[i] = r.all(t) })
+		wg.Go(func() { got[i] = r.All(t) })
 	}
 	for _, p := range payloads[len(payloads)/2:] {
 		b.append(run.ID, p)
@@ -247,7 +248,7 @@ func TestAReaderThatStallsIsLetGo(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream is open; from here on nothing is read
 		t.Fatal(err)
 	}
-	for b.streams.count() > 0 {
+	for b.streams.Count() > 0 {
 		b.append(run.ID, chat.AnswerDelta{Text: strings.Repeat("x", 1<<20)})
 	}
 }
@@ -257,7 +258,7 @@ func TestAQuietStreamSaysThatItLives(t *testing.T) {
 	run := b.begin("Is the roof sound?")
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
 	for comments := 0; comments < 5; {
-		line, err := r.line()
+		line, err := r.Line()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func TestAQuietStreamSaysThatItLives(t *testing.T) {
 		}
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
-	if events := r.all(t); len(events) != 1 {
+	if events := r.All(t); len(events) != 1 {
 		t.Errorf("events after the comments = %q", events)
 	}
 }
@@ -275,7 +276,7 @@ func TestStreamsAreCapped(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.Streams = 1 })
 	run := b.begin("Is the roof sound?")
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
-	if _, err := r.line(); err != nil {
+	if _, err := r.Line(); err != nil {
 		t.Fatal(err)
 	}
 	got := b.send("GET", "/agent/runs/"+run.ID+"/events", "")
@@ -283,8 +284,8 @@ func TestStreamsAreCapped(t *testing.T) {
 		t.Errorf("got %d %v", got.status, got.header)
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
-	r.all(t)
-	for b.streams.count() > 0 { // the place comes back when the handler returns
+	r.All(t)
+	for b.streams.Count() > 0 { // the place comes back when the handler returns
 		b.send("GET", "/readyz", "")
 	}
 	if got := b.send("GET", "/agent/runs/"+run.ID+"/events", ""); got.status != http.StatusOK {
@@ -305,7 +306,7 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 		if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", run.ID); err != nil {
 			t.Fatal(err)
 		}
-		res, err := http.ReadResponse(newSSEReader(conn).r, nil)
+		res, err := http.ReadResponse(ssetest.NewReader(conn).Buffer, nil)
 		if err != nil {
 			t.Fatalf("request %d on the connection: %v", i, err)
 		}

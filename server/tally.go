@@ -49,14 +49,14 @@ func (c tallied) Collect(out chan<- prometheus.Metric) {
 // watch adds the gauges that read the server's own state.
 func (s *Server) watch() {
 	if s.cfg.Tally != nil {
-		s.metrics.registry.MustRegister(tallied{s.cfg.Tally})
+		s.metrics.Registry.MustRegister(tallied{s.cfg.Tally})
 	}
-	s.metrics.registry.MustRegister(
+	s.metrics.Registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
-			func() float64 { return float64(s.streams.count()) }),
+			func() float64 { return float64(s.streams.Count()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_draining", Help: "1 while the server shuts down."},
 			func() float64 {
-				if s.streams.isDraining() {
+				if s.streams.IsDraining() {
 					return 1
 				}
 				return 0

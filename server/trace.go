@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
@@ -56,7 +57,7 @@ func (t *trace) add(ev chat.Event) error {
 	if err != nil {
 		return err
 	}
-	t.LastSeq, t.Steps, t.Text, t.Citations = t.log.LastSeq, notNil(t.log.Steps), t.log.Text(), notNil(t.log.Citations)
+	t.LastSeq, t.Steps, t.Text, t.Citations = t.log.LastSeq, httpio.NotNil(t.log.Steps), t.log.Text(), httpio.NotNil(t.log.Citations)
 	switch p := p.(type) {
 	case chat.RunStarted:
 		t.Model, t.Mode, t.Toolset, t.Budget = p.Model, p.Mode, p.Toolset, p.Budget
@@ -185,7 +186,7 @@ func (s *Server) listen(ctx context.Context, scope chat.Scope, runID string, add
 			}
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.streams.draining:
+		case <-s.streams.Draining:
 			return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
 		}
 	}
@@ -203,7 +204,7 @@ func (s *Server) output(ctx context.Context, scope chat.Scope, runID, callID str
 	}
 	step, ok := t.log.Step(callID)
 	if !ok || len(step.ToolOutput) == 0 {
-		return nil, notFound("This step has no output, or not yet. Look at the run for the steps it has.")
+		return nil, httpio.NotFound("This step has no output, or not yet. Look at the run for the steps it has.")
 	}
 	return step.ToolOutput, nil
 }

@@ -19,6 +19,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -57,14 +58,14 @@ type upload struct {
 // upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be taken is
 // listed with its reason and the others go on; when all are refused the status says why; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 func (s *Server) upload(c echo.Context) error {
-	if err := limitBody(c, s.limits.UploadTotal); err != nil {
+	if err := httpio.LimitBody(c, s.limits.UploadTotal); err != nil {
 		return err
 	}
 	parts, err := c.Request().MultipartReader()
 	if err != nil {
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
 	}
-	if err := s.roomForUpload(c.Request().Context(), scopeOf(c).User); err != nil {
+	if err := s.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
 		return err
 	}
 	up := upload{res: uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
@@ -72,7 +73,7 @@ func (s *Server) upload(c echo.Context) error {
 		return s.takeUploadBack(c, &up, err)
 	}
 	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
-		return invalid("There is no file in the request. Send one or more in the field \"files\".")
+		return httpio.Invalid("There is no file in the request. Send one or more in the field \"files\".")
 	}
 	return s.uploaded(c, up.res)
 }
@@ -85,11 +86,11 @@ func (s *Server) uploaded(c echo.Context, res uploaded) error {
 		c.Response().Header().Set("Cache-Control", "no-store")
 		switch status {
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
-			c.Response().Header().Set("Retry-After", retryAfter(res.Rejected[len(res.Rejected)-1].why, "5"))
+			c.Response().Header().Set("Retry-After", httpio.RetryAfter(res.Rejected[len(res.Rejected)-1].why, "5"))
 		}
 	}
 	switch {
-	case !wantsHTML(c) || byHTMX(c):
+	case !httpio.WantsHTML(c) || httpio.ByHTMX(c):
 		return c.JSON(status, res)
 	case len(res.Rejected) == 0:
 		return c.Redirect(http.StatusSeeOther, "/documents")
@@ -114,7 +115,7 @@ func (s *Server) uploaded(c echo.Context, res uploaded) error {
 func refusedStatus(files []rejectedFile) int {
 	status := 0
 	for _, f := range files {
-		status = max(status, statusOf(f.Code))
+		status = max(status, httpio.Status(f.Code))
 	}
 	return status
 }
@@ -122,7 +123,7 @@ func refusedStatus(files []rejectedFile) int {
 // takeParts streams all files of an upload into the library.
 func (s *Server) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
 	res := &up.res
-	settings := corpus.Upload{User: scopeOf(c).User, Batch: &corpus.Batch{}}
+	settings := corpus.Upload{User: httpio.Scope(c).User, Batch: &corpus.Batch{}}
 	for files := 0; ; {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -158,15 +159,15 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 	name := part.FormName()
 	if name == "files" {
 		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil && params["filename"] == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
-			return false, invalid("A part of the field \"files\" is no file: it has no file name.")
+			return false, httpio.Invalid("A part of the field \"files\" is no file: it has no file name.")
 		}
 		return true, nil
 	}
 	if name != "namespace" && name != "meta" {
-		return false, invalid("The field " + strconv.Quote(name) + " is not known here. The fields are files, namespace and meta.")
+		return false, httpio.Invalid("The field " + strconv.Quote(name) + " is not known here. The fields are files, namespace and meta.")
 	}
 	if files > 0 {
-		return false, invalid("The field " + name + " must come before the files it is meant for.")
+		return false, httpio.Invalid("The field " + name + " must come before the files it is meant for.")
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
 	if err != nil {
@@ -177,23 +178,23 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 	}
 	if name == "namespace" {
 		settings.Namespace = string(value)
-		return false, checkNamespace(settings.Namespace)
+		return false, httpio.CheckNamespace(settings.Namespace)
 	}
-	if err := legibleJSON(value); err != nil {
+	if err := httpio.LegibleJSON(value); err != nil {
 		return false, err
 	}
 	if len(value) > 0 && json.Unmarshal(value, &settings.Meta) != nil {
-		return false, invalid("The field meta must be a JSON object.")
+		return false, httpio.Invalid("The field meta must be a JSON object.")
 	}
-	return false, checkStrict(value, nil)
+	return false, httpio.CheckStrict(value, nil)
 }
 
 // addFile puts one file into the library. It fails only when the request can't go on.
 func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {
-		s.metrics.uploaded("rejected")
-		e := asError(err)
+		s.metrics.Uploaded("rejected")
+		e := httpio.AsError(err)
 		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message, why: err})
 		s.log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
 	}
@@ -226,7 +227,7 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 	case !duplicate, settings.Meta != nil:
 		up.moved = append(up.moved, d.Filename)
 	}
-	s.metrics.uploaded(result)
+	s.metrics.Uploaded(result)
 	res.Documents = append(res.Documents, doc)
 	return nil
 }
@@ -236,13 +237,13 @@ func (s *Server) takeUploadBack(c echo.Context, up *upload, refused error) error
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}
-	ctx, scope := context.WithoutCancel(c.Request().Context()), scopeOf(c)
+	ctx, scope := context.WithoutCancel(c.Request().Context()), httpio.Scope(c)
 	for _, d := range up.made {
 		if err := s.library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return fmt.Errorf("take an upload back: %w", err)
 		}
 	}
-	e := asError(refused)
+	e := httpio.AsError(refused)
 	told := *e
 	told.Message += " Nothing of this upload was kept"
 	if len(up.moved) > 0 {
@@ -255,7 +256,7 @@ func (s *Server) takeUploadBack(c echo.Context, up *upload, refused error) error
 // uploadBroken is the error for a body that ended or went wrong before its end.
 func (s *Server) uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " + sizeText(tooLarge.Limit) + " in all. Send fewer files at once."}
+		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " + httpio.SizeText(tooLarge.Limit) + " in all. Send fewer files at once."}
 	}
 	return &chat.Error{Code: chat.CodeInvalid, Message: "The upload broke off or is not a proper form. Send the files again.", Err: err}
 }
@@ -274,7 +275,7 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	}
 	n, err := f.r.Read(p)
 	if int64(n) > f.left {
-		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + sizeText(f.limit) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
+		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + httpio.SizeText(f.limit) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
 	}
 	f.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -24,7 +25,7 @@ func (s *Server) signInRoutes(e *echo.Echo) {
 
 // signInPage asks for a key, on the way to an address or to a question that was sent without one.
 func (s *Server) signInPage(c echo.Context, status int, to, detail string) error {
-	return show(c, status, views.SignIn(s.pages.assets, localTarget(to), detail, keptFields(c)))
+	return httpio.Show(c, status, views.SignIn(s.pages.assets, localTarget(to), detail, keptFields(c)))
 }
 
 // signIn keeps a valid key in a cookie that no script can read.
@@ -32,7 +33,7 @@ func (s *Server) signIn(c echo.Context) error {
 	if s.cfg.Keys == nil {
 		return c.Redirect(http.StatusSeeOther, "/")
 	}
-	if err := s.bodies.readForm(c); err != nil {
+	if err := s.bodies.ReadForm(c); err != nil {
 		return err
 	}
 	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
@@ -47,7 +48,7 @@ func (s *Server) signIn(c echo.Context) error {
 	c.SetCookie(cookie)
 	if len(keptFields(c)) > 0 {
 		c.Request().AddCookie(cookie)
-		c.Set(userField, user)
+		c.Set(httpio.UserField, user)
 		if s.showKept(c) {
 			return nil
 		}
@@ -62,7 +63,7 @@ func (s *Server) signOut(c echo.Context) error {
 
 func keptKey(c echo.Context, key string, seconds int) *http.Cookie {
 	return &http.Cookie{
-		Name: keyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
+		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
 	}
 }
 
@@ -76,16 +77,16 @@ func localTarget(to string) string {
 }
 
 // signInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its question.
-func (s *Server) signInFirst(c echo.Context, p problem) error {
+func (s *Server) signInFirst(c echo.Context, p httpio.Problem) error {
 	if p.Status != http.StatusUnauthorized {
-		return show(c, p.Status, views.SignIn(s.pages.assets, "/", p.Detail, nil))
+		return httpio.Show(c, p.Status, views.SignIn(s.pages.assets, "/", p.Detail, nil))
 	}
 	to := "/"
 	switch c.Request().Method {
 	case http.MethodGet:
 		to = c.Request().URL.RequestURI()
 	case http.MethodPost:
-		if err := s.bodies.readForm(c); err != nil { // what is no form of the page has no question
+		if err := s.bodies.ReadForm(c); err != nil { // what is no form of the page has no question
 			c.Request().PostForm = nil
 		}
 		to = pageOf(c)

@@ -10,6 +10,8 @@ import (
 
 	"footnote/chat"
 	"footnote/keys"
+	"footnote/server/httpio"
+	"footnote/server/httpio/ssetest"
 )
 
 // keyed is a bench that needs keys, and the key of each of users.
@@ -48,9 +50,9 @@ func TestAKeyIsTakenFromEveryPlaceItCanBeIn(t *testing.T) {
 		{"X-API-Key", []string{"X-API-Key", anna}, 200},
 		{"Bearer", []string{"Authorization", "Bearer " + anna}, 200},
 		{"bearer in small letters", []string{"Authorization", "bearer " + anna}, 200},
-		{"the cookie", []string{"Cookie", keyCookie + "=" + anna}, 200},
+		{"the cookie", []string{"Cookie", httpio.KeyCookie + "=" + anna}, 200},
 		{"a wrong one", []string{"X-API-Key", anna + "x"}, 401},
-		{"a wrong one before a right cookie", []string{"X-API-Key", "x", "Cookie", keyCookie + "=" + anna}, 401},
+		{"a wrong one before a right cookie", []string{"X-API-Key", "x", "Cookie", httpio.KeyCookie + "=" + anna}, 401},
 		{"Basic", []string{"Authorization", "Basic " + anna}, 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,7 +110,7 @@ func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
 	if _, err := b.cfg.Keys.Needed(); err != nil { // what keys.File.Run does each second
 		t.Fatal(err)
 	}
-	newSSEReader(res.Body).all(t) // ends although the run does not
+	ssetest.NewReader(res.Body).All(t) // ends although the run does not
 	if got := b.send("GET", "/agent/runs/"+run.ID+"/events", "", "X-API-Key", given["anna"]); got.status != 401 {
 		t.Errorf("after: %d", got.status)
 	}

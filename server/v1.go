@@ -12,6 +12,7 @@ import (
 
 	"footnote/chat"
 	"footnote/english"
+	"footnote/server/httpio"
 )
 
 // v1Model is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
@@ -127,12 +128,12 @@ func (s *Server) v1GetModel(c echo.Context) error {
 	return c.JSON(http.StatusOK, footnoteModel())
 }
 
-func noSuchModel() error { return notFound(`There is no such model here. Use "footnote".`) }
+func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
 // v1Chat answers POST /v1/chat/completions.
 func (s *Server) v1Chat(c echo.Context) error {
 	var body v1Question
-	if err := s.bodies.readOpenJSON(c, &body); err != nil {
+	if err := s.bodies.ReadOpenJSON(c, &body); err != nil {
 		return err
 	}
 	q, err := body.question()
@@ -148,14 +149,14 @@ func (s *Server) v1Chat(c echo.Context) error {
 	if body.Stream {
 		return s.v1Stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
 	}
-	t, err := s.await(c.Request().Context(), scopeOf(c), run)
+	t, err := s.await(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
 		return err
 	}
 	if err := v1Failure(t); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, v1Answer(t, origin(c)))
+	return c.JSON(http.StatusOK, v1Answer(t, httpio.Origin(c)))
 }
 
 // question checks a body and makes a question of it: the last message is what is asked, those before it are the conversation.
@@ -164,30 +165,30 @@ func (body v1Question) question() (question, error) {
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
 	switch {
 	case body.Model == "":
-		return q, invalid(`The field "model" is missing. Use "footnote".`)
+		return q, httpio.Invalid(`The field "model" is missing. Use "footnote".`)
 	case body.Model != v1Model:
 		return q, noSuchModel()
 	case body.N != nil && *body.N != 1:
-		return q, invalid(`n must be 1: a question has one answer here.`)
+		return q, httpio.Invalid(`n must be 1: a question has one answer here.`)
 	case body.ResponseFormat != nil && body.ResponseFormat.Type != "text":
-		return q, invalid(`response_format must be "text": answers are Markdown with footnotes.`)
+		return q, httpio.Invalid(`response_format must be "text": answers are Markdown with footnotes.`)
 	case body.Temperature != nil && (*body.Temperature < 0 || *body.Temperature > 2):
-		return q, invalid(`temperature must be between 0 and 2.`)
+		return q, httpio.Invalid(`temperature must be between 0 and 2.`)
 	case body.MaxTokens != nil && *body.MaxTokens < 1:
-		return q, invalid(`max_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
+		return q, httpio.Invalid(`max_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
 	case body.MaxCompletion != nil && *body.MaxCompletion < 1:
-		return q, invalid(`max_completion_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
+		return q, httpio.Invalid(`max_completion_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
 	case len(body.Tools) > 0:
-		return q, invalid(`tools must be empty: the tools are Footnote's own, and it uses them by itself.`)
+		return q, httpio.Invalid(`tools must be empty: the tools are Footnote's own, and it uses them by itself.`)
 	case body.ToolChoice != "" && body.ToolChoice != "auto" && body.ToolChoice != "none":
-		return q, invalid(`tool_choice must be "auto" or "none": the tools are Footnote's own, and it uses them by itself.`)
+		return q, httpio.Invalid(`tool_choice must be "auto" or "none": the tools are Footnote's own, and it uses them by itself.`)
 	case len(body.Messages) == 0:
-		return q, invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
+		return q, httpio.Invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
 	}
 	said, rules := "", []string{}
 	for _, m := range body.Messages {
 		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
-			return q, invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
+			return q, httpio.Invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
 		}
 		if m.Role == "user" && m.Content.other != "" {
 			return q, &chat.Error{Code: chat.CodeInvalid, Message: "A message has a part that is not text. Send text alone, and upload files as documents."}
@@ -200,18 +201,18 @@ func (body v1Question) question() (question, error) {
 		case m.Role == "system" || m.Role == "developer":
 			rules = append(rules, text)
 		case m.Role == said:
-			return q, invalid(fmt.Sprintf("messages has two in a row with the role %q. The roles user and assistant take turns.", said))
+			return q, httpio.Invalid(fmt.Sprintf("messages has two in a row with the role %q. The roles user and assistant take turns.", said))
 		default:
 			said = m.Role
 		}
 	}
 	q.instructions = strings.Join(rules, "\n\n")
 	if utf8.RuneCountInString(q.instructions) > maxInstructions {
-		return q, invalid(fmt.Sprintf("messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.", english.Digits(maxInstructions)))
+		return q, httpio.Invalid(fmt.Sprintf("messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.", english.Digits(maxInstructions)))
 	}
 	last := body.Messages[len(body.Messages)-1]
 	if last.Role != "user" {
-		return q, invalid(`The last message must have the role "user": it is the question.`)
+		return q, httpio.Invalid(`The last message must have the role "user": it is the question.`)
 	}
 	q.Message = last.Content.text
 	if body.SessionID == "" {

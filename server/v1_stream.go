@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/httpio"
 )
 
 // v1Chunk is one piece of a streamed answer.
@@ -39,7 +40,7 @@ type v1Delta struct {
 // v1Writer turns a run's events into chunks. A client can't take text back, so text is held until it is sure to belong to the answer: its
 // first footnote, or the answer itself. Text with footnotes that turns out to be a thought after all stays, as a paragraph of its own.
 type v1Writer struct {
-	out     *eventStream
+	out     *httpio.EventStream
 	chunk   v1Chunk // all but the choices
 	base    string  // before the links of citations
 	usage   bool
@@ -52,28 +53,28 @@ type v1Writer struct {
 
 // v1Stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
 func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
-	user := scopeOf(c).User
-	if err := s.streams.enter(user); err != nil {
+	user := httpio.Scope(c).User
+	if err := s.streams.Enter(user); err != nil {
 		return err
 	}
-	defer s.streams.leave(user)
-	out, err := newEventStream(c.Response())
+	defer s.streams.Leave(user)
+	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left; the run goes on
 	}
-	w := &v1Writer{out: out, base: origin(c), usage: usage, chunk: v1Chunk{
+	w := &v1Writer{out: out, base: httpio.Origin(c), usage: usage, chunk: v1Chunk{
 		ID: v1ID(run.ID), Object: "chat.completion.chunk", Created: run.CreatedAt.Unix(), Model: v1Model,
 	}}
 	ctx := c.Request().Context()
 	t := newTrace(run)
 	err = w.piece(v1Delta{Role: "assistant", Content: new(string)}, nil)
 	if err == nil {
-		err = s.listen(ctx, scopeOf(c), run.ID, func(ev chat.Event) error {
+		err = s.listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
 			if err := t.add(ev); err != nil {
 				return err
 			}
 			return w.add(ev)
-		}, func() error { return out.comment("still here") })
+		}, func() error { return out.Comment("still here") })
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -179,12 +180,12 @@ func (w *v1Writer) end(j judged) error {
 			return err
 		}
 	}
-	return w.out.send([]byte("data: [DONE]\n\n"))
+	return w.out.Send([]byte("data: [DONE]\n\n"))
 }
 
 func (w *v1Writer) fail(err error) error {
-	e := asError(err)
-	return w.send(newV1Failure(statusOf(e.Code), e.Code, e.Message))
+	e := httpio.AsError(err)
+	return w.send(newV1Failure(httpio.Status(e.Code), e.Code, e.Message))
 }
 
 func (w *v1Writer) piece(delta v1Delta, finish *string) error {
@@ -198,5 +199,5 @@ func (w *v1Writer) send(v any) error {
 	if err != nil {
 		return err
 	}
-	return w.out.send(appendFrame(nil, 0, "", body))
+	return w.out.Send(httpio.AppendFrame(nil, 0, "", body))
 }

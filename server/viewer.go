@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -27,7 +28,7 @@ const (
 // viewDocument answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
 // and which part of a long document to show. The page's script gets the source panel.
 func (s *Server) viewDocument(c echo.Context) error {
-	ctx, scope := c.Request().Context(), scopeOf(c)
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	d, err := s.library.Document(ctx, scope, c.Param("id"))
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (s *Server) viewDocument(c echo.Context) error {
 		return err
 	}
 	if p.v.Panel {
-		return show(c, http.StatusOK, views.SourcePanel(p.v))
+		return httpio.Show(c, http.StatusOK, views.SourcePanel(p.v))
 	}
 	page, err := s.frame(c, d.DisplayTitle())
 	if err != nil {
@@ -65,7 +66,7 @@ func (s *Server) viewDocument(c echo.Context) error {
 
 // aside reports whether a request is for the panel beside an answer.
 func aside(c echo.Context) bool {
-	return byHTMX(c) || c.QueryParam("panel") == "1"
+	return httpio.ByHTMX(c) || c.QueryParam("panel") == "1"
 }
 
 // viewing makes a Viewer for one request.

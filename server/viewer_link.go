@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/httpio"
 	"footnote/views"
 )
 
@@ -26,7 +27,7 @@ func (p *viewing) readLink(c echo.Context) (err error) {
 		{"start", 0, math.MaxInt32, &p.link.Start},
 		{"end", 1, math.MaxInt32, &p.link.End},
 	} {
-		if *number.to, err = queryInt(c, number.name, 0, number.low, number.high); err != nil {
+		if *number.to, err = httpio.QueryInt(c, number.name, 0, number.low, number.high); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,8 @@ var allowed = map[string][]string{
 	"docs/":            {"docs"},
 	"keys":             {"chat"},
 	"schema":           {},
-	"server":           {"chat", "corpus", "keys", "views", "static", "schema"},
+	"server":           {"chat", "corpus", "keys", "server/httpio", "views", "static", "schema"},
+	"server/httpio":    {"chat", "keys"},
 	"cmd/":             {"*"},
 	"e2e/":             {"*"},
 }

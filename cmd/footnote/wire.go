@@ -23,6 +23,7 @@ import (
 	"footnote/llm/openai"
 	"footnote/mcp"
 	"footnote/server"
+	"footnote/server/httpio"
 )
 
 // workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its start.
@@ -108,7 +109,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		Gather: gather, Rules: a.runs.Rules, Tally: a.runs.Tally,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),
-		Limits: server.Limits{Upload: int64(set.MaxUploadMiB) << 20},
+		Limits: httpio.Limits{Upload: int64(set.MaxUploadMiB) << 20},
 	})
 	return a, err
 }

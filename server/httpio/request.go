@@ -1,4 +1,8 @@
-package server
+// Package httpio holds what every room of the server does with requests and responses: it reads what requests name and their bodies, strictly
+// (bodies, query, strict), says what failed in one form (error, failure), writes server-sent events and counts the streams that are open (sse,
+// streams), and passes requests through the middleware that guards, paces, measures and logs them (guard, key, pace, observe). It knows the
+// vocabulary of package chat and no store.
+package httpio
 
 import (
 	"mime"
@@ -18,30 +22,30 @@ import (
 )
 
 // scopeOf is on whose behalf a request reads and writes. Without a user it is nobody's, who has nothing.
-func scopeOf(c echo.Context) chat.Scope {
-	user, _ := c.Get(userField).(string)
+func Scope(c echo.Context) chat.Scope {
+	user, _ := c.Get(UserField).(string)
 	return chat.Scope{User: user}
 }
 
-var runIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // runID is the run a request names. What can't be an id is answered like one that is not there.
-func runID(c echo.Context) (string, error) {
+func RunID(c echo.Context) (string, error) {
 	id := c.Param("id")
-	if !runIDForm.MatchString(id) {
-		return "", notFound("There is no such run. It may have been deleted with its conversation.")
+	if !RunIDForm.MatchString(id) {
+		return "", NotFound("There is no such run. It may have been deleted with its conversation.")
 	}
 	return id, nil
 }
 
 // sessionID is the session a request names.
-func sessionID(c echo.Context) (string, error) {
+func SessionID(c echo.Context) (string, error) {
 	id := c.Param("id")
 	return id, chat.CheckSessionID(id)
 }
 
 // queryFlag reads true or false from the address; without it, it is false.
-func queryFlag(c echo.Context, name string) (bool, error) {
+func QueryFlag(c echo.Context, name string) (bool, error) {
 	if !c.QueryParams().Has(name) {
 		return false, nil
 	}
@@ -51,23 +55,23 @@ func queryFlag(c echo.Context, name string) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, invalid(name + " must be true or false.")
+	return false, Invalid(name + " must be true or false.")
 }
 
 // queryInt reads a whole number from the address; without it, value is what it is.
-func queryInt(c echo.Context, name string, value, low, high int) (int, error) {
+func QueryInt(c echo.Context, name string, value, low, high int) (int, error) {
 	if !c.QueryParams().Has(name) {
 		return value, nil
 	}
 	n, err := strconv.Atoi(c.QueryParam(name))
 	if err != nil || n < low || n > high {
-		return 0, invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + english.Digits(high) + ".")
+		return 0, Invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + english.Digits(high) + ".")
 	}
 	return n, nil
 }
 
 // lastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.
-func lastSeen(r *http.Request) (int64, error) {
+func LastSeen(r *http.Request) (int64, error) {
 	var after int64
 	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
 		if text == "" {
@@ -75,14 +79,14 @@ func lastSeen(r *http.Request) (int64, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return 0, invalid("The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.")
+			return 0, Invalid("The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.")
 		}
 		after = n
 	}
 	return after, nil
 }
 
-func onceKey(c echo.Context) string {
+func OnceKey(c echo.Context) string {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
 		key = c.Request().PostForm.Get("idempotency_key")
@@ -90,49 +94,49 @@ func onceKey(c echo.Context) string {
 	return key
 }
 
-func checkKey(key string) error {
+func CheckKey(key string) error {
 	if len(key) > 255 {
-		return invalid("The Idempotency-Key is too long: use at most 255 bytes.")
+		return Invalid("The Idempotency-Key is too long: use at most 255 bytes.")
 	}
 	if !utf8.ValidString(key) {
-		return invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
+		return Invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
 	}
 	return nil
 }
 
 // checkNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default. Those that begin with a point
 // are hidden and not for uploads.
-func checkNamespace(name string) error {
+func CheckNamespace(name string) error {
 	if len(name) > 128 || chat.Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
 	}) {
-		return invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.")
+		return Invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.")
 	}
 	return nil
 }
 
 // checkNames refuses a list with an empty entry, which null is as well.
-func checkNames(field string, names []string) error {
+func CheckNames(field string, names []string) error {
 	if slices.Contains(names, "") {
-		return invalid(field + " has an empty entry. Leave it out.")
+		return Invalid(field + " has an empty entry. Leave it out.")
 	}
 	return nil
 }
 
 // cleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.
-func cleanText(text string) string {
+func CleanText(text string) string {
 	return strings.ReplaceAll(text, "\x00", "")
 }
 
 // formText undoes the CRLF line ends that browsers make.
-func formText(form url.Values, name string) string {
+func FormText(form url.Values, name string) string {
 	return strings.ReplaceAll(form.Get(name), "\r\n", "\n")
 }
 
 // origin is where the client reached this server, for links that leave the page.
-func origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
+func Origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
 
-func mediaType(c echo.Context) string {
+func MediaType(c echo.Context) string {
 	kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
 	if err != nil {
 		return ""

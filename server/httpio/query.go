@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 
 // checkQuery refuses parameters that can't be read, and one that stands in the address twice: one of the two would have no effect. names are
 // the parameters in the address that each route takes, by method and path.
-func checkQuery(names func() map[string][]string) echo.MiddlewareFunc {
+func CheckQuery(names func() map[string][]string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if err := legibleQuery(c.Request().URL.RawQuery); err != nil {
@@ -16,7 +16,7 @@ func checkQuery(names func() map[string][]string) echo.MiddlewareFunc {
 			}
 			for name, values := range c.QueryParams() {
 				if len(values) > 1 && slices.Contains(names()[c.Request().Method+" "+c.Path()], name) {
-					return invalid("The parameter " + name + " stands in the address more than once. Give it once.")
+					return Invalid("The parameter " + name + " stands in the address more than once. Give it once.")
 				}
 			}
 			return next(c)

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"crypto/rand"
@@ -17,7 +17,7 @@ var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
 // observed is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts, times
 // and logs what came of it. Bodies and queries are never logged.
-func observed(m *metrics, log *slog.Logger) echo.MiddlewareFunc {
+func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			start := time.Now()

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // failed is Echo's error handler: it logs err once and answers with send, in the form the client reads.
-func failed(log *slog.Logger, send func(echo.Context, problem) error) echo.HTTPErrorHandler {
+func ErrorHandler(log *slog.Logger, send func(echo.Context, Problem) error) echo.HTTPErrorHandler {
 	return func(err error, c echo.Context) {
 		p := newProblem(c, err)
 		logFailure(log, c, p.Status, err)
@@ -26,11 +26,11 @@ func failed(log *slog.Logger, send func(echo.Context, problem) error) echo.HTTPE
 }
 
 // newProblem says what may be shown of a failure.
-func newProblem(c echo.Context, err error) problem {
-	e := asError(err)
-	status := statusOf(e.Code)
-	p := problem{
-		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: chat.MessageFor(scopeOf(c).User, e),
+func newProblem(c echo.Context, err error) Problem {
+	e := AsError(err)
+	status := Status(e.Code)
+	p := Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: chat.MessageFor(Scope(c).User, e),
 		RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
 	}
 	if failed, ok := errors.AsType[runError](err); ok {
@@ -46,7 +46,7 @@ func newProblem(c echo.Context, err error) problem {
 }
 
 // setHeaders tells clients where the failed run is and when to try again.
-func (p problem) setHeaders(c echo.Context, err error) {
+func (p Problem) setHeaders(c echo.Context, err error) {
 	res := c.Response()
 	if p.RunID != "" {
 		res.Header().Set("Location", "/agent/runs/"+p.RunID)
@@ -58,12 +58,12 @@ func (p problem) setHeaders(c echo.Context, err error) {
 		res.Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="Footnote"`)
 	case http.StatusTooManyRequests:
 		discardBody(c)
-		res.Header().Set("Retry-After", retryAfter(err, "1"))
+		res.Header().Set("Retry-After", RetryAfter(err, "1"))
 	case http.StatusInsufficientStorage:
 		discardBody(c)
-		res.Header().Set("Retry-After", retryAfter(err, "5"))
+		res.Header().Set("Retry-After", RetryAfter(err, "5"))
 	case http.StatusServiceUnavailable:
-		res.Header().Set("Retry-After", retryAfter(err, "5"))
+		res.Header().Set("Retry-After", RetryAfter(err, "5"))
 	}
 	res.Header().Set("Cache-Control", "no-store")
 }

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"sync"
@@ -9,7 +9,7 @@ import (
 
 // streams are the live event streams that are open, all of them and each user's, and the word to end them when the server shuts down. It is safe
 // for concurrent use.
-type streams struct {
+type Streams struct {
 	most      int // open at once
 	users     chat.Limits
 	heartbeat time.Duration // between comments on a silent stream
@@ -18,21 +18,21 @@ type streams struct {
 	open   int
 	openOf map[string]int64 // those of users with limits
 
-	draining chan struct{} // closed when drain begins
+	Draining chan struct{} // closed when drain begins
 	once     sync.Once
 }
 
-func newStreams(limits Limits, users chat.Limits) *streams {
-	return &streams{most: limits.Streams, users: users, heartbeat: limits.Heartbeat, openOf: map[string]int64{}, draining: make(chan struct{})}
+func NewStreams(limits Limits, users chat.Limits) *Streams {
+	return &Streams{most: limits.Streams, users: users, heartbeat: limits.Heartbeat, openOf: map[string]int64{}, Draining: make(chan struct{})}
 }
 
 // drain ends the streams with a hint to come back.
-func (s *streams) drain() { s.once.Do(func() { close(s.draining) }) }
+func (s *Streams) Drain() { s.once.Do(func() { close(s.Draining) }) }
 
 // isDraining reports whether the server shuts down.
-func (s *streams) isDraining() bool {
+func (s *Streams) IsDraining() bool {
 	select {
-	case <-s.draining:
+	case <-s.Draining:
 		return true
 	default:
 		return false
@@ -40,7 +40,7 @@ func (s *streams) isDraining() bool {
 }
 
 // enter takes one of the places for streams, and one of the user's; leave gives both back.
-func (s *streams) enter(user string) error {
+func (s *Streams) Enter(user string) error {
 	limits := s.users.For(user)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *streams) enter(user string) error {
 }
 
 // room fails if there is no place for another stream. The caller holds mu.
-func (s *streams) room(limits chat.Limits, user string) error {
+func (s *Streams) room(limits chat.Limits, user string) error {
 	if s.open >= s.most {
 		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many live views are open at once. Close some and try again in a moment."}
 	}
@@ -66,13 +66,13 @@ func (s *streams) room(limits chat.Limits, user string) error {
 }
 
 // check fails if there is no place for a stream: for a question that is to be asked only if its answer can be followed.
-func (s *streams) check(user string) error {
+func (s *Streams) Check(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.room(s.users.For(user), user)
 }
 
-func (s *streams) leave(user string) {
+func (s *Streams) Leave(user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
@@ -82,7 +82,7 @@ func (s *streams) leave(user string) {
 }
 
 // count is how many streams there are.
-func (s *streams) count() int {
+func (s *Streams) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open

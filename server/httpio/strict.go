@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ import (
 // for the field; and NUL characters, which no store keeps. A body is looked at once more for them after it was decoded, so it is valid JSON.
 
 // checkStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
-func checkStrict(body []byte, t reflect.Type) error {
+func CheckStrict(body []byte, t reflect.Type) error {
 	s := strict{body: body}
 	s.value("", t)
 	if s.fault == "" {
 		return nil
 	}
-	return invalid(s.fault)
+	return Invalid(s.fault)
 }
 
 // strict walks through valid JSON. What is not valid ends the walk without a word.

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"net/http"
@@ -14,20 +14,20 @@ import (
 )
 
 // metrics counts what the server does. Every name starts with footnote_.
-type metrics struct {
-	registry *prometheus.Registry
+type Metrics struct {
+	Registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
 	runs     *prometheus.CounterVec
 	uploads  *prometheus.CounterVec
 }
 
-func newMetrics(registry *prometheus.Registry) *metrics {
+func NewMetrics(registry *prometheus.Registry) *Metrics {
 	if registry == nil {
 		registry = prometheus.NewRegistry()
 	}
-	m := &metrics{
-		registry: registry,
+	m := &Metrics{
+		Registry: registry,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "footnote_http_requests_total", Help: "Requests answered, by method, route pattern and status.",
 		}, []string{"method", "route", "status"}),
@@ -54,7 +54,7 @@ var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
 // knownMethods keeps what clients make up out of the labels.
 var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
-func (m *metrics) observe(method, route string, status int, took time.Duration) {
+func (m *Metrics) observe(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
 	}
@@ -65,12 +65,12 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 	m.latency.WithLabelValues(route).Observe(took.Seconds())
 }
 
-func (m *metrics) handler() echo.HandlerFunc {
-	return echo.WrapHandler(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+func (m *Metrics) Handler() echo.HandlerFunc {
+	return echo.WrapHandler(promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 }
 
 // runStarted counts a question that came in on a route.
-func (m *metrics) runStarted(route string) { m.runs.WithLabelValues(route).Inc() }
+func (m *Metrics) RunStarted(route string) { m.runs.WithLabelValues(route).Inc() }
 
 // uploaded counts a file that was received: added, duplicate or rejected.
-func (m *metrics) uploaded(result string) { m.uploads.WithLabelValues(result).Inc() }
+func (m *Metrics) Uploaded(result string) { m.uploads.WithLabelValues(result).Inc() }

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 // Where a request's user is kept, and the page's key.
 const (
-	userField = "user"
-	keyCookie = "footnote_key"
+	UserField = "user"
+	KeyCookie = "footnote_key"
 )
 
 // withoutKey are the routes that give nothing away: they answer anybody.
@@ -22,15 +22,15 @@ var withoutKey = []string{"/health", "/readyz", "/static/:version/*", "/favicon.
 
 // checkUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a key is revoked, what
 // is open under it ends.
-func (g *guard) checkUser(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *Guard) CheckUser(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if g.keys == nil {
-			c.Set(userField, chat.LocalUser)
+			c.Set(UserField, chat.LocalUser)
 			return next(c)
 		}
 		needed, err := g.keys.Needed()
 		if err == nil && !needed {
-			c.Set(userField, chat.LocalUser)
+			c.Set(UserField, chat.LocalUser)
 			return next(c)
 		}
 		if slices.Contains(withoutKey, c.Path()) {
@@ -39,12 +39,12 @@ func (g *guard) checkUser(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		key, _ := sentKey(c.Request())
+		key, _ := SentKey(c.Request())
 		user, valid, err := g.keys.User(key)
 		if err != nil {
 			return err
 		}
-		c.Set(userField, user)
+		c.Set(UserField, user)
 		whole := c.Request()
 		ctx, end := context.WithCancel(whole.Context())
 		defer end()
@@ -60,18 +60,18 @@ func (g *guard) checkUser(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // sentKey is the key that a request brings: in a header, as programs do, or else in the page's cookie.
-func sentKey(r *http.Request) (key string, cookie bool) {
+func SentKey(r *http.Request) (key string, cookie bool) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		return key, false
 	}
 	if kind, key, ok := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); ok && strings.EqualFold(kind, "Bearer") {
 		return strings.TrimSpace(key), false
 	}
-	if kept, err := r.Cookie(keyCookie); err == nil {
+	if kept, err := r.Cookie(KeyCookie); err == nil {
 		return kept.Value, true
 	}
 	return "", false
 }
 
 // signedOut reports whether a request is that of a browser that has yet to sign in.
-func (g *guard) signedOut(c echo.Context) bool { return g.keys != nil && scopeOf(c).User == "" }
+func (g *Guard) SignedOut(c echo.Context) bool { return g.keys != nil && Scope(c).User == "" }

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"bytes"
@@ -19,54 +19,54 @@ import (
 )
 
 // bodies reads the JSON and forms of requests, up to a size.
-type bodies struct {
-	most int64 // bytes of one body
+type Bodies struct {
+	Max int64 // bytes of one body
 }
 
 // readJSON reads one JSON object of at most b.most bytes into v. A field that v does not have is refused by name.
-func (b bodies) readJSON(c echo.Context, v any) error {
+func (b Bodies) ReadJSON(c echo.Context, v any) error {
 	return b.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
 }
 
 // readOpenJSON is readJSON for an API that others defined: fields that v does not have are let in.
-func (b bodies) readOpenJSON(c echo.Context, v any) error {
+func (b Bodies) ReadOpenJSON(c echo.Context, v any) error {
 	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
 
-func (b bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
-	body, err := b.jsonBody(c)
+func (b Bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error {
+	body, err := b.ReadRaw(c)
 	if err != nil {
 		return err
 	}
-	return decode(body, v, set)
+	return Decode(body, v, set)
 }
 
 // jsonBody reads a body of at most b.most bytes that says it is JSON, in UTF-8.
-func (b bodies) jsonBody(c echo.Context) ([]byte, error) {
-	if kind := mediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
+func (b Bodies) ReadRaw(c echo.Context) ([]byte, error) {
+	if kind := MediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
 		return nil, &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
 	}
-	if err := limitBody(c, b.most); err != nil {
+	if err := LimitBody(c, b.Max); err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(c.Request().Body)
 	if err != nil {
 		return nil, jsonError(err)
 	}
-	return body, legibleJSON(body)
+	return body, LegibleJSON(body)
 }
 
 // decode decodes a body that jsonBody has read into v, and refuses what encoding/json lets pass without a word.
-func decode(body []byte, v any, set func(*json.Decoder)) error {
+func Decode(body []byte, v any, set func(*json.Decoder)) error {
 	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
 	if err := decoder.Decode(v); err != nil {
 		return jsonError(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return invalid("The body must be one JSON object with nothing after it.")
+		return Invalid("The body must be one JSON object with nothing after it.")
 	}
-	return checkStrict(body, reflect.TypeOf(v))
+	return CheckStrict(body, reflect.TypeOf(v))
 }
 
 // plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients whose language has one
@@ -102,7 +102,7 @@ func plainNumbers(body []byte) []byte {
 }
 
 // limitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
-func limitBody(c echo.Context, limit int64) error {
+func LimitBody(c echo.Context, limit int64) error {
 	r := c.Request()
 	c.Set(wholeBody, r.Body)
 	if r.ContentLength > limit {
@@ -134,7 +134,7 @@ func discardBody(c echo.Context) {
 }
 
 func bodyTooLarge(limit int64) error {
-	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + sizeText(limit) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
+	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + SizeText(limit) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
 }
 
 // jsonError says what is wrong with a body in words that name the field.
@@ -147,25 +147,25 @@ func jsonError(err error) error {
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if kind.Field == "" {
-			return invalid("The body must be a JSON object, not " + article(kind.Value) + ".")
+			return Invalid("The body must be a JSON object, not " + article(kind.Value) + ".")
 		}
-		if kind.Type == reflect.TypeFor[moment]() {
-			return invalid(fmt.Sprintf("The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field))
+		if kind.Type == reflect.TypeFor[Moment]() {
+			return Invalid(fmt.Sprintf("The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field))
 		}
 		field := strings.TrimPrefix(kind.Field, "question.") // the decoder names the embedded struct, too
-		return invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value)))
+		return Invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value)))
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return invalid(fmt.Sprintf("The body is not valid JSON: it breaks off or goes wrong at byte %d.", syntax.Offset))
+		return Invalid(fmt.Sprintf("The body is not valid JSON: it breaks off or goes wrong at byte %d.", syntax.Offset))
 	}
 	if errors.Is(err, io.EOF) {
-		return invalid("The body is empty. Send a JSON object.")
+		return Invalid("The body is empty. Send a JSON object.")
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return invalid("The body is not valid JSON: it breaks off before its end.")
+		return Invalid("The body is not valid JSON: it breaks off before its end.")
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // the decoder has no type for it
-		return invalid("The field " + name + " is not known here. Check its spelling or leave it out.")
+		return Invalid("The field " + name + " is not known here. Check its spelling or leave it out.")
 	}
 	return &chat.Error{Code: chat.CodeInvalid, Message: "The body could not be read. Check its form and try again.", Err: err}
 }
@@ -179,15 +179,15 @@ func article(value string) string {
 }
 
 // readForm parses an HTML form of at most b.most bytes; files in it are refused.
-func (b bodies) readForm(c echo.Context) error {
-	if err := limitBody(c, b.most); err != nil {
+func (b Bodies) ReadForm(c echo.Context) error {
+	if err := LimitBody(c, b.Max); err != nil {
 		return err
 	}
 	r := c.Request()
 	var err error
-	switch mediaType(c) {
+	switch MediaType(c) {
 	case echo.MIMEMultipartForm:
-		err = r.ParseMultipartForm(b.most)
+		err = r.ParseMultipartForm(b.Max)
 	case echo.MIMEApplicationForm:
 		err = r.ParseForm()
 	default:
@@ -206,7 +206,7 @@ func (b bodies) readForm(c echo.Context) error {
 }
 
 // sizeText writes bytes for people: "50 MiB".
-func sizeText(bytes int64) string {
+func SizeText(bytes int64) string {
 	switch {
 	case bytes >= 1<<30 && bytes%(1<<30) == 0:
 		return fmt.Sprintf("%d GiB", bytes>>30)

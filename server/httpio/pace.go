@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // securityHeaders go out with every response; a handler may only tighten them.
-var securityHeaders = [][2]string{
+var SecurityHeaders = [][2]string{
 	{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"X-Frame-Options", "DENY"},
@@ -22,13 +22,13 @@ var securityHeaders = [][2]string{
 type headKey struct{}
 
 // isHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
-func isHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
+func IsHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 
 // paced is what every request passes before Echo: security headers, deadlines for reads and writes, and HEAD
 // answered like GET (net/http drops the body).
-func paced(limits Limits, next http.Handler) http.Handler {
+func Wrap(limits Limits, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, h := range securityHeaders {
+		for _, h := range SecurityHeaders {
 			w.Header().Set(h[0], h[1])
 		}
 		control := http.NewResponseController(w)

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"bytes"
@@ -6,7 +6,18 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"footnote/chat"
 )
+
+// benchBody is a body as programs send it.
+type benchBody struct {
+	Message     string         `json:"message"`
+	SessionID   string         `json:"session_id"`
+	ContextText *string        `json:"context_text"`
+	Config      chat.RunConfig `json:"config"`
+	Style       string         `json:"citation_style"`
+}
 
 // Reading a body strictly must cost little beside decoding it.
 func BenchmarkBody(b *testing.B) {
@@ -18,7 +29,7 @@ func BenchmarkBody(b *testing.B) {
 			for b.Loop() {
 				decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 				decoder.DisallowUnknownFields()
-				var q agentQuestion
+				var q benchBody
 				if err := decoder.Decode(&q); err != nil {
 					b.Fatal(err)
 				}
@@ -26,7 +37,7 @@ func BenchmarkBody(b *testing.B) {
 		})
 		b.Run(name+"/strict", func(b *testing.B) {
 			for b.Loop() {
-				if err := checkStrict(body, reflect.TypeFor[*agentQuestion]()); err != nil {
+				if err := CheckStrict(body, reflect.TypeFor[*benchBody]()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"bytes"
@@ -9,12 +9,12 @@ import (
 )
 
 // wantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
-func wantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
+func WantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
 
 // wantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
 // there, only the stream's own address counts.
-func wantsStream(c echo.Context) bool {
-	if byHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
+func WantsStream(c echo.Context) bool {
+	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false
 	}
 	return accepts(c, "text/event-stream")
@@ -31,10 +31,10 @@ func accepts(c echo.Context, mime string) bool {
 }
 
 // byHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
-func byHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
+func ByHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
 
 // show answers with HTML, once all of it was drawn.
-func show(c echo.Context, status int, component templ.Component) error {
+func Show(c echo.Context, status int, component templ.Component) error {
 	var b bytes.Buffer
 	if err := component.Render(c.Request().Context(), &b); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"net"
@@ -14,15 +14,15 @@ import (
 )
 
 // guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by its key.
-type guard struct {
+type Guard struct {
 	hosts     []string // further names that the server is reached by
 	origins   *http.CrossOriginProtection
 	keys      *keys.File  // nil: everybody is the local user
-	onNetwork atomic.Bool // other machines can reach the address it listens on
+	OnNetwork atomic.Bool // other machines can reach the address it listens on
 }
 
-func newGuard(hosts, origins []string, keys *keys.File) (*guard, error) {
-	g := &guard{hosts: hosts, origins: http.NewCrossOriginProtection(), keys: keys}
+func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
+	g := &Guard{hosts: hosts, origins: http.NewCrossOriginProtection(), keys: keys}
 	for _, origin := range origins {
 		if err := g.origins.AddTrustedOrigin(origin); err != nil {
 			return nil, err
@@ -33,7 +33,7 @@ func newGuard(hosts, origins []string, keys *keys.File) (*guard, error) {
 
 // checkHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
 // reaches a local server (DNS rebinding).
-func (g *guard) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *Guard) CheckHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !g.hostAllowed(c.Request()) {
 			return &chat.Error{Code: chat.CodeForbidden, Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_ALLOWED_HOSTS."}
@@ -44,8 +44,8 @@ func (g *guard) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 
 // hostAllowed reports whether a request's Host names this server: localhost, a loopback address, the address that the request came in
 // at, or one of hosts. On the network with keys and without hosts it may be anything: a page of another site has no key.
-func (g *guard) hostAllowed(r *http.Request) bool {
-	if g.onNetwork.Load() && len(g.hosts) == 0 && g.keyNeeded() {
+func (g *Guard) hostAllowed(r *http.Request) bool {
+	if g.OnNetwork.Load() && len(g.hosts) == 0 && g.KeyNeeded() {
 		return true
 	}
 	name := r.Host
@@ -66,7 +66,7 @@ func (g *guard) hostAllowed(r *http.Request) bool {
 }
 
 // keyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
-func (g *guard) keyNeeded() bool {
+func (g *Guard) KeyNeeded() bool {
 	if g.keys == nil {
 		return false
 	}
@@ -75,7 +75,7 @@ func (g *guard) keyNeeded() bool {
 }
 
 // checkOrigin refuses requests that change something and come from another site's page.
-func (g *guard) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *Guard) CheckOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := g.origins.Check(c.Request()); err != nil {
 			return &chat.Error{Code: chat.CodeForbidden, Message: "Another site's page sent this request. Open the page of this server and try again there.", Err: err}

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ const (
 )
 
 // legibleJSON refuses a body with text that nobody could read.
-func legibleJSON(body []byte) error {
+func LegibleJSON(body []byte) error {
 	if !utf8.Valid(body) {
-		return invalid(notUTF8)
+		return Invalid(notUTF8)
 	}
 	if !bytes.Contains(body, []byte(`\u`)) {
 		return nil
@@ -34,7 +34,7 @@ func legibleJSON(body []byte) error {
 		}
 		second, _ := escaped(body[6:])
 		if utf16.DecodeRune(first, second) == utf8.RuneError {
-			return invalid(halfPair)
+			return Invalid(halfPair)
 		}
 		body = body[12:]
 	}
@@ -54,11 +54,11 @@ func escaped(text []byte) (rune, bool) {
 func legibleValues(values url.Values, message string) error {
 	for name, list := range values {
 		if !utf8.ValidString(name) {
-			return invalid(message)
+			return Invalid(message)
 		}
 		for _, value := range list {
 			if !utf8.ValidString(value) {
-				return invalid(message)
+				return Invalid(message)
 			}
 		}
 	}

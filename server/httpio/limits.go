@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import "time"
 
@@ -15,7 +15,7 @@ type Limits struct {
 	ReadTimeout  time.Duration // for each read of a body; 30 s
 }
 
-func (l Limits) withDefaults() Limits {
+func (l Limits) WithDefaults() Limits {
 	fill(&l.JSONBody, 1<<20)
 	fill(&l.Message, 32_000)
 	fill(&l.Upload, 50<<20)

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"bytes"
@@ -9,27 +9,27 @@ import (
 
 // eventStream writes server-sent events: as many frames as there are, then one flush. An idle stream holds no buffer.
 // A write that fails ends the stream: the reader has left, or did not read for Limits.WriteTimeout.
-type eventStream struct {
+type EventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
 // newEventStream sends the headers and a first comment, so that the reader and every proxy know at once that it is open.
-func newEventStream(w http.ResponseWriter) (*eventStream, error) {
-	setStreamHeaders(w.Header())
+func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
+	SetStreamHeaders(w.Header())
 	w.WriteHeader(http.StatusOK)
-	out := &eventStream{w: w, control: http.NewResponseController(w)}
-	return out, out.comment("open")
+	out := &EventStream{w: w, control: http.NewResponseController(w)}
+	return out, out.Comment("open")
 }
 
-func setStreamHeaders(h http.Header) {
+func SetStreamHeaders(h http.Header) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 }
 
 // send writes frames made by appendFrame and flushes.
-func (out *eventStream) send(frames []byte) error {
+func (out *EventStream) Send(frames []byte) error {
 	if _, err := out.w.Write(frames); err != nil {
 		return err
 	}
@@ -37,18 +37,18 @@ func (out *eventStream) send(frames []byte) error {
 }
 
 // comment sends a line that readers ignore. It keeps the connection alive and finds out whether it still is.
-func (out *eventStream) comment(text string) error {
-	return out.send([]byte(": " + text + "\n\n"))
+func (out *EventStream) Comment(text string) error {
+	return out.Send([]byte(": " + text + "\n\n"))
 }
 
 // retry tells the reader to come back after that many milliseconds.
-func (out *eventStream) retry(milliseconds int) error {
-	return out.send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
+func (out *EventStream) Retry(milliseconds int) error {
+	return out.Send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
 }
 
 // appendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so that
 // nothing inside data can start a field or end the event. event must not contain a line break.
-func appendFrame(dst []byte, id int64, event string, data []byte) []byte {
+func AppendFrame(dst []byte, id int64, event string, data []byte) []byte {
 	if id > 0 {
 		dst = append(dst, "id: "...)
 		dst = strconv.AppendInt(dst, id, 10)
@@ -83,23 +83,23 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 }
 
 // frameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
-const frameFlush = 32 << 10
+const FrameFlush = 32 << 10
 
 // frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not stay in memory.
-type frameBuffer struct{ b []byte }
+type frameBuffer struct{ B []byte }
 
-type framePool struct{ pool sync.Pool }
+type FramePool struct{ pool sync.Pool }
 
-func (p *framePool) get() *frameBuffer {
+func (p *FramePool) Get() *frameBuffer {
 	if f, ok := p.pool.Get().(*frameBuffer); ok {
-		f.b = f.b[:0]
+		f.B = f.B[:0]
 		return f
 	}
-	return &frameBuffer{b: make([]byte, 0, 4<<10)}
+	return &frameBuffer{B: make([]byte, 0, 4<<10)}
 }
 
-func (p *framePool) put(f *frameBuffer) {
-	if cap(f.b) <= 2*frameFlush {
+func (p *FramePool) Put(f *frameBuffer) {
+	if cap(f.B) <= 2*FrameFlush {
 		p.pool.Put(f)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"context"
@@ -35,7 +35,7 @@ var statuses = map[chat.Code]int{
 }
 
 // statusOf is the HTTP status of a code.
-func statusOf(code chat.Code) int {
+func Status(code chat.Code) int {
 	if status, ok := statuses[code]; ok {
 		return status
 	}
@@ -43,7 +43,7 @@ func statusOf(code chat.Code) int {
 }
 
 // problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
-type problem struct {
+type Problem struct {
 	Type      string    `json:"type"`
 	Title     string    `json:"title"`
 	Status    int       `json:"status"`
@@ -67,23 +67,23 @@ type runError struct {
 func (e runError) Unwrap() error { return e.error }
 
 // ofRun ties a failure to its run.
-func ofRun(run chat.Run, err error) error {
+func OfRun(run chat.Run, err error) error {
 	if err == nil {
 		return nil
 	}
 	return runError{err, run}
 }
 
-func invalid(message string) error {
+func Invalid(message string) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: message}
 }
 
-func notFound(message string) error {
+func NotFound(message string) error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: message}
 }
 
 // asError finds what may be shown of err.
-func asError(err error) *chat.Error {
+func AsError(err error) *chat.Error {
 	if e, ok := errors.AsType[*chat.Error](err); ok {
 		return e
 	}
@@ -128,13 +128,13 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 }
 
 // retryAfter is how many seconds to wait: what a limit says, else the usual.
-func retryAfter(err error, usual string) string {
+func RetryAfter(err error, usual string) string {
 	over, ok := errors.AsType[*chat.OverLimit](err)
 	if !ok {
 		return usual
 	}
-	return strconv.Itoa(waitSeconds(over))
+	return strconv.Itoa(WaitSeconds(over))
 }
 
 // waitSeconds is how many whole seconds to wait for a limit.
-func waitSeconds(over *chat.OverLimit) int { return max(1, int(math.Ceil(over.Wait.Seconds()))) }
+func WaitSeconds(over *chat.OverLimit) int { return max(1, int(math.Ceil(over.Wait.Seconds()))) }

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"encoding/json"
@@ -7,11 +7,11 @@ import (
 )
 
 // moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
-type moment struct{ time.Time }
+type Moment struct{ time.Time }
 
 // UnmarshalJSON fails with an error to which the decoder adds the field's name.
-func (m *moment) UnmarshalJSON(data []byte) error {
-	wrong := &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[moment]()}
+func (m *Moment) UnmarshalJSON(data []byte) error {
+	wrong := &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[Moment]()}
 	var text string
 	if json.Unmarshal(data, &text) != nil {
 		return wrong
@@ -30,7 +30,7 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 }
 
 // notNil makes an empty list print as [] and not as null.
-func notNil[T any](list []T) []T {
+func NotNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import "testing"
 
@@ -15,15 +15,6 @@ func TestWholeNumbersMayHaveAPoint(t *testing.T) {
 	} {
 		if got := string(plainNumbers([]byte(in))); got != want {
 			t.Errorf("plainNumbers(%s) = %s, want %s", in, got, want)
-		}
-	}
-	b := newBench(t)
-	for body, want := range map[string]int{
-		`{"query":"roof","top_k":5.0}`: 200, `{"query":"roof","top_k":5.5}`: 400, `{"query":"roof","top_k":51e0}`: 400,
-		`{"query":"roof","filters":{"document_ids":[null]}}`: 400,
-	} {
-		if got := b.send("POST", "/search", body); got.status != want {
-			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}
 }

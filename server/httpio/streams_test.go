@@ -1,4 +1,4 @@
-package server
+package httpio
 
 import (
 	"testing"
@@ -7,25 +7,25 @@ import (
 )
 
 func TestPlacesOfStreamsComeBack(t *testing.T) {
-	s := newStreams(Limits{Streams: 3}, chat.Limits{chat.StreamsAtOnce: 2})
+	s := NewStreams(Limits{Streams: 3}, chat.Limits{chat.StreamsAtOnce: 2})
 	for _, user := range []string{"anna", "anna", "bert"} {
-		if err := s.enter(user); err != nil {
+		if err := s.Enter(user); err != nil {
 			t.Fatalf("a stream of %s: %v", user, err)
 		}
 	}
-	if err := s.check("carl"); chat.CodeOf(err) != chat.CodeTooMany {
+	if err := s.Check("carl"); chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("a fourth of three: %v, want %s", err, chat.CodeTooMany)
 	}
-	s.leave("bert")
-	if err := s.check("anna"); chat.CodeOf(err) != chat.CodeTooMany {
+	s.Leave("bert")
+	if err := s.Check("anna"); chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("a third of a user who has two: %v, want %s", err, chat.CodeTooMany)
 	}
-	if err := s.check("bert"); err != nil {
+	if err := s.Check("bert"); err != nil {
 		t.Errorf("another user: %v, want a place", err)
 	}
-	s.leave("anna")
-	s.leave("anna")
-	if n := s.count(); n != 0 || len(s.openOf) != 0 {
+	s.Leave("anna")
+	s.Leave("anna")
+	if n := s.Count(); n != 0 || len(s.openOf) != 0 {
 		t.Errorf("%d streams are open, places of %v are kept; want none", n, s.openOf)
 	}
 }
