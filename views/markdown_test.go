@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,6 +189,30 @@ func TestASourceWhoseSentenceIsNotSupportedSaysSo(t *testing.T) {
 		}
 		if got := strings.Contains(b.String(), txtDoubted); got != (unsupported != nil) || !strings.Contains(b.String(), "Verified") {
 			t.Errorf("with %q: %s", unsupported, b.String())
+		}
+	}
+}
+
+func TestNotesOnAnAnswerStandUnderIt(t *testing.T) {
+	many := slices.Repeat([]string{"“2 + 3 = 6” is wrong: it is 5. <b>"}, maxAnswerNotes+2)
+	for _, tt := range []struct {
+		notes []string
+		items int
+		last  string
+	}{
+		{nil, 0, ""},
+		{many[:1], 1, "“2 + 3 = 6” is wrong: it is 5. &lt;b&gt;"},
+		{many, maxAnswerNotes + 1, "2 further notes of this kind."},
+	} {
+		turn := &Turn{RunID: "r", Status: chat.RunCompleted, Final: &chat.Answer{Markdown: "It is 6.", Notes: tt.notes}}
+		var b strings.Builder
+		if err := After(turn).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		_, list, found := strings.Cut(b.String(), `data-testid="answer-notes">`)
+		list, _, _ = strings.Cut(list, "</ul>")
+		if n := strings.Count(list, "<li"); found != (tt.items > 0) || n != tt.items || !strings.Contains(list, tt.last+"</li>") && tt.items > 0 {
+			t.Errorf("%d notes: %d items, want %d, the last of them %q:\n%s", len(tt.notes), n, tt.items, tt.last, list)
 		}
 	}
 }

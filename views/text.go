@@ -82,6 +82,7 @@ const (
 	txtOlder         = "Previous version"
 	txtNewer         = "Next version"
 	txtSources       = "Sources"
+	txtAnswerNotes   = "Notes on this answer"
 	txtAskNext       = "Ask next"
 	txtNotCited      = "read, not cited"
 	txtTable         = "Table"
@@ -180,6 +181,14 @@ var stopNotes = map[chat.StopReason]string{
 	chat.StopMaxTokens:         "The tokens were used up. This answer uses what was found until then.",
 	chat.StopUnusableCalls:     "The model's tool calls could not be read. This answer uses what was found until then.",
 	chat.StopTimeout:           "The time was used up. This answer uses what was found until then.",
+}
+
+// maxAnswerNotes is how many notes on an answer the page shows. The API has all of them.
+const maxAnswerNotes = 20
+
+// moreNotes says that so many notes are left out.
+func moreNotes(n int) string {
+	return english.Count(n, "further note") + " of this kind."
 }
 
 // TurnsLost says that so many turns of a conversation are missing.

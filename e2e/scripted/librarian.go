@@ -45,7 +45,7 @@ func Librarian(r Request) Reply {
 	return Reply{Text: "This is the scripted model. There are no tools to use."}
 }
 
-// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent, #filter, #invent and #call.
+// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent, #filter, #invent, #notes and #call.
 func trouble(r Request, question string) (Reply, bool) {
 	query := map[string]any{"query": keywords(question)}
 	switch {
@@ -63,6 +63,9 @@ func trouble(r Request, question string) (Reply, bool) {
 		return Reply{Text: "I can't", Finish: llm.FinishFilter}, true
 	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read, and knows better
 		return Reply{Text: "The king keeps seven dragons in the cellar [1]."}, true
+	case strings.Contains(question, "#notes") && r.Turn() > 1: // it names a passage that nobody showed it, and can't add
+		_, found, read, _ := results(r.Messages)
+		return Reply{Text: answer(append(read, found...), question) + " That was in 1999 [99]. Altogether it is 2 + 3 = 6."}, true
 	case len(calls(question, r.Turn())) > 0 && !r.NoTools:
 		return Reply{Calls: calls(question, r.Turn())}, true
 	case strings.Contains(question, "#call "):
