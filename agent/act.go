@@ -44,8 +44,8 @@ type attempt struct {
 	told   any         // then: the output, for the model
 	begin  time.Time
 	ended  chan outcome
-	asking *asking // a person has to allow it; nil: nobody has to
-	edited bool    // it ran with a person's input
+	asking *approval // a person has to allow it; nil: nobody has to
+	edited bool      // it ran with a person's input
 }
 
 // outcome is what became of a call that ran.
@@ -216,7 +216,7 @@ func (a *attempt) wait(ctx context.Context) (outcome, error) {
 // callContext is what calls run in: it ends with the turn, and when the user wants the answer now.
 func (w *work) callContext(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(w.now, func() { cancel(context.Cause(w.now)) })
+	stop := context.AfterFunc(w.control.now, func() { cancel(context.Cause(w.control.now)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
@@ -234,7 +234,7 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 			a.ended <- o
 		}()
 		if a.key != "" {
-			if o.result, o.cached = w.cache.get(a.key); o.cached {
+			if o.result, o.cached = w.engine.results.get(a.key); o.cached {
 				return nil
 			}
 		}
@@ -248,7 +248,7 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", limit.Seconds()), Err: o.err}
 		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
-			w.cache.put(a.key, o.result)
+			w.engine.results.put(a.key, o.result)
 		}
 		return nil
 	})

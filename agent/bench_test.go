@@ -35,10 +35,10 @@ func BenchmarkRunsAtOnce(b *testing.B) {
 // BenchmarkRunNothingStored is the agent's own share: the same run with a log that forgets.
 func BenchmarkRunNothingStored(b *testing.B) {
 	h := benchHouse(b)
-	set := h.runs.box.Toolsets[tools.DefaultToolset]
+	set := h.runs.engine.registry.Toolsets[tools.DefaultToolset]
 	b.ReportAllocs()
 	for b.Loop() {
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, set, b.Context())
+		w := newRunner(b, h.runs.engine, chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, set)
 		w.store = func(context.Context, ...chat.Payload) error { return nil }
 		if _, err := w.do(b.Context(), nil); err != nil {
 			b.Fatal(err)
@@ -91,3 +91,8 @@ func (h benched) one(b *testing.B) {
 }
 
 var _ tools.Library = (*corpus.Library)(nil)
+
+// newRunner makes a run that nobody steers.
+func newRunner(t tb, e *engine, run chat.Run, set tools.Set) *work {
+	return e.newRunner(run, set, &control{user: run.User, ctx: t.Context(), now: t.Context(), leaving: t.Context()})
+}

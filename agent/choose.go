@@ -144,7 +144,7 @@ func (w *work) choose(ctx context.Context) (c choice, ok bool, err error) {
 	switch {
 	case w.cfg.Thinking.Pipeline:
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.", "Following the fixed pipeline: search, read, answer"
-	case w.usesPipeline(w.model):
+	case w.engine.usesPipeline(w.model):
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+w.model.Name()+" does not choose tools.", "Following the fixed pipeline: search, read, answer"
 	}
 	return c, ok, nil

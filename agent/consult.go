@@ -21,8 +21,8 @@ const (
 func (w *work) consult(ctx context.Context, messages []llm.Message) (said string, used chat.Tokens, err error) {
 	ctx, cancel := context.WithTimeout(ctx, consultTime)
 	defer cancel()
-	defer context.AfterFunc(w.now, cancel)()
-	defer context.AfterFunc(w.leaving, cancel)()
+	defer context.AfterFunc(w.control.now, cancel)()
+	defer context.AfterFunc(w.control.leaving, cancel)()
 	req := llm.Request{Messages: messages, NoTools: true, Temperature: w.temperature(), Unasked: true, Seed: w.run.Request.Config.Seed, MaxTokens: consultTokens}
 	model := w.model
 	if w.cfg.Select != nil && !w.fell {

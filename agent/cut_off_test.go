@@ -14,7 +14,7 @@ import (
 func (h *house) die(runID string) {
 	h.runs.mu.Lock()
 	defer h.runs.mu.Unlock()
-	h.runs.active[runID].cancel(errLost)
+	h.runs.active[runID].lose()
 }
 
 // carriedOn takes over what another server left, until a run is over.

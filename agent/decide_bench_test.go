@@ -41,7 +41,7 @@ func BenchmarkRulesDecide(b *testing.B) {
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
 		q := askedToDecide[i%len(askedToDecide)]
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}}}, h.runs.box.Toolsets[tools.DefaultToolset], b.Context())
+		w := newRunner(b, h.runs.engine, chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}}}, h.runs.engine.registry.Toolsets[tools.DefaultToolset])
 		begun := time.Now()
 		w.asked = question.Analyse(q, false)
 		if _, _, err := w.choose(b.Context()); err != nil {
@@ -90,7 +90,7 @@ func BenchmarkOfflineDecides(b *testing.B) {
 	var chose, answered []time.Duration
 	h.hire(timed{offline.New(), &chose, &answered})
 	for i := 0; b.Loop(); i++ {
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]}}, h.runs.box.Toolsets[tools.DefaultToolset], b.Context())
+		w := newRunner(b, h.runs.engine, chat.Run{ID: "r", User: chat.LocalUser, Request: chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]}}, h.runs.engine.registry.Toolsets[tools.DefaultToolset])
 		w.store = func(context.Context, ...chat.Payload) error { return nil }
 		if _, err := w.do(b.Context(), nil); err != nil {
 			b.Fatal(err)
@@ -137,7 +137,7 @@ func BenchmarkParallelTools(b *testing.B) {
 	h.hire(scripted.New(), func(c *Config) { c.Library = slow{c.Library, each, &slowest} })
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
-		w := h.runs.newWork(chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, h.runs.box.Toolsets[tools.DefaultToolset], b.Context())
+		w := newRunner(b, h.runs.engine, chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, h.runs.engine.registry.Toolsets[tools.DefaultToolset])
 		w.store = func(context.Context, ...chat.Payload) error { return nil }
 		if err := w.prepare(b.Context()); err != nil {
 			b.Fatal(err)

@@ -58,7 +58,7 @@ func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
 	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{}, first, second); err != nil {
 		t.Fatal(err)
 	}
-	h.runs.endFailed(run.ID, &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again."})
+	h.runs.unstored[run.ID] = &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again."}
 	d := h.carriedOn(run.ID).done()
 	const want = "The answer was written 3 times and could not be stored. The disk is full. Free some space and try again."
 	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want {
@@ -67,7 +67,7 @@ func TestARunWhoseEndIsNeverStoredFailsWithItsReason(t *testing.T) {
 	if err := h.runs.Stop(ctx); err != nil { // the run's goroutine has ended
 		t.Fatal(err)
 	}
-	if len(h.runs.unended) != 0 {
-		t.Errorf("remembered still: %v, want none", h.runs.unended)
+	if len(h.runs.unstored) != 0 {
+		t.Errorf("remembered still: %v, want none", h.runs.unstored)
 	}
 }

@@ -303,10 +303,9 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		busy := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests"}}
 		told := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests", RetryAfter: 7 * time.Second}}
 		w := &work{
-			Runs:   &Runs{cfg: Config{Model: scripted.New(busy, busy, told, says("Done."))}},
-			budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(), now: t.Context(), leaving: t.Context(), open: map[string]*chat.Step{},
+			cfg: &RunConfig{}, control: newControl(t.Context(), chat.LocalUser), model: scripted.New(busy, busy, told, says("Done.")),
+			budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(), open: map[string]*chat.Step{},
 		}
-		w.model = w.cfg.Model
 		var stored []chat.Payload
 		w.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
 		w.writer = ground.NewWriter(w.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)

@@ -3,16 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"footnote/chat"
 )
-
-// errUnreadable is why a run can neither be carried on nor made again.
-var errUnreadable = &chat.Error{Code: chat.CodeConflict, Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again."}
 
 // endTime is how long the last events of a run may take to be stored, tries in all.
 const endTime = 20 * time.Second
@@ -53,8 +49,26 @@ func (w *work) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error)
 	return w.loop(ctx)
 }
 
+// ending is how a run ended here.
+type ending struct {
+	over     bool        // its end is stored: by this server, or another
+	unstored error       // why its end could not be stored; nil unless so
+	tokens   chat.Tokens // to be charged to its user
+}
+
+// execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored is why an earlier
+// end of it could not be stored here, nil for none.
+func (w *work) execute(log []chat.Event, unstored error) ending {
+	w.fresh, w.unstored = len(log) == 0, unstored
+	ctx := w.control.ctx
+	return w.finish(ctx, func() ([]chat.Payload, error) { return w.do(ctx, log) })
+}
+
+// wait waits for calls that outlived their run. They end by their own contexts.
+func (w *work) wait() error { return w.tools.Wait() }
+
 // finish runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code panics.
-func (w *work) finish(ctx context.Context, do func() ([]chat.Payload, error)) {
+func (w *work) finish(ctx context.Context, do func() ([]chat.Payload, error)) ending {
 	last, err := func() (last []chat.Payload, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -69,17 +83,17 @@ func (w *work) finish(ctx context.Context, do func() ([]chat.Payload, error)) {
 	}
 	if errors.Is(err, errLost) || chat.CodeOf(orNone(err)) == chat.CodeConflict {
 		w.cfg.Log.WarnContext(ctx, "run is not ours any more", "run", w.run.ID, "error", err)
-		return
+		return ending{}
 	}
 	if errors.Is(err, errLeaving) {
 		w.handOver(ctx)
-		return
+		return ending{}
 	}
 	done := w.used(w.done(ctx, err))
 	if err != nil {
 		last = append(w.writer.Rest(), w.closed(done)...)
 	}
-	w.end(context.WithoutCancel(ctx), append(last, done))
+	return w.end(context.WithoutCancel(ctx), append(last, done))
 }
 
 // orNone makes CodeOf usable for no error.
@@ -97,7 +111,7 @@ func (w *work) done(ctx context.Context, err error) chat.RunDone {
 		return chat.RunDone{Status: chat.RunCompleted}
 	case errors.Is(err, errCancelled):
 		return chat.RunDone{Status: chat.RunCancelled}
-	case errors.Is(err, errLeft):
+	case errors.Is(err, errRevoked):
 		return chat.RunDone{Status: chat.RunCancelled, Error: &chat.StepError{
 			Code: chat.CodeUnauthorized, Message: "Your key was revoked before the answer was done.",
 		}}
@@ -165,15 +179,13 @@ func (w *work) closed(done chat.RunDone) []chat.Payload {
 
 // end stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run is left to whoever
 // takes it over. Events that no store can take are left out, and the run ends as failed with that as its reason.
-func (w *work) end(ctx context.Context, last []chat.Payload) {
+func (w *work) end(ctx context.Context, last []chat.Payload) ending {
 	limit := time.NewTimer(endTime)
 	defer limit.Stop()
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		err := w.emit(ctx, last...)
 		if err == nil {
-			w.ended(w.run.ID)
-			w.countTokens(ctx, w.run.User, w.tokens)
-			return
+			return ending{over: true, tokens: w.tokens}
 		}
 		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
 			w.cost = nil
@@ -184,8 +196,7 @@ func (w *work) end(ctx context.Context, last []chat.Payload) {
 		switch chat.CodeOf(err) {
 		case chat.CodeConflict, chat.CodeNotFound:
 			w.cfg.Log.WarnContext(ctx, "run ended elsewhere", "run", w.run.ID, "error", err)
-			w.ended(w.run.ID)
-			return
+			return ending{over: true}
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -193,8 +204,7 @@ func (w *work) end(ctx context.Context, last []chat.Payload) {
 		case <-limit.C:
 			timer.Stop()
 			w.cfg.Log.ErrorContext(ctx, "run's end could not be stored", "run", w.run.ID, "error", err)
-			w.endFailed(w.run.ID, err)
-			return
+			return ending{unstored: err}
 		}
 	}
 }
@@ -205,31 +215,4 @@ func (w *work) storable() []chat.Payload {
 		_, err := chat.NewEvent(w.run.ID, p)
 		return err != nil
 	})
-}
-
-// endFailed remembers why the end of a run could not be stored, for when the run is taken over here.
-func (r *Runs) endFailed(runID string, why error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unended[runID] = why
-}
-
-// ended forgets what endFailed remembers.
-func (r *Runs) ended(runID string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.unended, runID)
-}
-
-// givenUp returns why a run is not carried on any more after it was taken over too often: the server stopped each time, unless it is known
-// here that the run's end could not be stored.
-func (r *Runs) givenUp(runID string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	why := r.unended[runID]
-	if why == nil {
-		return errStopping
-	}
-	return &chat.Error{Code: chat.CodeOf(why), Err: why,
-		Message: fmt.Sprintf("The answer was written %d times and could not be stored. %s", maxRestarts+1, chat.MessageOf(why))}
 }

@@ -1,38 +1,16 @@
 package agent
 
 import (
-	"cmp"
 	"context"
-	_ "embed"
-	"fmt"
-	"slices"
-	"strings"
 
 	"footnote/chat"
-	"footnote/corpus"
 )
-
-//go:embed gather.md
-var gatherPrompt string
-
-const (
-	gatherSeconds = 20   // of the 30 that a caller waits: the rest is for a plain search
-	leastGathered = 0.15 // passages with less of a closer look's score are left out
-)
-
-// Gathered is what an agent found for a query.
-type Gathered struct {
-	Results []corpus.Result // best first, each passage once, with one score for all tools: 0–1
-	Steps   []chat.Step     // what was done, each as it ended
-	Notes   []string
-}
 
 // Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names another, and returns what it
 // found instead of an answer. Nothing is stored. It fails when the model does and there is no fallback; what was found until then comes
 // with the error.
-func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (out Gathered, err error) {
-	req = r.fill(req, "strategy")
-	req, set, err := r.check(req)
+func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (Gathered, error) {
+	req, set, err := r.engine.check(r.engine.fill(req, "strategy"))
 	if err != nil {
 		return Gathered{}, err
 	}
@@ -40,74 +18,7 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 		return Gathered{}, err
 	}
 	defer r.unreserve(user)
-	ctx, cancel := context.WithCancel(ctx)
-	w := r.newWork(chat.Run{ID: chat.NewID(), User: user, Request: req}, set, ctx)
-	defer func() { err = cmp.Or(err, w.tools.Wait()) }()
-	defer cancel()
-	w.budget.Seconds = min(w.budget.Seconds, gatherSeconds)
-	place := map[string]int{}
-	w.store = func(ctx context.Context, ps ...chat.Payload) error {
-		w.note(ctx, ps)
-		for _, p := range ps {
-			if s, ok := p.(chat.Step); ok {
-				if i, known := place[s.CallID]; known {
-					out.Steps[i] = s
-					continue
-				}
-				place[s.CallID] = len(out.Steps)
-				out.Steps = append(out.Steps, s)
-			}
-		}
-		return nil
-	}
-	err = w.gather(ctx)
-	r.countTokens(context.WithoutCancel(ctx), user, w.tokens)
-	out.Results, out.Notes = w.gathered(most), []string{}
-	for _, s := range out.Steps {
-		if s.Step == "fallback" {
-			out.Notes = append(out.Notes, s.Message+".")
-		}
-	}
-	return out, err
-}
-
-// gather lets the model call tools until it has enough.
-func (w *work) gather(ctx context.Context) error {
-	if err := w.begin(ctx); err != nil {
-		return err
-	}
-	w.history[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
-	if err := w.lead(ctx); err != nil {
-		return err
-	}
-	for !w.direct && !w.enough {
-		if w.press(); w.stop != "" {
-			return nil
-		}
-		r, err := w.turn(ctx)
-		if err != nil {
-			return err
-		}
-		w.writer.Reset()
-		if len(r.calls) == 0 {
-			return nil
-		}
-		if err := w.observe(ctx, r); err != nil {
-			return fmt.Errorf("gather: %w", err)
-		}
-	}
-	return nil
-}
-
-// gathered puts what all calls found in one order by a closer look at each passage.
-func (w *work) gathered(most int) []corpus.Result {
-	var hits []corpus.Result
-	for _, s := range w.desk.Sources.All() {
-		hit := w.desk.Sources.HitOf(s)
-		hit.Score, hit.Cosine = w.desk.Sources.ScoreOf(s.Passage.ID), nil
-		hits = append(hits, hit)
-	}
-	hits = corpus.Rerank(w.run.Request.Message, hits)
-	hits = slices.DeleteFunc(hits, func(h corpus.Result) bool { return h.Score < leastGathered })
-	return hits[:min(most, len(hits))]
+	found, err := r.engine.gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
+	r.countTokens(context.WithoutCancel(ctx), user, found.Tokens)
+	return found, err
 }

@@ -93,7 +93,7 @@ func (g guard) stops(question string) string {
 
 // guardInput ends a run whose question a guard stops, visibly.
 func (w *work) guardInput(ctx context.Context) error {
-	why := w.guard.stops(w.run.Request.Message)
+	why := w.engine.guard.stops(w.run.Request.Message)
 	if why == "" {
 		return nil
 	}

@@ -64,7 +64,7 @@ func TestAGuardedQuestionReachesNoModel(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewRuns(Config{Guard: Guard{Input: []string{"("}}}); err == nil {
+	if _, err := NewRuns(Config{RunConfig: RunConfig{Guard: Guard{Input: []string{"("}}}}); err == nil {
 		t.Error("a broken pattern is taken")
 	}
 	if _, err := newGuard(Guard{Input: []string{"("}}); err == nil || !strings.Contains(err.Error(), "guard.input") {

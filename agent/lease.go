@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"footnote/chat"
 )
 
 // Run keeps the leases of the runs under way, does what other servers were told about them, and takes over those of servers that died or
@@ -92,8 +90,8 @@ func (r *Runs) renew(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range lost {
-		if h, ok := r.active[id]; ok {
-			h.cancel(errLost)
+		if c, ok := r.active[id]; ok {
+			c.lose()
 		}
 	}
 	return nil
@@ -139,35 +137,16 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 		if ours {
 			continue
 		}
-		log, err := r.log(ctx, run)
+		log, err := r.engine.readLog(ctx, run)
 		if err != nil {
 			return err
 		}
-		set, err := r.toolsOf(run.Request)
+		set, err := r.engine.toolsOf(run.Request)
 		if err != nil { // a toolset of an older version: the default serves
-			set = r.box.Toolsets[r.cfg.Toolset]
+			set = r.engine.usualSet()
 		}
 		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", run.ID, "events", len(log))
 		r.launch(context.WithoutCancel(ctx), run, set, log)
 	}
 	return nil
-}
-
-// log reads all that a run has stored.
-func (r *Runs) log(ctx context.Context, run chat.Run) ([]chat.Event, error) {
-	var log []chat.Event
-	for {
-		after := int64(0)
-		if len(log) > 0 {
-			after = log[len(log)-1].Seq
-		}
-		events, err := r.cfg.Store.Events(ctx, chat.Scope{User: run.User}, run.ID, after, chat.MaxPage)
-		if err != nil {
-			return nil, fmt.Errorf("read log of run %s: %w", run.ID, err)
-		}
-		if len(events) == 0 {
-			return log, nil
-		}
-		log = append(log, events...)
-	}
 }

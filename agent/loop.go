@@ -132,7 +132,7 @@ func (w *work) conclusion(text string, finish llm.Finish) ([]chat.Payload, error
 func (w *work) press() {
 	switch {
 	case w.stop != "":
-	case w.now.Err() != nil:
+	case w.control.now.Err() != nil:
 		w.stop = chat.StopAnswerNow
 	case w.turns >= w.budget.Steps:
 		w.stop = chat.StopMaxSteps

@@ -173,7 +173,9 @@ func (h *house) open() {
 // hire makes the agent.
 func (h *house) hire(model llm.Model, change ...func(*Config)) {
 	h.Helper()
-	cfg := Config{Store: h.store, Feed: h.feed, Library: h.library, Model: model, Exclusive: true, Framework: frameworks[os.Getenv("FOOTNOTE_TEST_FRAMEWORK")]}
+	cfg := Config{RunConfig: RunConfig{
+		Store: h.store, Feed: h.feed, Library: h.library, Model: model, Framework: frameworks[os.Getenv("FOOTNOTE_TEST_FRAMEWORK")],
+	}, Exclusive: true}
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -27,10 +27,10 @@ type memory struct {
 
 // memoryOf reads what an answered run rested on.
 func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
-	if known, ok := w.memories.get(run.ID); ok {
+	if known, ok := w.engine.memories.get(run.ID); ok {
 		return known, nil
 	}
-	log, err := w.log(ctx, run)
+	log, err := w.engine.readLog(ctx, run)
 	if err != nil {
 		return memory{}, fmt.Errorf("read an earlier answer: %w", err)
 	}
@@ -55,7 +55,7 @@ func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
 		out.passages = text.AppendNew(out.passages, id)
 	}
 	if run.Status != chat.RunRunning {
-		w.memories.put(run.ID, out)
+		w.engine.memories.put(run.ID, out)
 	}
 	return out, nil
 }

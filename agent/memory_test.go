@@ -138,15 +138,15 @@ func BenchmarkRecollect(b *testing.B) {
 				run = h.ask(chat.RunRequest{SessionID: run.SessionID, Message: fmt.Sprintf("How many days of paid holiday are there in year %d?", i)})
 				h.wait(run.ID)
 			}
-			set := h.runs.box.Toolsets[tools.DefaultToolset]
+			set := h.runs.engine.registry.Toolsets[tools.DefaultToolset]
 			next := chat.Run{ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID, Request: asks("And unused days?")}
 			var worst time.Duration
 			for b.Loop() {
 				if !kept {
-					h.runs.memories = newCache[memory](maxMemories)
+					h.runs.engine.memories = newCache[memory](maxMemories)
 				}
 				begun := time.Now()
-				w := h.runs.newWork(next, set, b.Context())
+				w := newRunner(b, h.runs.engine, next, set)
 				if err := w.prepare(b.Context()); err != nil {
 					b.Fatal(err)
 				}

@@ -12,26 +12,26 @@ import (
 type Price struct{ In, Out float64 }
 
 // modelOf finds the model that a request names, the usual one if it names none. It fails with CodeInvalid for one that is not allowed.
-func (r *Runs) modelOf(c chat.RunConfig) (llm.Model, error) {
-	if c.Model == "" || c.Model == r.cfg.Model.Name() {
-		return r.cfg.Model, nil
+func (e *engine) modelOf(c chat.RunConfig) (llm.Model, error) {
+	if c.Model == "" || c.Model == e.cfg.Model.Name() {
+		return e.cfg.Model, nil
 	}
-	for _, m := range r.models() {
+	for _, m := range e.models() {
 		if m.Name() == c.Model {
 			return m, nil
 		}
 	}
-	return nil, chat.Invalid("The model “%s” is not allowed here. Allowed: %s.", text.Shorten(c.Model, 60), strings.Join(r.Models(), ", "))
+	return nil, chat.Invalid("The model “%s” is not allowed here. Allowed: %s.", text.Shorten(c.Model, 60), strings.Join(e.modelNames(), ", "))
 }
 
 // usesPipeline reports whether a model is below the least that may choose tools by itself. The order is that of the allowed models.
-func (r *Runs) usesPipeline(m llm.Model) bool {
-	if r.cfg.LeastModel == "" || m.Name() == r.cfg.LeastModel || m.Name() == offlineName {
+func (e *engine) usesPipeline(m llm.Model) bool {
+	if e.cfg.LeastModel == "" || m.Name() == e.cfg.LeastModel || m.Name() == offlineName {
 		return false
 	}
-	for _, allowed := range r.cfg.Models {
+	for _, allowed := range e.cfg.Models {
 		switch allowed.Name() {
-		case r.cfg.LeastModel:
+		case e.cfg.LeastModel:
 			return false
 		case m.Name():
 			return true

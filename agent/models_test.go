@@ -75,7 +75,7 @@ func TestAStepOfAModelThatIsGoneIsRunAgainByTheUsualOne(t *testing.T) {
 	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New(says(goodAnswer))
 	h := newHouse(t, named{large, "large"}, func(c *Config) { c.Models = []llm.Model{named{small, "small"}} })
 	first := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"}})
-	h.runs.cfg.Models = nil
+	h.hire(named{large, "large"})
 	run, _, err := h.runs.Rerun(t.Context(), chat.Local, first.runID, first.step("search_documents").CallID, []byte(`{"query":"paid holiday"}`), "")
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,10 @@ import (
 )
 
 // models returns those that a request may name, each name once: the usual one, the allowed ones, and the one that takes over from them.
-func (r *Runs) models() []llm.Model {
-	all := append([]llm.Model{r.cfg.Model}, r.cfg.Models...)
-	if r.cfg.Fallback != nil {
-		all = append(all, r.cfg.Fallback)
+func (e *engine) models() []llm.Model {
+	all := append([]llm.Model{e.cfg.Model}, e.cfg.Models...)
+	if e.cfg.Fallback != nil {
+		all = append(all, e.cfg.Fallback)
 	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(m llm.Model) bool {
@@ -21,20 +21,20 @@ func (r *Runs) models() []llm.Model {
 	})
 }
 
-// Models returns the names of the models that a request may name, the usual one first.
-func (r *Runs) Models() []string {
+// modelNames returns the names of the models that a request may name, the usual one first.
+func (e *engine) modelNames() []string {
 	names := []string{}
-	for _, m := range r.models() {
+	for _, m := range e.models() {
 		names = append(names, m.Name())
 	}
 	return names
 }
 
-// Toolsets returns the names of the toolsets, the usual one first.
-func (r *Runs) Toolsets() []string {
-	names := []string{r.cfg.Toolset}
-	for _, name := range slices.Sorted(maps.Keys(r.box.Toolsets)) {
-		if name != r.cfg.Toolset {
+// toolsets returns the names of the toolsets, the usual one first.
+func (e *engine) toolsets() []string {
+	names := []string{e.cfg.Toolset}
+	for _, name := range slices.Sorted(maps.Keys(e.registry.Toolsets)) {
+		if name != e.cfg.Toolset {
 			names = append(names, name)
 		}
 	}

@@ -73,15 +73,14 @@ func visible(messages []llm.Message) []llm.Message {
 	return messages
 }
 
-// Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them: without what those who
-// run the server add, the mark of the run, its day, its question and its library. A limit of 0 is that of the usual toolset.
-func (r *Runs) Rules(b chat.Budget) string {
-	usual := r.box.Toolsets[r.cfg.Toolset].Budget
+// rules is the part of the system prompt that all runs share which search with this budget. A limit of 0 is that of the usual toolset.
+func (e *engine) rules(b chat.Budget) string {
+	usual := e.registry.Toolsets[e.cfg.Toolset].Budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")
 	return strings.NewReplacer(
 		"{{nonce}}", "…", "{{refusal}}", ground.Refusal, "{{role}}", "",
-		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, r.cfg.Budget.Steps, usual.Steps)),
-		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, r.cfg.Budget.RetrievalCalls, usual.RetrievalCalls)),
+		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, e.cfg.Budget.Steps, usual.Steps)),
+		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, e.cfg.Budget.RetrievalCalls, usual.RetrievalCalls)),
 	).Replace(rules)
 }
 

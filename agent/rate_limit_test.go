@@ -78,11 +78,11 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // turnOver makes one turn of a run whose model's server fails, and says how long it took.
-func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
+func turnOver(t *testing.T, s *wireTo, cfg RunConfig) (took time.Duration) {
 	t.Helper()
 	w := &work{
-		Runs:   &Runs{cfg: cfg},
-		budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(), now: t.Context(), leaving: t.Context(),
+		cfg: &cfg, control: newControl(t.Context(), chat.LocalUser),
+		budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(),
 		open: map[string]*chat.Step{}, noticed: map[llm.Notice]bool{}, history: []llm.Message{{Role: llm.RoleUser, Text: "How many days?"}},
 	}
 	w.model, w.cfg.Log = s.model(t, "large"), slog.New(slog.DiscardHandler)
@@ -118,16 +118,16 @@ func TestAFailingServerIsAskedSeldom(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &wireTo{count: map[string]int{}, reply: tt.reply}
-				took := turnOver(t, s, Config{})
+				took := turnOver(t, s, RunConfig{})
 				if s.count["large"] != tt.requests || took < tt.atLeast || took > 250*time.Second {
 					t.Errorf("%d requests in %v, want %d in %v or more", s.count["large"], took, tt.requests, tt.atLeast)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
-				if turnOver(t, s, Config{Select: s.model(t, "small")}); s.count["small"] != tt.choosing || s.count["large"] != tt.requests {
+				if turnOver(t, s, RunConfig{Select: s.model(t, "small")}); s.count["small"] != tt.choosing || s.count["large"] != tt.requests {
 					t.Errorf("with a model that chooses: %v requests, want %d of it and %d of the other", s.count, tt.choosing, tt.requests)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
-				w := &work{Runs: &Runs{cfg: Config{}}, now: t.Context(), leaving: t.Context(), set: tools.Set{}}
+				w := &work{cfg: &RunConfig{}, control: newControl(t.Context(), chat.LocalUser), set: tools.Set{}}
 				w.model = s.model(t, "large")
 				if _, _, err := w.consult(t.Context(), []llm.Message{{Role: llm.RoleUser, Text: "Plan."}}); err == nil || s.count["large"] != tt.beside {
 					t.Errorf("a side question: %d requests, want %d (%v)", s.count["large"], tt.beside, err)

@@ -91,7 +91,7 @@ func (w *work) suffices() bool {
 func (w *work) rescue(ctx context.Context) (bool, error) {
 	tool := w.set.SearchTool()
 	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.desk.Sources.IsEmpty() ||
-		w.retrievals >= w.budget.RetrievalCalls || w.now.Err() != nil || w.late() {
+		w.retrievals >= w.budget.RetrievalCalls || w.control.now.Err() != nil || w.late() {
 		return false, nil
 	}
 	w.rescued, w.direct = true, true

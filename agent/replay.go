@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -61,4 +62,21 @@ func (r *replayed) enter(s chat.Step, groups map[string]int) {
 	default:
 		r.turns, r.thoughts = append(r.turns, []chat.Step{s}), append(r.thoughts, s.Thought)
 	}
+}
+
+// pendingCall returns the step of a call that waits for a person. It fails with CodeNotFound for a call that never waited, and with
+// CodeConflict for one that was decided.
+func pendingCall(log []chat.Event, callID string) (chat.Step, error) {
+	transcript, err := chat.Fold(log)
+	if err != nil {
+		return chat.Step{}, fmt.Errorf("read log: %w", err)
+	}
+	step, ok := transcript.Step(callID)
+	switch {
+	case !ok || !transcript.Waited(callID):
+		return chat.Step{}, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such step that waits for approval."}
+	case step.Status != chat.StatusPending:
+		return chat.Step{}, errDecided
+	}
+	return step, nil
 }

@@ -66,9 +66,9 @@ func (h *house) works(servers ...*Runs) {
 func (h *house) dies(r *Runs, runID string) {
 	h.Helper()
 	r.mu.Lock()
-	handle := r.active[runID]
+	c := r.active[runID]
 	r.mu.Unlock()
-	handle.cancel(errLost)
+	c.lose()
 	r.wg.Wait()
 	if err := h.store.Release(h.Context(), r.cfg.Owner, runID); err != nil {
 		h.Fatal(err)
@@ -233,12 +233,13 @@ func TestAWishOutlivesTheServerThatItReached(t *testing.T) {
 	run := h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isSearched)
 	h.runs.mu.Lock()
-	handle := h.runs.active[run.ID]
-	handle.now = func() {} // it dies before it acts
+	working := h.runs.active[run.ID]
+	h.runs.active[run.ID] = newControl(t.Context(), chat.LocalUser) // the run dies before it acts
 	h.runs.mu.Unlock()
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)
 	}
+	working.lose()
 	h.dies(h.runs, run.ID)
 	h.works(two)
 	if a := h.wait(run.ID).answer(); a.StopReason != chat.StopAnswerNow {
@@ -349,7 +350,7 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := h.runs.newWork(run, h.runs.box.Toolsets[tools.DefaultToolset], t.Context())
+	w := newRunner(t, h.runs.engine, run, h.runs.engine.registry.Toolsets[tools.DefaultToolset])
 	w.fresh = true
 	w.finish(t.Context(), func() ([]chat.Payload, error) { return nil, errLeaving })
 	h.works(two)

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -20,7 +19,7 @@ const (
 )
 
 // check refuses what can't be worked on, with a sentence for the user, and finds the request's tools.
-func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
+func (e *engine) check(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
 	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
 	switch {
 	case req.Message == "":
@@ -42,14 +41,14 @@ func (r *Runs) check(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
 	if err := checkConfig(req.Config); err != nil {
 		return req, tools.Set{}, err
 	}
-	model, err := r.modelOf(req.Config)
+	model, err := e.modelOf(req.Config)
 	if err != nil {
 		return req, tools.Set{}, err
 	}
-	if req.Thorough && r.cfg.Toolset == tools.DefaultToolset {
-		req = r.fill(req, "react")
+	if req.Thorough && e.cfg.Toolset == tools.DefaultToolset {
+		req = e.fill(req, "react")
 	}
-	set, err := r.toolsOf(req)
+	set, err := e.toolsOf(req)
 	if (req.Thorough || set.Thorough) && model.Name() != offlineName {
 		req.Config = thorough(req.Config)
 	}
@@ -74,32 +73,27 @@ func thorough(c chat.RunConfig) chat.RunConfig {
 	return c
 }
 
-// named refuses a question about documents or a namespace that the user does not have.
-func (r *Runs) named(ctx context.Context, user string, req chat.RunRequest) error {
-	return r.cfg.Library.CheckNamed(ctx, chat.Scope{User: user}, req.Namespace, req.DocumentIDs)
-}
-
 // fill gives a request that names no toolset the one of its route. Tools that the settings name hold there too.
-func (r *Runs) fill(req chat.RunRequest, toolset string) chat.RunRequest {
+func (e *engine) fill(req chat.RunRequest, toolset string) chat.RunRequest {
 	if req.Toolset != "" {
 		return req
 	}
 	req.Toolset = toolset
 	if len(req.Config.EnabledTools) == 0 {
-		req.Config.EnabledTools = r.cfg.Tools
+		req.Config.EnabledTools = e.cfg.Tools
 	}
 	return req
 }
 
 // toolsOf finds the tools that a request names.
-func (r *Runs) toolsOf(req chat.RunRequest) (tools.Set, error) {
-	set, why := r.box.Toolset(cmp.Or(req.Toolset, r.cfg.Toolset))
+func (e *engine) toolsOf(req chat.RunRequest) (tools.Set, error) {
+	set, why := e.registry.Toolset(cmp.Or(req.Toolset, e.cfg.Toolset))
 	if why == "" {
 		names := req.Config.EnabledTools
-		if len(names) == 0 && set.Name == r.cfg.Toolset {
-			names = r.cfg.Tools
+		if len(names) == 0 && set.Name == e.cfg.Toolset {
+			names = e.cfg.Tools
 		}
-		set, why = r.box.Pick(set, names)
+		set, why = e.registry.Pick(set, names)
 	}
 	if why != "" {
 		return tools.Set{}, chat.Invalid("%s", why)
@@ -129,12 +123,12 @@ func checkConfig(c chat.RunConfig) error {
 }
 
 // budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults.
-func (r *Runs) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
+func (e *engine) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
 	b := chat.Budget{
-		Steps:          cmp.Or(r.cfg.Budget.Steps, set.Budget.Steps),
-		RetrievalCalls: cmp.Or(r.cfg.Budget.RetrievalCalls, set.Budget.RetrievalCalls),
-		Seconds:        cmp.Or(r.cfg.Budget.Seconds, set.Budget.Seconds),
-		Tokens:         cmp.Or(r.cfg.Budget.Tokens, set.Budget.Tokens),
+		Steps:          cmp.Or(e.cfg.Budget.Steps, set.Budget.Steps),
+		RetrievalCalls: cmp.Or(e.cfg.Budget.RetrievalCalls, set.Budget.RetrievalCalls),
+		Seconds:        cmp.Or(e.cfg.Budget.Seconds, set.Budget.Seconds),
+		Tokens:         cmp.Or(e.cfg.Budget.Tokens, set.Budget.Tokens),
 	}
 	if c.MaxSteps != nil {
 		b.Steps = *c.MaxSteps

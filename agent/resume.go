@@ -39,7 +39,7 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 		return true, nil
 	}
 	if past.restarts >= maxRestarts && !past.handed {
-		return false, w.givenUp(w.run.ID)
+		return false, w.givenUp()
 	}
 	if time.Since(log[len(log)-1].At) > maxAway {
 		return false, errStopping
@@ -83,6 +83,17 @@ func (w *work) resume(ctx context.Context, log []chat.Event) (over bool, err err
 		}
 	}
 	return false, nil
+}
+
+// givenUp returns why a run is not carried on any more after it was taken over too often: the server stopped each time, unless it is known
+// here that the run's end could not be stored.
+func (w *work) givenUp() error {
+	why := w.unstored
+	if why == nil {
+		return errStopping
+	}
+	return &chat.Error{Code: chat.CodeOf(why), Err: why,
+		Message: fmt.Sprintf("The answer was written %d times and could not be stored. %s", maxRestarts+1, chat.MessageOf(why))}
 }
 
 // cutOff returns the calls that the log leaves running and that may be made again, and the groups of calls that are not over. They, and

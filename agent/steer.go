@@ -19,12 +19,12 @@ func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error 
 
 // steer does what is wished at once if the run is here. The wish is kept for another server that has it, or takes it over.
 func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
-	h, err := r.reach(ctx, s, w.RunID)
+	c, err := r.reach(ctx, s, w.RunID)
 	if err != nil {
 		return err
 	}
-	if h != nil {
-		r.grant(h, w)
+	if c != nil {
+		grant(c, w)
 		if r.cfg.Exclusive {
 			return nil
 		}
@@ -47,12 +47,12 @@ func (r *Runs) keep(ctx context.Context, s chat.Scope, w chat.Wish) error {
 }
 
 // reach returns a run under way: nil if another server works on it.
-func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*handle, error) {
+func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*control, error) {
 	r.mu.Lock()
-	h, ok := r.active[runID]
+	c, ok := r.active[runID]
 	r.mu.Unlock()
-	if ok && h.user == s.User {
-		return h, nil
+	if ok && c.userID() == s.User {
+		return c, nil
 	}
 	run, err := r.cfg.Store.Run(ctx, s, runID)
 	if err != nil {
@@ -65,26 +65,14 @@ func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*handle, 
 }
 
 // grant does what is wished of a run that is here, and reports whether that is news. It may be asked for the same again.
-func (r *Runs) grant(h *handle, w chat.Wish) bool {
+func grant(c *control, w chat.Wish) bool {
 	switch w.Kind {
 	case chat.WishCancel:
-		h.cancel(errCancelled)
+		c.cancel()
 	case chat.WishAnswerNow:
-		h.now()
+		c.answerNow()
 	case chat.WishApprove, chat.WishDeny:
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		v := verdict{denied: w.Kind == chat.WishDeny, input: w.Input}
-		a, ok := h.asked[w.CallID]
-		if !ok { // it begins to wait in a moment
-			h.decided[w.CallID] = v
-			return true
-		}
-		if a.decided {
-			return false
-		}
-		a.decided = true
-		a.answer <- v
+		return c.decide(w.CallID, w.Kind == chat.WishApprove, w.Input)
 	}
 	return true
 }
@@ -116,10 +104,10 @@ func (r *Runs) heed(ctx context.Context) {
 	defer r.starting.Unlock()
 	for _, w := range wishes {
 		r.mu.Lock()
-		h, ok := r.active[w.RunID]
+		c, ok := r.active[w.RunID]
 		r.mu.Unlock()
 		if ok {
-			r.grant(h, w)
+			grant(c, w)
 		}
 	}
 }

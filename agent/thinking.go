@@ -57,7 +57,7 @@ func (w *work) thinks(feature string) bool { return !slices.Contains(w.cfg.Think
 // selection is who chooses this run's first tools.
 func (w *work) selection() tools.Selection {
 	switch asked := tools.Selection(w.run.Request.Config.Selection); {
-	case w.cfg.Thinking.Pipeline, w.usesPipeline(w.model):
+	case w.cfg.Thinking.Pipeline, w.engine.usesPipeline(w.model):
 		return tools.SelectRules
 	case asked != "":
 		return asked

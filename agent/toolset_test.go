@@ -148,7 +148,8 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewRuns(Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(), Tools: []string{"saw"}}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
+	cfg := RunConfig{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(), Tools: []string{"saw"}}
+	if _, err := NewRuns(Config{RunConfig: cfg}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("NewRuns with an unknown tool = %v", err)
 	}
 }

@@ -103,7 +103,7 @@ func (w *work) turn(ctx context.Context) (reply, error) {
 			if !again || time.Since(w.begun)+wait > w.searchTime() {
 				err = w.fallBack(ctx, e)
 			} else {
-				err = w.wait(ctx, wait)
+				err = w.waitForServer(ctx, wait)
 			}
 			if err != nil {
 				return reply{}, err
@@ -139,11 +139,11 @@ func (w *work) stream(ctx context.Context) (r reply, err error) {
 				}
 			}
 		}
-		defer context.AfterFunc(w.now, func() { hurry(context.Cause(w.now))() })()
+		defer context.AfterFunc(w.control.now, func() { hurry(context.Cause(w.control.now))() })()
 		late := time.AfterFunc(w.searchTime()-time.Since(w.begun), hurry(errLate))
 		defer late.Stop()
 	}
-	defer context.AfterFunc(w.leaving, func() { cancel(context.Cause(w.leaving)) })()
+	defer context.AfterFunc(w.control.leaving, func() { cancel(context.Cause(w.control.leaving)) })()
 	model, chooses := w.speaker()
 	r.chooses = chooses
 	done, err := w.read(ctx, model.Stream(turn, w.request()), &r)
@@ -279,8 +279,8 @@ func (w *work) count(model llm.Model, u *llm.Usage, r *reply) {
 	r.tokens, r.cost = used, w.charge(model, used)
 }
 
-// wait lets a rate limit pass, visibly. A user who wants the answer now ends it.
-func (w *work) wait(ctx context.Context, d time.Duration) error {
+// waitForServer lets a rate limit pass, visibly. A user who wants the answer now ends it.
+func (w *work) waitForServer(ctx context.Context, d time.Duration) error {
 	step := w.phase("rate_limit", chat.ActionThinking, chat.StatusRunning,
 		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
 	if err := w.emit(ctx, w.track(step)); err != nil {
@@ -291,16 +291,16 @@ func (w *work) wait(ctx context.Context, d time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-w.now.Done():
-	case <-w.leaving.Done():
+	case <-w.control.now.Done():
+	case <-w.control.leaving.Done():
 	case <-ctx.Done():
 	}
-	if cause := w.left(ctx); cause != nil { // before w.now, which ends with ctx
+	if cause := w.left(ctx); cause != nil { // before w.control.now, which ends with ctx
 		return cause
 	}
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(begin), stamp()
 	step.Message = fmt.Sprintf("Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()))
-	if w.now.Err() != nil { // no more waiting: the offline engine answers at once
+	if w.control.now.Err() != nil { // no more waiting: the offline engine answers at once
 		if err := w.emit(ctx, w.track(step)); err != nil {
 			return err
 		}

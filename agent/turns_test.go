@@ -65,7 +65,7 @@ func TestTheLimitOfQuestionsByToolset(t *testing.T) {
 		{"but not that of documentation", "documentation", 500, 20},
 		{"which it may lower", "documentation", 5, 5},
 	} {
-		r := &Runs{box: box, cfg: Config{MaxTurns: tt.setting}}
+		r := &Runs{engine: &engine{registry: box}, cfg: Config{MaxTurns: tt.setting}}
 		if got := r.maxTurns(box.Toolsets[tt.set]); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}

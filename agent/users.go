@@ -31,14 +31,15 @@ func (r *Runs) endLeft() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := map[string]bool{}
-	for _, h := range r.active {
-		gone, known := left[h.user]
+	for _, c := range r.active {
+		user := c.userID()
+		gone, known := left[user]
 		if !known {
-			gone = r.cfg.Left(h.user)
-			left[h.user] = gone
+			gone = r.cfg.Left(user)
+			left[user] = gone
 		}
 		if gone {
-			h.cancel(errLeft)
+			c.revoke()
 		}
 	}
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,37 +19,22 @@ import (
 	"footnote/llm"
 )
 
-// Why a run's context may end.
-var (
-	errCancelled = errors.New("cancelled by the user")
-	errLeft      = errors.New("the user has no valid key any more")
-	errStopping  = errors.New("the server stops")
-	errLeaving   = errors.New("the server stops, another one goes on")
-	errLost      = errors.New("another server works on this run")
-)
-
-// Why a model's turn may end before the model has.
-var (
-	errAnswerNow = errors.New("answer now")
-	errLate      = errors.New("the time for searching is over")
-)
-
 // offlineName is the name of the model made of rules. It needs no advice: what it says is what it can.
 const offlineName = "offline"
 
 // work is one run under way. Its goroutine alone touches it.
 type work struct {
-	*Runs
-	handle   *handle
+	engine   *engine
+	cfg      *RunConfig // the engine's
+	control  *control
 	store    ground.Emit // appends to the run's log
 	run      chat.Run
 	set      tools.Set
 	budget   chat.Budget
 	begun    time.Time
-	now      context.Context // ends with errAnswerNow when the user wants the answer now, and with its run
-	leaving  context.Context // ends with errLeaving when nothing more is to begin here
-	fresh    bool            // nothing of it is stored yet
-	tools    errgroup.Group  // calls under way
+	fresh    bool           // nothing of it is stored yet
+	unstored error          // why an earlier end of it could not be stored here; nil: none
+	tools    errgroup.Group // calls under way
 	model    llm.Model
 	fell     bool // the model is the one made of rules: from the start, or because the other failed
 	desk     *tools.Context
@@ -99,18 +83,18 @@ type work struct {
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 
-func (r *Runs) newWork(run chat.Run, set tools.Set, now context.Context) *work {
-	model, err := r.modelOf(run.Request.Config)
+func (e *engine) newRunner(run chat.Run, set tools.Set, c *control) *work {
+	model, err := e.modelOf(run.Request.Config)
 	if err != nil {
-		model = r.cfg.Model // it was allowed when the run began
+		model = e.cfg.Model // it was allowed when the run began
 	}
 	w := &work{
-		Runs: r, run: run, set: set, budget: r.budgetOf(set, run.Request.Config), begun: time.Now(), now: now, leaving: context.Background(),
+		engine: e, cfg: &e.cfg, control: c, run: run, set: set, budget: e.budgetOf(set, run.Request.Config), begun: time.Now(),
 		model: model, fell: model.Name() == offlineName, nonce: newNonce(),
 		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{}, noticed: map[llm.Notice]bool{},
 	}
 	w.store = func(ctx context.Context, ps ...chat.Payload) error {
-		err := r.cfg.Feed.Append(ctx, r.cfg.Owner, run.ID, ps...)
+		err := e.cfg.Feed.Append(ctx, e.cfg.Owner, run.ID, ps...)
 		if err == nil {
 			if w.fresh {
 				w.fresh = false
@@ -125,10 +109,10 @@ func (r *Runs) newWork(run chat.Run, set tools.Set, now context.Context) *work {
 		top = *k
 	}
 	w.desk = &tools.Context{
-		Library: r.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace), DocumentIDs: run.Request.DocumentIDs,
+		Library: e.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace), DocumentIDs: run.Request.DocumentIDs,
 		RunID: run.ID, TopK: top, Rerank: isOn(run.Request.Config.RerankResults), Sources: ground.NewSources(),
 	}
-	w.desk.Texts = ground.NewTexts(r.cfg.Library, w.desk.ReadScope())
+	w.desk.Texts = ground.NewTexts(e.cfg.Library, w.desk.ReadScope())
 	w.cite = ground.NewCiter(w.desk.Sources, w.desk.Texts, run.ID)
 	w.evidence = ground.NewEvidence(w.desk.Sources, w.cite, run.Request)
 	w.writer = ground.NewWriter(w.emit, w.cite, w.givenText())
@@ -215,7 +199,7 @@ func (w *work) begin(ctx context.Context) error {
 
 // prepare reads what the run needs to know before its first turn.
 func (w *work) prepare(ctx context.Context) (err error) {
-	w.set = w.box.WithMCPTools(ctx, w.set)
+	w.set = w.engine.registry.WithMCPTools(ctx, w.set)
 	if w.past, err = w.recollect(ctx); err != nil {
 		if ctx.Err() != nil || chat.CodeOf(err) == chat.CodeNotFound {
 			return err
@@ -261,12 +245,12 @@ func (w *work) searchable(ctx context.Context) (int, error) {
 		return n, nil
 	}
 	key := w.desk.CacheKey("count", "", version)
-	if n, ok := w.counts.get(key); ok {
+	if n, ok := w.engine.counts.get(key); ok {
 		return n, nil
 	}
 	counts, err := w.cfg.Library.Count(ctx, w.desk.Scope)
 	if err == nil {
-		w.counts.put(key, counts.Ready)
+		w.engine.counts.put(key, counts.Ready)
 	}
 	return counts.Ready, err
 }

@@ -66,7 +66,7 @@ func checkTools(set *settings) error {
 	if err != nil {
 		return err
 	}
-	return agent.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
+	return agent.RunConfig{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
 func storage(ctx context.Context, set *settings) []finding {

@@ -86,12 +86,16 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
-		Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
-		Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
-		Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
-		Toolset: set.AgentToolset, Tools: set.AgentTools, MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Shared: a.withKeys, Budget: set.budget(), Exclusive: a.stores.exclusive,
-		Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(), SystemPrompt: set.systemPrompt(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens, ToolTimeout: set.AgentTimeoutPerTool,
-		Lease: set.RunLease, Left: a.keys.Left,
+		RunConfig: agent.RunConfig{
+			Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
+			Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
+			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
+			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.budget(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens,
+			ToolTimeout: set.AgentTimeoutPerTool, Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(),
+			SystemPrompt: set.systemPrompt(),
+		},
+		MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Shared: a.withKeys,
+		Exclusive: a.stores.exclusive, Lease: set.RunLease, Left: a.keys.Left,
 	})
 	if err != nil {
 		return nil, err

@@ -11,25 +11,21 @@ import (
 	"footnote/chat"
 )
 
-// tallies count for all runs. It is safe for concurrent use.
-type tallies struct {
+// stats count what all runs of the process did. They are safe for concurrent use.
+type stats struct {
 	mu sync.Mutex
 	chat.Tally
 }
 
-func newTally() *tallies {
-	return &tallies{Tally: chat.Tally{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
+func newStats() *stats {
+	return &stats{Tally: chat.Tally{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
 }
 
-// Tally returns what the runs of this process did so far.
-func (r *Runs) Tally() chat.Tally {
-	r.mu.Lock()
-	running := len(r.active)
-	r.mu.Unlock()
-	t := r.tally
+// sum returns the counts so far.
+func (t *stats) sum() chat.Tally {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return chat.Tally{Running: running, Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
+	return chat.Tally{Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
 }
 
 // note counts what was stored, and writes it to the log when that is wanted.
@@ -39,7 +35,7 @@ func (w *work) note(ctx context.Context, ps []chat.Payload) {
 		level = slog.LevelInfo // of a run that asks for it all steps are seen
 	}
 	speaks := w.cfg.Log.Enabled(ctx, level)
-	t := w.tally
+	t := w.engine.stats
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range ps {
@@ -76,7 +72,7 @@ func (w *work) note(ctx context.Context, ps []chat.Payload) {
 
 // known keeps names that models make up out of the labels.
 func (w *work) known(name string) string {
-	if (tools.Set{Tools: w.box.Tools}).Find(name) == nil {
+	if (tools.Set{Tools: w.engine.registry.Tools}).Find(name) == nil {
 		return "unknown"
 	}
 	return name
