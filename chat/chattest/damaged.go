@@ -8,10 +8,25 @@ import (
 	"footnote/chat"
 )
 
-// TestDamaged checks that a run whose stored request is damaged hides no others. open returns an empty store, and what spoils the stored
-// request of a run.
-func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, spoil func(runID string))) {
-	store, spoil := open(t)
+// Spoil damages what is stored of a run's request.
+type Spoil func(runID string)
+
+// TestDamaged checks that a run whose stored request is damaged, or gone, hides no others and is not hidden itself. open returns an empty store, and
+// what makes the stored request of a run unreadable or removes its row.
+func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakText, removeText Spoil)) {
+	t.Run("a request that can't be read", func(t *testing.T) {
+		t.Parallel()
+		store, spoil, _ := open(t)
+		testDamaged(t, store, spoil)
+	})
+	t.Run("a request whose row is gone", func(t *testing.T) {
+		t.Parallel()
+		store, _, spoil := open(t)
+		testDamaged(t, store, spoil)
+	})
+}
+
+func testDamaged(t *testing.T, store chat.Store, spoil Spoil) {
 	b := bench{store, t}
 	first, second := b.ask("s", "one"), b.ask("s", "two")
 	third := b.ask("s", "three")
@@ -35,5 +50,12 @@ func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, spoil fu
 	taken, err := store.TakeOver(t.Context(), chat.Lease{Owner: "server-2", Until: time.Now().Add(time.Hour)}, time.Now().AddDate(1, 0, 0))
 	if ids := []string{first.ID, second.ID, third.ID}; err != nil || !slices.EqualFunc(taken, ids, func(r chat.Run, id string) bool { return r.ID == id }) {
 		t.Errorf("TakeOver: %+v, %v; want all three", taken, err)
+	}
+	opinion, err := store.SetFeedback(t.Context(), chat.Scope{User: first.User}, chat.Feedback{RunID: second.ID, Rating: chat.RatingUp})
+	if err != nil || opinion.RunID != second.ID || opinion.Question != "" {
+		t.Errorf("SetFeedback: %+v, %v; want it stored without its question", opinion, err)
+	}
+	if page, _, err := store.Feedback(t.Context(), chat.Scope{User: first.User}, chat.FeedbackQuery{}); err != nil || len(page) != 1 || page[0].RunID != second.ID {
+		t.Errorf("Feedback: %+v, %v; want that of the damaged run", page, err)
 	}
 }

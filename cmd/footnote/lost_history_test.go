@@ -96,29 +96,31 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 			}
 			ask("What is the rent of the mill?")
 			ask("Who repairs the roof?")
+			ask("Who renewed the roof?")
 			ask("Where does the damp come from?")
 			s.end(os.Interrupt) // what was read is remembered
 			const request = `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1)`
-			for _, statement := range []string{request, tt.events} {
+			const missing = `DELETE FROM run_texts WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 2)`
+			for _, statement := range []string{request, missing, tt.events} {
 				if err := tt.spoil(t, s.dir, statement); err != nil {
 					t.Fatal(err)
 				}
 			}
 			s = s.restart()
 			history := s.send("GET", "/agent/session/s", nil)
-			if history.status != http.StatusOK || !strings.Contains(history.body, `"notes":["2 turns of this conversation can't be read."]`) ||
-				!strings.Contains(history.body, "blocked gutter") || strings.Contains(history.body, "900 pounds") || strings.Contains(history.body, "Who repairs the roof?") {
+			if history.status != http.StatusOK || !strings.Contains(history.body, `"notes":["3 turns of this conversation can't be read."]`) ||
+				!strings.Contains(history.body, "blocked gutter") || strings.Contains(history.body, "900 pounds") || strings.Contains(history.body, "Who repairs the roof?") || strings.Contains(history.body, "renewed the roof") {
 				t.Errorf("GET /agent/session/s: %d %s", history.status, history.body)
 			}
 			page := s.send("GET", "/c/s", nil, header{"Accept", "text/html"})
-			if page.status != http.StatusOK || !strings.Contains(page.body, "2 turns of this conversation can&#39;t be read.") || !strings.Contains(page.body, "blocked gutter") {
+			if page.status != http.StatusOK || !strings.Contains(page.body, "3 turns of this conversation can&#39;t be read.") || !strings.Contains(page.body, "blocked gutter") {
 				t.Errorf("GET /c/s: %d %.3000s", page.status, page.body)
 			}
 			waiting := s.send("POST", "/sessions/s/queue", `{"message": "What is the rent?"}`)
 			if waiting.status >= 500 {
 				t.Errorf("a waiting question: %d %s", waiting.status, waiting.body)
 			}
-			if got := ask("And the roof?"); got.status != http.StatusOK || !strings.Contains(got.body, `"notes":["2 turns of this conversation can't be read: answering without them."]`) {
+			if got := ask("And the roof?"); got.status != http.StatusOK || !strings.Contains(got.body, `"notes":["3 turns of this conversation can't be read: answering without them."]`) {
 				t.Errorf("the next question: %d %s", got.status, got.body)
 			}
 		})

@@ -20,13 +20,16 @@ func TestFeed(t *testing.T) {
 
 func TestADamagedRunHidesNoOthers(t *testing.T) {
 	t.Parallel()
-	chattest.TestDamaged(t, func(t *testing.T) (chat.Store, func(string)) {
+	chattest.TestDamaged(t, func(t *testing.T) (store chat.Store, breakText, removeText chattest.Spoil) {
 		db := openNew(t)
-		return db.Chats(), func(runID string) {
-			if _, err := db.exec(t.Context(), longTime, `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs WHERE id = $1)`, runID); err != nil {
-				t.Fatal(err)
+		spoil := func(statement string) chattest.Spoil {
+			return func(runID string) {
+				if _, err := db.exec(t.Context(), longTime, statement+` WHERE run = (SELECT n FROM runs WHERE id = $1)`, runID); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
+		return db.Chats(), spoil(`UPDATE run_texts SET request = '{broken'`), spoil(`DELETE FROM run_texts`)
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 const selectFeedback = `
 	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
-	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
+	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
 
 // judged is feedback with its number.
 type judged struct {
@@ -28,10 +28,9 @@ func scanFeedback(row scanner) (f judged, err error) {
 	}
 	f.Rating, f.CreatedAt, f.UpdatedAt = chat.Rating(rating), timeOf(created), timeOf(updated)
 	var asked chat.RunRequest
-	if err := json.Unmarshal(request, &asked); err != nil {
-		return f, fmt.Errorf("decode the request of run %s: %w", f.RunID, err)
+	if json.Unmarshal(request, &asked) == nil { // else the run's row is damaged: what was said of it still counts
+		f.Question = asked.Message
 	}
-	f.Question = asked.Message
 	return f, nil
 }
 

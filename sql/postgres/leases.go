@@ -37,7 +37,7 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 	runs, err := query(ctx, c.db, longTime, scanRun, `
 		WITH left_behind AS (SELECT n FROM runs WHERE status = 'running' AND lease_until < (SELECT now_micros()) + $1 ORDER BY n FOR UPDATE SKIP LOCKED),
 		r AS (UPDATE runs SET owner = $2, lease_until = now_micros() + $3 FROM left_behind WHERE runs.n = left_behind.n RETURNING runs.*)
-		SELECT`+runColumns+`FROM r JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n ORDER BY r.n`,
+		SELECT`+runColumns+`FROM r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n ORDER BY r.n`,
 		time.Until(before).Microseconds(), lease.Owner, time.Until(lease.Until).Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("take over runs: %w", err)

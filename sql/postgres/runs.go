@@ -17,7 +17,8 @@ import (
 // runColumns are what scanRun reads of runs (r), sessions (s) and run_texts (t).
 const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out `
 
-const selectRun = `SELECT` + runColumns + `FROM runs r JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
+// selectRun reads a run whose texts are missing too: it is damaged, and not gone.
+const selectRun = `SELECT` + runColumns + `FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
 
 func scanRun(row scanner) (chat.Run, error) {
 	var run chat.Run

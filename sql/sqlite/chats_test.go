@@ -15,16 +15,19 @@ func TestChats(t *testing.T) {
 
 func TestADamagedRunHidesNoOthers(t *testing.T) {
 	t.Parallel()
-	chattest.TestDamaged(t, func(t *testing.T) (chat.Store, func(string)) {
+	chattest.TestDamaged(t, func(t *testing.T) (store chat.Store, breakText, removeText chattest.Spoil) {
 		db := openNew(t)
-		return db.Chats(), func(runID string) {
-			if err := db.write(t.Context(), false, func(tx *tx) error {
-				_, err := tx.exec(`UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs WHERE id = ?)`, runID)
-				return err
-			}); err != nil {
-				t.Fatal(err)
+		spoil := func(statement string) chattest.Spoil {
+			return func(runID string) {
+				if err := db.write(t.Context(), false, func(tx *tx) error {
+					_, err := tx.exec(statement+` WHERE run = (SELECT n FROM runs WHERE id = ?)`, runID)
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
+		return db.Chats(), spoil(`UPDATE run_texts SET request = '{broken'`), spoil(`DELETE FROM run_texts`)
 	})
 }
 

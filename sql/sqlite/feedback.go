@@ -12,7 +12,7 @@ import (
 
 const selectFeedback = `
 	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
-	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n `
+	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
 
 // scanFeedback reads a row of selectFeedback and returns the feedback's number with it.
 func scanFeedback(scan func(...any) error) (n int64, f chat.Feedback, err error) {
@@ -24,10 +24,9 @@ func scanFeedback(scan func(...any) error) (n int64, f chat.Feedback, err error)
 	}
 	f.Rating, f.CreatedAt, f.UpdatedAt = chat.Rating(rating), timeOf(created), timeOf(updated)
 	var asked chat.RunRequest
-	if err := json.Unmarshal(request, &asked); err != nil {
-		return 0, f, fmt.Errorf("decode the request of run %s: %w", f.RunID, err)
+	if json.Unmarshal(request, &asked) == nil { // else the run's row is damaged: what was said of it still counts
+		f.Question = asked.Message
 	}
-	f.Question = asked.Message
 	return n, f, nil
 }
 

@@ -13,9 +13,10 @@ import (
 	"footnote/chat"
 )
 
+// selectRun reads a run whose texts are missing too: it is damaged, and not gone.
 const selectRun = `
-	SELECT r.id, s.name, s.user, coalesce(p.id, ''), t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out
-	FROM runs r JOIN sessions s ON s.n = r.session JOIN run_texts t ON t.run = r.n LEFT JOIN runs p ON p.n = r.parent `
+	SELECT r.id, s.name, s.user, coalesce(p.id, ''), t.request, r.status, coalesce(t.answer, ''), r.created_at, r.ended_at, r.tokens_in, r.tokens_out
+	FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n LEFT JOIN runs p ON p.n = r.parent `
 
 // scanRun reads a row of selectRun.
 func scanRun(scan func(...any) error) (chat.Run, error) {
