@@ -18,29 +18,29 @@ type approval struct {
 }
 
 // approveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with the body's input.
-func (s *Server) approveStep(c echo.Context) error {
+func (a *apiHandlers) approveStep(c echo.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {
 		var err error
-		if input, err = s.readInput(c); err != nil {
+		if input, err = a.readInput(c); err != nil {
 			return err
 		}
 	}
-	return s.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
-		if err := s.runs.Approve(ctx, scope, run, c.Param("call"), input); err != nil {
+	return a.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
+		if err := a.runs.Approve(ctx, scope, run, c.Param("call"), input); err != nil {
 			return err
 		}
-		return s.decided(c, run)
+		return a.decided(c, run)
 	})
 }
 
 // denyStep keeps a call that waits from running.
-func (s *Server) denyStep(c echo.Context) error {
-	return s.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
-		if err := s.runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
+func (a *apiHandlers) denyStep(c echo.Context) error {
+	return a.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
+		if err := a.runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
 			return err
 		}
-		return s.decided(c, run)
+		return a.decided(c, run)
 	})
 }
 
@@ -49,14 +49,14 @@ const decidedLimit = 5 * time.Second
 
 // decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown earlier, the
 // page would ask once more, and not load itself again, so as not to take a reader's words away.
-func (s *Server) decided(c echo.Context, run string) error {
+func (a *apiHandlers) decided(c echo.Context, run string) error {
 	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
 	defer cancel()
 	waited, goesOn := false, errors.New("the call goes on")
-	err := s.listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
+	err := a.logs.listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
 		p, err := e.Payload()
 		step, ok := p.(chat.Step)
 		if err != nil || !ok || step.CallID != c.Param("call") {

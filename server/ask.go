@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,24 @@ import (
 	"footnote/english"
 	"footnote/server/httpio"
 )
+
+// questions reads what is asked, checks it and starts the runs that answer it. It is safe for concurrent use.
+type questions struct {
+	store    chat.Store
+	runs     starter
+	bodies   httpio.Bodies
+	streams  *httpio.Streams
+	metrics  *httpio.Metrics
+	models   []string // those that a question may name
+	maxRunes int      // of a question
+}
+
+// starter starts the work on a question.
+type starter interface {
+	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
+	// IdempotencyKey named an earlier run.
+	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
+}
 
 // question is the body of POST /chat. A form has the same fields, and idempotency_key.
 type question struct {
@@ -35,48 +52,13 @@ type question struct {
 	style        citationStyle
 }
 
-// accepted is the answer to a question that is being worked on.
-type accepted struct {
-	RunID     string `json:"run_id"`
-	SessionID string `json:"session_id"`
-	Stream    string `json:"stream"` // of page fragments
-	Events    string `json:"events"` // of JSON
-}
-
-// ask answers POST /chat: it starts a run and answers in the form the client asks for.
-func (s *Server) ask(c echo.Context) error {
-	q, err := s.readQuestion(c)
-	if err != nil {
-		return err
-	}
-	if c.Request().PostForm != nil {
-		c.Set(refusedKey, q)
-	}
-	run, err := s.startRun(c, q)
-	if err != nil {
-		return err
-	}
-	switch {
-	case httpio.WantsStream(c):
-		return s.follow(c, run.ID, 0, follower{frame: programFrame})
-	case httpio.ByHTMX(c):
-		return s.askFragment(c, run)
-	case httpio.WantsHTML(c) || httpio.MediaType(c) != echo.MIMEApplicationJSON:
-		return c.Redirect(http.StatusSeeOther, askedPage(run))
-	}
-	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
-	return c.JSON(http.StatusAccepted, accepted{
-		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
-	})
-}
-
-func (s *Server) readQuestion(c echo.Context) (question, error) {
+func (qs *questions) read(c echo.Context) (question, error) {
 	var q question
 	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
-		err := s.bodies.ReadJSON(c, &q)
+		err := qs.bodies.ReadJSON(c, &q)
 		return q, err
 	}
-	if err := s.bodies.ReadForm(c); err != nil {
+	if err := qs.bodies.ReadForm(c); err != nil {
 		return q, err
 	}
 	form := c.Request().PostForm
@@ -88,7 +70,7 @@ func (s *Server) readQuestion(c echo.Context) (question, error) {
 	if text := httpio.FormText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
 		q.ContextText = &text
 	}
-	s.keepOn(c, form, &q)
+	qs.inheritOptions(c, form, &q)
 	if form.Has("new_session") {
 		q.SessionID = ""
 	}
@@ -100,40 +82,40 @@ func without(list []string, entry string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
 }
 
-// startRun checks a question and starts its run, once for each Idempotency-Key.
-func (s *Server) startRun(c echo.Context, q question) (chat.Run, error) {
+// start checks a question and starts its run, once for each Idempotency-Key.
+func (qs *questions) start(c echo.Context, q question) (chat.Run, error) {
 	if httpio.WantsStream(c) || q.stream {
-		if err := s.streams.Check(httpio.Scope(c).User); err != nil {
+		if err := qs.streams.Check(httpio.Scope(c).User); err != nil {
 			return chat.Run{}, err
 		}
 	}
-	return s.startFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.OnceKey(c), q)
+	return qs.startFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.OnceKey(c), q)
 }
 
 // startFor is startRun for a question that came by any route.
-func (s *Server) startFor(ctx context.Context, scope chat.Scope, route, key string, q question) (chat.Run, error) {
-	if s.streams.IsDraining() {
+func (qs *questions) startFor(ctx context.Context, scope chat.Scope, route, key string, q question) (chat.Run, error) {
+	if qs.streams.IsDraining() {
 		return chat.Run{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds."}
 	}
-	req, err := s.checked(key, q)
+	req, err := qs.check(key, q)
 	if err != nil {
 		return chat.Run{}, err
 	}
-	run, fresh, err := s.runs.Start(ctx, scope.User, req)
+	run, fresh, err := qs.runs.Start(ctx, scope.User, req)
 	if err != nil {
 		return chat.Run{}, err
 	}
 	if fresh {
-		s.metrics.RunStarted(route)
+		qs.metrics.RunStarted(route)
 	}
 	return run, nil
 }
 
-func (s *Server) runRequest(c echo.Context, q question) (chat.RunRequest, error) {
-	return s.checked(httpio.OnceKey(c), q)
+func (qs *questions) request(c echo.Context, q question) (chat.RunRequest, error) {
+	return qs.check(httpio.OnceKey(c), q)
 }
 
-func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
+func (qs *questions) check(key string, q question) (chat.RunRequest, error) {
 	if err := httpio.CheckKey(key); err != nil {
 		return chat.RunRequest{}, err
 	}
@@ -152,8 +134,8 @@ func (s *Server) checked(key string, q question) (chat.RunRequest, error) {
 	if corpus.Blank(req.Message) {
 		return req, httpio.Invalid("The question is empty. Write one and send it again.")
 	}
-	if utf8.RuneCountInString(req.Message) > s.limits.Message {
-		return req, httpio.Invalid("The question is longer than " + english.Digits(s.limits.Message) + " characters. Shorten it, or upload the long part as a document.")
+	if utf8.RuneCountInString(req.Message) > qs.maxRunes {
+		return req, httpio.Invalid("The question is longer than " + english.Digits(qs.maxRunes) + " characters. Shorten it, or upload the long part as a document.")
 	}
 	if q.ContextText != nil {
 		if req.ContextText = *q.ContextText; corpus.Blank(req.ContextText) {
@@ -189,4 +171,10 @@ func checkConfig(cfg chat.RunConfig) error {
 		}
 	}
 	return nil
+}
+
+// askedPage is the address of the page that follows a question. It names the run: what that has done before the page is there
+// happens for the reader now. The page's script takes the name away, so the same page loaded again shows a past run.
+func askedPage(run chat.Run) string {
+	return "/c/" + run.SessionID + "?asked=" + run.ID
 }

@@ -14,31 +14,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/english"
-	"footnote/server/httpio"
 	"footnote/views"
 )
 
-// docsPage shows a description of the API as a page.
-func (s *Server) docsPage(c echo.Context, doc *apiDocument) error {
-	page, err := s.frame(c, "API")
-	if err != nil {
-		return err
-	}
-	keys := false
-	if s.cfg.Keys != nil {
-		if keys, err = s.cfg.Keys.Needed(); err != nil {
-			return fmt.Errorf("read the keys: %w", err)
-		}
-	}
-	d, err := docsOf(doc, httpio.Origin(c), keys)
-	if err != nil {
-		return err
-	}
-	return s.showPage(c, http.StatusOK, page, views.APIDocs(d), nil)
-}
-
-// docsOf puts a description into words. base is where the examples are sent; keys says that they need one.
-func docsOf(doc *apiDocument, base string, keys bool) (views.Docs, error) {
+// docs puts the description into words. base is where the examples are sent; keys says that they need one.
+func (doc *apiDocument) docs(base string, keys bool) (views.Docs, error) {
 	d := views.Docs{About: doc.Info.Description, Version: doc.Info.Version}
 	for _, tag := range doc.Tags {
 		g := views.DocsGroup{Name: tag.Name, About: tag.Description}

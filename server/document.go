@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
 )
@@ -54,15 +55,6 @@ func newDocumentInfo(d corpus.Document) documentInfo {
 	}
 }
 
-// documents answers GET /documents: a page for a browser, JSON for programs.
-func (s *Server) documents(c echo.Context) error {
-	c.Response().Header().Add("Vary", "Accept")
-	if httpio.WantsHTML(c) || httpio.ByHTMX(c) {
-		return s.documentsPage(c)
-	}
-	return s.listDocuments(c)
-}
-
 var states = []corpus.State{
 	corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing, corpus.StateReady, corpus.StateFailed, corpus.StateCancelled,
 }
@@ -90,7 +82,7 @@ func documentFilter(c echo.Context) (corpus.Filter, error) {
 	return f, nil
 }
 
-func (s *Server) listDocuments(c echo.Context) error {
+func (a *apiHandlers) listDocuments(c echo.Context) error {
 	filter, err := documentFilter(c)
 	if err != nil {
 		return err
@@ -98,7 +90,7 @@ func (s *Server) listDocuments(c echo.Context) error {
 	if err := httpio.CheckNamespace(c.QueryParam("namespace")); err != nil {
 		return err
 	}
-	docs, next, err := s.library.List(c.Request().Context(), httpio.Scope(c).In(c.QueryParam("namespace")), filter)
+	docs, next, err := a.library.List(c.Request().Context(), httpio.Scope(c).In(c.QueryParam("namespace")), filter)
 	if err != nil {
 		return err
 	}
@@ -110,8 +102,8 @@ func (s *Server) listDocuments(c echo.Context) error {
 	return c.JSON(http.StatusOK, documentList{list, next})
 }
 
-func (s *Server) getDocument(c echo.Context) error {
-	d, err := s.library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+func (a *apiHandlers) getDocument(c echo.Context) error {
+	d, err := a.library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -119,39 +111,39 @@ func (s *Server) getDocument(c echo.Context) error {
 	return c.JSON(http.StatusOK, newDocumentInfo(d))
 }
 
-func (s *Server) deleteDocument(c echo.Context) error {
-	if err := s.library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+func (a *apiHandlers) deleteDocument(c echo.Context) error {
+	if err := a.library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-func (s *Server) restoreDocument(c echo.Context) error {
-	if err := s.library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+func (a *apiHandlers) restoreDocument(c echo.Context) error {
+	if err := a.library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return s.changed(c)
+	return a.changed(c)
 }
 
-func (s *Server) cancelDocument(c echo.Context) error {
-	if err := s.library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+func (a *apiHandlers) cancelDocument(c echo.Context) error {
+	if err := a.library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return s.changed(c)
+	return a.changed(c)
 }
 
-func (s *Server) retryDocument(c echo.Context) error {
-	if err := s.library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+func (a *apiHandlers) retryDocument(c echo.Context) error {
+	if err := a.library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
 	}
-	return s.changed(c)
+	return a.changed(c)
 }
 
 // inert keeps anything in a file from running, should a browser show it after all.
 const inert = "default-src 'none'; sandbox"
 
-func (s *Server) documentText(c echo.Context) error {
-	text, err := s.library.Text(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+func (a *apiHandlers) documentText(c echo.Context) error {
+	text, err := a.library.Text(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -163,8 +155,8 @@ func (s *Server) documentText(c echo.Context) error {
 }
 
 // documentFile answers with the original, always as an attachment.
-func (s *Server) documentFile(c echo.Context) error {
-	d, file, err := s.library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+func (a *apiHandlers) documentFile(c echo.Context) error {
+	d, file, err := a.library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -203,7 +195,7 @@ const (
 
 // pageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With ?v= set to the
 // beginning of the document's sha256 it may be kept for ever.
-func (s *Server) pageImage(c echo.Context) error {
+func (a *apiHandlers) pageImage(c echo.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
 	n, err := strconv.Atoi(name)
@@ -221,7 +213,7 @@ func (s *Server) pageImage(c echo.Context) error {
 		}
 		width = min(int(float64(width)*density), maxPageWidth)
 	}
-	d, err := s.library.Document(ctx, scope, c.Param("id"))
+	d, err := a.library.Document(ctx, scope, c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -238,7 +230,7 @@ func (s *Server) pageImage(c echo.Context) error {
 	if c.Request().Header.Get("If-None-Match") == tag {
 		return c.NoContent(http.StatusNotModified)
 	}
-	image, err := s.library.PageImage(ctx, scope, d.ID, n, max(width, 100))
+	image, err := a.library.PageImage(ctx, scope, d.ID, n, max(width, 100))
 	if err != nil {
 		h.Del("ETag")
 		return err
@@ -249,4 +241,44 @@ func (s *Server) pageImage(c echo.Context) error {
 // finished reports whether a document's state will not change by itself.
 func finished(d corpus.Document) bool {
 	return d.State == corpus.StateReady || d.State == corpus.StateFailed || d.State == corpus.StateCancelled
+}
+
+// changed answers a form about a document with the list as it was, and a program with the document.
+func (a *apiHandlers) changed(c echo.Context) error {
+	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
+		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
+	}
+	return a.getDocument(c)
+}
+
+// backToList is the list that a form was on: forms carry its query in their address.
+func backToList(c echo.Context, deleted string) string {
+	query := c.QueryParams()
+	for name := range query {
+		if !slices.Contains([]string{"q", "kind", "state", "namespace", "sort", "limit"}, name) {
+			query.Del(name)
+		}
+	}
+	if deleted != "" {
+		query.Set("deleted", deleted)
+	}
+	if len(query) == 0 {
+		return "/documents"
+	}
+	return "/documents?" + query.Encode()
+}
+
+// deleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
+func (a *apiHandlers) deleteDocumentForm(c echo.Context) error {
+	id := c.Param("id")
+	if err := a.library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {
+		return err
+	}
+	if httpio.ByHTMX(c) {
+		return c.NoContent(http.StatusNoContent)
+	}
+	if chat.CheckSessionID(id) != nil {
+		id = ""
+	}
+	return c.Redirect(http.StatusSeeOther, backToList(c, id))
 }

@@ -14,9 +14,9 @@ import (
 // documentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of its state
 // or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that comes back gets the
 // present state first.
-func (s *Server) documentEvents(c echo.Context) error {
+func (a *apiHandlers) documentEvents(c echo.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
-	d, changed, err := s.library.Watch(ctx, scope, id)
+	d, changed, err := a.library.Watch(ctx, scope, id)
 	if err != nil {
 		return err
 	}
@@ -24,15 +24,15 @@ func (s *Server) documentEvents(c echo.Context) error {
 		httpio.SetStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.streams.Enter(scope.User); err != nil {
+	if err := a.streams.Enter(scope.User); err != nil {
 		return err
 	}
-	defer s.streams.Leave(scope.User)
+	defer a.streams.Leave(scope.User)
 	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left
 	}
-	heartbeat := time.NewTimer(s.limits.Heartbeat)
+	heartbeat := time.NewTimer(a.streams.Heartbeat)
 	defer heartbeat.Stop()
 	for {
 		frame, err := documentFrame(d)
@@ -52,13 +52,13 @@ func (s *Server) documentEvents(c echo.Context) error {
 				}
 			case <-ctx.Done():
 				return nil
-			case <-s.streams.Draining:
+			case <-a.streams.Draining:
 				_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}
-			heartbeat.Reset(s.limits.Heartbeat)
+			heartbeat.Reset(a.streams.Heartbeat)
 		}
-		if d, changed, err = s.library.Watch(ctx, scope, id); err != nil {
+		if d, changed, err = a.library.Watch(ctx, scope, id); err != nil {
 			return err // deleted meanwhile: the stream just ends
 		}
 	}

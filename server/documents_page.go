@@ -8,41 +8,40 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
 	"footnote/views"
 )
 
 // documentsPage answers GET /documents for a browser; the page's script gets the list alone.
-func (s *Server) documentsPage(c echo.Context) error {
+func (h *pageHandlers) documentsPage(c echo.Context) error {
 	query, filter, err := documentsQuery(c)
 	if err != nil {
 		return err
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	counts, err := s.library.Count(ctx, scope.In(query.Namespace))
+	counts, err := h.library.Count(ctx, scope.In(query.Namespace))
 	if err != nil {
 		return err
 	}
-	docs, next, err := s.library.List(ctx, scope.In(query.Namespace), filter)
+	docs, next, err := h.library.List(ctx, scope.In(query.Namespace), filter)
 	if err != nil {
 		return err
 	}
 	list := views.DocumentsPage{
-		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query, Samples: s.cfg.Samples != nil, Now: time.Now(),
+		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query, Samples: h.hasSamples, Now: time.Now(),
 	}
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
 	}
-	page, err := s.frame(c, "Documents")
+	page, err := h.frame(c, "Documents")
 	if err != nil {
 		return err
 	}
 	page.Place, page.Deleted = "documents", ""
 	page.Running = counts.Working > 0
 	list.Deleted = deletedSession(c)
-	return s.showPage(c, http.StatusOK, page, views.Documents(list), nil)
+	return h.showPage(c, http.StatusOK, page, views.Documents(list), nil)
 }
 
 // maxListed is how many documents the page lists at most; a search finds the rest.
@@ -89,42 +88,15 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 	return q, f, nil
 }
 
-// changed answers a form about a document with the list as it was, and a program with the document.
-func (s *Server) changed(c echo.Context) error {
-	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
-		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
-	}
-	return s.getDocument(c)
-}
-
-// backToList is the list that a form was on: forms carry its query in their address.
-func backToList(c echo.Context, deleted string) string {
-	query := c.QueryParams()
-	for name := range query {
-		if !slices.Contains([]string{"q", "kind", "state", "namespace", "sort", "limit"}, name) {
-			query.Del(name)
-		}
-	}
-	if deleted != "" {
-		query.Set("deleted", deleted)
-	}
-	if len(query) == 0 {
-		return "/documents"
-	}
-	return "/documents?" + query.Encode()
-}
-
-// deleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
-func (s *Server) deleteDocumentForm(c echo.Context) error {
-	id := c.Param("id")
-	if err := s.library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {
+// uploadRefused answers a form with files of which some were not taken.
+func (h *pageHandlers) uploadRefused(c echo.Context, status, taken int, refused []views.RefusedFile) error {
+	page, err := h.frame(c, views.UploadTitle(taken))
+	if err != nil {
 		return err
 	}
-	if httpio.ByHTMX(c) {
-		return c.NoContent(http.StatusNoContent)
+	page.Place = "documents"
+	if status == http.StatusAccepted {
+		status = http.StatusOK
 	}
-	if chat.CheckSessionID(id) != nil {
-		id = ""
-	}
-	return c.Redirect(http.StatusSeeOther, backToList(c, id))
+	return h.showPage(c, status, page, views.UploadRefused(taken, refused), nil)
 }

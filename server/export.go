@@ -21,7 +21,7 @@ import (
 var exportKinds = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json"}
 
 // exportRun answers with an answer and all it rests on, as a file.
-func (s *Server) exportRun(c echo.Context) error {
+func (a *apiHandlers) exportRun(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (s *Server) exportRun(c echo.Context) error {
 	if !ok {
 		return httpio.Invalid("format must be md, html or json.")
 	}
-	t, err := s.trace(c.Request().Context(), httpio.Scope(c), id)
+	t, err := a.logs.trace(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ type evidenceFile struct {
 }
 
 // verifyEvidence checks an exported answer against the documents as they are now.
-func (s *Server) verifyEvidence(c echo.Context) error {
-	file, err := s.readEvidence(c)
+func (a *apiHandlers) verifyEvidence(c echo.Context) error {
+	file, err := a.readEvidence(c)
 	if err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ func (s *Server) verifyEvidence(c echo.Context) error {
 		return err
 	}
 	var results []chat.EvidenceResult
-	versions := map[string]*version{}
+	versions := map[string]*presentDocument{}
 	for _, citation := range e.Citations {
 		v := versions[citation.DocumentID]
 		if v == nil {
-			if v, err = s.version(c.Request().Context(), httpio.Scope(c), citation.DocumentID); err != nil {
+			if v, err = a.present(c.Request().Context(), httpio.Scope(c), citation.DocumentID); err != nil {
 				return err
 			}
 			versions[citation.DocumentID] = v
@@ -128,8 +128,8 @@ func (s *Server) verifyEvidence(c echo.Context) error {
 }
 
 // readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an evidenceFile.
-func (s *Server) readEvidence(c echo.Context) ([]byte, error) {
-	body, err := s.bodies.ReadRaw(c)
+func (a *apiHandlers) readEvidence(c echo.Context) ([]byte, error) {
+	body, err := a.bodies.ReadRaw(c)
 	if err != nil {
 		return nil, err
 	}
@@ -144,26 +144,26 @@ func (s *Server) readEvidence(c echo.Context) ([]byte, error) {
 	return []byte(wrapped.File), err
 }
 
-// version is a document as it is now.
-type version struct {
+// presentDocument is a document as it is now.
+type presentDocument struct {
 	found  bool
 	sha256 string
 	text   string
 	blocks []corpus.Block
 }
 
-func (s *Server) version(ctx context.Context, scope chat.Scope, id string) (*version, error) {
-	d, err := s.library.Document(ctx, scope, id)
+func (a *apiHandlers) present(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
+	d, err := a.library.Document(ctx, scope, id)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
-			return &version{}, nil
+			return &presentDocument{}, nil
 		}
 		return nil, err
 	}
-	v := &version{found: true, sha256: d.SHA256}
-	if v.text, err = s.library.Text(ctx, scope, id); err != nil {
+	v := &presentDocument{found: true, sha256: d.SHA256}
+	if v.text, err = a.library.Text(ctx, scope, id); err != nil {
 		return nil, err
 	}
-	v.blocks, err = s.library.Blocks(ctx, scope, id)
+	v.blocks, err = a.library.Blocks(ctx, scope, id)
 	return v, err
 }

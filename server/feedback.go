@@ -31,17 +31,17 @@ type feedbackList struct {
 }
 
 // setFeedback stores what a reader thinks of an answer, in the place of what they thought before.
-func (s *Server) setFeedback(c echo.Context) error {
+func (a *apiHandlers) setFeedback(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	body, err := s.readJudgement(c)
+	body, err := a.readJudgement(c)
 	if err != nil {
 		return err
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	run, err := s.store.Run(ctx, scope, id)
+	run, err := a.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
 	}
@@ -52,25 +52,25 @@ func (s *Server) setFeedback(c echo.Context) error {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
 			return httpio.Invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
 		}
-		if err := s.store.DropFeedback(ctx, scope, id); err != nil {
+		if err := a.store.DropFeedback(ctx, scope, id); err != nil {
 			return err
 		}
-		return s.judged(c, run, nil)
+		return a.judged(c, run, nil)
 	}
-	stored, err := s.store.SetFeedback(ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment})
+	stored, err := a.store.SetFeedback(ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment})
 	if err != nil {
 		return err
 	}
-	return s.judged(c, run, &stored)
+	return a.judged(c, run, &stored)
 }
 
-func (s *Server) readJudgement(c echo.Context) (judgement, error) {
+func (a *apiHandlers) readJudgement(c echo.Context) (judgement, error) {
 	var body judgement
 	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
-		err := s.bodies.ReadJSON(c, &body)
+		err := a.bodies.ReadJSON(c, &body)
 		return body, err
 	}
-	if err := s.bodies.ReadForm(c); err != nil {
+	if err := a.bodies.ReadForm(c); err != nil {
 		return body, err
 	}
 	form := c.Request().PostForm
@@ -78,7 +78,7 @@ func (s *Server) readJudgement(c echo.Context) (judgement, error) {
 }
 
 // judged answers with the feedback as it is now, nil for none.
-func (s *Server) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
+func (a *apiHandlers) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
 	case httpio.ByHTMX(c):
 		return httpio.Show(c, http.StatusOK, views.Feedback(run.ID, f))
@@ -90,19 +90,19 @@ func (s *Server) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
 	return c.JSON(http.StatusOK, f)
 }
 
-func (s *Server) dropFeedback(c echo.Context) error {
+func (a *apiHandlers) dropFeedback(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	if err := s.store.DropFeedback(c.Request().Context(), httpio.Scope(c), id); err != nil {
+	if err := a.store.DropFeedback(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
 // listFeedback answers GET /feedback: a page of it, or with ?format= all of it as a file.
-func (s *Server) listFeedback(c echo.Context) error {
+func (a *apiHandlers) listFeedback(c echo.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
 		return err
@@ -115,13 +115,13 @@ func (s *Server) listFeedback(c echo.Context) error {
 	switch format := c.QueryParam("format"); format {
 	case "", "json":
 	case "csv":
-		return s.feedbackFile(c, q, "text/csv; charset=utf-8", "feedback.csv", newCSVFeedback)
+		return a.feedbackFile(c, q, "text/csv; charset=utf-8", "feedback.csv", newCSVFeedback)
 	case "jsonl":
-		return s.feedbackFile(c, q, "application/jsonl; charset=utf-8", "feedback.jsonl", newLinesFeedback)
+		return a.feedbackFile(c, q, "application/jsonl; charset=utf-8", "feedback.jsonl", newLinesFeedback)
 	default:
 		return httpio.Invalid("format must be json, csv or jsonl.")
 	}
-	found, next, err := s.store.Feedback(c.Request().Context(), httpio.Scope(c), q)
+	found, next, err := a.store.Feedback(c.Request().Context(), httpio.Scope(c), q)
 	if err != nil {
 		return err
 	}
@@ -129,10 +129,10 @@ func (s *Server) listFeedback(c echo.Context) error {
 }
 
 // feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure can still be told.
-func (s *Server) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error) error {
+func (a *apiHandlers) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error) error {
 	q.Limit, q.Cursor = chat.MaxPage, ""
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	page, next, err := s.store.Feedback(ctx, scope, q)
+	page, next, err := a.store.Feedback(ctx, scope, q)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *Server) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name s
 			return nil
 		}
 		q.Cursor = next
-		if page, next, err = s.store.Feedback(ctx, scope, q); err != nil {
+		if page, next, err = a.store.Feedback(ctx, scope, q); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,14 @@ import (
 
 const probeTime = 2 * time.Second
 
+// Check is one dependency that GET /health asks.
+type Check struct {
+	Name     string
+	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
+	Probe    func(ctx context.Context) error  // has 2 s; a chat.Error's message is shown, anything else is only logged
+	Says     func(ctx context.Context) string // what to tell of it while it is well; nil: nothing
+}
+
 type checkResult struct {
 	Status string `json:"status"` // ok, failed
 	Detail string `json:"detail,omitempty"`
@@ -33,17 +41,17 @@ type readiness struct {
 
 // health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser one 200
 // and "degraded".
-func (s *Server) health(c echo.Context) error {
+func (a *apiHandlers) health(c echo.Context) error {
 	checks := append([]Check{
 		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
-			_, _, err := s.store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1})
+			_, _, err := a.store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1})
 			return err
 		}},
 		{Name: "index", Critical: true, Probe: func(ctx context.Context) error {
-			_, err := s.library.Version(ctx, chat.Local)
+			_, err := a.library.Version(ctx, chat.Local)
 			return err
 		}},
-	}, s.cfg.Checks...)
+	}, a.checks...)
 	errs, says := make([]error, len(checks)), make([]string, len(checks))
 	ctx, cancel := context.WithTimeout(c.Request().Context(), probeTime)
 	defer cancel()
@@ -57,15 +65,15 @@ func (s *Server) health(c echo.Context) error {
 	}
 	wg.Wait()
 
-	body := healthReport{Status: "ok", Version: s.cfg.Version, Checks: map[string]checkResult{}}
+	body := healthReport{Status: "ok", Version: a.version, Checks: map[string]checkResult{}}
 	status := http.StatusOK
 	for i, check := range checks {
 		if errs[i] == nil {
 			body.Checks[check.Name] = checkResult{Status: "ok", Detail: says[i]}
 			continue
 		}
-		s.log.WarnContext(ctx, "health check failed", "check", check.Name, "err", errs[i])
-		body.Checks[check.Name] = checkResult{Status: "failed", Detail: s.probeDetail(errs[i])}
+		a.log.WarnContext(ctx, "health check failed", "check", check.Name, "err", errs[i])
+		body.Checks[check.Name] = checkResult{Status: "failed", Detail: a.probeDetail(errs[i])}
 		if check.Critical {
 			body.Status, status = "down", http.StatusServiceUnavailable
 		} else if body.Status == "ok" {
@@ -77,12 +85,12 @@ func (s *Server) health(c echo.Context) error {
 }
 
 // probeDetail says what is wrong. Everybody may read it, so what names settings is left out where keys tell users from operators.
-func (s *Server) probeDetail(err error) string {
+func (a *apiHandlers) probeDetail(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "It did not answer within 2 seconds."
 	}
 	if e, ok := errors.AsType[*chat.Error](err); ok {
-		if s.guard.KeyNeeded() {
+		if a.guard.KeyNeeded() {
 			return e.Message
 		}
 		return e.Advice()
@@ -91,9 +99,9 @@ func (s *Server) probeDetail(err error) string {
 }
 
 // ready answers GET /readyz: whether new work should come here.
-func (s *Server) ready(c echo.Context) error {
+func (a *apiHandlers) ready(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
-	if s.streams.IsDraining() {
+	if a.streams.IsDraining() {
 		return c.JSON(http.StatusServiceUnavailable, readiness{"draining"})
 	}
 	return c.JSON(http.StatusOK, readiness{"ready"})

@@ -39,12 +39,12 @@ func keptFields(c echo.Context) []views.Field {
 }
 
 // showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports whether it did.
-func (s *Server) showKept(c echo.Context) bool {
-	q, err := s.readQuestion(c)
+func (h *pageHandlers) showKept(c echo.Context) bool {
+	q, err := h.questions.read(c)
 	if err != nil {
 		return false
 	}
-	err = s.refusedPage(c, httpio.Problem{Status: http.StatusOK}, q)
+	err = h.refusedPage(c, httpio.Problem{Status: http.StatusOK}, q)
 	return err == nil || c.Response().Committed
 }
 

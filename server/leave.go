@@ -11,7 +11,7 @@ import (
 )
 
 // leave answers GET /leave?to=: a page that names an address of another site and has a link to it. It never redirects.
-func (s *Server) leave(c echo.Context) error {
+func (h *pageHandlers) leave(c echo.Context) error {
 	u, err := url.Parse(c.QueryParam("to"))
 	if err != nil {
 		return httpio.Invalid("This is not an address that can be opened from here.")
@@ -20,9 +20,9 @@ func (s *Server) leave(c echo.Context) error {
 	if !ok {
 		return httpio.Invalid("Only addresses that begin with http:// or https:// can be opened from here.")
 	}
-	page, err := s.frame(c, "Leave")
+	page, err := h.frame(c, "Leave")
 	if err != nil {
 		return err
 	}
-	return s.showPage(c, http.StatusOK, page, views.Leave(views.Leaving{Host: host, Address: u.String()}), nil)
+	return h.showPage(c, http.StatusOK, page, views.Leave(views.Leaving{Host: host, Address: u.String()}), nil)
 }

@@ -60,22 +60,22 @@ type (
 	}
 )
 
-func (s *Server) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpQuery) (string, mcpFound, error) {
+func (h *mcpHandlers) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpQuery) (string, mcpFound, error) {
 	query := searchQuery{Query: in.Query, TopK: in.TopK, Namespace: in.Namespace}
 	if len(in.DocumentIDs) > 0 {
 		query.Filters = &searchFilters{DocumentIDs: in.DocumentIDs}
 	}
-	q, err := s.corpusQuery(query)
+	q, err := h.searcher.query(query)
 	if err != nil {
 		return "", mcpFound{}, err
 	}
-	if err := s.spendSearch(ctx, who.scope, query); err != nil {
+	if err := h.searcher.spend(ctx, who.scope, query); err != nil {
 		return "", mcpFound{}, err
 	}
-	if err := s.library.CheckNamed(ctx, who.scope, in.Namespace, q.Documents); err != nil {
+	if err := h.library.CheckNamed(ctx, who.scope, in.Namespace, q.Documents); err != nil {
 		return "", mcpFound{}, err
 	}
-	found, err := s.library.Search(ctx, who.scope.In(in.Namespace), q)
+	found, err := h.library.Search(ctx, who.scope.In(in.Namespace), q)
 	if err != nil {
 		return "", mcpFound{}, err
 	}
@@ -104,7 +104,7 @@ func locator(section string, page int) string {
 	return text
 }
 
-func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpReading) (string, mcpPart, error) {
+func (h *mcpHandlers) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpReading) (string, mcpPart, error) {
 	name := cmp.Or(in.DocumentID, in.Document)
 	if corpus.Blank(name) || in.Part < 0 {
 		return "", mcpPart{}, httpio.Invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
@@ -112,7 +112,7 @@ func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest
 	if err := httpio.CheckNamespace(in.Namespace); err != nil {
 		return "", mcpPart{}, err
 	}
-	got, err := s.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
+	got, err := h.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
 	if err != nil {
 		return "", mcpPart{}, err
 	}
@@ -127,7 +127,7 @@ func (s *Server) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest
 	return fmt.Sprintf("%s, part %d of %d (%s)\n\n%s", oneLine(out.Title), out.Part, out.Parts, out.URL, out.Text), out, nil
 }
 
-func (s *Server) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpFilter) (string, mcpDocuments, error) {
+func (h *mcpHandlers) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpFilter) (string, mcpDocuments, error) {
 	if in.Limit == 0 {
 		in.Limit = 50
 	}
@@ -137,7 +137,7 @@ func (s *Server) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest
 	if err := httpio.CheckNamespace(in.Namespace); err != nil {
 		return "", mcpDocuments{}, err
 	}
-	docs, next, err := s.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})
+	docs, next, err := h.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
 		return "", mcpDocuments{}, err
 	}
@@ -176,14 +176,14 @@ type (
 )
 
 // mcpAsk starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in the conversation.
-func (s *Server) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolRequest, in mcpQuestion) (string, mcpAnswer, error) {
-	run, err := s.startFor(ctx, who.scope, who.route, "", question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
+func (h *mcpHandlers) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolRequest, in mcpQuestion) (string, mcpAnswer, error) {
+	run, err := h.questions.startFor(ctx, who.scope, who.route, "", question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
 	if err != nil {
 		return "", mcpAnswer{}, err
 	}
 	t := newTrace(run)
 	token, told := req.Params.GetProgressToken(), 0.0
-	err = s.listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
+	err = h.logs.listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
 		payload, err := ev.Payload()
 		if err != nil {
 			return err

@@ -2,12 +2,9 @@ package server
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/labstack/echo/v4"
@@ -115,32 +112,6 @@ type (
 		Example map[string]any     `json:"example,omitempty"`
 	}
 )
-
-// describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
-func (s *Server) describedRoutes(e *echo.Echo) {
-	document := sync.OnceValues(func() (*apiDocument, error) {
-		doc, err := describe(s.limits, s.cfg.Users, s.cfg.Version)
-		if err != nil {
-			return nil, fmt.Errorf("describe the API: %w", err)
-		}
-		return doc, nil
-	})
-	e.GET("/openapi.json", func(c echo.Context) error {
-		doc, err := document()
-		if err != nil {
-			return err
-		}
-		c.Response().Header().Set("Cache-Control", "no-cache")
-		return c.JSON(http.StatusOK, doc)
-	})
-	e.GET("/docs", func(c echo.Context) error {
-		doc, err := document()
-		if err != nil {
-			return err
-		}
-		return s.docsPage(c, doc)
-	})
-}
 
 const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the documents' words. " +
 	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1. null means that a field is absent. " +

@@ -19,8 +19,8 @@ const (
 )
 
 // chooseList answers GET /choose?q=: documents by name, for the question box.
-func (s *Server) chooseList(c echo.Context) error {
-	docs, _, err := s.library.List(c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered})
+func (h *pageHandlers) chooseList(c echo.Context) error {
+	docs, _, err := h.library.List(c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered})
 	if err != nil {
 		return err
 	}
@@ -30,17 +30,17 @@ func (s *Server) chooseList(c echo.Context) error {
 var ready = []corpus.State{corpus.StateReady}
 
 // chooser offers the newest documents beside those that the last question was narrowed to.
-func (s *Server) chooser(ctx context.Context, scope chat.Scope, counts corpus.Counts, chosen []string) (views.Chooser, error) {
+func (h *pageHandlers) chooser(ctx context.Context, scope chat.Scope, counts corpus.Counts, chosen []string) (views.Chooser, error) {
 	c := views.Chooser{Ready: counts.Ready}
 	if counts.Ready == 0 {
 		return c, nil
 	}
 	var err error
-	if c.Documents, _, err = s.library.List(ctx, scope, corpus.Filter{States: ready, Limit: offered}); err != nil {
+	if c.Documents, _, err = h.library.List(ctx, scope, corpus.Filter{States: ready, Limit: offered}); err != nil {
 		return c, err
 	}
 	if len(chosen) > 0 {
-		c.Chosen, _, err = s.library.List(ctx, scope, corpus.Filter{IDs: chosen[:min(len(chosen), maxOffered)], States: ready, Limit: maxOffered})
+		c.Chosen, _, err = h.library.List(ctx, scope, corpus.Filter{IDs: chosen[:min(len(chosen), maxOffered)], States: ready, Limit: maxOffered})
 	}
 	return c, err
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -15,22 +16,41 @@ import (
 const foundShown = 8
 
 // findPage answers GET /find: questions and documents by name, as a page or as the palette's list.
-func (s *Server) findPage(c echo.Context) error {
+func (h *pageHandlers) findPage(c echo.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	f := views.Found{Query: draft(c)}
 	var err error
-	if f.Sessions, _, err = s.store.Sessions(ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown}); err != nil {
+	if f.Sessions, _, err = h.store.Sessions(ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown}); err != nil {
 		return err
 	}
-	if f.Documents, _, err = s.library.List(ctx, scope, corpus.Filter{Text: f.Query, Limit: foundShown}); err != nil {
+	if f.Documents, _, err = h.library.List(ctx, scope, corpus.Filter{Text: f.Query, Limit: foundShown}); err != nil {
 		return err
 	}
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
-	page, err := s.frame(c, "Search")
+	page, err := h.frame(c, "Search")
 	if err != nil {
 		return err
 	}
-	return s.showPage(c, http.StatusOK, page, views.Find(f), nil)
+	return h.showPage(c, http.StatusOK, page, views.Find(f), nil)
+}
+
+// docsPage shows a description of the API as a page. describe makes it for the address where the examples are sent; keys says that they need one.
+func (h *pageHandlers) docsPage(c echo.Context, describe func(base string, keys bool) (views.Docs, error)) error {
+	page, err := h.frame(c, "API")
+	if err != nil {
+		return err
+	}
+	keys := false
+	if h.keys != nil {
+		if keys, err = h.keys.Needed(); err != nil {
+			return fmt.Errorf("read the keys: %w", err)
+		}
+	}
+	d, err := describe(httpio.Origin(c), keys)
+	if err != nil {
+		return err
+	}
+	return h.showPage(c, http.StatusOK, page, views.APIDocs(d), nil)
 }

@@ -14,43 +14,43 @@ import (
 )
 
 // startPage answers GET /: a question box, or a way to begin while there are no documents.
-func (s *Server) startPage(c echo.Context) error { return s.showStart(c, http.StatusOK, nil) }
+func (h *pageHandlers) startPage(c echo.Context) error { return h.showStart(c, http.StatusOK, nil) }
 
 // showStart draws it, with a question that was not taken if there is one.
-func (s *Server) showStart(c echo.Context, status int, no *refused) error {
+func (h *pageHandlers) showStart(c echo.Context, status int, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	page, err := s.frame(c, "")
+	page, err := h.frame(c, "")
 	if err != nil {
 		return err
 	}
 	page.Place = "new"
-	counts, err := s.library.Count(ctx, scope)
+	counts, err := h.library.Count(ctx, scope)
 	if err != nil {
 		return err
 	}
 	start := views.StartPage{
-		Counts: counts, Samples: s.cfg.Samples != nil,
+		Counts: counts, Samples: h.hasSamples,
 		Composer: views.Composer{Key: chat.NewID(), Documents: counts.Documents, Start: true, Draft: draft(c)},
 	}
 	if counts.Documents == 0 {
 		no.fill(&start.Composer)
-		return s.showPage(c, status, page, views.Empty(page, start), nil)
+		return h.showPage(c, status, page, views.Empty(page, start), nil)
 	}
 	var as question
 	if no != nil {
 		as = no.question
 		no.fill(&start.Composer)
 	}
-	if start.Composer.Choose, err = s.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+	if start.Composer.Choose, err = h.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
 		return err
 	}
-	if start.Composer.Options, err = s.options(ctx, scope, as); err != nil {
+	if start.Composer.Options, err = h.options(ctx, scope, as); err != nil {
 		return err
 	}
-	if start.Starters, err = s.starters(ctx, scope); err != nil {
+	if start.Starters, err = h.starters(ctx, scope); err != nil {
 		return err
 	}
-	return s.showPage(c, status, page, views.Start(page, start), nil)
+	return h.showPage(c, status, page, views.Start(page, start), nil)
 }
 
 // draft is a question that a link brings for the box.
@@ -70,18 +70,18 @@ type starterCache struct {
 }
 
 // starters makes questions from the headings of the newest documents.
-func (s *Server) starters(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
-	version, err := s.library.Version(ctx, scope)
+func (h *pageHandlers) starters(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
+	version, err := h.library.Version(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	cache := &s.pages.starters
+	cache := &h.starterCache
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
 	if cache.made != nil && cache.user == scope.User && cache.version == version {
 		return cache.made, nil
 	}
-	docs, _, err := s.library.List(ctx, scope, corpus.Filter{States: []corpus.State{corpus.StateReady}, Limit: maxStarters})
+	docs, _, err := h.library.List(ctx, scope, corpus.Filter{States: []corpus.State{corpus.StateReady}, Limit: maxStarters})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Server) starters(ctx context.Context, scope chat.Scope) ([]views.Starte
 			if len(made) == maxStarters {
 				break
 			}
-			headings, err := s.headings(ctx, scope, d)
+			headings, err := h.headings(ctx, scope, d)
 			if err != nil {
 				return nil, err
 			}
@@ -105,8 +105,8 @@ func (s *Server) starters(ctx context.Context, scope chat.Scope) ([]views.Starte
 }
 
 // headings returns the titles of a document's chapters. A document that just went has none.
-func (s *Server) headings(ctx context.Context, scope chat.Scope, d corpus.Document) ([]string, error) {
-	reading, err := s.library.Read(ctx, scope, corpus.ReadRequest{Document: d.ID, MaxRunes: 200})
+func (h *pageHandlers) headings(ctx context.Context, scope chat.Scope, d corpus.Document) ([]string, error) {
+	reading, err := h.library.Read(ctx, scope, corpus.ReadRequest{Document: d.ID, MaxRunes: 200})
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			return nil, nil

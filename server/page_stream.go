@@ -8,7 +8,7 @@ import (
 
 // streamPage answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the page. A
 // reader that has them all gets the last one again, because the page's script comes back after an end it did not expect.
-func (s *Server) streamPage(c echo.Context) error {
+func (h *pageHandlers) streamPage(c echo.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
 		return err
@@ -17,7 +17,7 @@ func (s *Server) streamPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	frame, leave := s.pages.drawn.join(c.Request().Context(), httpio.Scope(c), id)
+	frame, leave := h.drawn.join(c.Request().Context(), httpio.Scope(c), id)
 	defer leave()
-	return s.follow(c, id, after, follower{frame: frame, repeatLast: true})
+	return h.logs.follow(c, id, after, follower{frame: frame, repeatLast: true})
 }

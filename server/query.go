@@ -60,9 +60,9 @@ type queryCitation struct {
 	URL            string  `json:"url"`
 }
 
-func (s *Server) agentQuery(c echo.Context) error {
+func (a *apiHandlers) agentQuery(c echo.Context) error {
 	var body agentQuery
-	if err := s.bodies.ReadJSON(c, &body); err != nil {
+	if err := a.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
 	history, err := pairs(body.History)
@@ -73,15 +73,15 @@ func (s *Server) agentQuery(c echo.Context) error {
 		Message: body.Question, SessionID: body.SessionID, Namespace: body.Namespace,
 		Toolset: body.Toolset, Config: body.Config, addedContext: body.Context, thorough: true, history: history,
 	}
-	run, err := s.startRun(c, q)
+	run, err := a.questions.start(c, q)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if httpio.WantsStream(c) {
-		return httpio.OfRun(run, s.follow(c, run.ID, 0, follower{frame: s.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)}))
+		return httpio.OfRun(run, a.logs.follow(c, run.ID, 0, follower{frame: a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)}))
 	}
-	t, err := s.await(c.Request().Context(), httpio.Scope(c), run)
+	t, err := a.logs.await(c.Request().Context(), httpio.Scope(c), run)
 	if err == nil {
 		err = failure(t)
 	}
@@ -167,26 +167,26 @@ func newRetrieveResponse(query string, found []searchResult, strategy string, st
 }
 
 // agentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
-func (s *Server) agentRetrieve(c echo.Context) error {
+func (a *apiHandlers) agentRetrieve(c echo.Context) error {
 	var body searchQuery
-	if err := s.bodies.ReadJSON(c, &body); err != nil {
+	if err := a.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
 	c.SetRequest(c.Request().WithContext(ctx))
-	if err := s.spendSearch(ctx, httpio.Scope(c), body); err != nil {
+	if err := a.searcher.spend(ctx, httpio.Scope(c), body); err != nil {
 		return err
 	}
-	res, ok, err := s.gather(c, body, began)
+	res, ok, err := a.gather(c, body, began)
 	if err != nil {
 		return err
 	}
 	if ok {
 		return c.JSON(http.StatusOK, res)
 	}
-	found, err := s.find(c, body)
+	found, err := a.find(c, body)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &chat.Error{Code: chat.CodeTimeout, Message: "The search took longer than 30 seconds. Narrow it with filters, or try again in a moment.", Err: err}
 	}

@@ -62,7 +62,7 @@ const responseEvent = "response"
 
 // queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an observation as well, and behind
 // run_done comes the whole response.
-func (s *Server) queryFrame(ctx context.Context, scope chat.Scope, runID string) framing {
+func (a *apiHandlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) framing {
 	steps := trace{} // so that each step keeps its number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		switch entry.Type {
@@ -74,7 +74,7 @@ func (s *Server) queryFrame(ctx context.Context, scope chat.Scope, runID string)
 		case chat.KindReset:
 			steps = trace{}
 		case chat.KindRunDone:
-			t, err := s.trace(ctx, scope, runID)
+			t, err := a.logs.trace(ctx, scope, runID)
 			if err != nil {
 				return dst, err
 			}

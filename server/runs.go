@@ -10,12 +10,12 @@ import (
 	"footnote/server/httpio"
 )
 
-func (s *Server) getRun(c echo.Context) error {
+func (a *apiHandlers) getRun(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	t, err := s.trace(c.Request().Context(), httpio.Scope(c), id)
+	t, err := a.logs.trace(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
 		return err
 	}
@@ -27,18 +27,18 @@ func (s *Server) getRun(c echo.Context) error {
 	return c.JSON(http.StatusOK, t)
 }
 
-func (s *Server) cancelRun(c echo.Context) error { return s.steer(c, s.runs.Cancel) }
+func (a *apiHandlers) cancelRun(c echo.Context) error { return a.steer(c, a.runs.Cancel) }
 
-func (s *Server) answerNow(c echo.Context) error { return s.steer(c, s.runs.AnswerNow) }
+func (a *apiHandlers) answerNow(c echo.Context) error { return a.steer(c, a.runs.AnswerNow) }
 
 // steer changes a run's course. What comes of it shows in the run's events.
-func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
+func (a *apiHandlers) steer(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	run, err := s.store.Run(ctx, scope, id)
+	run, err := a.store.Run(ctx, scope, id)
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func (s *Server) steer(c echo.Context, how func(context.Context, chat.Scope, str
 	})
 }
 
-func (s *Server) getStepOutput(c echo.Context) error {
+func (a *apiHandlers) getStepOutput(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	output, err := s.output(c.Request().Context(), httpio.Scope(c), id, c.Param("call"))
+	output, err := a.logs.output(c.Request().Context(), httpio.Scope(c), id, c.Param("call"))
 	if err != nil {
 		return err
 	}

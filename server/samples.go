@@ -14,16 +14,16 @@ import (
 )
 
 // addSamples answers POST /documents/samples: it adds every file of Config.Samples, once.
-func (s *Server) addSamples(c echo.Context) error {
-	if s.cfg.Samples == nil {
+func (a *apiHandlers) addSamples(c echo.Context) error {
+	if a.samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")
 	}
 	res := uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
-	err := fs.WalkDir(s.cfg.Samples, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(a.samples, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		d, duplicate, err := s.addSample(c.Request().Context(), httpio.Scope(c).User, name)
+		d, duplicate, err := a.addSample(c.Request().Context(), httpio.Scope(c).User, name)
 		if err != nil {
 			return fmt.Errorf("add sample %s: %w", name, err)
 		}
@@ -43,11 +43,11 @@ func (s *Server) addSamples(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, res)
 }
 
-func (s *Server) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
-	file, err := s.cfg.Samples.Open(name)
+func (a *apiHandlers) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
+	file, err := a.samples.Open(name)
 	if err != nil {
 		return corpus.Document{}, false, err
 	}
 	defer file.Close()
-	return s.library.Add(ctx, corpus.Upload{User: user, Path: "samples/" + name, Filename: path.Base(name), Body: file})
+	return a.library.Add(ctx, corpus.Upload{User: user, Path: "samples/" + name, Filename: path.Base(name), Body: file})
 }

@@ -3,7 +3,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -22,34 +21,8 @@ import (
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
 type Runs interface {
-	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
-	// IdempotencyKey named an earlier run.
-	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
-	// Cancel stops a run; one that is over already fails with chat.CodeConflict.
-	Cancel(ctx context.Context, s chat.Scope, runID string) error
-	// AnswerNow makes a run answer from what it has; one that is over already fails with chat.CodeConflict.
-	AnswerNow(ctx context.Context, s chat.Scope, runID string) error
-	// Approve lets a call that waits for a person run, with another input if one is given. chat.CodeNotFound for one that never waited,
-	// chat.CodeConflict for one that was decided or whose run is over, chat.CodeInvalid for an input that the tool does not take.
-	Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error
-	// Deny keeps such a call from running; the model is told.
-	Deny(ctx context.Context, s chat.Scope, runID, callID string) error
-	// Rerun starts a run beside an earlier one that is over: its steps up to a tool call, that call with another input, and what comes of it.
-	Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (run chat.Run, fresh bool, err error)
-	// Enqueue lets a question wait until its session's run is over.
-	Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error)
-	// SendNow puts a waiting question first and ends the run under way: with answer, by an answer from what it has.
-	SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error
-	// Resend sends a session's first waiting question if nothing is in its way any more.
-	Resend(ctx context.Context, s chat.Scope, sessionID string)
-}
-
-// Check is one dependency that GET /health asks.
-type Check struct {
-	Name     string
-	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
-	Probe    func(ctx context.Context) error  // has 2 s; a chat.Error's message is shown, anything else is only logged
-	Says     func(ctx context.Context) string // what to tell of it while it is well; nil: nothing
+	starter
+	runControl
 }
 
 // Config wires a Server. Store, Feed, Library and Runs are required.
@@ -81,21 +54,20 @@ type Config struct {
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
-	cfg     Config
+	api  *apiHandlers
+	v1   *v1Handlers
+	mcp  *mcpHandlers
+	page *pageHandlers
+
 	limits  httpio.Limits
-	store   chat.Store
-	feed    *chat.Feed
-	library *corpus.Library
-	runs    Runs
+	users   chat.Limits
+	version string
 	log     *slog.Logger
+	guard   *httpio.Guard
+	streams *httpio.Streams
+	metrics *httpio.Metrics
 	echo    *echo.Echo
 	handler http.Handler
-	metrics *httpio.Metrics
-	guard   *httpio.Guard
-	bodies  httpio.Bodies
-	streams *httpio.Streams
-	frames  httpio.FramePool
-	pages   *pages
 	http    *http.Server
 }
 
@@ -105,21 +77,20 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("server: Store, Feed, Library and Runs are required")
 	}
 	s := &Server{
-		cfg: cfg, limits: cfg.Limits.WithDefaults(), store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs,
-		log: cfg.Log, metrics: httpio.NewMetrics(cfg.Metrics),
-	}
-	s.bodies, s.streams = httpio.Bodies{Max: s.limits.JSONBody}, httpio.NewStreams(s.limits, cfg.Users)
-	var err error
-	if s.guard, err = httpio.NewGuard(cfg.Hosts, cfg.Origins, cfg.Keys); err != nil {
-		return nil, err
-	}
-	if s.pages, err = newPages(cfg.Feed, cfg.Library.ExpectPage, cfg.ModelName, cfg.Models); err != nil {
-		return nil, err
+		limits: cfg.Limits.WithDefaults(), users: cfg.Users, version: cfg.Version, log: cfg.Log, metrics: httpio.NewMetrics(cfg.Metrics),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.watch()
+	s.streams = httpio.NewStreams(s.limits, cfg.Users)
+	var err error
+	if s.guard, err = httpio.NewGuard(cfg.Hosts, cfg.Origins, cfg.Keys); err != nil {
+		return nil, err
+	}
+	if err := s.makeRooms(cfg); err != nil {
+		return nil, err
+	}
+	s.watch(cfg.Tally)
 	s.echo = s.routes()
 	s.handler = httpio.Wrap(s.limits, s.echo)
 	s.http = &http.Server{
@@ -131,6 +102,33 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.http.RegisterOnShutdown(s.Drain)
 	return s, nil
+}
+
+// makeRooms makes the rooms: each gets what it needs and no more.
+func (s *Server) makeRooms(cfg Config) error {
+	bodies := httpio.Bodies{Max: s.limits.JSONBody}
+	logs := &runReader{store: cfg.Store, feed: cfg.Feed, streams: s.streams, log: s.log}
+	asking := &questions{
+		store: cfg.Store, runs: cfg.Runs, bodies: bodies, streams: s.streams, metrics: s.metrics, models: cfg.Models, maxRunes: s.limits.Message,
+	}
+	searches := &searcher{store: cfg.Store, maxRunes: s.limits.Message}
+	s.v1 = &v1Handlers{logs: logs, questions: asking, bodies: bodies, streams: s.streams}
+	s.mcp = &mcpHandlers{library: cfg.Library, logs: logs, questions: asking, searcher: searches, bodies: bodies, log: s.log, version: cfg.Version}
+	s.page = &pageHandlers{
+		store: cfg.Store, feed: cfg.Feed, library: cfg.Library, logs: logs, questions: asking, keys: cfg.Keys,
+		bodies: bodies, streams: s.streams, guard: s.guard, log: s.log,
+		model: cfg.ModelName, models: cfg.Models, toolsets: cfg.Toolsets, offline: cfg.Offline, hasSamples: cfg.Samples != nil, keepDays: cfg.KeepDays,
+	}
+	if err := s.page.prepare(); err != nil {
+		return err
+	}
+	s.api = &apiHandlers{
+		store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs, logs: logs, questions: asking, searcher: searches,
+		gathering: cfg.Gather, rules: cfg.Rules, checks: cfg.Checks, samples: cfg.Samples, version: cfg.Version,
+		bodies: bodies, streams: s.streams, metrics: s.metrics, guard: s.guard, limits: s.limits, log: s.log,
+		askedFragment: s.page.askFragment, uploadRefused: s.page.uploadRefused,
+	}
+	return nil
 }
 
 // Handler answers every request, for a test server or another mux.

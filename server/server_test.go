@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/corpus"
+	"footnote/keys"
 	"footnote/server/httpio"
 	"footnote/sql/sqlite"
 )
@@ -77,10 +79,14 @@ func (r *stage) Resend(context.Context, chat.Scope, string) {}
 // bench is a server on a loopback address over a real store.
 type bench struct {
 	*Server
-	t     testing.TB
-	url   string
-	stage *stage
-	path  string // of the database
+	t       testing.TB
+	url     string
+	stage   *stage
+	store   chat.Store
+	feed    *chat.Feed
+	library *corpus.Library
+	keys    *keys.File
+	path    string // of the database
 }
 
 func newBench(t testing.TB, adjust ...func(*Config)) *bench {
@@ -113,7 +119,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		s.Drain()
 		ts.Close()
 	})
-	return &bench{Server: s, t: t, url: ts.URL, stage: runs, path: path}
+	return &bench{Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library, keys: cfg.Keys, path: path}
 }
 
 // startRun stores a run without asking over HTTP.

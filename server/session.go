@@ -75,7 +75,7 @@ type sessionHead struct {
 }
 
 // getHistory answers GET /agent/session/{id} with the branch that is shown.
-func (s *Server) getHistory(c echo.Context) error {
+func (a *apiHandlers) getHistory(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
@@ -85,11 +85,11 @@ func (s *Server) getHistory(c echo.Context) error {
 		return err
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := s.store.Session(ctx, scope, id)
+	session, err := a.store.Session(ctx, scope, id)
 	if err != nil {
 		return err
 	}
-	runs, lost, err := s.readableRuns(ctx, scope, session)
+	runs, lost, err := a.logs.readableRuns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Server) getHistory(c echo.Context) error {
 		}
 	}
 	messages = newest(messages)
-	traces, damaged, err := s.traces(c, messages)
+	traces, damaged, err := a.traces(c, messages)
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func (s *Server) getHistory(c echo.Context) error {
 	searched := retrievals(messages, traces)
 	if tools {
 		messages = newest(withTools(messages, traces))
-		if s.cfg.Rules != nil {
-			rules := message{Role: roleSystem, Content: s.cfg.Rules(lastBudget(messages, traces)), Timestamp: session.CreatedAt}
+		if a.rules != nil {
+			rules := message{Role: roleSystem, Content: a.rules(lastBudget(messages, traces)), Timestamp: session.CreatedAt}
 			messages = append([]message{rules}, messages[max(0, len(messages)-historyMessages+1):]...)
 		}
 	}
@@ -151,15 +151,15 @@ func newest(messages []message) []message {
 }
 
 // traces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
-func (s *Server) traces(c echo.Context, messages []message) (traces map[string]*trace, lost int, err error) {
+func (a *apiHandlers) traces(c echo.Context, messages []message) (traces map[string]*trace, lost int, err error) {
 	traces = map[string]*trace{}
 	for _, m := range messages {
 		if _, known := traces[m.RunID]; known {
 			continue
 		}
-		t, err := s.trace(c.Request().Context(), httpio.Scope(c), m.RunID)
+		t, err := a.logs.trace(c.Request().Context(), httpio.Scope(c), m.RunID)
 		if errors.Is(err, chat.ErrDamaged) {
-			s.log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
+			a.log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
 			t, err = nil, nil
 			lost++
 		}
@@ -171,19 +171,13 @@ func (s *Server) traces(c echo.Context, messages []message) (traces map[string]*
 	return traces, lost, nil
 }
 
-// readable leaves out the runs whose requests are damaged, and counts them.
-func readable(branch []chat.Run) (runs []chat.Run, lost int) {
-	runs = slices.DeleteFunc(slices.Clone(branch), func(r chat.Run) bool { return r.Unreadable })
-	return runs, len(branch) - len(runs)
-}
-
-func (s *Server) listSessions(c echo.Context) error {
+func (a *apiHandlers) listSessions(c echo.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
 		return err
 	}
 	q := chat.SessionQuery{Text: c.QueryParam("q"), Limit: limit, Cursor: c.QueryParam("cursor")}
-	sessions, next, err := s.store.Sessions(c.Request().Context(), httpio.Scope(c), q)
+	sessions, next, err := a.store.Sessions(c.Request().Context(), httpio.Scope(c), q)
 	if err != nil {
 		return err
 	}
@@ -198,62 +192,62 @@ func (s *Server) listSessions(c echo.Context) error {
 	return c.JSON(http.StatusOK, sessionList{list, next})
 }
 
-func (s *Server) renameSession(c echo.Context) error {
+func (a *apiHandlers) renameSession(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	var body sessionTitle
-	if err := s.bodies.ReadJSON(c, &body); err != nil {
+	if err := a.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
 	title := strings.Join(strings.Fields(body.Title), " ")
 	if n := utf8.RuneCountInString(title); n < 1 || n > 200 {
 		return httpio.Invalid("A title has 1 to 200 characters.")
 	}
-	if err := s.store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
+	if err := a.store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-func (s *Server) deleteSession(c echo.Context) error {
+func (a *apiHandlers) deleteSession(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
+	if err := a.store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-func (s *Server) restoreSession(c echo.Context) error {
+func (a *apiHandlers) restoreSession(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
-	if err := s.store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
+	if err := a.store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-func (s *Server) setHead(c echo.Context) error {
+func (a *apiHandlers) setHead(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	var body sessionHead
-	if err := s.bodies.ReadJSON(c, &body); err != nil {
+	if err := a.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
 	if !httpio.RunIDForm.MatchString(body.RunID) {
 		return httpio.NotFound("There is no such run in this conversation.")
 	}
-	if err := s.store.SetHead(c.Request().Context(), httpio.Scope(c), id, body.RunID); err != nil {
+	if err := a.store.SetHead(c.Request().Context(), httpio.Scope(c), id, body.RunID); err != nil {
 		return err
 	}
-	s.feed.HeadMoved(httpio.Scope(c).User, id)
+	a.feed.HeadMoved(httpio.Scope(c).User, id)
 	return c.NoContent(http.StatusNoContent)
 }

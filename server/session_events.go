@@ -15,16 +15,16 @@ const checkPause = time.Second
 // sessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown branch, whenever that is
 // not ?head= or what was told before. A page that shows the conversation in another tab asks for the new turns then. While nothing
 // begins, the stream costs no look at the store.
-func (s *Server) sessionEvents(c echo.Context) error {
+func (h *pageHandlers) sessionEvents(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("head")
-	wake, stop := s.feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
+	wake, stop := h.feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
 	defer stop()
 	news := wake()
-	session, err := s.store.Session(ctx, scope, id)
+	session, err := h.store.Session(ctx, scope, id)
 	if err != nil {
 		return err
 	}
@@ -32,10 +32,10 @@ func (s *Server) sessionEvents(c echo.Context) error {
 		httpio.SetStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.streams.Enter(scope.User); err != nil {
+	if err := h.streams.Enter(scope.User); err != nil {
 		return err
 	}
-	defer s.streams.Leave(scope.User)
+	defer h.streams.Leave(scope.User)
 	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left
@@ -48,20 +48,20 @@ func (s *Server) sessionEvents(c echo.Context) error {
 			}
 		}
 		next := time.NewTimer(checkPause)
-		if !wait(s, c, out, news) || !wait(s, c, out, next.C) {
+		if !wait(h.streams, c, out, news) || !wait(h.streams, c, out, next.C) {
 			next.Stop()
 			return nil
 		}
 		news = wake()
-		if session, err = s.store.Session(ctx, scope, id); err != nil {
+		if session, err = h.store.Session(ctx, scope, id); err != nil {
 			return err // deleted meanwhile: the stream just ends
 		}
 	}
 }
 
 // wait waits for a signal and keeps the stream alive meanwhile. It is false when the stream is to end.
-func wait[T any](s *Server, c echo.Context, out *httpio.EventStream, signal <-chan T) bool {
-	heartbeat := time.NewTicker(s.limits.Heartbeat)
+func wait[T any](s *httpio.Streams, c echo.Context, out *httpio.EventStream, signal <-chan T) bool {
+	heartbeat := time.NewTicker(s.Heartbeat)
 	defer heartbeat.Stop()
 	for {
 		select {
@@ -73,7 +73,7 @@ func wait[T any](s *Server, c echo.Context, out *httpio.EventStream, signal <-ch
 			}
 		case <-c.Request().Context().Done():
 			return false
-		case <-s.streams.Draining:
+		case <-s.Draining:
 			_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 			return false
 		}

@@ -80,7 +80,7 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 		}
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(ln) }()
-		return &bench{Server: s, t: t, url: "http://" + ln.Addr().String(), stage: runs}, func() {
+		return &bench{Server: s, t: t, url: "http://" + ln.Addr().String(), stage: runs, store: store, feed: feed}, func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			if err := s.Shutdown(ctx); err != nil {

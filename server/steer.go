@@ -17,12 +17,12 @@ type otherInput struct {
 
 // rerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with another input, and what
 // comes of it.
-func (s *Server) rerunStep(c echo.Context) error {
+func (a *apiHandlers) rerunStep(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
 		return err
 	}
-	input, err := s.readInput(c)
+	input, err := a.readInput(c)
 	if err != nil {
 		return err
 	}
@@ -33,12 +33,12 @@ func (s *Server) rerunStep(c echo.Context) error {
 	if err := httpio.CheckKey(key); err != nil {
 		return err
 	}
-	run, fresh, err := s.runs.Rerun(c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, key)
+	run, fresh, err := a.runs.Rerun(c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, key)
 	if err != nil {
 		return err
 	}
 	if fresh {
-		s.metrics.RunStarted(c.Path())
+		a.metrics.RunStarted(c.Path())
 	}
 	switch {
 	case httpio.ByHTMX(c):
@@ -53,10 +53,10 @@ func (s *Server) rerunStep(c echo.Context) error {
 	})
 }
 
-func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
+func (a *apiHandlers) readInput(c echo.Context) (json.RawMessage, error) {
 	var body otherInput
 	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
-		if err := s.bodies.ReadJSON(c, &body); err != nil {
+		if err := a.bodies.ReadJSON(c, &body); err != nil {
 			return nil, err
 		}
 		if body.Input == nil {
@@ -64,7 +64,7 @@ func (s *Server) readInput(c echo.Context) (json.RawMessage, error) {
 		}
 		return json.Marshal(body.Input)
 	}
-	if err := s.bodies.ReadForm(c); err != nil {
+	if err := a.bodies.ReadForm(c); err != nil {
 		return nil, err
 	}
 	text := strings.TrimSpace(httpio.FormText(c.Request().PostForm, "input"))

@@ -31,37 +31,14 @@ func programFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), entry.JSON), nil
 }
 
-// streamEvents answers GET /agent/runs/{id}/events.
-func (s *Server) streamEvents(c echo.Context) error {
-	after, err := httpio.LastSeen(c.Request())
-	if err != nil {
-		return err
-	}
-	id, err := httpio.RunID(c)
-	if err != nil {
-		return err
-	}
-	ctx, scope, base := c.Request().Context(), httpio.Scope(c), httpio.Origin(c)
-	return s.follow(c, id, after, follower{frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
-		if entry.Type != chat.KindAnswer {
-			return programFrame(dst, entry)
-		}
-		run, err := s.store.Run(ctx, scope, id)
-		if err != nil {
-			return dst, err
-		}
-		return citationStyle(run.Request.CitationStyle).frame(base)(dst, entry)
-	}})
-}
-
 // follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
 // touches the run. It fails only before anything is sent.
-func (s *Server) follow(c echo.Context, runID string, after int64, f follower) error {
+func (r *runReader) follow(c echo.Context, runID string, after int64, f follower) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	wake, stop := s.feed.Watch(runID) // before the first read, so that nothing falls between
+	wake, stop := r.feed.Watch(runID) // before the first read, so that nothing falls between
 	defer stop()
 	news := wake()
-	page, err := s.feed.Read(ctx, scope, runID, after)
+	page, err := r.feed.Read(ctx, scope, runID, after)
 	if err != nil {
 		return err
 	}
@@ -71,7 +48,7 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 			return err
 		}
 		after = 0
-		if page, err = s.feed.Read(ctx, scope, runID, after); err != nil {
+		if page, err = r.feed.Read(ctx, scope, runID, after); err != nil {
 			return err
 		}
 	}
@@ -79,7 +56,7 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 		if !f.repeatLast || page.Last == 0 {
 			return c.NoContent(http.StatusNoContent) // EventSource stops reconnecting
 		}
-		if page, err = s.feed.Read(ctx, scope, runID, page.Last-1); err != nil {
+		if page, err = r.feed.Read(ctx, scope, runID, page.Last-1); err != nil {
 			return err
 		}
 	}
@@ -87,48 +64,48 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 		httpio.SetStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := s.streams.Enter(scope.User); err != nil {
+	if err := r.streams.Enter(scope.User); err != nil {
 		return err
 	}
-	defer s.streams.Leave(scope.User)
+	defer r.streams.Leave(scope.User)
 
 	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil
 	}
 	if reset != nil {
-		if err := s.sendEntries(out, []*chat.Entry{reset}, f); err != nil {
+		if err := r.sendEntries(out, []*chat.Entry{reset}, f); err != nil {
 			return nil
 		}
 	}
-	heartbeat := time.NewTimer(s.limits.Heartbeat)
+	heartbeat := time.NewTimer(r.streams.Heartbeat)
 	defer heartbeat.Stop()
 	for {
-		if err := s.sendEntries(out, page.Entries, f); err != nil || page.Over {
+		if err := r.sendEntries(out, page.Entries, f); err != nil || page.Over {
 			return streamEnd(err)
 		}
 		if n := len(page.Entries); n > 0 {
 			after = page.Entries[n-1].Seq
 			page.Entries = nil // a waiting reader holds nothing of the log
-			heartbeat.Reset(s.limits.Heartbeat)
+			heartbeat.Reset(r.streams.Heartbeat)
 		} else {
 			select {
 			case <-news:
 			case <-heartbeat.C:
-				heartbeat.Reset(s.limits.Heartbeat)
+				heartbeat.Reset(r.streams.Heartbeat)
 				if err := out.Comment("still here"); err != nil {
 					return nil
 				}
 				continue
 			case <-ctx.Done():
 				return nil
-			case <-s.streams.Draining:
+			case <-r.streams.Draining:
 				_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}
 		}
 		news = wake()
-		if page, err = s.feed.More(ctx, scope, runID, after); err != nil {
+		if page, err = r.feed.More(ctx, scope, runID, after); err != nil {
 			return err // the stream is open: this is only logged, and the reader comes back
 		}
 		if after > page.Last && len(page.Entries) == 0 { // the log has lost its end, and something else may follow
@@ -136,7 +113,7 @@ func (s *Server) follow(c echo.Context, runID string, after int64, f follower) e
 				return err
 			}
 			after = 0
-			if page, err = s.feed.Read(ctx, scope, runID, after); err != nil {
+			if page, err = r.feed.Read(ctx, scope, runID, after); err != nil {
 				return err
 			}
 			page.Entries = append([]*chat.Entry{reset}, page.Entries...)
@@ -158,12 +135,12 @@ type frameError struct{ error }
 // Unwrap returns the cause.
 func (e frameError) Unwrap() error { return e.error }
 
-func (s *Server) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f follower) error {
+func (r *runReader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f follower) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	buffer := s.frames.Get()
-	defer s.frames.Put(buffer)
+	buffer := r.frames.Get()
+	defer r.frames.Put(buffer)
 	for i, entry := range entries {
 		var err error
 		if buffer.B, err = f.frame(buffer.B, entry); err != nil {

@@ -47,9 +47,9 @@ func (c tallied) Collect(out chan<- prometheus.Metric) {
 }
 
 // watch adds the gauges that read the server's own state.
-func (s *Server) watch() {
-	if s.cfg.Tally != nil {
-		s.metrics.Registry.MustRegister(tallied{s.cfg.Tally})
+func (s *Server) watch(tally func() chat.Tally) {
+	if tally != nil {
+		s.metrics.Registry.MustRegister(tallied{tally})
 	}
 	s.metrics.Registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
@@ -62,7 +62,7 @@ func (s *Server) watch() {
 				return 0
 			}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "footnote_info", Help: "Always 1; the version is in the label.", ConstLabels: prometheus.Labels{"version": s.cfg.Version},
+			Name: "footnote_info", Help: "Always 1; the version is in the label.", ConstLabels: prometheus.Labels{"version": s.version},
 		}, func() float64 { return 1 }),
 	)
 }

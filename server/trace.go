@@ -3,11 +3,21 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"footnote/chat"
 	"footnote/server/httpio"
 )
+
+// runReader reads runs: whole, to their end, or as a stream that follows them. It is safe for concurrent use.
+type runReader struct {
+	store   chat.Store
+	feed    *chat.Feed
+	streams *httpio.Streams
+	log     *slog.Logger
+	frames  httpio.FramePool
+}
 
 // trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
 type trace struct {
@@ -119,14 +129,14 @@ func isRetrieval(a chat.Action) bool {
 }
 
 // trace reads a run and its log as far as it goes now.
-func (s *Server) trace(ctx context.Context, scope chat.Scope, runID string) (*trace, error) {
-	run, err := s.store.Run(ctx, scope, runID)
+func (r *runReader) trace(ctx context.Context, scope chat.Scope, runID string) (*trace, error) {
+	run, err := r.store.Run(ctx, scope, runID)
 	if err != nil {
 		return nil, err
 	}
 	t := newTrace(run)
 	for {
-		page, err := s.feed.Read(ctx, scope, runID, t.LastSeq)
+		page, err := r.feed.Read(ctx, scope, runID, t.LastSeq)
 		if err != nil {
 			return nil, err
 		}
@@ -143,21 +153,21 @@ func (s *Server) trace(ctx context.Context, scope chat.Scope, runID string) (*tr
 }
 
 // await follows a run to its end and returns its trace. The run goes on when the client leaves.
-func (s *Server) await(ctx context.Context, scope chat.Scope, run chat.Run) (*trace, error) {
+func (r *runReader) await(ctx context.Context, scope chat.Scope, run chat.Run) (*trace, error) {
 	t := newTrace(run)
-	err := s.listen(ctx, scope, run.ID, t.add, nil)
+	err := r.listen(ctx, scope, run.ID, t.add, nil)
 	t.total()
 	return t, err
 }
 
 // listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing happens.
-func (s *Server) listen(ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error) error {
-	wake, stop := s.feed.Watch(runID)
+func (r *runReader) listen(ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error) error {
+	wake, stop := r.feed.Watch(runID)
 	defer stop()
-	heartbeat := time.NewTicker(s.limits.Heartbeat)
+	heartbeat := time.NewTicker(r.streams.Heartbeat)
 	defer heartbeat.Stop()
-	read := s.feed.Read
-	for after := int64(0); ; read = s.feed.More {
+	read := r.feed.Read
+	for after := int64(0); ; read = r.feed.More {
 		news := wake()
 		page, err := read(ctx, scope, runID, after)
 		if err != nil {
@@ -186,19 +196,19 @@ func (s *Server) listen(ctx context.Context, scope chat.Scope, runID string, add
 			}
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.streams.Draining:
+		case <-r.streams.Draining:
 			return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
 		}
 	}
 }
 
 // output is a step's whole output: the stored one when the event holds only its beginning.
-func (s *Server) output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
-	full, err := s.store.StepOutput(ctx, scope, runID, callID)
+func (r *runReader) output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
+	full, err := r.store.StepOutput(ctx, scope, runID, callID)
 	if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
 		return full, err
 	}
-	t, err := s.trace(ctx, scope, runID)
+	t, err := r.trace(ctx, scope, runID)
 	if err != nil {
 		return nil, err
 	}

@@ -57,29 +57,29 @@ type upload struct {
 
 // upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be taken is
 // listed with its reason and the others go on; when all are refused the status says why; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
-func (s *Server) upload(c echo.Context) error {
-	if err := httpio.LimitBody(c, s.limits.UploadTotal); err != nil {
+func (a *apiHandlers) upload(c echo.Context) error {
+	if err := httpio.LimitBody(c, a.limits.UploadTotal); err != nil {
 		return err
 	}
 	parts, err := c.Request().MultipartReader()
 	if err != nil {
 		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
 	}
-	if err := s.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
+	if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
 		return err
 	}
 	up := upload{res: uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
-	if err := s.takeParts(c, parts, &up); err != nil {
-		return s.takeUploadBack(c, &up, err)
+	if err := a.takeParts(c, parts, &up); err != nil {
+		return a.takeUploadBack(c, &up, err)
 	}
 	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
 		return httpio.Invalid("There is no file in the request. Send one or more in the field \"files\".")
 	}
-	return s.uploaded(c, up.res)
+	return a.uploaded(c, up.res)
 }
 
 // uploaded answers an upload. One of which nothing was taken has the status of its reason.
-func (s *Server) uploaded(c echo.Context, res uploaded) error {
+func (a *apiHandlers) uploaded(c echo.Context, res uploaded) error {
 	status := http.StatusAccepted
 	if len(res.Documents) == 0 {
 		status = refusedStatus(res.Rejected)
@@ -95,19 +95,11 @@ func (s *Server) uploaded(c echo.Context, res uploaded) error {
 	case len(res.Rejected) == 0:
 		return c.Redirect(http.StatusSeeOther, "/documents")
 	}
-	page, err := s.frame(c, views.UploadTitle(len(res.Documents)))
-	if err != nil {
-		return err
-	}
-	page.Place = "documents"
 	var refused []views.RefusedFile
 	for _, r := range res.Rejected {
 		refused = append(refused, views.RefusedFile{Name: r.Filename, Reason: r.Detail})
 	}
-	if status == http.StatusAccepted {
-		status = http.StatusOK
-	}
-	return s.showPage(c, status, page, views.UploadRefused(len(res.Documents), refused), nil)
+	return a.uploadRefused(c, status, len(res.Documents), refused)
 }
 
 // refusedStatus is the status of the files' reasons, the highest one if they differ: what the server can't do counts more than
@@ -121,7 +113,7 @@ func refusedStatus(files []rejectedFile) int {
 }
 
 // takeParts streams all files of an upload into the library.
-func (s *Server) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
+func (a *apiHandlers) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
 	res := &up.res
 	settings := corpus.Upload{User: httpio.Scope(c).User, Batch: &corpus.Batch{}}
 	for files := 0; ; {
@@ -130,32 +122,32 @@ func (s *Server) takeParts(c echo.Context, parts *multipart.Reader, up *upload) 
 			return nil
 		}
 		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
-			s.log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
+			a.log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
 			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
 				Detail: "A file's name holds a character that can't be sent. Rename that file, and add it and those after it again."})
 			return nil
 		}
 		if err != nil {
-			return s.uploadBroken(err)
+			return a.uploadBroken(err)
 		}
-		isFile, err := s.uploadField(part, &settings, files)
+		isFile, err := a.uploadField(part, &settings, files)
 		if err != nil {
 			return err
 		}
 		if !isFile {
 			continue
 		}
-		if files++; files > s.limits.UploadFiles {
-			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + english.Digits(s.limits.UploadFiles) + " and then the rest."}
+		if files++; files > a.limits.UploadFiles {
+			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + english.Digits(a.limits.UploadFiles) + " and then the rest."}
 		}
-		if err := s.addFile(c, part, settings, up); err != nil {
+		if err := a.addFile(c, part, settings, up); err != nil {
 			return err
 		}
 	}
 }
 
 // uploadField takes a text field into settings, or reports that the part is a file.
-func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
+func (a *apiHandlers) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
 	name := part.FormName()
 	if name == "files" {
 		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil && params["filename"] == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
@@ -171,7 +163,7 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
 	if err != nil {
-		return false, s.uploadBroken(err)
+		return false, a.uploadBroken(err)
 	}
 	if len(value) > maxFieldBytes {
 		return false, &chat.Error{Code: chat.CodeTooLarge, Message: "The field " + name + " is too long: at most 64 KiB."}
@@ -190,25 +182,25 @@ func (s *Server) uploadField(part *multipart.Part, settings *corpus.Upload, file
 }
 
 // addFile puts one file into the library. It fails only when the request can't go on.
-func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
+func (a *apiHandlers) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {
-		s.metrics.Uploaded("rejected")
+		a.metrics.Uploaded("rejected")
 		e := httpio.AsError(err)
 		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message, why: err})
-		s.log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
+		a.log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
 	}
 	whole := partPath(part)
 	name := path.Base(strings.ReplaceAll(whole, "\\", "/"))
-	if err := s.roomForUpload(c.Request().Context(), settings.User); err != nil { // before it is read
+	if err := a.roomForUpload(c.Request().Context(), settings.User); err != nil { // before it is read
 		reject(name, err)
 		return nil
 	}
-	body := &limitedFile{r: part, left: s.limits.Upload, limit: s.limits.Upload, name: name}
+	body := &limitedFile{r: part, left: a.limits.Upload, limit: a.limits.Upload, name: name}
 	settings.Path, settings.Filename, settings.Body = whole, name, body
-	d, duplicate, err := s.library.Add(c.Request().Context(), settings)
+	d, duplicate, err := a.library.Add(c.Request().Context(), settings)
 	if body.broken != nil {
-		return s.uploadBroken(body.broken)
+		return a.uploadBroken(body.broken)
 	}
 	if err != nil {
 		reject(name, err)
@@ -227,19 +219,19 @@ func (s *Server) addFile(c echo.Context, part *multipart.Part, settings corpus.U
 	case !duplicate, settings.Meta != nil:
 		up.moved = append(up.moved, d.Filename)
 	}
-	s.metrics.Uploaded(result)
+	a.metrics.Uploaded(result)
 	res.Documents = append(res.Documents, doc)
 	return nil
 }
 
 // takeUploadBack removes the documents that a refused request has made, and says what became of its files.
-func (s *Server) takeUploadBack(c echo.Context, up *upload, refused error) error {
+func (a *apiHandlers) takeUploadBack(c echo.Context, up *upload, refused error) error {
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}
 	ctx, scope := context.WithoutCancel(c.Request().Context()), httpio.Scope(c)
 	for _, d := range up.made {
-		if err := s.library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		if err := a.library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return fmt.Errorf("take an upload back: %w", err)
 		}
 	}
@@ -254,7 +246,7 @@ func (s *Server) takeUploadBack(c echo.Context, up *upload, refused error) error
 }
 
 // uploadBroken is the error for a body that ended or went wrong before its end.
-func (s *Server) uploadBroken(err error) error {
+func (a *apiHandlers) uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " + httpio.SizeText(tooLarge.Limit) + " in all. Send fewer files at once."}
 	}
@@ -291,4 +283,12 @@ func partPath(part *multipart.Part) string {
 		return ""
 	}
 	return strings.ToValidUTF8(params["filename"], "\ufffd")
+}
+
+// roomForUpload fails if a user's limits have no room for a single byte more.
+func (a *apiHandlers) roomForUpload(ctx context.Context, user string) error {
+	if err := a.store.Room(ctx, user, chat.ResourceUploadFiles); err != nil {
+		return err
+	}
+	return a.store.Room(ctx, user, chat.ResourceUploadBytes)
 }

@@ -107,7 +107,7 @@ func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
 	if _, err := keys.Revoke(path, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.cfg.Keys.Needed(); err != nil { // what keys.File.Run does each second
+	if _, err := b.keys.Needed(); err != nil { // what keys.File.Run does each second
 		t.Fatal(err)
 	}
 	ssetest.NewReader(res.Body).All(t) // ends although the run does not

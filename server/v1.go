@@ -24,10 +24,12 @@ const v1Created = 1767225600
 // unanswered stands in for an answer that a conversation lacks.
 const unanswered = "(This question was not answered.)"
 
-func (s *Server) v1Routes(e *echo.Echo) {
-	e.POST("/v1/chat/completions", s.v1Chat)
-	e.GET("/v1/models", s.v1Models)
-	e.GET("/v1/models/:model", s.v1GetModel)
+// v1Handlers answers the addresses below /v1.
+type v1Handlers struct {
+	logs      *runReader
+	questions *questions
+	bodies    httpio.Bodies
+	streams   *httpio.Streams
 }
 
 // v1Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no effect. MaxTokens and
@@ -117,11 +119,11 @@ func footnoteModel() v1ModelInfo {
 	return v1ModelInfo{ID: v1Model, Object: "model", Created: v1Created, OwnedBy: "footnote"}
 }
 
-func (s *Server) v1Models(c echo.Context) error {
+func (h *v1Handlers) v1Models(c echo.Context) error {
 	return c.JSON(http.StatusOK, v1ModelList{Object: "list", Data: []v1ModelInfo{footnoteModel()}})
 }
 
-func (s *Server) v1GetModel(c echo.Context) error {
+func (h *v1Handlers) v1GetModel(c echo.Context) error {
 	if c.Param("model") != v1Model {
 		return noSuchModel()
 	}
@@ -131,9 +133,9 @@ func (s *Server) v1GetModel(c echo.Context) error {
 func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
 // v1Chat answers POST /v1/chat/completions.
-func (s *Server) v1Chat(c echo.Context) error {
+func (h *v1Handlers) v1Chat(c echo.Context) error {
 	var body v1Question
-	if err := s.bodies.ReadOpenJSON(c, &body); err != nil {
+	if err := h.bodies.ReadOpenJSON(c, &body); err != nil {
 		return err
 	}
 	q, err := body.question()
@@ -141,15 +143,15 @@ func (s *Server) v1Chat(c echo.Context) error {
 		return err
 	}
 	q.stream = body.Stream
-	run, err := s.startRun(c, q)
+	run, err := h.questions.start(c, q)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if body.Stream {
-		return s.v1Stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
+		return h.v1Stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
 	}
-	t, err := s.await(c.Request().Context(), httpio.Scope(c), run)
+	t, err := h.logs.await(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
 		return err
 	}

@@ -52,12 +52,12 @@ type v1Writer struct {
 }
 
 // v1Stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
-func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
+func (h *v1Handlers) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 	user := httpio.Scope(c).User
-	if err := s.streams.Enter(user); err != nil {
+	if err := h.streams.Enter(user); err != nil {
 		return err
 	}
-	defer s.streams.Leave(user)
+	defer h.streams.Leave(user)
 	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left; the run goes on
@@ -69,7 +69,7 @@ func (s *Server) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 	t := newTrace(run)
 	err = w.piece(v1Delta{Role: "assistant", Content: new(string)}, nil)
 	if err == nil {
-		err = s.listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
+		err = h.logs.listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
 			if err := t.add(ev); err != nil {
 				return err
 			}

@@ -27,16 +27,16 @@ const (
 
 // viewDocument answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
 // and which part of a long document to show. The page's script gets the source panel.
-func (s *Server) viewDocument(c echo.Context) error {
+func (h *pageHandlers) viewDocument(c echo.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	d, err := s.library.Document(ctx, scope, c.Param("id"))
+	d, err := h.library.Document(ctx, scope, c.Param("id"))
 	if err != nil {
 		return err
 	}
 	if d.MIME == "application/pdf" {
-		s.library.ExpectPage() // the browser asks for its image next
+		h.library.ExpectPage() // the browser asks for its image next
 	}
-	p := viewing{Server: s, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
+	p := viewing{pageHandlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
 	if err := p.load(); err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func (s *Server) viewDocument(c echo.Context) error {
 	if p.v.Panel {
 		return httpio.Show(c, http.StatusOK, views.SourcePanel(p.v))
 	}
-	page, err := s.frame(c, d.DisplayTitle())
+	page, err := h.frame(c, d.DisplayTitle())
 	if err != nil {
 		return err
 	}
 	page.Place = "documents"
-	return s.showPage(c, http.StatusOK, page, views.DocumentPage(p.v), nil)
+	return h.showPage(c, http.StatusOK, page, views.DocumentPage(p.v), nil)
 }
 
 // aside reports whether a request is for the panel beside an answer.
@@ -71,7 +71,7 @@ func aside(c echo.Context) bool {
 
 // viewing makes a Viewer for one request.
 type viewing struct {
-	*Server
+	*pageHandlers
 	ctx    context.Context
 	scope  chat.Scope
 	v      *views.Viewer

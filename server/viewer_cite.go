@@ -18,7 +18,7 @@ func (p *viewing) cite(name string) error {
 		p.v.Notice = views.CiteGone
 		return nil
 	}
-	answer, err := p.trace(p.ctx, p.scope, run)
+	answer, err := p.logs.trace(p.ctx, p.scope, run)
 	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
 		p.v.Notice = views.CiteGone
 		return nil

@@ -12,7 +12,7 @@ import (
 type Streams struct {
 	most      int // open at once
 	users     chat.Limits
-	heartbeat time.Duration // between comments on a silent stream
+	Heartbeat time.Duration // between comments on a silent stream
 
 	mu     sync.Mutex
 	open   int
@@ -23,7 +23,7 @@ type Streams struct {
 }
 
 func NewStreams(limits Limits, users chat.Limits) *Streams {
-	return &Streams{most: limits.Streams, users: users, heartbeat: limits.Heartbeat, openOf: map[string]int64{}, Draining: make(chan struct{})}
+	return &Streams{most: limits.Streams, users: users, Heartbeat: limits.Heartbeat, openOf: map[string]int64{}, Draining: make(chan struct{})}
 }
 
 // drain ends the streams with a hint to come back.

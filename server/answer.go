@@ -1,0 +1,83 @@
+package server
+
+import "footnote/chat"
+
+// groundedSource is one citation of a grounded answer.
+type groundedSource struct {
+	Number     int        `json:"number"`
+	DocumentID string     `json:"document_id"`
+	ChunkID    string     `json:"chunk_id"`
+	Title      string     `json:"title"`
+	Section    string     `json:"section"`
+	Page       int        `json:"page,omitempty"`
+	URL        string     `json:"url"`
+	SourceURL  string     `json:"source_url,omitempty"`
+	Quote      string     `json:"quote"`
+	Check      chat.Check `json:"check"`
+	Score      float64    `json:"score"`
+}
+
+// sourcesOf spells citations out; base is put before their links.
+func sourcesOf(citations []chat.Citation, base string) []groundedSource {
+	out := make([]groundedSource, 0, len(citations))
+	for _, cite := range citations {
+		out = append(out, groundedSource{
+			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
+			Page: cite.Page, URL: absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
+		})
+	}
+	return out
+}
+
+// failure is the error of a run that ended without anything to hand over.
+func failure(t *trace) error {
+	if t.Status != chat.RunFailed && t.Status != chat.RunInterrupted {
+		return nil
+	}
+	e := &chat.Error{Code: chat.CodeModelFailed, Message: "The question could not be answered. Ask it again in a moment."}
+	if t.Status == chat.RunInterrupted {
+		e.Code, e.Message = chat.CodeUnavailable, "The server stopped while it worked on the question. Ask it again."
+	}
+	if t.Error != nil {
+		e.Code, e.Message = t.Error.Code, t.Error.Message
+	}
+	return e
+}
+
+// apiStatus is a run's status as the API has it: "success" for a completed one.
+func apiStatus(status chat.RunStatus) string {
+	if status == chat.RunCompleted {
+		return "success"
+	}
+	return string(status)
+}
+
+// withheld reports whether a guardrail ended the run: what it wrote until then is not an answer.
+func (t *trace) withheld() bool {
+	return t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed
+}
+
+// spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it, without citations.
+func (t *trace) spoken() (string, []chat.Citation) {
+	switch {
+	case !t.withheld():
+		return t.Text, t.Citations
+	case t.Error != nil && t.Error.Message != "":
+		return t.Error.Message, []chat.Citation{}
+	case t.Status == chat.RunGuardrailTriggered:
+		return "Your question is outside of what can be answered here. Ask about your documents.", []chat.Citation{}
+	}
+	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.", []chat.Citation{}
+}
+
+// latency is how long the run took, or has taken so far, in milliseconds.
+func latency(t *trace) int64 {
+	if t.Answer != nil && t.Answer.LatencyMS > 0 {
+		return t.Answer.LatencyMS
+	}
+	last := t.log.LastAt
+	if t.EndedAt != nil {
+		last = *t.EndedAt
+	}
+	return max(0, last.Sub(t.CreatedAt).Milliseconds())
+}

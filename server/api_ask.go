@@ -1,0 +1,44 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+)
+
+// accepted is the answer to a question that is being worked on.
+type accepted struct {
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	Stream    string `json:"stream"` // of page fragments
+	Events    string `json:"events"` // of JSON
+}
+
+// ask answers POST /chat: it starts a run and answers in the form the client asks for.
+func (a *apiHandlers) ask(c echo.Context) error {
+	q, err := a.questions.read(c)
+	if err != nil {
+		return err
+	}
+	if c.Request().PostForm != nil {
+		c.Set(refusedKey, q)
+	}
+	run, err := a.questions.start(c, q)
+	if err != nil {
+		return err
+	}
+	switch {
+	case httpio.WantsStream(c):
+		return a.logs.follow(c, run.ID, 0, follower{frame: programFrame})
+	case httpio.ByHTMX(c):
+		return a.askedFragment(c, run)
+	case httpio.WantsHTML(c) || httpio.MediaType(c) != echo.MIMEApplicationJSON:
+		return c.Redirect(http.StatusSeeOther, askedPage(run))
+	}
+	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
+	return c.JSON(http.StatusAccepted, accepted{
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+	})
+}

@@ -1,0 +1,31 @@
+package server
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+// streamEvents answers GET /agent/runs/{id}/events.
+func (a *apiHandlers) streamEvents(c echo.Context) error {
+	after, err := httpio.LastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope, base := c.Request().Context(), httpio.Scope(c), httpio.Origin(c)
+	return a.logs.follow(c, id, after, follower{frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		if entry.Type != chat.KindAnswer {
+			return programFrame(dst, entry)
+		}
+		run, err := a.store.Run(ctx, scope, id)
+		if err != nil {
+			return dst, err
+		}
+		return citationStyle(run.Request.CitationStyle).frame(base)(dst, entry)
+	}})
+}

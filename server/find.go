@@ -1,0 +1,169 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"reflect"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+	"footnote/server/httpio"
+)
+
+// searcher checks searches and counts them against their users' limits.
+type searcher struct {
+	store    chat.Store
+	maxRunes int // of a query
+}
+
+// searchQuery is the body of POST /search and /agent/retrieve.
+type searchQuery struct {
+	Query     string            `json:"query"`
+	TopK      *int              `json:"top_k"` // 1–50, default 5
+	Namespace string            `json:"namespace"`
+	Filters   *searchFilters    `json:"filters"`
+	Mode      corpus.SearchMode `json:"mode"`
+	MinScore  float64           `json:"min_score"` // 0–1, on the cosine
+	Rerank    bool              `json:"rerank"`
+}
+
+// searchFilters narrow a search to some documents.
+type searchFilters struct {
+	DocumentIDs []string       `json:"document_ids"`
+	Title       string         `json:"title"` // part of a title or file name
+	MIME        string         `json:"mime"`  // or the beginning of one
+	Meta        map[string]any `json:"meta"`
+	Year        year           `json:"year"` // of the document's own date, and of the next two
+	DateFrom    string         `json:"date_from"`
+	DateTo      string         `json:"date_to"`
+	AddedAfter  httpio.Moment  `json:"added_after"`
+	AddedBefore httpio.Moment  `json:"added_before"`
+}
+
+// year is a date of a document's own in a text, or a year as a number. Empty and null are none.
+type year string
+
+// UnmarshalJSON fails with an error to which the decoder adds the field's name.
+func (y *year) UnmarshalJSON(data []byte) error {
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return err
+	}
+	switch v := value.(type) {
+	case nil:
+		*y = ""
+	case string:
+		*y = year(v)
+	case float64:
+		*y = year(data)
+	default:
+		return &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[year]()}
+	}
+	return nil
+}
+
+// searchResult is one passage.
+type searchResult struct {
+	Text     string         `json:"text"`
+	Score    float64        `json:"score"`
+	Rank     int            `json:"rank"`
+	Metadata searchMetadata `json:"metadata"`
+}
+
+// searchMetadata says where a passage stands. Start and End are rune offsets in the document's text.
+type searchMetadata struct {
+	ChunkID    string `json:"chunk_id"`
+	DocumentID string `json:"document_id"`
+	Title      string `json:"title"`
+	Filename   string `json:"filename"`
+	Section    string `json:"section"`
+	Page       int    `json:"page"`
+	Start      int    `json:"start"`
+	End        int    `json:"end"`
+	URL        string `json:"url"`
+}
+
+func (s *searcher) query(body searchQuery) (corpus.Query, error) {
+	q := corpus.Query{Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore, Rerank: body.Rerank}
+	if corpus.Blank(q.Text) {
+		return q, httpio.Invalid("The query is empty. Give the words to search for.")
+	}
+	if err := httpio.CheckNamespace(body.Namespace); err != nil {
+		return q, err
+	}
+	if utf8.RuneCountInString(q.Text) > s.maxRunes {
+		return q, httpio.Invalid("The query is longer than " + english.Digits(s.maxRunes) + " characters. Give two to twenty words.")
+	}
+	if body.TopK != nil {
+		q.Limit = *body.TopK
+	}
+	if q.Limit < 1 || q.Limit > 50 {
+		return q, httpio.Invalid("top_k must be between 1 and 50.")
+	}
+	if q.MinScore < 0 || q.MinScore > 1 {
+		return q, httpio.Invalid("min_score must be between 0 and 1.")
+	}
+	switch q.Mode {
+	case corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic:
+	default:
+		return q, httpio.Invalid(`mode must be "hybrid", "lexical" or "semantic".`)
+	}
+	if f := body.Filters; f != nil {
+		if err := httpio.CheckNames("filters.document_ids", f.DocumentIDs); err != nil {
+			return q, err
+		}
+		q.Documents = f.DocumentIDs
+		if !f.onlyDocuments() {
+			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter.Time, AddedBefore: f.AddedBefore.Time}
+		}
+		for _, date := range []struct{ name, from, to string }{
+			{"filters.year", string(f.Year), string(f.Year)}, {"filters.date_from", f.DateFrom, ""}, {"filters.date_to", "", f.DateTo},
+		} {
+			if date.from+date.to == "" {
+				continue
+			}
+			if err := q.Filter.Dated(date.name, date.from, date.to); err != nil {
+				return q, err
+			}
+		}
+	}
+	return q, nil
+}
+
+// spend checks a search and counts it against its user's limit.
+func (s *searcher) spend(ctx context.Context, scope chat.Scope, body searchQuery) error {
+	if _, err := s.query(body); err != nil {
+		return err
+	}
+	return s.store.Spend(ctx, scope.User, chat.ResourceSearches, 1)
+}
+
+// onlyDocuments reports whether a filter names documents and nothing else.
+func (f searchFilters) onlyDocuments() bool {
+	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" && f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
+}
+
+// hitURL opens the viewer at a passage, on the page of its best words.
+func hitURL(r corpus.Result) string {
+	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID}
+	if r.Page > r.Passage.Page {
+		link.Page = r.Page
+	}
+	return link.String()
+}
+
+// passagesOf describes what was found, in its order.
+func passagesOf(found []corpus.Result) []searchResult {
+	out := make([]searchResult, 0, len(found))
+	for i, r := range found {
+		p, d := r.Passage, r.Document
+		out = append(out, searchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
+			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: r.Page,
+			Start: p.Start, End: p.End, URL: hitURL(r),
+		}})
+	}
+	return out
+}

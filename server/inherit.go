@@ -1,0 +1,60 @@
+package server
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+)
+
+// inheritOptions has a form's question go on as the conversation did: one that takes a run's place is asked with all that the run was made from, and a
+// follow-up with the options of the question before it. What the form itself names goes first. A conversation or a run that is not there is
+// for the start of the run to refuse.
+func (qs *questions) inheritOptions(c echo.Context, form url.Values, q *question) {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	before := q.Sibling
+	if before == "" && q.SessionID != "" && !(form.Has("model") && form.Has("toolset") && form.Has("namespace") && form.Has("document_ids")) {
+		session, err := qs.store.Session(ctx, scope, q.SessionID)
+		if err != nil {
+			return
+		}
+		before = session.HeadID
+	}
+	if before == "" {
+		return
+	}
+	run, err := qs.store.Run(ctx, scope, before)
+	if err != nil {
+		return
+	}
+	old := run.Request
+	if !form.Has("toolset") {
+		q.Toolset = old.Toolset
+	}
+	if !form.Has("namespace") {
+		q.Namespace = old.Namespace
+	}
+	if !form.Has("model") {
+		q.Config.Model = old.Config.Model
+	}
+	if !form.Has("document_ids") {
+		q.DocumentIDs = old.DocumentIDs
+	}
+	if q.Sibling == "" {
+		if len(qs.models) > 0 && !form.Has("model") && !slices.Contains(qs.models, q.Config.Model) {
+			q.Config.Model = "" // as the question box shows it: the earlier question's is no longer offered
+		}
+		return
+	}
+	model := q.Config.Model
+	q.Config, q.history, q.instructions, q.style = old.Config, old.History, old.Instructions, citationStyle(old.CitationStyle)
+	q.Config.Model = model
+	if q.ContextText == nil && old.ContextText != "" {
+		q.ContextText = &old.ContextText
+	}
+	if old.AddedContext != "" {
+		q.addedContext = &old.AddedContext
+	}
+}
