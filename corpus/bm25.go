@@ -1,9 +1,6 @@
 package corpus
 
-import (
-	"math"
-	"strings"
-)
+import "math"
 
 // BM25's constants, and how many times a term in the title counts one in the body.
 const (
@@ -28,35 +25,4 @@ func Saturation(weight, length, average float64) float64 {
 func Rarity(passages, found int) float64 {
 	n := float64(min(found, passages))
 	return math.Log(1 + (float64(passages)-n+0.5)/(n+0.5))
-}
-
-// TermWeight is a term with one of the two factors of its BM25 score: Saturation in a passage, Rarity in a query. So the sum of the products over
-// the terms that both have, their inner product, is the BM25 score.
-type TermWeight struct {
-	Term   string
-	Weight float32
-}
-
-// Weights returns the passage's side of BM25: each term once, in the order of first appearance, with its Saturation.
-func (t Terms) Weights(average float64) []TermWeight {
-	title, body := strings.Fields(t.Title), strings.Fields(t.Body)
-	at := make(map[string]int, len(title)+len(body))
-	var out []TermWeight
-	count := func(terms []string, times float32) {
-		for _, term := range terms {
-			i, seen := at[term]
-			if !seen {
-				i = len(out)
-				at[term], out = i, append(out, TermWeight{Term: term})
-			}
-			out[i].Weight += times
-		}
-	}
-	count(title, TitleWeight)
-	count(body, 1)
-	length := float64(len(title) + len(body))
-	for i := range out {
-		out[i].Weight = float32(Saturation(float64(out[i].Weight), length, average))
-	}
-	return out
 }

@@ -75,16 +75,16 @@ func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage, s
 	for i, p := range batch {
 		texts[i] = EmbeddedText(d.Title, p)
 	}
-	values, err := l.vectorsOf(ctx, batch, texts)
+	values, err := l.cfg.Embedder.Embed(ctx, texts)
 	if err != nil {
-		return err
+		return fmt.Errorf("embed: %w", err)
+	}
+	if len(values) != len(texts) {
+		return fmt.Errorf("embed: %d vectors for %d texts", len(values), len(texts))
 	}
 	vs := make([]Vector, len(batch))
 	for i, p := range batch {
 		vs[i] = Vector{PassageID: p.ID, DocumentID: d.ID, Namespace: d.Namespace, User: d.User, Values: values[i]}
-	}
-	if err := l.addWords(ctx, d, batch, vs); err != nil {
-		return err
 	}
 	if err := store(ctx, vs); err != nil {
 		return fmt.Errorf("store vectors: %w", err)

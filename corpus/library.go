@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 
@@ -25,8 +24,6 @@ type Config struct {
 	Renderer  Renderer
 	MaxBytes  int64 // of one file; 0 means 50 MiB
 	Workers   int   // documents ingested at once; 0 means 2
-	// HybridApart has hybrid searches ranked by the server of the vectors, where it can.
-	HybridApart bool
 	// Reserve fails with chat.CodeDiskFull while no more files may be stored, although the disk is not full. nil: files may fill the disk.
 	Reserve func() error
 	Log     *slog.Logger
@@ -55,7 +52,6 @@ type Library struct {
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers analysers
 	purgeNow  chan struct{}       // something was deleted
-	whole     atomic.Bool         // the last sweep found every vector
 	room      *semaphore.Weighted // textRoom
 }
 

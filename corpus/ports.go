@@ -119,7 +119,6 @@ type Hit struct {
 	PassageID  string
 	DocumentID string
 	Cosine     float64 // vectors only: exact, -1 to 1
-	Fused      float64 // hybrid search of vectors only: Σ 1/(FusionK + rank) over the ways of searching
 }
 
 // Lexical finds passages by words. Documents.PutContent feeds it.
@@ -130,13 +129,6 @@ type Lexical interface {
 
 	// Similar returns indexed body terms that share trigrams with term, most alike first, at most k: for typing errors.
 	Similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error)
-
-	// Rarities returns those of a query's terms that choose passages in SearchLexical, rarest first, each with its Rarity among all passages of
-	// all users. Passages that are hidden but not yet removed may count.
-	Rarities(ctx context.Context, terms []string) ([]TermWeight, error)
-
-	// AverageLength returns how many terms a passage has on average, its title's counted, at least 1.
-	AverageLength(ctx context.Context) (float64, error)
 }
 
 // LexicalQuery is a question as analysed terms.
@@ -153,7 +145,6 @@ type Vector struct {
 	Namespace  string
 	User       string
 	Values     []float32
-	Words      []TermWeight // the passage's side of BM25, for stores that rank by words too; may be empty
 }
 
 // Vectors finds passages by meaning. corpustest.TestVectors is this contract as tests. Safe for concurrent use.

@@ -150,12 +150,6 @@ func (se *search) run(ctx context.Context) (Results, error) {
 	if se.query.MinScore > 0 && byMeaning {
 		depth = max(depth, scoreDepth)
 	}
-	if se.apart(ctx) {
-		if out, ok, err := se.runApart(ctx, depth); ok || err != nil {
-			return out, err
-		}
-		se.notes = nil
-	}
 	var vectors chan vectorHits
 	if byMeaning {
 		vectors = make(chan vectorHits, 1) // buffered: the sender never waits, and ends by its own timer at the latest

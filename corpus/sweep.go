@@ -43,7 +43,6 @@ func (l *Library) sweep(ctx context.Context, vectors apart) {
 		case <-timer.C:
 		}
 		whole, err := l.sweepOnce(ctx, vectors)
-		l.whole.Store(whole && err == nil)
 		switch {
 		case ctx.Err() != nil:
 			return

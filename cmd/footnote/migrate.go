@@ -99,7 +99,7 @@ func (c *migrateCommand) copy(p *program, dir *directory, source *sqlite.Source,
 	compared = append(compared, files)
 	var semantic []string
 	if vectors != nil {
-		there, whole, err := vectors.copy(p.ctx, target, report)
+		there, whole, err := vectors.copy(p.ctx, report)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"footnote/corpus/milvus"
 	"footnote/llm/openai"
 	"footnote/sql/dbcopy"
-	"footnote/sql/postgres"
 	"footnote/sql/sqlite"
 )
 
@@ -119,18 +118,14 @@ func cosine(a, b []float32) (sum float64) {
 }
 
 // copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that need no others.
-func (v *vectorCopy) copy(ctx context.Context, target *postgres.Target, report dbcopy.Progress) (c dbcopy.Compared, whole []string, err error) {
+func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy.Compared, whole []string, err error) {
 	v.report = report
 	c = dbcopy.Compared{Table: "vectors", Same: true}
-	average, err := target.AverageLength(ctx)
-	if err != nil {
-		return c, nil, err
-	}
 	err = v.batches(ctx, "vectors", func(batch []sqlite.Embedded) error {
 		for _, e := range batch {
 			v.number[e.Vector.DocumentID]++
 		}
-		return patiently(ctx, func() error { return v.put(ctx, batch, average) })
+		return patiently(ctx, func() error { return v.put(ctx, batch) })
 	})
 	if err != nil {
 		return c, nil, fmt.Errorf("copy vectors: %w", err)
@@ -184,8 +179,8 @@ func (v *vectorCopy) copy(ctx context.Context, target *postgres.Target, report d
 	return c, whole, nil
 }
 
-// put stores those vectors of a batch that are not there, with the words of their passages.
-func (v *vectorCopy) put(ctx context.Context, batch []sqlite.Embedded, average float64) error {
+// put stores those vectors of a batch that are not there.
+func (v *vectorCopy) put(ctx context.Context, batch []sqlite.Embedded) error {
 	stored, err := v.store.Stored(ctx, passages(batch))
 	if err != nil {
 		return err
@@ -195,7 +190,6 @@ func (v *vectorCopy) put(ctx context.Context, batch []sqlite.Embedded, average f
 		if slices.Equal(stored[e.Vector.PassageID], e.Vector.Values) {
 			continue
 		}
-		e.Vector.Words = corpus.AnalysePassages(e.Title, e.Language, []corpus.Passage{e.Passage})[0].Weights(average)
 		missing = append(missing, e.Vector)
 	}
 	return v.store.Upsert(ctx, missing)

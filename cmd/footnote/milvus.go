@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 
-	"footnote/corpus"
 	"footnote/corpus/milvus"
 	"footnote/server"
 )
@@ -20,7 +19,6 @@ type milvusSettings struct {
 	MilvusTLS        bool   `name:"milvus-tls" help:"Encrypt the connection to the Milvus server." env:"MILVUS_TLS"`
 	MilvusDatabase   string `help:"Database on the Milvus server, if not its default one." env:"MILVUS_DATABASE" placeholder:"NAME"`
 	MilvusCollection string `help:"How the names of the Milvus collections begin: two Footnotes on one Milvus need two names." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
-	MilvusHybrid     bool   `help:"Have hybrid searches ranked in Milvus, where it has sparse vectors (2.4 or newer), not here." env:"MILVUS_HYBRID"`
 }
 
 // config is what the store is made with.
@@ -56,13 +54,8 @@ func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
 }
 
 // milvusCheck is how /health asks for the vectors. Without them searches go on by words.
-func milvusCheck(vectors *milvus.Store, library *corpus.Library) server.Check {
-	return server.Check{Name: "vectors", Probe: vectors.Reach, Says: func(ctx context.Context) string {
-		if library.RankedApart(ctx) {
-			return vectors.About() + "; it ranks hybrid searches"
-		}
-		return vectors.About() + "; hybrid searches are ranked here"
-	}}
+func milvusCheck(vectors *milvus.Store) server.Check {
+	return server.Check{Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() }}
 }
 
 // vectorStore is what the doctor finds out about it; nothing when there is none.

@@ -145,7 +145,7 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, HybridApart: set.MilvusHybrid, Reserve: set.diskReserve(dir), Log: log,
+		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, Reserve: set.diskReserve(dir), Log: log,
 	}
 	if set.withOpenAI() {
 		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))
@@ -169,7 +169,7 @@ func (a *app) checks(set *settings) (checks []server.Check) {
 		checks = append(checks, originalsCheck(a.stores.blobs))
 	}
 	if a.stores.milvus != nil && a.library.Semantic() {
-		checks = append(checks, milvusCheck(a.stores.milvus, a.library))
+		checks = append(checks, milvusCheck(a.stores.milvus))
 	}
 	main, direct := a.models.main.(*anthropic.Model)
 	var answers *server.Check // what asks the model that answers

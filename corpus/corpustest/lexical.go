@@ -22,7 +22,6 @@ func TestLexical(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("phrases", func(t *testing.T) { t.Parallel(); testPhrases(t, open) })
 	t.Run("scope", func(t *testing.T) { t.Parallel(); testLexicalScope(t, open) })
 	t.Run("fresh", func(t *testing.T) { t.Parallel(); testLexicalFresh(t, open) })
-	t.Run("rarities", func(t *testing.T) { t.Parallel(); testRarities(t, open) })
 	t.Run("similar", func(t *testing.T) { t.Parallel(); testSimilar(t, open) })
 }
 

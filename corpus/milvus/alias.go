@@ -10,7 +10,8 @@ import (
 	"footnote/chat"
 )
 
-// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model, dimension, and whether it has words.
+// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model and dimension. Earlier versions also made
+// collections with the words of passages.
 var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
 
 // serving returns the collection that the alias names, empty if there is no alias.
@@ -88,8 +89,8 @@ func (s *Store) serves() {
 	s.served = true
 }
 
-// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those of earlier models, and the
-// one without words, go.
+// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those of earlier models and
+// versions go.
 func (s *Store) Complete(ctx context.Context) error {
 	ix, err := s.find(ctx)
 	if err != nil || ix == nil {
@@ -121,9 +122,6 @@ func (s *Store) Complete(ctx context.Context) error {
 		}
 		s.cfg.Log.InfoContext(ctx, "dropped earlier vectors", "collection", name)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = nil
 	return nil
 }
 

@@ -44,8 +44,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	ctx, random := b.Context(), rand.New(rand.NewPCG(1, 2))
 	all := make([]corpus.Vector, benchVectors[kind])
 	for i := range all {
-		all[i] = corpus.Vector{PassageID: fmt.Sprintf("p%06d", i), DocumentID: fmt.Sprintf("d%04d", i/20), Namespace: "default", User: "alice", Values: unit(random),
-			Words: benchWords(random, 150)}
+		all[i] = corpus.Vector{PassageID: fmt.Sprintf("p%06d", i), DocumentID: fmt.Sprintf("d%04d", i/20), Namespace: "default", User: "alice", Values: unit(random)}
 	}
 	must := func(err error) {
 		b.Helper()
@@ -126,34 +125,6 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 		must(err)
 		return rows[0].ResultCount
 	})
-	if !ix.words {
-		return
-	}
-	lists, err := entity.NewIndexSparseInvertedSearchParam(0)
-	must(err)
-	compare("hybrid", func(query []float32) int {
-		hits, err := alone.SearchHybrid(ctx, scope, query, benchWords(random, 4), nil, benchHits)
-		must(err)
-		return len(hits)
-	}, func(query []float32) int {
-		words, err := sparseOf(benchWords(random, 4))
-		must(err)
-		rows, err := conn.HybridSearch(ctx, ix.name, nil, 2*benchHits, []string{fieldDocument}, client.NewRRFReranker(), []*client.ANNSearchRequest{
-			client.NewANNSearchRequest(fieldWords, entity.IP, expression, []entity.Vector{words}, lists, benchHits),
-			client.NewANNSearchRequest(fieldMeaning, entity.COSINE, expression, []entity.Vector{entity.FloatVector(query)}, effort, benchHits),
-		})
-		must(err)
-		return rows[0].ResultCount
-	})
-}
-
-// benchWords are the words of a passage, some of them frequent, as in a language.
-func benchWords(random *rand.Rand, n int) []corpus.TermWeight {
-	words := make([]corpus.TermWeight, n)
-	for i := range words {
-		words[i] = corpus.TermWeight{Term: fmt.Sprintf("word%d", int(20000*math.Pow(random.Float64(), 4))), Weight: 0.3 + 1.9*random.Float32()}
-	}
-	return words
 }
 
 // inTurn adds to took how long each takes, beginning with another one each time.
@@ -175,16 +146,6 @@ func insert(ctx context.Context, conn client.Client, ix *index, rows []corpus.Ve
 	}
 	columns := []entity.Column{entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents),
 		entity.NewColumnVarChar(fieldUser, users), entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, benchDimension, values)}
-	if ix.words {
-		words := make([]entity.SparseEmbedding, n)
-		for i, v := range rows {
-			var err error
-			if words[i], err = sparseOf(v.Words); err != nil {
-				return err
-			}
-		}
-		columns = append(columns, entity.NewColumnSparseVectors(fieldWords, words))
-	}
 	_, err := conn.Insert(ctx, ix.name, "", columns...)
 	return err
 }

@@ -97,7 +97,7 @@ func (s *Store) failed(err error) error {
 	if now := time.Now(); now.After(s.rest) {
 		s.rest, s.restErr = now.Add(restTime), out
 	}
-	s.index, s.before = nil, nil // it may come back without what it had
+	s.index = nil // it may come back without what it had
 	return out
 }
 
@@ -105,7 +105,7 @@ func (s *Store) failed(err error) error {
 func (s *Store) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.index, s.before = nil, nil
+	s.index = nil
 }
 
 // connection returns the client, connecting first if need be. One attempt is under way at a time, and all wait for it.

@@ -21,8 +21,7 @@ const (
 	fieldUser      = "user"
 	fieldNamespace = "namespace"
 	fieldMeaning   = "meaning" // the embedding
-	fieldWords     = "words"   // the passage's side of BM25, if the server has sparse vectors
-	withWords      = "_words"  // how the name of a collection that has them ends
+	withWords      = "_words"  // how the names of earlier versions' collections with the words of passages end
 
 	partitions = 16 // over which namespaces are spread
 	graphEdges = 16 // HNSW's M
@@ -35,7 +34,6 @@ const (
 type index struct {
 	name      string
 	dimension int
-	words     bool     // it has weights of words
 	written   *written // what it may hold; nil: anything
 }
 
@@ -45,15 +43,9 @@ func (s *Store) family() string {
 	return s.cfg.Collection + "_" + hex.EncodeToString(sum[:4]) + "_"
 }
 
-func (s *Store) nameFor(dimension int, words bool) string {
-	name := s.family() + strconv.Itoa(dimension)
-	if words {
-		name += withWords
-	}
-	return name
-}
+func (s *Store) nameFor(dimension int) string { return s.family() + strconv.Itoa(dimension) }
 
-// dimensionOf is the inverse of nameFor; 0 for a collection of another model's.
+// dimensionOf is the inverse of nameFor, for earlier versions' names too; 0 for a collection of another model's.
 func (s *Store) dimensionOf(name string) int {
 	rest, ours := strings.CutPrefix(name, s.family())
 	n, err := strconv.Atoi(strings.TrimSuffix(rest, withWords))
@@ -63,7 +55,7 @@ func (s *Store) dimensionOf(name string) int {
 	return n
 }
 
-// find returns the collection that takes part, nil if there is none yet, and notes the one before it. While the embedder's dimension is unknown
+// find returns the collection that takes part, nil if there is none yet. While the embedder's dimension is unknown
 // it is the one that serves, or else any of our model's.
 func (s *Store) find(ctx context.Context) (*index, error) {
 	s.mu.Lock()
@@ -92,16 +84,7 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 			return nil, nil
 		}
 	}
-	words, err := s.sparse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if words {
-		if err := s.findBefore(ctx, dimension); err != nil {
-			return nil, err
-		}
-	}
-	there, err := s.has(ctx, s.nameFor(dimension, words))
+	there, err := s.has(ctx, s.nameFor(dimension))
 	if err != nil {
 		return nil, err
 	}
@@ -109,35 +92,7 @@ func (s *Store) find(ctx context.Context) (*index, error) {
 		s.missed()
 		return nil, nil
 	}
-	return s.adopt(ctx, dimension, words)
-}
-
-// findBefore notes the collection without words, if there is one: it was filled when the server had no sparse vectors, or by an earlier
-// Footnote. What is in it is found until all of it is in the one with words.
-func (s *Store) findBefore(ctx context.Context, dimension int) error {
-	name := s.nameFor(dimension, false)
-	there, err := s.has(ctx, name)
-	if err != nil {
-		return err
-	}
-	var before *index
-	if there {
-		if err := s.load(ctx, name); err != nil {
-			return err
-		}
-		before = &index{name: name, dimension: dimension}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = before
-	return nil
-}
-
-// earlier returns the collection before ours, nil if there is none.
-func (s *Store) earlier() *index {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.before
+	return s.adopt(ctx, dimension)
 }
 
 // presentDimension is that of our model's collection, the one that serves if there are many; 0 if there is none.
@@ -162,8 +117,8 @@ func (s *Store) presentDimension(ctx context.Context) (int, error) {
 }
 
 // adopt takes an existing collection, once it can be searched.
-func (s *Store) adopt(ctx context.Context, dimension int, words bool) (*index, error) {
-	ix := &index{name: s.nameFor(dimension, words), dimension: dimension, words: words}
+func (s *Store) adopt(ctx context.Context, dimension int) (*index, error) {
+	ix := &index{name: s.nameFor(dimension), dimension: dimension}
 	if err := s.load(ctx, ix.name); err != nil {
 		return nil, err
 	}
@@ -237,11 +192,7 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 	if known != nil && known.dimension == dimension {
 		return known, nil
 	}
-	words, err := s.sparse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	name := s.nameFor(dimension, words)
+	name := s.nameFor(dimension)
 	there, err := s.has(ctx, name)
 	if err != nil {
 		return nil, err
@@ -249,10 +200,9 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 	if !there {
 		s.setCreating(true)
 		defer s.setCreating(false)
-		if words, err = s.create(ctx, dimension, words); err != nil {
+		if err := s.create(ctx, dimension); err != nil {
 			return nil, err
 		}
-		name = s.nameFor(dimension, words)
 		if s.cfg.Alone {
 			s.mu.Lock()
 			s.made[name] = newWritten()
@@ -260,7 +210,7 @@ func (s *Store) make(ctx context.Context, dimension int) (*index, error) {
 		}
 		s.tellLost() // documents that counted as done are to be looked at
 	}
-	return s.adopt(ctx, dimension, words)
+	return s.adopt(ctx, dimension)
 }
 
 func (s *Store) setCreating(now bool) {

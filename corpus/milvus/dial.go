@@ -22,7 +22,6 @@ func dialOptions() []grpc.DialOption {
 			MinConnectTimeout: callTime,
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)),
-		grpc.WithChainUnaryInterceptor(new(sessions).intercept),
 	}
 }
 
@@ -41,7 +40,7 @@ func (s *Store) dial(done chan struct{}) {
 		if version, err = conn.GetVersion(ctx); err != nil {
 			err = errors.Join(err, conn.Close())
 		} else {
-			s.cfg.Log.InfoContext(ctx, "connected to Milvus", "version", version, "sparse", hasSparse(version))
+			s.cfg.Log.InfoContext(ctx, "connected to Milvus", "version", version)
 		}
 	}
 	if err != nil && ctx.Err() != nil {

@@ -16,9 +16,6 @@ func TestMain(m *testing.M) { os.Exit(milvustest.Main(m)) }
 // kinds are the servers that every test of the contract runs on.
 var kinds = []milvustest.Kind{milvustest.Standalone, milvustest.Lite}
 
-// hasWords says whether a server keeps sparse vectors.
-func hasWords(kind milvustest.Kind) bool { return kind == milvustest.Lite }
-
 // openNew opens a store with collections of its own, and closes it when the test ends.
 func openNew(t testing.TB, kind milvustest.Kind, alone bool) *Store {
 	t.Helper()

@@ -29,7 +29,7 @@ func (s *Store) SearchVectors(ctx context.Context, scope chat.Scope, query []flo
 	ctx, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
 	defer cancel()
 	ix, err := s.toSearch(ctx, len(query))
-	if err != nil {
+	if err != nil || ix == nil {
 		return nil, err
 	}
 	limit := min(k+searchAhead, mostHits)
@@ -37,31 +37,16 @@ func (s *Store) SearchVectors(ctx context.Context, scope chat.Scope, query []flo
 	if err != nil {
 		return nil, fmt.Errorf("describe the search: %w", err)
 	}
-	search := func(ix *index) ([]corpus.Hit, error) {
-		return call(ctx, s, "search vectors", func(ctx context.Context, c client.Client) ([]corpus.Hit, error) {
-			found, err := c.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{entity.FloatVector(query)},
-				fieldMeaning, entity.COSINE, limit, effort, client.WithSearchQueryConsistencyLevel(entity.ClSession))
-			if err != nil || len(found) == 0 {
-				return nil, err
-			}
-			return hitsOf(found[0], func(h *corpus.Hit, score float64) { h.Cosine = min(max(score, -1), 1) })
-		})
-	}
-	var hits []corpus.Hit
-	before := s.earlier()
-	if ix != nil {
-		if hits, err = search(ix); err != nil {
+	hits, err := call(ctx, s, "search vectors", func(ctx context.Context, c client.Client) ([]corpus.Hit, error) {
+		found, err := c.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{entity.FloatVector(query)},
+			fieldMeaning, entity.COSINE, limit, effort, client.WithSearchQueryConsistencyLevel(entity.ClSession))
+		if err != nil || len(found) == 0 {
 			return nil, err
 		}
-	}
-	if before != nil && before.dimension == len(query) {
-		old, err := search(before)
-		if err != nil && !missing(err) { // another replica may have completed ours and dropped it
-			return nil, err
-		}
-		hits = append(hits, slices.DeleteFunc(old, func(h corpus.Hit) bool {
-			return slices.ContainsFunc(hits, func(ours corpus.Hit) bool { return ours.PassageID == h.PassageID }) // the same vector
-		})...)
+		return hitsOf(found[0])
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(hits, closer)
 	return hits[:min(k, len(hits))], nil
@@ -92,8 +77,8 @@ func closer(a, b corpus.Hit) int {
 	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.PassageID, b.PassageID))
 }
 
-// hitsOf reads what a search found; scored is given each hit with its score, of which the server tells six digits.
-func hitsOf(found client.SearchResult, scored func(h *corpus.Hit, score float64)) ([]corpus.Hit, error) {
+// hitsOf reads what a search found. Of each cosine the server tells six digits.
+func hitsOf(found client.SearchResult) ([]corpus.Hit, error) {
 	if found.ResultCount == 0 { // then the client says too that fields are missing
 		return nil, nil
 	}
@@ -114,8 +99,8 @@ func hitsOf(found client.SearchResult, scored func(h *corpus.Hit, score float64)
 		if err != nil {
 			return nil, fmt.Errorf("read the document of a hit: %w", err)
 		}
-		hits[i] = corpus.Hit{PassageID: passage, DocumentID: document}
-		scored(&hits[i], math.Round(float64(found.Scores[i])*1e6)/1e6)
+		cosine := math.Round(float64(found.Scores[i])*1e6) / 1e6
+		hits[i] = corpus.Hit{PassageID: passage, DocumentID: document, Cosine: min(max(cosine, -1), 1)}
 	}
 	return hits, nil
 }

@@ -56,9 +56,7 @@ type Store struct {
 	rest      time.Time     // until then calls fail with restErr
 	restErr   error
 	version   string              // as the server says, empty before it answered
-	refused   bool                // it would not make a collection with sparse vectors, whatever its version
 	index     *index              // the collection that takes part, nil while unknown
-	before    *index              // one without words that is searched as well until index is complete, nil if there is none
 	dimension int                 // of the embedder, 0 until it is known
 	creating  bool                // a collection is on its way, so that there is nothing to find yet
 	made      map[string]*written // of the collections that this process made, if it is alone
@@ -101,6 +99,16 @@ func New(cfg Config) (*Store, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{cfg: cfg, lost: make(chan struct{}, 1), making: make(chan struct{}, 1), made: map[string]*written{}}, nil
+}
+
+// About names the server that keeps the vectors, for people; empty before it answered.
+func (s *Store) About() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.version == "" {
+		return ""
+	}
+	return "Milvus " + s.version
 }
 
 // Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is for one reader.
@@ -159,7 +167,6 @@ func unavailable(message string, err error) error {
 }
 
 var (
-	errNoWords   = errors.New("the collection has no sparse vectors")
 	errClosed    = errors.New("the store is closed")
 	errSlow      = fmt.Errorf("no answer within %s", callTime)
 	errDimension = &chat.Error{Code: chat.CodeInvalid,

@@ -61,16 +61,6 @@ func (s *Store) write(ctx context.Context, ix *index, vs []corpus.Vector, unknow
 		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents), entity.NewColumnVarChar(fieldUser, users),
 		entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
 	}
-	if ix.words {
-		words := make([]entity.SparseEmbedding, n)
-		for i, v := range vs {
-			var err error
-			if words[i], err = sparseOf(v.Words); err != nil {
-				return err
-			}
-		}
-		columns = append(columns, entity.NewColumnSparseVectors(fieldWords, words))
-	}
 	there := ix.written.add(vs)
 	if unknown {
 		there = nil
@@ -93,7 +83,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 	if s.dimension == 0 {
 		s.dimension = dimension
 		if s.index != nil && s.index.dimension != dimension { // of an earlier life: ours is to be filled anew
-			s.index, s.before = nil, nil
+			s.index = nil
 			s.tellLost()
 		}
 	}
@@ -116,7 +106,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 		}
 	}
 	s.mu.Lock()
-	s.dimension, s.index, s.before = dimension, nil, nil
+	s.dimension, s.index = dimension, nil
 	s.mu.Unlock()
 	return s.find(ctx)
 }
@@ -127,20 +117,15 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 		return nil
 	}
 	ix, err := s.find(ctx)
-	if err != nil {
+	if err != nil || ix == nil {
 		return err
 	}
 	expression := fieldDocument + " == " + quote(documentID)
 	if keep = onlyPlain(keep); len(keep) > 0 {
 		expression += " and not (" + oneOf(fieldID, keep) + ")"
 	}
-	for _, ix := range []*index{ix, s.earlier()} {
-		if ix == nil {
-			continue
-		}
-		if err := s.delete(ctx, ix, expression); err != nil {
-			return fmt.Errorf("delete vectors of document %s: %w", documentID, err)
-		}
+	if err := s.delete(ctx, ix, expression); err != nil {
+		return fmt.Errorf("delete vectors of document %s: %w", documentID, err)
 	}
 	return nil
 }

@@ -47,20 +47,6 @@ func (d Directory) Choose(terms []Counted) []string {
 	return chosen
 }
 
-// Rarities returns the terms that Choose would choose, with their rarity: the query's side of BM25.
-func (d Directory) Rarities(terms []Counted) []corpus.TermWeight {
-	found := make(map[string]int, len(terms))
-	for _, c := range terms {
-		found[c.Term] = c.Found
-	}
-	chosen := d.Choose(terms)
-	out := make([]corpus.TermWeight, len(chosen))
-	for i, term := range chosen {
-		out[i] = corpus.TermWeight{Term: term, Weight: float32(corpus.Rarity(d.Passages, found[term]))}
-	}
-	return out
-}
-
 // Weigh makes scores, but for the term's rarity, of the weights that a term has in rows: how often it occurs, corpus.TitleWeight
 // for each time in the title. Rows come ascending; those that are not visible are left out. The result lies in list.
 func (d Directory) Weigh(list []Scored) []Scored {

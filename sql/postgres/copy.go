@@ -229,11 +229,6 @@ func (t *Target) Settle(ctx context.Context) error {
 	return err
 }
 
-// AverageLength is corpus.Lexical's, of what was copied. Settle comes first.
-func (t *Target) AverageLength(ctx context.Context) (float64, error) {
-	return t.db.Lexical().AverageLength(ctx)
-}
-
 // End records that the copying is over, and which documents have all their vectors in the vector store already.
 func (t *Target) End(ctx context.Context, semantic []string) error {
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {

@@ -88,28 +88,6 @@ func (l *Lexical) score(ctx context.Context, terms []string) (dir *snapshot, sum
 	return dir, sum, nil
 }
 
-// Rarities returns the terms that choose passages; see corpus.Lexical. It reads what their search would read.
-func (l *Lexical) Rarities(ctx context.Context, terms []string) ([]corpus.TermWeight, error) {
-	dir, err := l.directory.current(ctx, l.db)
-	if err != nil || dir.Passages == 0 {
-		return nil, err
-	}
-	_, all, _, err := l.read(ctx, dir, folded(terms))
-	if err != nil {
-		return nil, fmt.Errorf("rarities of terms: %w", err)
-	}
-	return dir.Rarities(all), nil
-}
-
-// AverageLength returns the mean length of a passage in terms; see corpus.Lexical.
-func (l *Lexical) AverageLength(ctx context.Context) (float64, error) {
-	dir, err := l.directory.current(ctx, l.db)
-	if err != nil {
-		return 0, fmt.Errorf("average length of passages: %w", err)
-	}
-	return max(1, dir.AverageLength), nil
-}
-
 // read returns the postings of terms, but for those of frequent ones, and in how many passages each is. same is false if dir is out of date.
 func (l *Lexical) read(ctx context.Context, dir *snapshot, terms []string) (known map[string][]bm25.Scored, all []bm25.Counted, same bool, err error) {
 	known, frequent := l.postings.look(dir, terms)

@@ -127,28 +127,6 @@ func indexed(terms []string) (folded []string) {
 	return folded
 }
 
-// Rarities returns the terms that choose passages; see corpus.Lexical.
-func (l *Lexical) Rarities(ctx context.Context, terms []string) ([]corpus.TermWeight, error) {
-	dir, err := l.directory.current(ctx, l.db)
-	if err != nil {
-		return nil, fmt.Errorf("rarities of terms: %w", err)
-	}
-	all, err := l.postings(ctx, dir, indexed(terms))
-	if err != nil {
-		return nil, fmt.Errorf("rarities of terms: %w", err)
-	}
-	return dir.Rarities(counts(all)), nil
-}
-
-// AverageLength returns the mean length of a passage in terms; see corpus.Lexical.
-func (l *Lexical) AverageLength(ctx context.Context) (float64, error) {
-	dir, err := l.directory.current(ctx, l.db)
-	if err != nil {
-		return 0, fmt.Errorf("average length of passages: %w", err)
-	}
-	return max(1, dir.AverageLength), nil
-}
-
 // foldTerm is what the index makes of a term: it folds ASCII capitals and nothing else. A term that holds white space or
 // controls is in no index: "".
 func foldTerm(term string) string {

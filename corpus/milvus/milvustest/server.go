@@ -4,6 +4,7 @@ package milvustest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -187,7 +189,32 @@ func (s *Server) answers(ctx context.Context) error {
 }
 
 // Pause stops the server where it is: connections stay, and nothing is answered. Resume lets it go on.
-func (s *Server) Pause() error { return syscall.Kill(s.pid, syscall.SIGSTOP) }
+func (s *Server) Pause() error {
+	if err := syscall.Kill(s.pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); runtime.Gosched() { // the signal reaches one thread after another
+		if stopped(s.pid) {
+			return nil
+		}
+	}
+	return fmt.Errorf("process %d does not stop", s.pid)
+}
+
+// stopped reports whether every thread of a process is stopped. Only Linux says.
+func stopped(pid int) bool {
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(stats) == 0 {
+		return runtime.GOOS != "linux"
+	}
+	for _, stat := range stats {
+		raw, err := os.ReadFile(stat)
+		if err != nil || !bytes.HasPrefix(raw[bytes.LastIndexByte(raw, ')')+1:], []byte(" T")) {
+			return false
+		}
+	}
+	return true
+}
 
 // Resume is the end of Pause.
 func (s *Server) Resume() error { return syscall.Kill(s.pid, syscall.SIGCONT) }
