@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -71,6 +72,13 @@ type v1Content struct {
 	other string // the type of a part that is not text
 }
 
+// v1Part is a part of a list. Of other kinds only the type is looked at.
+type v1Part struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
 // UnmarshalJSON reads both forms. null is no text.
 func (c *v1Content) UnmarshalJSON(data []byte) error {
 	bad := &chat.Error{Code: chat.CodeInvalid, Message: "A message's content must be text, or a list of parts such as {\"type\": \"text\", \"text\": \"…\"}."}
@@ -80,13 +88,12 @@ func (c *v1Content) UnmarshalJSON(data []byte) error {
 		}
 		return nil
 	}
-	var parts []struct {
-		Type    string `json:"type"`
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
-	}
+	var parts []v1Part
 	if json.Unmarshal(data, &parts) != nil {
 		return bad
+	}
+	if err := httpio.CheckStrict(data, reflect.TypeFor[[]v1Part]()); err != nil { // the walk over the whole body does not know this type's fields
+		return err
 	}
 	var texts []string
 	for _, part := range parts {

@@ -15,6 +15,9 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	v1 := func(question, more string) string {
 		return `{"model":"footnote","messages":[{"role":"user","content":"` + question + `"}]` + more + `}`
 	}
+	parts := func(list string) string {
+		return `{"model":"footnote","messages":[{"role":"user","content":[` + list + `]}]}`
+	}
 	mcp := func(arguments string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{` + arguments + `}}}`
 	}
@@ -49,6 +52,9 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		{"/agent/chat/structured", json, `{"message":"a","config":{"Max_Steps":1}}`, `"Max_Steps" is not known here`},
 		{"/agent/query", json, `{"Question":"a"}`, `"Question" is not known here`},
 		{"/v1/chat/completions", json, v1("a", `,"Temperature":1`), `"Temperature" is not known here`},
+		{"/v1/chat/completions", json, parts(`{"type":"text","Text":"a"}`), `"Text" is not known here`},
+		{"/v1/chat/completions", json, parts(`{"type":"text","text":"a"},{"TYPE":"text"}`), `"TYPE" is not known here`},
+		{"/v1/chat/completions", json, parts(`{"type":"text","text":"a","text":"b"}`), `"text" stands twice`},
 	} {
 		got := s.send("POST", row.path, row.body, header{"Content-Type", row.kind})
 		told := strings.ReplaceAll(got.body, `\"`, `"`)
@@ -59,11 +65,13 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 			t.Errorf("POST %s %s: %d %s; want 400 and %s", row.path, row.body, got.status, got.body, row.part)
 		}
 	}
-	for path, body := range map[string]string{
-		"/search":              `{"query":"a","filters":{"meta":{"Title":"x","title":"y","\\u0000":"\\u0000"}}}`,
-		"/v1/chat/completions": v1("What is 2*3?", `,"user":"somebody","metadata":{"Model":"x"}`),
-		"/agent/query":         `{"question":"What is 2*3?","config":{"max_steps":5.0}}`,
+	for _, row := range []struct{ path, body string }{
+		{"/search", `{"query":"a","filters":{"meta":{"Title":"x","title":"y","\\u0000":"\\u0000"}}}`},
+		{"/v1/chat/completions", v1("What is 2*3?", `,"user":"somebody","metadata":{"Model":"x"}`)},
+		{"/v1/chat/completions", parts(`{"type":"text","text":"What is 2*3?","cache_control":{"Type":"ephemeral"}}`)},
+		{"/agent/query", `{"question":"What is 2*3?","config":{"max_steps":5.0}}`},
 	} {
+		path, body := row.path, row.body
 		if got := s.send("POST", path, body); got.status != http.StatusOK {
 			t.Errorf("POST %s %s: %d %s", path, body, got.status, got.body)
 		}
