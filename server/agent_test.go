@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/server/httpio/ssetest"
+	"footnote/server/runlog"
 )
 
 func TestAgentChatAnswersWithSources(t *testing.T) {
@@ -92,7 +93,7 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	all := script()
 	b.append(run.ID, all[:3]...)
 	b.append(run.ID, chat.AnswerDelta{Text: "A thought"}, chat.AnswerReset{CallID: "c0"})
-	var early trace
+	var early runlog.Trace
 	b.send("GET", "/agent/runs/"+run.ID, "").decode(t, &early)
 	if early.Text != "" || early.Status != chat.RunRunning || early.Answer != nil || early.EndedAt != nil {
 		t.Errorf("after the reset: %+v", early)
@@ -102,7 +103,7 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	}
 	b.append(run.ID, all[3:]...)
 	got := b.send("GET", "/agent/runs/"+run.ID, "")
-	var tr trace
+	var tr runlog.Trace
 	got.decode(t, &tr)
 	if tr.Tokens != (chat.Tokens{In: 10, Out: 5}) || tr.Cost == nil || *tr.Cost != 0.25 || tr.LatencyMS != 12 {
 		t.Errorf("what it came to: %+v, cost %v, %d ms", tr.Tokens, tr.Cost, tr.LatencyMS)
@@ -147,44 +148,5 @@ func TestRunsCanBeSteered(t *testing.T) {
 		if got := b.send("POST", "/agent/runs/"+chat.NewID()+"/"+how, ""); got.status != 404 {
 			t.Errorf("%s of an unknown run: %d", how, got.status)
 		}
-	}
-}
-
-func TestCitationStyles(t *testing.T) {
-	cites := []chat.Citation{{Number: 1, Title: "A", URL: "/d/a"}, {Number: 12, Title: "B\nb", URL: "https://b.example"}}
-	for _, tt := range []struct{ name, in, want string }{
-		{"neighbours", "x [1][12].", "x [Source 1][Source 12]."},
-		{"a number that is no citation", "in [2024] he [1]", "in [2024] he [Source 1]"},
-		{"a link", "[1](https://x) and [12]", "[1](https://x) and [Source 12]"},
-		{"code in a line", "`a[1]` is [1]", "`a[1]` is [Source 1]"},
-		{"a block of code", "```go\na[1]\n```\n[1]", "```go\na[1]\n```\n[Source 1]"},
-		{"a block of code that is not closed", "[1]\n```\na[1]", "[Source 1]\n```\na[1]"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := styleSource.mark(tt.in, cites); got != tt.want {
-				t.Errorf("mark(%q) = %q, want %q", tt.in, got, tt.want)
-			}
-		})
-	}
-	titled := chat.Citation{Title: "Survey", Section: "Survey › Roof"}
-	if got := relevance(titled); strings.Contains(got, "Survey › Survey") {
-		t.Errorf("the title is said twice: %s", got)
-	}
-	if got := placeOf("Survey", "Survey", ", "); got != "Survey" {
-		t.Errorf("placeOf = %q", got)
-	}
-	want := "x [Source 1]\n\nSources:\n[Source 1] A: http://h/d/a\n[Source 12] B b: https://b.example"
-	if got := citationStyle("").apply("x [1]\n", cites, "http://h"); got != want {
-		t.Errorf("apply = %q, want %q", got, want)
-	}
-	if got := styleSource.apply("No idea [1].", nil, "http://h"); got != "No idea [1]." {
-		t.Errorf("without citations: %q", got)
-	}
-}
-
-func TestTheListOfSourcesLeadsToWhereADocumentIsPublished(t *testing.T) {
-	got := styleSource.apply("x [1]", []chat.Citation{{Number: 1, Title: "Book", URL: "/d/a?c=r.1", SourceURL: "https://example.org/book"}}, "http://h")
-	if want := "x [Source 1]\n\nSources:\n[Source 1] Book: https://example.org/book · http://h/d/a?c=r.1"; got != want {
-		t.Errorf("apply = %q, want %q", got, want)
 	}
 }

@@ -10,7 +10,10 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/ask"
+	"footnote/server/find"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 	"footnote/views"
 )
 
@@ -20,9 +23,9 @@ type apiHandlers struct {
 	feed      *chat.Feed
 	library   *corpus.Library
 	runs      runControl
-	logs      *runReader
-	questions *questions
-	searcher  *searcher
+	logs      *runlog.Reader
+	questions *ask.Questions
+	searcher  *find.Searcher
 	gathering gathering                // lets the agent search for POST /agent/retrieve; nil: a plain search
 	rules     func(chat.Budget) string // what models are told with a budget, for the histories of sessions; nil: they have no system message
 	checks    []Check

@@ -5,7 +5,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"footnote/server/ask"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // accepted is the answer to a question that is being worked on.
@@ -18,24 +20,24 @@ type accepted struct {
 
 // ask answers POST /chat: it starts a run and answers in the form the client asks for.
 func (a *apiHandlers) ask(c echo.Context) error {
-	q, err := a.questions.read(c)
+	q, err := a.questions.Read(c)
 	if err != nil {
 		return err
 	}
 	if c.Request().PostForm != nil {
 		c.Set(refusedKey, q)
 	}
-	run, err := a.questions.start(c, q)
+	run, err := a.questions.Start(c, q)
 	if err != nil {
 		return err
 	}
 	switch {
 	case httpio.WantsStream(c):
-		return a.logs.follow(c, run.ID, 0, follower{frame: programFrame})
+		return a.logs.Follow(c, run.ID, 0, runlog.Follower{Frame: runlog.ProgramFrame})
 	case httpio.ByHTMX(c):
 		return a.askedFragment(c, run)
 	case httpio.WantsHTML(c) || httpio.MediaType(c) != echo.MIMEApplicationJSON:
-		return c.Redirect(http.StatusSeeOther, askedPage(run))
+		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run))
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
 	return c.JSON(http.StatusAccepted, accepted{

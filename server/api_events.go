@@ -5,6 +5,7 @@ import (
 
 	"footnote/chat"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // streamEvents answers GET /agent/runs/{id}/events.
@@ -18,14 +19,14 @@ func (a *apiHandlers) streamEvents(c echo.Context) error {
 		return err
 	}
 	ctx, scope, base := c.Request().Context(), httpio.Scope(c), httpio.Origin(c)
-	return a.logs.follow(c, id, after, follower{frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
+	return a.logs.Follow(c, id, after, runlog.Follower{Frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type != chat.KindAnswer {
-			return programFrame(dst, entry)
+			return runlog.ProgramFrame(dst, entry)
 		}
 		run, err := a.store.Run(ctx, scope, id)
 		if err != nil {
 			return dst, err
 		}
-		return citationStyle(run.Request.CitationStyle).frame(base)(dst, entry)
+		return runlog.CitationStyle(run.Request.CitationStyle).Frame(base)(dst, entry)
 	}})
 }

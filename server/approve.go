@@ -56,7 +56,7 @@ func (a *apiHandlers) decided(c echo.Context, run string) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
 	defer cancel()
 	waited, goesOn := false, errors.New("the call goes on")
-	err := a.logs.listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
+	err := a.logs.Listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
 		p, err := e.Payload()
 		step, ok := p.(chat.Step)
 		if err != nil || !ok || step.CallID != c.Param("call") {

@@ -53,7 +53,7 @@ func (a *apiHandlers) documentEvents(c echo.Context) error {
 			case <-ctx.Done():
 				return nil
 			case <-a.streams.Draining:
-				_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+				_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}
 			heartbeat.Reset(a.streams.Heartbeat)

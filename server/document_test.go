@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"footnote/corpus"
+	"footnote/server/find"
 	"footnote/server/httpio/ssetest"
 )
 
@@ -104,9 +105,9 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	}
 
 	var found struct {
-		Query        string         `json:"query"`
-		TotalResults int            `json:"total_results"`
-		Results      []searchResult `json:"results"`
+		Query        string              `json:"query"`
+		TotalResults int                 `json:"total_results"`
+		Results      []find.SearchResult `json:"results"`
 	}
 	b.send("POST", "/search", `{"query":"leaking gutters","namespace":"house"}`).decode(t, &found)
 	if found.TotalResults != 1 || found.Results[0].Metadata.DocumentID != first.ID || found.Results[0].Rank != 1 || found.Results[0].Score <= 0 {

@@ -15,6 +15,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio/ssetest"
+	"footnote/server/runlog"
 )
 
 func TestAFailedRunCanBeLookedUp(t *testing.T) {
@@ -72,7 +73,7 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 		if first := ssetest.NewReader(strings.NewReader(got.body)).All(t); !slices.Equal(again, first) {
 			t.Errorf("style %q: read again it is\n%v\nand was\n%v", style, again, first)
 		}
-		var run trace
+		var run runlog.Trace
 		b.send("GET", "/agent/runs/"+answer.RunID, "").decode(t, &run)
 		if run.Text != answer.Answer || run.Answer == nil || run.Answer.Markdown != answer.Answer {
 			t.Errorf("style %q: the run says %q and %+v, the stream %q", style, run.Text, run.Answer, answer.Answer)

@@ -14,6 +14,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 	"footnote/views"
 )
 
@@ -34,14 +35,14 @@ func (a *apiHandlers) exportRun(c echo.Context) error {
 	if !ok {
 		return httpio.Invalid("format must be md, html or json.")
 	}
-	t, err := a.logs.trace(c.Request().Context(), httpio.Scope(c), id)
+	t, err := a.logs.Trace(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
 		return err
 	}
 	if t.Status == chat.RunRunning {
 		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Export it when it is done."}
 	}
-	e, err := t.evidence().Sealed()
+	e, err := evidenceOf(t).Sealed()
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func (a *apiHandlers) exportRun(c echo.Context) error {
 	return c.Blob(http.StatusOK, kind, file)
 }
 
-// evidence is the run as it is kept in a file.
-func (t *trace) evidence() chat.Evidence {
+// evidenceOf is the run as it is kept in a file.
+func evidenceOf(t *runlog.Trace) chat.Evidence {
 	e := chat.Evidence{
 		RunID: t.RunID, Question: t.Question, Answer: t.Text, Model: t.Model, Status: t.Status, AskedAt: t.CreatedAt,
 		Citations: []chat.EvidenceCitation{}, Unsupported: []string{}, Steps: []chat.EvidenceStep{},

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/find"
 	"footnote/server/httpio"
 )
 
@@ -16,11 +17,11 @@ type gathering func(ctx context.Context, user string, req chat.RunRequest, most 
 
 // gather answers a query by the agent. ok is false when that can't serve: then the query is searched for plainly, and the steps and notes of
 // res say what the agent did and why that is not all.
-func (a *apiHandlers) gather(c echo.Context, body searchQuery, began time.Time) (res retrieveResponse, ok bool, err error) {
-	if a.gathering == nil || body.Mode != "" || body.MinScore != 0 || body.Filters != nil && !body.Filters.onlyDocuments() {
+func (a *apiHandlers) gather(c echo.Context, body find.SearchQuery, began time.Time) (res retrieveResponse, ok bool, err error) {
+	if a.gathering == nil || body.Mode != "" || body.MinScore != 0 || body.Filters != nil && !body.Filters.OnlyDocuments() {
 		return res, false, nil // it asks for a certain search
 	}
-	q, err := a.searcher.query(body)
+	q, err := a.searcher.Query(body)
 	if err != nil {
 		return res, false, err
 	}
@@ -40,7 +41,7 @@ func (a *apiHandlers) gather(c echo.Context, body searchQuery, began time.Time) 
 		notes = append(notes, "The agent found nothing that fits: this is what a search found.")
 	}
 	ok = err == nil && len(found) > 0
-	return newRetrieveResponse(body.Query, passagesOf(found), "agentic", steps, notes, time.Since(began).Milliseconds()), ok, nil
+	return newRetrieveResponse(body.Query, find.PassagesOf(found), "agentic", steps, notes, time.Since(began).Milliseconds()), ok, nil
 }
 
 func orNone(err error) error {

@@ -40,7 +40,7 @@ func keptFields(c echo.Context) []views.Field {
 
 // showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports whether it did.
 func (h *pageHandlers) showKept(c echo.Context) bool {
-	q, err := h.questions.read(c)
+	q, err := h.questions.Read(c)
 	if err != nil {
 		return false
 	}

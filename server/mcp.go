@@ -14,6 +14,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/labstack/echo/v4"
+
+	"footnote/server/ask"
+	"footnote/server/find"
+	"footnote/server/runlog"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"footnote/chat"
@@ -27,9 +32,9 @@ const mcpAbout = `Footnote answers questions from the user's own documents. "ask
 // mcpHandlers answers POST /mcp with tools that look into the documents and ask about them.
 type mcpHandlers struct {
 	library   *corpus.Library
-	logs      *runReader
-	questions *questions
-	searcher  *searcher
+	logs      *runlog.Reader
+	questions *ask.Questions
+	searcher  *find.Searcher
 	bodies    httpio.Bodies
 	log       *slog.Logger
 	version   string

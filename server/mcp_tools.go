@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"footnote/server/ask"
+	"footnote/server/find"
+	"footnote/server/runlog"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"footnote/chat"
@@ -21,7 +25,7 @@ type (
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
 	mcpFound struct {
-		Results []searchResult `json:"results"`
+		Results []find.SearchResult `json:"results"`
 	}
 
 	mcpReading struct {
@@ -61,15 +65,15 @@ type (
 )
 
 func (h *mcpHandlers) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpQuery) (string, mcpFound, error) {
-	query := searchQuery{Query: in.Query, TopK: in.TopK, Namespace: in.Namespace}
+	query := find.SearchQuery{Query: in.Query, TopK: in.TopK, Namespace: in.Namespace}
 	if len(in.DocumentIDs) > 0 {
-		query.Filters = &searchFilters{DocumentIDs: in.DocumentIDs}
+		query.Filters = &find.SearchFilters{DocumentIDs: in.DocumentIDs}
 	}
-	q, err := h.searcher.query(query)
+	q, err := h.searcher.Query(query)
 	if err != nil {
 		return "", mcpFound{}, err
 	}
-	if err := h.searcher.spend(ctx, who.scope, query); err != nil {
+	if err := h.searcher.Spend(ctx, who.scope, query); err != nil {
 		return "", mcpFound{}, err
 	}
 	if err := h.library.CheckNamed(ctx, who.scope, in.Namespace, q.Documents); err != nil {
@@ -79,12 +83,12 @@ func (h *mcpHandlers) mcpSearch(ctx context.Context, who caller, _ *sdk.CallTool
 	if err != nil {
 		return "", mcpFound{}, err
 	}
-	out := mcpFound{Results: passagesOf(found.Results)}
+	out := mcpFound{Results: find.PassagesOf(found.Results)}
 	var b strings.Builder
 	for i := range out.Results {
 		r := &out.Results[i]
-		r.Metadata.URL = absolute(who.origin, r.Metadata.URL)
-		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, oneLine(r.Metadata.Title), locator(r.Metadata.Section, r.Metadata.Page), r.Metadata.URL, r.Text)
+		r.Metadata.URL = runlog.Absolute(who.origin, r.Metadata.URL)
+		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), locator(r.Metadata.Section, r.Metadata.Page), r.Metadata.URL, r.Text)
 	}
 	if len(out.Results) == 0 {
 		b.WriteString("Nothing was found. Try other words.")
@@ -96,7 +100,7 @@ func (h *mcpHandlers) mcpSearch(ctx context.Context, who caller, _ *sdk.CallTool
 func locator(section string, page int) string {
 	text := ""
 	if section != "" {
-		text = ", " + oneLine(section)
+		text = ", " + runlog.OneLine(section)
 	}
 	if page > 0 {
 		text += fmt.Sprintf(", p. %d", page)
@@ -122,9 +126,9 @@ func (h *mcpHandlers) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRe
 	}
 	out := mcpPart{
 		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Page, Parts: got.Pages,
-		URL: absolute(who.origin, chat.Link{Document: got.Document.ID}.String()), Text: strings.Join(texts, "\n\n"),
+		URL: runlog.Absolute(who.origin, chat.Link{Document: got.Document.ID}.String()), Text: strings.Join(texts, "\n\n"),
 	}
-	return fmt.Sprintf("%s, part %d of %d (%s)\n\n%s", oneLine(out.Title), out.Part, out.Parts, out.URL, out.Text), out, nil
+	return fmt.Sprintf("%s, part %d of %d (%s)\n\n%s", runlog.OneLine(out.Title), out.Part, out.Parts, out.URL, out.Text), out, nil
 }
 
 func (h *mcpHandlers) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpFilter) (string, mcpDocuments, error) {
@@ -144,9 +148,9 @@ func (h *mcpHandlers) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRe
 	out := mcpDocuments{Documents: []mcpDocument{}, Next: next}
 	var b strings.Builder
 	for _, d := range docs {
-		doc := mcpDocument{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: absolute(who.origin, chat.Link{Document: d.ID}.String())}
+		doc := mcpDocument{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: runlog.Absolute(who.origin, chat.Link{Document: d.ID}.String())}
 		out.Documents = append(out.Documents, doc)
-		fmt.Fprintf(&b, "%s: %s (%s, %s)\n", doc.ID, oneLine(doc.Title), oneLine(doc.File), doc.State)
+		fmt.Fprintf(&b, "%s: %s (%s, %s)\n", doc.ID, runlog.OneLine(doc.Title), runlog.OneLine(doc.File), doc.State)
 	}
 	if next != "" {
 		b.WriteString("There are more: ask again with the cursor " + next)
@@ -165,25 +169,25 @@ type (
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
 	mcpAnswer struct {
-		RunID     string           `json:"run_id"`
-		SessionID string           `json:"session_id"`
-		Status    string           `json:"status"`
-		Answer    string           `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
-		Citations []groundedSource `json:"citations"`
-		judged
+		RunID     string                  `json:"run_id"`
+		SessionID string                  `json:"session_id"`
+		Status    string                  `json:"status"`
+		Answer    string                  `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
+		Citations []runlog.GroundedSource `json:"citations"`
+		runlog.Judged
 		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
 	}
 )
 
 // mcpAsk starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in the conversation.
 func (h *mcpHandlers) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolRequest, in mcpQuestion) (string, mcpAnswer, error) {
-	run, err := h.questions.startFor(ctx, who.scope, who.route, "", question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
+	run, err := h.questions.StartFor(ctx, who.scope, who.route, "", ask.Question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
 	if err != nil {
 		return "", mcpAnswer{}, err
 	}
-	t := newTrace(run)
+	t := runlog.NewTrace(run)
 	token, told := req.Params.GetProgressToken(), 0.0
-	err = h.logs.listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
+	err = h.logs.Listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
 		payload, err := ev.Payload()
 		if err != nil {
 			return err
@@ -194,20 +198,20 @@ func (h *mcpHandlers) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolR
 				return err
 			}
 		}
-		return t.add(ev)
+		return t.Add(ev)
 	}, nil)
 	if err == nil {
-		err = failure(t)
+		err = runlog.FailureOf(t)
 	}
 	if err != nil {
 		return "", mcpAnswer{}, err
 	}
-	text, citations := t.spoken()
+	text, citations := t.Spoken()
 	out := mcpAnswer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Answer: text, Citations: sourcesOf(citations, who.origin), judged: t.judged(),
-		URL: absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
+		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: text, Citations: runlog.SourcesOf(citations, who.origin), Judged: t.Judged(),
+		URL: runlog.Absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
 	}
-	said := styleSource.apply(text, citations, who.origin)
+	said := runlog.StyleSource.Apply(text, citations, who.origin)
 	for _, note := range out.Notes {
 		said += "\n\nNote: " + note
 	}

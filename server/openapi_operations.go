@@ -7,6 +7,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/ask"
+	"footnote/server/find"
+	"footnote/server/runlog"
 )
 
 // group is a heading of the description.
@@ -59,7 +62,7 @@ func askOperations() []operation {
 		{
 			method: "POST", path: "/chat", group: "Questions", summary: "Ask, and follow the answer",
 			about: askAbout + "With Accept: application/json the answer is where to follow the run. A form is answered with the page.",
-			body:  question{}, example: map[string]any{"message": "When was the roof last repaired?"},
+			body:  ask.Question{}, example: map[string]any{"message": "When was the roof last repaired?"},
 			form: []parameter{
 				{name: "message", need: true, schema: patterned(notBlank), about: "The question."},
 				{name: "session_id", schema: patterned(maybeForm), about: "The conversation to go on with."},
@@ -96,13 +99,13 @@ func askOperations() []operation {
 		},
 		{
 			method: "POST", path: "/agent/retrieve", group: "Questions", summary: "Get passages for an answer of one's own",
-			about: "Takes 30 seconds at most.", body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTooMany, chat.CodeTimeout}),
+			about: "Takes 30 seconds at most.", body: find.SearchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTooMany, chat.CodeTimeout}),
 			example:  map[string]any{"query": "roof repair", "top_k": 5},
 			outcomes: []outcome{{status: http.StatusOK, about: "The passages, best first, and how they were found.", body: retrieveResponse{}}},
 		},
 		{
 			method: "POST", path: "/search", group: "Questions", summary: "Search the documents",
-			body: searchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTooMany}),
+			body: find.SearchQuery{}, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeNotFound, chat.CodeTooMany}),
 			example:  map[string]any{"query": "roof repair", "top_k": 5, "filters": map[string]any{"mime": "text/", "date_from": "2024-01"}},
 			outcomes: []outcome{{status: http.StatusOK, about: "The passages, best first.", body: searchResponse{}}},
 		},
@@ -120,7 +123,7 @@ func runOperations() []operation {
 		{
 			method: "GET", path: "/agent/runs/:id", group: "Runs", summary: "Get everything about a run",
 			about: "Every step with its thought, input, output and time; the answer; what was used.", params: []parameter{runParam}, fails: missing,
-			outcomes: []outcome{{status: http.StatusOK, about: "The run as it stands.", body: trace{}}},
+			outcomes: []outcome{{status: http.StatusOK, about: "The run as it stands.", body: runlog.Trace{}}},
 		},
 		{
 			method: "GET", path: "/agent/runs/:id/events", group: "Runs", summary: "Follow a run",

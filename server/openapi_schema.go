@@ -14,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	"footnote/server/find"
 	"footnote/server/httpio"
 )
 
@@ -76,7 +77,7 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	case reflect.TypeFor[httpio.Moment]():
 		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{Type: "string", Enum: []any{""}}
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, none, {Type: "null"}}}
-	case reflect.TypeFor[year]():
+	case reflect.TypeFor[find.Year]():
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer", Minimum: to(1000), Maximum: to(9999)}, {Type: "string", Pattern: dateForm}, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}

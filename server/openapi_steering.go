@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/ask"
 )
 
 // steeringOperations describe feedback, exports, waiting questions and runs from a step.
@@ -82,7 +83,7 @@ func steeringOperations() []operation {
 			method: "POST", path: "/sessions/:id/queue", group: "Conversations", summary: "Let a question wait until the run under way is over",
 			about: "The server sends it then, whoever looks; at once if nothing is under way. At most 10 wait. A repeat with the same Idempotency-Key gets the " +
 				"question that waits, or its run's id once it was sent, whatever became of its documents.", params: []parameter{sessionParam, onceParam},
-			body: question{}, example: map[string]any{"message": "And the walls?"},
+			body: ask.Question{}, example: map[string]any{"message": "And the walls?"},
 			form:     []parameter{{name: "message", need: true, schema: patterned(notBlank), about: "The question."}},
 			formKind: echo.MIMEApplicationForm, fails: slices.Concat(changed, []chat.Code{chat.CodeKeyReused}),
 			outcomes: []outcome{{status: http.StatusAccepted, about: "It waits, or was sent.", body: waitingQuestion{}}, pagePiece, pageForm},

@@ -5,6 +5,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/runlog"
 )
 
 // codeWords says what each code means.
@@ -36,8 +37,8 @@ func enum(t reflect.Type) []any {
 			names = append(names, string(l.Name))
 		}
 		return names
-	case reflect.TypeFor[citationStyle]():
-		return list(styleSource, styleNumeric)
+	case reflect.TypeFor[runlog.CitationStyle]():
+		return list(runlog.StyleSource, runlog.StyleNumeric)
 	case reflect.TypeFor[corpus.SearchMode]():
 		return list(corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic)
 	case reflect.TypeFor[corpus.State]():

@@ -13,7 +13,9 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/keys"
+	"footnote/server/ask"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 	"footnote/static"
 	"footnote/views"
 )
@@ -26,8 +28,8 @@ type pageHandlers struct {
 	store     chat.Store
 	feed      *chat.Feed
 	library   *corpus.Library
-	logs      *runReader
-	questions *questions
+	logs      *runlog.Reader
+	questions *ask.Questions
 	keys      *keys.File // who may use it; nil: everybody is the local user
 	bodies    httpio.Bodies
 	streams   *httpio.Streams

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 	"footnote/views"
 )
 
@@ -28,18 +29,18 @@ func (h *pageHandlers) nextTurns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	runs, _, err := h.logs.readableRuns(ctx, scope, session)
+	runs, _, err := h.logs.ReadableRuns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
 	parts := []templ.Component{views.Queue(id, list)}
-	branch := branchTo(runs, session.HeadID)
-	seen := branchTo(runs, c.QueryParam("after"))
+	branch := runlog.BranchTo(runs, session.HeadID)
+	seen := runlog.BranchTo(runs, c.QueryParam("after"))
 	at := shared(branch, seen)
 	if at == len(branch) && at < len(seen) { // it ends before what is seen
 		at--
 	}
-	if news, _ := readable(branch[at:]); len(news) > 0 {
+	if news, _ := runlog.Readable(branch[at:]); len(news) > 0 {
 		turns, _, err := h.foldTurns(ctx, scope, news, runs)
 		if err != nil {
 			return err

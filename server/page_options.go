@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/ask"
 	"footnote/server/httpio"
 	"footnote/views"
 )
@@ -15,7 +16,7 @@ import (
 const maxNamespaces = 200
 
 // options offers what a question can be asked with, as the given one was.
-func (h *pageHandlers) options(ctx context.Context, scope chat.Scope, as question) (views.Options, error) {
+func (h *pageHandlers) options(ctx context.Context, scope chat.Scope, as ask.Question) (views.Options, error) {
 	namespaces, err := h.library.Namespaces(ctx, scope, maxNamespaces)
 	return views.Options{
 		Models: h.models, Toolsets: h.toolsets, Namespaces: namespaces,
@@ -24,13 +25,13 @@ func (h *pageHandlers) options(ctx context.Context, scope chat.Scope, as questio
 }
 
 // questionOf is what was asked with a request.
-func questionOf(req chat.RunRequest) question {
-	return question{DocumentIDs: req.DocumentIDs, Toolset: req.Toolset, Namespace: req.Namespace, Config: req.Config}
+func questionOf(req chat.RunRequest) ask.Question {
+	return ask.Question{DocumentIDs: req.DocumentIDs, Toolset: req.Toolset, Namespace: req.Namespace, Config: req.Config}
 }
 
 // refused is a question of a form that was not taken, and why.
 type refused struct {
-	question
+	ask.Question
 	why httpio.Problem
 }
 
@@ -38,8 +39,8 @@ type refused struct {
 const refusedKey = "question"
 
 // refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen are still in the box.
-func (h *pageHandlers) refusedPage(c echo.Context, p httpio.Problem, q question) error {
-	no := &refused{question: q, why: p}
+func (h *pageHandlers) refusedPage(c echo.Context, p httpio.Problem, q ask.Question) error {
+	no := &refused{Question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
 		err := h.showSession(c, p.Status, q.SessionID, no)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
@@ -51,7 +52,7 @@ func (h *pageHandlers) refusedPage(c echo.Context, p httpio.Problem, q question)
 
 // showRefused reports whether a request was such a form and its page was drawn.
 func (h *pageHandlers) showRefused(c echo.Context, p httpio.Problem) bool {
-	q, ok := c.Get(refusedKey).(question)
+	q, ok := c.Get(refusedKey).(ask.Question)
 	if !ok || p.Status == http.StatusUnauthorized {
 		return false
 	}

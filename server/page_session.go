@@ -10,7 +10,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/ask"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 	"footnote/views"
 )
 
@@ -30,11 +32,11 @@ func (h *pageHandlers) showSession(c echo.Context, status int, id string, no *re
 	if err != nil {
 		return err
 	}
-	runs, lost, err := h.logs.readableRuns(ctx, scope, session)
+	runs, lost, err := h.logs.ReadableRuns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
-	branch, damaged := readable(branchTo(runs, session.HeadID))
+	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
 	turns, damagedLogs, err := h.turns(ctx, scope, session, branch, runs)
 	if err != nil {
 		return err
@@ -50,9 +52,9 @@ func (h *pageHandlers) showSession(c echo.Context, status int, id string, no *re
 		return err
 	}
 	box := views.Composer{SessionID: id, Key: chat.NewID(), Documents: page.Documents}
-	var as question
+	var as ask.Question
 	if no != nil {
-		as = no.question
+		as = no.Question
 		no.fill(&box)
 	} else if len(branch) > 0 {
 		as = questionOf(branch[len(branch)-1].Request)
@@ -183,7 +185,7 @@ func newestUnder(runs []chat.Run, id string) string {
 func (h *pageHandlers) askFragment(c echo.Context, run chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	if run.Request.Sibling != "" || run.ParentID == "" {
-		c.Response().Header().Set("HX-Redirect", askedPage(run))
+		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)
 	}
 	t, err := h.turn(ctx, scope, run)

@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/ask"
 	"footnote/server/httpio"
 	"footnote/views"
 )
@@ -36,9 +37,9 @@ func (h *pageHandlers) showStart(c echo.Context, status int, no *refused) error 
 		no.fill(&start.Composer)
 		return h.showPage(c, status, page, views.Empty(page, start), nil)
 	}
-	var as question
+	var as ask.Question
 	if no != nil {
-		as = no.question
+		as = no.Question
 		no.fill(&start.Composer)
 	}
 	if start.Composer.Choose, err = h.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {

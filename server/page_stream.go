@@ -4,6 +4,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // streamPage answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the page. A
@@ -19,5 +20,5 @@ func (h *pageHandlers) streamPage(c echo.Context) error {
 	}
 	frame, leave := h.drawn.join(c.Request().Context(), httpio.Scope(c), id)
 	defer leave()
-	return h.logs.follow(c, id, after, follower{frame: frame, repeatLast: true})
+	return h.logs.Follow(c, id, after, runlog.Follower{Frame: frame, RepeatLast: true})
 }

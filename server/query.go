@@ -11,7 +11,10 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/ask"
+	"footnote/server/find"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // retrieveTime is how long POST /agent/retrieve may take.
@@ -40,7 +43,7 @@ type agentResponse struct {
 	TotalSteps          int             `json:"total_steps"` // of Steps, phases without a tool included
 	StepsUsed           int             `json:"steps_used"`  // rounds of the model, which max_steps limits
 	TotalRetrievalCalls int             `json:"total_retrieval_calls"`
-	judged
+	runlog.Judged
 	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
 	TotalLatencyMS int64           `json:"total_latency_ms"`
 	LLMTokensUsed  int             `json:"llm_tokens_used"`
@@ -69,21 +72,21 @@ func (a *apiHandlers) agentQuery(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	q := question{
+	q := ask.Question{
 		Message: body.Question, SessionID: body.SessionID, Namespace: body.Namespace,
-		Toolset: body.Toolset, Config: body.Config, addedContext: body.Context, thorough: true, history: history,
+		Toolset: body.Toolset, Config: body.Config, AddedContext: body.Context, Thorough: true, History: history,
 	}
-	run, err := a.questions.start(c, q)
+	run, err := a.questions.Start(c, q)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if httpio.WantsStream(c) {
-		return httpio.OfRun(run, a.logs.follow(c, run.ID, 0, follower{frame: a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)}))
+		return httpio.OfRun(run, a.logs.Follow(c, run.ID, 0, runlog.Follower{Frame: a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)}))
 	}
-	t, err := a.logs.await(c.Request().Context(), httpio.Scope(c), run)
+	t, err := a.logs.Await(c.Request().Context(), httpio.Scope(c), run)
 	if err == nil {
-		err = failure(t)
+		err = runlog.FailureOf(t)
 	}
 	if err != nil {
 		return httpio.OfRun(run, err)
@@ -92,12 +95,12 @@ func (a *apiHandlers) agentQuery(c echo.Context) error {
 }
 
 // newAgentResponse is a finished run under the names of this API.
-func newAgentResponse(t *trace) agentResponse {
-	text, citations := t.spoken()
+func newAgentResponse(t *runlog.Trace) agentResponse {
+	text, citations := t.Spoken()
 	res := agentResponse{
-		ID: t.RunID, SessionID: t.SessionID, Status: apiStatus(t.Status), Question: t.Question, Answer: text,
-		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps), TotalRetrievalCalls: t.retrievalCalls(),
-		judged: t.judged(), TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Cost: t.Cost, Error: t.Error,
+		ID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Question: t.Question, Answer: text,
+		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps), TotalRetrievalCalls: t.RetrievalCalls(),
+		Judged: t.Judged(), TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Cost: t.Cost, Error: t.Error,
 	}
 	for _, cite := range citations {
 		res.Citations = append(res.Citations, queryCitation{
@@ -105,8 +108,8 @@ func newAgentResponse(t *trace) agentResponse {
 			Relevance: relevance(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
 		})
 	}
-	res.StepsUsed = t.stepsUsed()
-	if t.Answer != nil && !t.withheld() {
+	res.StepsUsed = t.StepsUsed()
+	if t.Answer != nil && !t.Withheld() {
 		res.StopReason = t.Answer.StopReason
 	}
 	return res
@@ -119,13 +122,13 @@ func pairs(turns [][]string) ([][2]string, error) {
 		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
 			return nil, httpio.Invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
 		}
-		list = append(list, [2]string{turn[0], withoutFootnotes(turn[1])})
+		list = append(list, [2]string{turn[0], runlog.WithoutFootnotes(turn[1])})
 	}
 	return list, nil
 }
 
 func relevance(cite chat.Citation) string {
-	where := placeOf(cite.Title, cite.Section, " › ")
+	where := runlog.PlaceName(cite.Title, cite.Section, " › ")
 	switch cite.Check {
 	case chat.CheckVerified:
 		return "Quoted word for word from " + where
@@ -148,14 +151,14 @@ type retrieveResponse struct {
 
 // chunk is a passage that was found, with how it was.
 type chunk struct {
-	searchResult
+	find.SearchResult
 	ChunkID    string      `json:"chunk_id"`
 	Strategy   string      `json:"strategy"`
 	AgentTrace searchTrace `json:"agent_trace"`
 }
 
 // newRetrieveResponse describes passages that were found by a strategy in steps.
-func newRetrieveResponse(query string, found []searchResult, strategy string, steps []chat.Step, notes []string, tookMS int64) retrieveResponse {
+func newRetrieveResponse(query string, found []find.SearchResult, strategy string, steps []chat.Step, notes []string, tookMS int64) retrieveResponse {
 	res := retrieveResponse{
 		Query: query, Chunks: make([]chunk, 0, len(found)), Total: len(found), Strategy: strategy, AgentTrace: newAgentTrace(query, steps),
 		Notes: httpio.NotNil(notes), LatencyMS: tookMS,
@@ -168,7 +171,7 @@ func newRetrieveResponse(query string, found []searchResult, strategy string, st
 
 // agentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
 func (a *apiHandlers) agentRetrieve(c echo.Context) error {
-	var body searchQuery
+	var body find.SearchQuery
 	if err := a.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
@@ -176,7 +179,7 @@ func (a *apiHandlers) agentRetrieve(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
 	c.SetRequest(c.Request().WithContext(ctx))
-	if err := a.searcher.spend(ctx, httpio.Scope(c), body); err != nil {
+	if err := a.searcher.Spend(ctx, httpio.Scope(c), body); err != nil {
 		return err
 	}
 	res, ok, err := a.gather(c, body, began)

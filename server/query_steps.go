@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was observed.
@@ -62,19 +63,19 @@ const responseEvent = "response"
 
 // queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an observation as well, and behind
 // run_done comes the whole response.
-func (a *apiHandlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) framing {
-	steps := trace{} // so that each step keeps its number, input and thought
+func (a *apiHandlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
+	steps := runlog.Trace{} // so that each step keeps its number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		switch entry.Type {
 		case chat.KindReasoningStep:
-			if err := steps.add(entry.Event); err != nil {
+			if err := steps.Add(entry.Event); err != nil {
 				return dst, err
 			}
-			return steps.stepFrame(dst, entry)
+			return stepFrame(&steps, dst, entry)
 		case chat.KindReset:
-			steps = trace{}
+			steps = runlog.Trace{}
 		case chat.KindRunDone:
-			t, err := a.logs.trace(ctx, scope, runID)
+			t, err := a.logs.Trace(ctx, scope, runID)
 			if err != nil {
 				return dst, err
 			}
@@ -82,17 +83,17 @@ func (a *apiHandlers) queryFrame(ctx context.Context, scope chat.Scope, runID st
 			if err != nil {
 				return dst, fmt.Errorf("encode the response: %w", err)
 			}
-			if dst, err = programFrame(dst, entry); err != nil {
+			if dst, err = runlog.ProgramFrame(dst, entry); err != nil {
 				return dst, err
 			}
 			return httpio.AppendFrame(dst, 0, responseEvent, body), nil
 		}
-		return programFrame(dst, entry)
+		return runlog.ProgramFrame(dst, entry)
 	}
 }
 
 // stepFrame is a step's event with the fields that POST /agent/query adds to steps.
-func (t *trace) stepFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
+func stepFrame(t *runlog.Trace, dst []byte, entry *chat.Entry) ([]byte, error) {
 	p, err := entry.Event.Payload()
 	if err != nil {
 		return dst, err
@@ -101,7 +102,7 @@ func (t *trace) stepFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 	if !ok {
 		return dst, fmt.Errorf("event %d holds no step", entry.Seq)
 	}
-	at, known := t.log.Position(step.CallID)
+	at, known := t.Log.Position(step.CallID)
 	if !known {
 		return dst, fmt.Errorf("event %d was not added to the trace", entry.Seq)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/ask"
 	"footnote/server/httpio"
 	"footnote/views"
 )
@@ -63,7 +64,7 @@ func (a *apiHandlers) enqueue(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	q, err := a.questions.read(c)
+	q, err := a.questions.Read(c)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (a *apiHandlers) enqueue(c echo.Context) error {
 		return httpio.Invalid("A question that takes another's place can't wait. Leave sibling out.")
 	}
 	q.SessionID = id
-	req, err := a.questions.request(c, q)
+	req, err := a.questions.Request(c, q)
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (a *apiHandlers) editQueued(c echo.Context) error {
 			}
 			body.Message = httpio.FormText(c.Request().PostForm, "message")
 		}
-		req, err := a.questions.request(c, question{Message: body.Message, SessionID: id})
+		req, err := a.questions.Request(c, ask.Question{Message: body.Message, SessionID: id})
 		if err != nil {
 			return err
 		}

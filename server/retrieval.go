@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/server/runlog"
 )
 
 // retrieval is one search or reading of a session.
@@ -19,7 +20,7 @@ type retrieval struct {
 }
 
 // retrievals is what the runs behind messages searched for and read.
-func retrievals(messages []message, traces map[string]*trace) []retrieval {
+func retrievals(messages []message, traces map[string]*runlog.Trace) []retrieval {
 	list := []retrieval{}
 	last := ""
 	for _, m := range messages {
@@ -28,7 +29,7 @@ func retrievals(messages []message, traces map[string]*trace) []retrieval {
 		}
 		last = m.RunID
 		for _, step := range traces[m.RunID].Steps {
-			if step.ToolName != "" && isRetrieval(step.ActionType) && step.Status == chat.StatusComplete {
+			if step.ToolName != "" && runlog.IsRetrieval(step.ActionType) && step.Status == chat.StatusComplete {
 				list = append(list, newRetrieval(step))
 			}
 		}

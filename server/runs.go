@@ -15,12 +15,12 @@ func (a *apiHandlers) getRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.logs.trace(c.Request().Context(), httpio.Scope(c), id)
+	t, err := a.logs.Trace(c.Request().Context(), httpio.Scope(c), id)
 	if err != nil {
 		return err
 	}
 	if t.Answer != nil {
-		t.Answer.Markdown = t.style.named(t.Answer.Markdown, t.Citations, httpio.Origin(c))
+		t.Answer.Markdown = t.Style.Named(t.Answer.Markdown, t.Citations, httpio.Origin(c))
 		t.Text = t.Answer.Markdown
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
@@ -61,7 +61,7 @@ func (a *apiHandlers) getStepOutput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	output, err := a.logs.output(c.Request().Context(), httpio.Scope(c), id, c.Param("call"))
+	output, err := a.logs.Output(c.Request().Context(), httpio.Scope(c), id, c.Param("call"))
 	if err != nil {
 		return err
 	}

@@ -10,19 +10,20 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
+	"footnote/server/find"
 	"footnote/server/httpio"
 )
 
 // searchResponse is the answer to POST /search.
 type searchResponse struct {
-	Query        string         `json:"query"`
-	TotalResults int            `json:"total_results"`
-	Results      []searchResult `json:"results"`
-	Notes        []string       `json:"notes,omitempty"`
+	Query        string              `json:"query"`
+	TotalResults int                 `json:"total_results"`
+	Results      []find.SearchResult `json:"results"`
+	Notes        []string            `json:"notes,omitempty"`
 }
 
 type found struct {
-	results  []searchResult
+	results  []find.SearchResult
 	strategy string
 	notes    []string
 	step     chat.Step
@@ -30,11 +31,11 @@ type found struct {
 
 // search answers POST /search.
 func (a *apiHandlers) search(c echo.Context) error {
-	var body searchQuery
+	var body find.SearchQuery
 	if err := a.bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
-	if err := a.searcher.spend(c.Request().Context(), httpio.Scope(c), body); err != nil {
+	if err := a.searcher.Spend(c.Request().Context(), httpio.Scope(c), body); err != nil {
 		return err
 	}
 	f, err := a.find(c, body)
@@ -45,8 +46,8 @@ func (a *apiHandlers) search(c echo.Context) error {
 }
 
 // find checks a search and runs it; the step it took is part of what it returns.
-func (a *apiHandlers) find(c echo.Context, body searchQuery) (found, error) {
-	q, err := a.searcher.query(body)
+func (a *apiHandlers) find(c echo.Context, body find.SearchQuery) (found, error) {
+	q, err := a.searcher.Query(body)
 	if err != nil {
 		return found{}, err
 	}
@@ -59,7 +60,7 @@ func (a *apiHandlers) find(c echo.Context, body searchQuery) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f := found{results: passagesOf(res.Results), strategy: string(q.Mode), notes: httpio.NotNil(res.Notes)}
+	f := found{results: find.PassagesOf(res.Results), strategy: string(q.Mode), notes: httpio.NotNil(res.Notes)}
 	if !a.library.Semantic() {
 		f.strategy = string(corpus.ModeLexical)
 	}

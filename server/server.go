@@ -16,12 +16,15 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/keys"
+	"footnote/server/ask"
+	"footnote/server/find"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
 type Runs interface {
-	starter
+	ask.Starter
 	runControl
 }
 
@@ -107,11 +110,11 @@ func New(cfg Config) (*Server, error) {
 // makeRooms makes the rooms: each gets what it needs and no more.
 func (s *Server) makeRooms(cfg Config) error {
 	bodies := httpio.Bodies{Max: s.limits.JSONBody}
-	logs := &runReader{store: cfg.Store, feed: cfg.Feed, streams: s.streams, log: s.log}
-	asking := &questions{
-		store: cfg.Store, runs: cfg.Runs, bodies: bodies, streams: s.streams, metrics: s.metrics, models: cfg.Models, maxRunes: s.limits.Message,
+	logs := &runlog.Reader{Store: cfg.Store, Feed: cfg.Feed, Streams: s.streams, Log: s.log}
+	asking := &ask.Questions{
+		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models, MaxRunes: s.limits.Message,
 	}
-	searches := &searcher{store: cfg.Store, maxRunes: s.limits.Message}
+	searches := &find.Searcher{Store: cfg.Store, MaxRunes: s.limits.Message}
 	s.v1 = &v1Handlers{logs: logs, questions: asking, bodies: bodies, streams: s.streams}
 	s.mcp = &mcpHandlers{library: cfg.Library, logs: logs, questions: asking, searcher: searches, bodies: bodies, log: s.log, version: cfg.Version}
 	s.page = &pageHandlers{

@@ -12,6 +12,7 @@ import (
 
 	"footnote/chat"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 	"footnote/views"
 )
 
@@ -89,11 +90,11 @@ func (a *apiHandlers) getHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	runs, lost, err := a.logs.readableRuns(ctx, scope, session)
+	runs, lost, err := a.logs.ReadableRuns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
-	branch, damaged := readable(branchTo(runs, session.HeadID))
+	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
 	lost += damaged
 	if extra := len(branch) - historyMessages; extra > 0 {
 		branch = branch[extra:]
@@ -114,10 +115,10 @@ func (a *apiHandlers) getHistory(c echo.Context) error {
 	messages = slices.DeleteFunc(messages, func(m message) bool { return traces[m.RunID] == nil })
 	for i, m := range messages {
 		if t := traces[m.RunID]; m.Role == roleAssistant {
-			if t.withheld() {
-				m.Content, _ = t.spoken() // as it was told instead of an answer
+			if t.Withheld() {
+				m.Content, _ = t.Spoken() // as it was told instead of an answer
 			}
-			messages[i].Content = t.style.named(m.Content, t.Citations, httpio.Origin(c))
+			messages[i].Content = t.Style.Named(m.Content, t.Citations, httpio.Origin(c))
 		}
 	}
 	searched := retrievals(messages, traces)
@@ -137,7 +138,7 @@ func (a *apiHandlers) getHistory(c echo.Context) error {
 }
 
 // lastBudget is that of the last run, whose toolset and settings decide its limits.
-func lastBudget(messages []message, traces map[string]*trace) chat.Budget {
+func lastBudget(messages []message, traces map[string]*runlog.Trace) chat.Budget {
 	for _, m := range slices.Backward(messages) {
 		if t := traces[m.RunID]; t != nil {
 			return t.Budget
@@ -151,13 +152,13 @@ func newest(messages []message) []message {
 }
 
 // traces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
-func (a *apiHandlers) traces(c echo.Context, messages []message) (traces map[string]*trace, lost int, err error) {
-	traces = map[string]*trace{}
+func (a *apiHandlers) traces(c echo.Context, messages []message) (traces map[string]*runlog.Trace, lost int, err error) {
+	traces = map[string]*runlog.Trace{}
 	for _, m := range messages {
 		if _, known := traces[m.RunID]; known {
 			continue
 		}
-		t, err := a.logs.trace(c.Request().Context(), httpio.Scope(c), m.RunID)
+		t, err := a.logs.Trace(c.Request().Context(), httpio.Scope(c), m.RunID)
 		if errors.Is(err, chat.ErrDamaged) {
 			a.log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
 			t, err = nil, nil

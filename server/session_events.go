@@ -74,7 +74,7 @@ func wait[T any](s *httpio.Streams, c echo.Context, out *httpio.EventStream, sig
 		case <-c.Request().Context().Done():
 			return false
 		case <-s.Draining:
-			_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+			_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it comes back on its own
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/server/runlog"
 )
 
 // toolCall is what the assistant asked a tool for.
@@ -15,7 +16,7 @@ type toolCall struct {
 }
 
 // withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the tool gave.
-func withTools(messages []message, traces map[string]*trace) []message {
+func withTools(messages []message, traces map[string]*runlog.Trace) []message {
 	out := make([]message, 0, len(messages))
 	for _, m := range messages {
 		out = append(out, m)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"footnote/server/ask"
 	"footnote/server/httpio"
 )
 
@@ -42,10 +43,10 @@ func (a *apiHandlers) rerunStep(c echo.Context) error {
 	}
 	switch {
 	case httpio.ByHTMX(c):
-		c.Response().Header().Set("HX-Redirect", askedPage(run)) // with a fragment the page would not be loaded again
+		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run)) // with a fragment the page would not be loaded again
 		return c.NoContent(http.StatusOK)
 	case httpio.WantsHTML(c):
-		return c.Redirect(http.StatusSeeOther, askedPage(run)+"#turn-"+run.ID)
+		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run)+"#turn-"+run.ID)
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
 	return c.JSON(http.StatusAccepted, accepted{

@@ -13,7 +13,9 @@ import (
 
 	"footnote/chat"
 	"footnote/english"
+	"footnote/server/ask"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // v1Model is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
@@ -27,8 +29,8 @@ const unanswered = "(This question was not answered.)"
 
 // v1Handlers answers the addresses below /v1.
 type v1Handlers struct {
-	logs      *runReader
-	questions *questions
+	logs      *runlog.Reader
+	questions *ask.Questions
 	bodies    httpio.Bodies
 	streams   *httpio.Streams
 }
@@ -149,8 +151,8 @@ func (h *v1Handlers) v1Chat(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	q.stream = body.Stream
-	run, err := h.questions.start(c, q)
+	q.Stream = body.Stream
+	run, err := h.questions.Start(c, q)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (h *v1Handlers) v1Chat(c echo.Context) error {
 	if body.Stream {
 		return h.v1Stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
 	}
-	t, err := h.logs.await(c.Request().Context(), httpio.Scope(c), run)
+	t, err := h.logs.Await(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
 		return err
 	}
@@ -169,8 +171,8 @@ func (h *v1Handlers) v1Chat(c echo.Context) error {
 }
 
 // question checks a body and makes a question of it: the last message is what is asked, those before it are the conversation.
-func (body v1Question) question() (question, error) {
-	q := question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
+func (body v1Question) question() (ask.Question, error) {
+	q := ask.Question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
 	switch {
 	case body.Model == "":
@@ -215,8 +217,8 @@ func (body v1Question) question() (question, error) {
 			said = m.Role
 		}
 	}
-	q.instructions = strings.Join(rules, "\n\n")
-	if utf8.RuneCountInString(q.instructions) > maxInstructions {
+	q.Instructions = strings.Join(rules, "\n\n")
+	if utf8.RuneCountInString(q.Instructions) > maxInstructions {
 		return q, httpio.Invalid(fmt.Sprintf("messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.", english.Digits(maxInstructions)))
 	}
 	last := body.Messages[len(body.Messages)-1]
@@ -225,7 +227,7 @@ func (body v1Question) question() (question, error) {
 	}
 	q.Message = last.Content.text
 	if body.SessionID == "" {
-		q.history = conversation(body.Messages[:len(body.Messages)-1])
+		q.History = conversation(body.Messages[:len(body.Messages)-1])
 	}
 	return q, nil
 }
@@ -247,9 +249,9 @@ func conversation(messages []v1Message) [][2]string {
 			turns = append(turns, [2]string{text, unanswered})
 		case m.Role != "assistant" || last < 0: // a greeting before the first question answers nothing
 		case turns[last][1] == unanswered:
-			turns[last][1] = withoutFootnotes(text)
+			turns[last][1] = runlog.WithoutFootnotes(text)
 		default:
-			turns[last][1] += "\n\n" + withoutFootnotes(text)
+			turns[last][1] += "\n\n" + runlog.WithoutFootnotes(text)
 		}
 	}
 	return turns

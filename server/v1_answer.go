@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
+	"footnote/server/runlog"
 )
 
 // v1Completion is an answer in OpenAI's shape. Its id is "chatcmpl-" and the run's id.
@@ -16,7 +17,7 @@ type v1Completion struct {
 	Choices []v1Choice `json:"choices"`
 	Usage   v1Usage    `json:"usage"`
 
-	Footnote judged `json:"footnote"` // which OpenAI's shape has no place for
+	Footnote runlog.Judged `json:"footnote"` // which OpenAI's shape has no place for
 }
 
 type v1Choice struct {
@@ -59,24 +60,24 @@ func newV1Usage(t chat.Tokens) v1Usage {
 
 func v1ID(runID string) string { return "chatcmpl-" + runID }
 
-func v1Answer(t *trace, base string) v1Completion {
+func v1Answer(t *runlog.Trace, base string) v1Completion {
 	return v1Completion{
 		ID: v1ID(t.RunID), Object: "chat.completion", Created: t.CreatedAt.Unix(), Model: v1Model,
 		Choices: []v1Choice{{
 			Message:      v1Reply{Role: "assistant", Content: t.Text, Annotations: annotations(t.Text, t.Citations, base, 0)},
 			FinishReason: "stop",
 		}},
-		Usage: newV1Usage(t.Tokens), Footnote: t.judged(),
+		Usage: newV1Usage(t.Tokens), Footnote: t.Judged(),
 	}
 }
 
 // v1Failure is the error of a run that has no answer to hand over.
-func v1Failure(t *trace) error {
-	if t.withheld() {
-		text, _ := t.spoken()
+func v1Failure(t *runlog.Trace) error {
+	if t.Withheld() {
+		text, _ := t.Spoken()
 		return &chat.Error{Code: chat.CodeGuardrail, Message: text}
 	}
-	return failure(t)
+	return runlog.FailureOf(t)
 }
 
 // annotations finds the footnotes of citations in a text. offset is how many characters of the content come before it.
@@ -86,14 +87,14 @@ func annotations(markdown string, citations []chat.Citation, base string, offset
 		byNumber[strconv.Itoa(cite.Number)] = cite
 	}
 	list := []v1Annotation{}
-	for _, at := range footnotes(markdown) {
+	for _, at := range runlog.Footnotes(markdown) {
 		cite, ok := byNumber[markdown[at[0]+1:at[1]-1]]
 		if !ok {
 			continue
 		}
 		start := offset + utf8.RuneCountInString(markdown[:at[0]])
 		list = append(list, v1Annotation{Type: "url_citation", URLCitation: v1Citation{
-			StartIndex: start, EndIndex: start + at[1] - at[0], Title: cite.Title, URL: absolute(base, cite.URL),
+			StartIndex: start, EndIndex: start + at[1] - at[0], Title: cite.Title, URL: runlog.Absolute(base, cite.URL),
 		}})
 	}
 	return list

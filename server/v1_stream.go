@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/server/httpio"
+	"footnote/server/runlog"
 )
 
 // v1Chunk is one piece of a streamed answer.
@@ -21,7 +22,7 @@ type v1Chunk struct {
 	Choices []v1Piece `json:"choices"`
 	Usage   *v1Usage  `json:"usage,omitempty"` // in the last chunk, when asked for
 
-	Footnote *judged `json:"footnote,omitempty"` // in the chunk with the finish_reason
+	Footnote *runlog.Judged `json:"footnote,omitempty"` // in the chunk with the finish_reason
 }
 
 type v1Piece struct {
@@ -66,11 +67,11 @@ func (h *v1Handlers) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 		ID: v1ID(run.ID), Object: "chat.completion.chunk", Created: run.CreatedAt.Unix(), Model: v1Model,
 	}}
 	ctx := c.Request().Context()
-	t := newTrace(run)
+	t := runlog.NewTrace(run)
 	err = w.piece(v1Delta{Role: "assistant", Content: new(string)}, nil)
 	if err == nil {
-		err = h.logs.listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
-			if err := t.add(ev); err != nil {
+		err = h.logs.Listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
+			if err := t.Add(ev); err != nil {
 				return err
 			}
 			return w.add(ev)
@@ -85,7 +86,7 @@ func (h *v1Handlers) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 	if err != nil {
 		return errors.Join(err, w.fail(err)) // the stream is open: this is only logged
 	}
-	return w.end(t.judged())
+	return w.end(t.Judged())
 }
 
 // add tells the client what is new in an event.
@@ -163,7 +164,7 @@ func (w *v1Writer) answer(a chat.Answer) error {
 }
 
 // end sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
-func (w *v1Writer) end(j judged) error {
+func (w *v1Writer) end(j runlog.Judged) error {
 	if err := w.tell(); err != nil {
 		return err
 	}

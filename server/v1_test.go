@@ -19,7 +19,7 @@ func (b *bench) sdk() openai.Client {
 	return openai.NewClient(option.WithBaseURL(b.url+"/v1"), option.WithAPIKey("any"), option.WithMaxRetries(0))
 }
 
-func ask(question string) openai.ChatCompletionNewParams {
+func completion(question string) openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{Model: v1Model, Messages: []openai.ChatCompletionMessageParamUnion{
 		openai.SystemMessage("Answer like a pirate."), openai.UserMessage("Hello?"), openai.AssistantMessage("Hello [1]."), openai.UserMessage(question),
 	}}
@@ -29,7 +29,7 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	client := b.sdk()
-	got, err := client.Chat.Completions.New(t.Context(), ask("Is the roof sound?"))
+	got, err := client.Chat.Completions.New(t.Context(), completion("Is the roof sound?"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
-	params := ask("Is the roof sound?")
+	params := completion("Is the roof sound?")
 	params.StreamOptions.IncludeUsage = openai.Bool(true)
 	client := b.sdk()
 	stream := client.Chat.Completions.NewStreaming(t.Context(), params)
@@ -98,7 +98,7 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	if model, err := client.Models.Get(t.Context(), v1Model); err != nil || model.ID != v1Model {
 		t.Errorf("model: %+v, %v", model, err)
 	}
-	params := ask("Why?")
+	params := completion("Why?")
 	params.Model = "gpt-4o"
 	_, err = client.Chat.Completions.New(t.Context(), params)
 	failed, ok := errors.AsType[*openai.Error](err)
@@ -187,7 +187,7 @@ func TestChunksArriveWhileTheRunIsUnderWay(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	params := ask("Why?")
+	params := completion("Why?")
 	client := b.sdk()
 	b.stage.play = []chat.Payload{chat.Citation{Number: 1}, chat.AnswerDelta{Text: "Because [1]"}}
 	stream := client.Chat.Completions.NewStreaming(ctx, params)

@@ -6,6 +6,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/runlog"
 	"footnote/views"
 )
 
@@ -18,7 +19,7 @@ func (p *viewing) cite(name string) error {
 		p.v.Notice = views.CiteGone
 		return nil
 	}
-	answer, err := p.logs.trace(p.ctx, p.scope, run)
+	answer, err := p.logs.Trace(p.ctx, p.scope, run)
 	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
 		p.v.Notice = views.CiteGone
 		return nil
@@ -41,7 +42,7 @@ func (p *viewing) cite(name string) error {
 }
 
 // findCitation returns a citation with its neighbours, nil if the answer has no such one of this document.
-func findCitation(answer *trace, number int, document string) *views.Cited {
+func findCitation(answer *runlog.Trace, number int, document string) *views.Cited {
 	var found *views.Cited
 	for i, c := range answer.Citations {
 		if c.Number != number || c.DocumentID != document {

@@ -8,10 +8,10 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// wantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
+// WantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
 func WantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
 
-// wantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
+// WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
 // there, only the stream's own address counts.
 func WantsStream(c echo.Context) bool {
 	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
@@ -30,10 +30,10 @@ func accepts(c echo.Context, mime string) bool {
 	return false
 }
 
-// byHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
+// ByHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
 func ByHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
 
-// show answers with HTML, once all of it was drawn.
+// Show answers with HTML, once all of it was drawn.
 func Show(c echo.Context, status int, component templ.Component) error {
 	var b bytes.Buffer
 	if err := component.Render(c.Request().Context(), &b); err != nil {

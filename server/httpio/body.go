@@ -18,17 +18,17 @@ import (
 	"footnote/chat"
 )
 
-// bodies reads the JSON and forms of requests, up to a size.
+// Bodies reads the JSON and forms of requests, up to a size.
 type Bodies struct {
 	Max int64 // bytes of one body
 }
 
-// readJSON reads one JSON object of at most b.most bytes into v. A field that v does not have is refused by name.
+// ReadJSON reads one JSON object of at most b.Max bytes into v. A field that v does not have is refused by name.
 func (b Bodies) ReadJSON(c echo.Context, v any) error {
 	return b.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
 }
 
-// readOpenJSON is readJSON for an API that others defined: fields that v does not have are let in.
+// ReadOpenJSON is readJSON for an API that others defined: fields that v does not have are let in.
 func (b Bodies) ReadOpenJSON(c echo.Context, v any) error {
 	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
@@ -41,7 +41,7 @@ func (b Bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error
 	return Decode(body, v, set)
 }
 
-// jsonBody reads a body of at most b.most bytes that says it is JSON, in UTF-8.
+// ReadRaw reads a body of at most b.Max bytes that says it is JSON, in UTF-8.
 func (b Bodies) ReadRaw(c echo.Context) ([]byte, error) {
 	if kind := MediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
 		return nil, &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
@@ -56,7 +56,7 @@ func (b Bodies) ReadRaw(c echo.Context) ([]byte, error) {
 	return body, LegibleJSON(body)
 }
 
-// decode decodes a body that jsonBody has read into v, and refuses what encoding/json lets pass without a word.
+// Decode decodes a body that ReadRaw has read into v, and refuses what encoding/json lets pass without a word.
 func Decode(body []byte, v any, set func(*json.Decoder)) error {
 	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
@@ -101,7 +101,7 @@ func plainNumbers(body []byte) []byte {
 	return append(out, body[done:]...)
 }
 
-// limitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
+// LimitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
 func LimitBody(c echo.Context, limit int64) error {
 	r := c.Request()
 	c.Set(wholeBody, r.Body)
@@ -152,7 +152,7 @@ func jsonError(err error) error {
 		if kind.Type == reflect.TypeFor[Moment]() {
 			return Invalid(fmt.Sprintf("The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field))
 		}
-		field := strings.TrimPrefix(kind.Field, "question.") // the decoder names the embedded struct, too
+		field := strings.TrimPrefix(kind.Field, "Question.") // the decoder names the embedded struct, too
 		return Invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value)))
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -178,7 +178,7 @@ func article(value string) string {
 	return "a " + value
 }
 
-// readForm parses an HTML form of at most b.most bytes; files in it are refused.
+// ReadForm parses an HTML form of at most b.Max bytes; files in it are refused.
 func (b Bodies) ReadForm(c echo.Context) error {
 	if err := LimitBody(c, b.Max); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (b Bodies) ReadForm(c echo.Context) error {
 	return withoutNUL(r.PostForm)
 }
 
-// sizeText writes bytes for people: "50 MiB".
+// SizeText writes bytes for people: "50 MiB".
 func SizeText(bytes int64) string {
 	switch {
 	case bytes >= 1<<30 && bytes%(1<<30) == 0:

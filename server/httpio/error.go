@@ -16,7 +16,7 @@ import (
 // codeMethod is for a known address asked in a way it does not answer. Only HTTP knows it.
 const codeMethod chat.Code = "method_not_allowed"
 
-// statuses is the one place where a code becomes an HTTP status. What is not in it is a 500: see statusOf.
+// statuses is the one place where a code becomes an HTTP status. What is not in it is a 500: see Status.
 var statuses = map[chat.Code]int{
 	chat.CodeInvalid:      http.StatusBadRequest,
 	chat.CodeUnauthorized: http.StatusUnauthorized,
@@ -34,7 +34,7 @@ var statuses = map[chat.Code]int{
 	chat.CodeUnavailable:  http.StatusServiceUnavailable,
 }
 
-// statusOf is the HTTP status of a code.
+// Status is the HTTP status of a code.
 func Status(code chat.Code) int {
 	if status, ok := statuses[code]; ok {
 		return status
@@ -42,7 +42,7 @@ func Status(code chat.Code) int {
 	return http.StatusInternalServerError
 }
 
-// problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
+// Problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
 type Problem struct {
 	Type      string    `json:"type"`
 	Title     string    `json:"title"`
@@ -66,7 +66,7 @@ type runError struct {
 // Unwrap returns the failure itself.
 func (e runError) Unwrap() error { return e.error }
 
-// ofRun ties a failure to its run.
+// OfRun ties a failure to its run.
 func OfRun(run chat.Run, err error) error {
 	if err == nil {
 		return nil
@@ -82,7 +82,7 @@ func NotFound(message string) error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: message}
 }
 
-// asError finds what may be shown of err.
+// AsError finds what may be shown of err.
 func AsError(err error) *chat.Error {
 	if e, ok := errors.AsType[*chat.Error](err); ok {
 		return e
@@ -127,7 +127,7 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	return e
 }
 
-// retryAfter is how many seconds to wait: what a limit says, else the usual.
+// RetryAfter is how many seconds to wait: what a limit says, else the usual.
 func RetryAfter(err error, usual string) string {
 	over, ok := errors.AsType[*chat.OverLimit](err)
 	if !ok {
@@ -136,5 +136,5 @@ func RetryAfter(err error, usual string) string {
 	return strconv.Itoa(WaitSeconds(over))
 }
 
-// waitSeconds is how many whole seconds to wait for a limit.
+// WaitSeconds is how many whole seconds to wait for a limit.
 func WaitSeconds(over *chat.OverLimit) int { return max(1, int(math.Ceil(over.Wait.Seconds()))) }

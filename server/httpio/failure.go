@@ -10,7 +10,7 @@ import (
 	"footnote/chat"
 )
 
-// failed is Echo's error handler: it logs err once and answers with send, in the form the client reads.
+// ErrorHandler is Echo's error handler: it logs err once and answers with send, in the form the client reads.
 func ErrorHandler(log *slog.Logger, send func(echo.Context, Problem) error) echo.HTTPErrorHandler {
 	return func(err error, c echo.Context) {
 		p := newProblem(c, err)

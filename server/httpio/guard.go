@@ -13,7 +13,7 @@ import (
 	"footnote/keys"
 )
 
-// guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by its key.
+// Guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by its key.
 type Guard struct {
 	hosts     []string // further names that the server is reached by
 	origins   *http.CrossOriginProtection
@@ -31,7 +31,7 @@ func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
 	return g, nil
 }
 
-// checkHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
+// CheckHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
 // reaches a local server (DNS rebinding).
 func (g *Guard) CheckHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -65,7 +65,7 @@ func (g *Guard) hostAllowed(r *http.Request) bool {
 	return slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// keyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
+// KeyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
 func (g *Guard) KeyNeeded() bool {
 	if g.keys == nil {
 		return false
@@ -74,7 +74,7 @@ func (g *Guard) KeyNeeded() bool {
 	return needed || err != nil
 }
 
-// checkOrigin refuses requests that change something and come from another site's page.
+// CheckOrigin refuses requests that change something and come from another site's page.
 func (g *Guard) CheckOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := g.origins.Check(c.Request()); err != nil {

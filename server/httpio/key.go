@@ -20,7 +20,7 @@ const (
 // withoutKey are the routes that give nothing away: they answer anybody.
 var withoutKey = []string{"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout"}
 
-// checkUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a key is revoked, what
+// CheckUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a key is revoked, what
 // is open under it ends.
 func (g *Guard) CheckUser(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -59,7 +59,7 @@ func (g *Guard) CheckUser(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// sentKey is the key that a request brings: in a header, as programs do, or else in the page's cookie.
+// SentKey is the key that a request brings: in a header, as programs do, or else in the page's cookie.
 func SentKey(r *http.Request) (key string, cookie bool) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		return key, false
@@ -73,5 +73,5 @@ func SentKey(r *http.Request) (key string, cookie bool) {
 	return "", false
 }
 
-// signedOut reports whether a request is that of a browser that has yet to sign in.
+// SignedOut reports whether a request is that of a browser that has yet to sign in.
 func (g *Guard) SignedOut(c echo.Context) bool { return g.keys != nil && Scope(c).User == "" }

@@ -17,7 +17,7 @@ const (
 	halfPair = `The body holds half of a character: \ud800 to \udfff stand in pairs in JSON. Send both halves, or the character itself.`
 )
 
-// legibleJSON refuses a body with text that nobody could read.
+// LegibleJSON refuses a body with text that nobody could read.
 func LegibleJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return Invalid(notUTF8)

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics counts what the server does. Every name starts with footnote_.
+// Metrics counts what the server does. Every name starts with footnote_.
 type Metrics struct {
 	Registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -69,8 +69,8 @@ func (m *Metrics) Handler() echo.HandlerFunc {
 	return echo.WrapHandler(promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 }
 
-// runStarted counts a question that came in on a route.
+// RunStarted counts a question that came in on a route.
 func (m *Metrics) RunStarted(route string) { m.runs.WithLabelValues(route).Inc() }
 
-// uploaded counts a file that was received: added, duplicate or rejected.
+// Uploaded counts a file that was received: added, duplicate or rejected.
 func (m *Metrics) Uploaded(result string) { m.uploads.WithLabelValues(result).Inc() }

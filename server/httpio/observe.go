@@ -15,7 +15,7 @@ import (
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
-// observed is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts, times
+// Observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts, times
 // and logs what came of it. Bodies and queries are never logged.
 func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {

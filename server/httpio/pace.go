@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// securityHeaders go out with every response; a handler may only tighten them.
+// SecurityHeaders go out with every response; a handler may only tighten them.
 var SecurityHeaders = [][2]string{
 	{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
 	{"X-Content-Type-Options", "nosniff"},
@@ -21,10 +21,10 @@ var SecurityHeaders = [][2]string{
 
 type headKey struct{}
 
-// isHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
+// IsHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
 func IsHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 
-// paced is what every request passes before Echo: security headers, deadlines for reads and writes, and HEAD
+// Wrap is what every request passes before Echo: security headers, deadlines for reads and writes, and HEAD
 // answered like GET (net/http drops the body).
 func Wrap(limits Limits, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

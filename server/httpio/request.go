@@ -21,7 +21,7 @@ import (
 	"footnote/english"
 )
 
-// scopeOf is on whose behalf a request reads and writes. Without a user it is nobody's, who has nothing.
+// Scope is on whose behalf a request reads and writes. Without a user it is nobody's, who has nothing.
 func Scope(c echo.Context) chat.Scope {
 	user, _ := c.Get(UserField).(string)
 	return chat.Scope{User: user}
@@ -29,7 +29,7 @@ func Scope(c echo.Context) chat.Scope {
 
 var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// runID is the run a request names. What can't be an id is answered like one that is not there.
+// RunID is the run a request names. What can't be an id is answered like one that is not there.
 func RunID(c echo.Context) (string, error) {
 	id := c.Param("id")
 	if !RunIDForm.MatchString(id) {
@@ -38,13 +38,13 @@ func RunID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-// sessionID is the session a request names.
+// SessionID is the session a request names.
 func SessionID(c echo.Context) (string, error) {
 	id := c.Param("id")
 	return id, chat.CheckSessionID(id)
 }
 
-// queryFlag reads true or false from the address; without it, it is false.
+// QueryFlag reads true or false from the address; without it, it is false.
 func QueryFlag(c echo.Context, name string) (bool, error) {
 	if !c.QueryParams().Has(name) {
 		return false, nil
@@ -58,7 +58,7 @@ func QueryFlag(c echo.Context, name string) (bool, error) {
 	return false, Invalid(name + " must be true or false.")
 }
 
-// queryInt reads a whole number from the address; without it, value is what it is.
+// QueryInt reads a whole number from the address; without it, value is what it is.
 func QueryInt(c echo.Context, name string, value, low, high int) (int, error) {
 	if !c.QueryParams().Has(name) {
 		return value, nil
@@ -70,7 +70,7 @@ func QueryInt(c echo.Context, name string, value, low, high int) (int, error) {
 	return n, nil
 }
 
-// lastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.
+// LastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.
 func LastSeen(r *http.Request) (int64, error) {
 	var after int64
 	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
@@ -104,7 +104,7 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// checkNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default. Those that begin with a point
+// CheckNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default. Those that begin with a point
 // are hidden and not for uploads.
 func CheckNamespace(name string) error {
 	if len(name) > 128 || chat.Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
@@ -115,7 +115,7 @@ func CheckNamespace(name string) error {
 	return nil
 }
 
-// checkNames refuses a list with an empty entry, which null is as well.
+// CheckNames refuses a list with an empty entry, which null is as well.
 func CheckNames(field string, names []string) error {
 	if slices.Contains(names, "") {
 		return Invalid(field + " has an empty entry. Leave it out.")
@@ -123,17 +123,17 @@ func CheckNames(field string, names []string) error {
 	return nil
 }
 
-// cleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.
+// CleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.
 func CleanText(text string) string {
 	return strings.ReplaceAll(text, "\x00", "")
 }
 
-// formText undoes the CRLF line ends that browsers make.
+// FormText undoes the CRLF line ends that browsers make.
 func FormText(form url.Values, name string) string {
 	return strings.ReplaceAll(form.Get(name), "\r\n", "\n")
 }
 
-// origin is where the client reached this server, for links that leave the page.
+// Origin is where the client reached this server, for links that leave the page.
 func Origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
 
 func MediaType(c echo.Context) string {

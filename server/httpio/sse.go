@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// eventStream writes server-sent events: as many frames as there are, then one flush. An idle stream holds no buffer.
+// EventStream writes server-sent events: as many frames as there are, then one flush. An idle stream holds no buffer.
 // A write that fails ends the stream: the reader has left, or did not read for Limits.WriteTimeout.
 type EventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// newEventStream sends the headers and a first comment, so that the reader and every proxy know at once that it is open.
+// NewEventStream sends the headers and a first comment, so that the reader and every proxy know at once that it is open.
 func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	SetStreamHeaders(w.Header())
 	w.WriteHeader(http.StatusOK)
@@ -28,7 +28,7 @@ func SetStreamHeaders(h http.Header) {
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// send writes frames made by appendFrame and flushes.
+// Send writes frames made by appendFrame and flushes.
 func (out *EventStream) Send(frames []byte) error {
 	if _, err := out.w.Write(frames); err != nil {
 		return err
@@ -36,17 +36,17 @@ func (out *EventStream) Send(frames []byte) error {
 	return out.control.Flush()
 }
 
-// comment sends a line that readers ignore. It keeps the connection alive and finds out whether it still is.
+// Comment sends a line that readers ignore. It keeps the connection alive and finds out whether it still is.
 func (out *EventStream) Comment(text string) error {
 	return out.Send([]byte(": " + text + "\n\n"))
 }
 
-// retry tells the reader to come back after that many milliseconds.
+// Retry tells the reader to come back after that many milliseconds.
 func (out *EventStream) Retry(milliseconds int) error {
 	return out.Send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
 }
 
-// appendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so that
+// AppendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so that
 // nothing inside data can start a field or end the event. event must not contain a line break.
 func AppendFrame(dst []byte, id int64, event string, data []byte) []byte {
 	if id > 0 {
@@ -82,7 +82,7 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 	return data[:i], data[end:], true
 }
 
-// frameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
+// FrameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
 const FrameFlush = 32 << 10
 
 // frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not stay in memory.

@@ -7,7 +7,10 @@ import (
 	"footnote/chat"
 )
 
-// streams are the live event streams that are open, all of them and each user's, and the word to end them when the server shuts down. It is safe
+// RetryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.
+const RetryAfterDrain = 1000
+
+// Streams are the live event streams that are open, all of them and each user's, and the word to end them when the server shuts down. It is safe
 // for concurrent use.
 type Streams struct {
 	most      int // open at once
@@ -26,10 +29,10 @@ func NewStreams(limits Limits, users chat.Limits) *Streams {
 	return &Streams{most: limits.Streams, users: users, Heartbeat: limits.Heartbeat, openOf: map[string]int64{}, Draining: make(chan struct{})}
 }
 
-// drain ends the streams with a hint to come back.
+// Drain ends the streams with a hint to come back.
 func (s *Streams) Drain() { s.once.Do(func() { close(s.Draining) }) }
 
-// isDraining reports whether the server shuts down.
+// IsDraining reports whether the server shuts down.
 func (s *Streams) IsDraining() bool {
 	select {
 	case <-s.Draining:
@@ -39,7 +42,7 @@ func (s *Streams) IsDraining() bool {
 	}
 }
 
-// enter takes one of the places for streams, and one of the user's; leave gives both back.
+// Enter takes one of the places for streams, and one of the user's; leave gives both back.
 func (s *Streams) Enter(user string) error {
 	limits := s.users.For(user)
 	s.mu.Lock()
@@ -65,7 +68,7 @@ func (s *Streams) room(limits chat.Limits, user string) error {
 	return nil
 }
 
-// check fails if there is no place for a stream: for a question that is to be asked only if its answer can be followed.
+// Check fails if there is no place for a stream: for a question that is to be asked only if its answer can be followed.
 func (s *Streams) Check(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +84,7 @@ func (s *Streams) Leave(user string) {
 	}
 }
 
-// count is how many streams there are.
+// Count is how many streams there are.
 func (s *Streams) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

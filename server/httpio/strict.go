@@ -14,7 +14,7 @@ import (
 // What encoding/json lets pass and nobody means: a key twice in one object, of which the last one wins; a key in another case, which it takes
 // for the field; and NUL characters, which no store keeps. A body is looked at once more for them after it was decoded, so it is valid JSON.
 
-// checkStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
+// CheckStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
 func CheckStrict(body []byte, t reflect.Type) error {
 	s := strict{body: body}
 	s.value("", t)

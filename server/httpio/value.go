@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
+// Moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
 type Moment struct{ time.Time }
 
 // UnmarshalJSON fails with an error to which the decoder adds the field's name.
@@ -29,7 +29,7 @@ func (m *Moment) UnmarshalJSON(data []byte) error {
 	return wrong
 }
 
-// notNil makes an empty list print as [] and not as null.
+// NotNil makes an empty list print as [] and not as null.
 func NotNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -1,4 +1,6 @@
-package server
+// Package find is a search as programs send it and what it finds as they get it: it checks the query, counts it against its user's limit, and
+// describes passages. The API and the Model Context Protocol search with it.
+package find
 
 import (
 	"cmp"
@@ -13,41 +15,41 @@ import (
 	"footnote/server/httpio"
 )
 
-// searcher checks searches and counts them against their users' limits.
-type searcher struct {
-	store    chat.Store
-	maxRunes int // of a query
+// Searcher checks searches and counts them against their users' limits.
+type Searcher struct {
+	Store    chat.Store
+	MaxRunes int // of a query
 }
 
-// searchQuery is the body of POST /search and /agent/retrieve.
-type searchQuery struct {
+// SearchQuery is the body of POST /search and /agent/retrieve.
+type SearchQuery struct {
 	Query     string            `json:"query"`
 	TopK      *int              `json:"top_k"` // 1–50, default 5
 	Namespace string            `json:"namespace"`
-	Filters   *searchFilters    `json:"filters"`
+	Filters   *SearchFilters    `json:"filters"`
 	Mode      corpus.SearchMode `json:"mode"`
 	MinScore  float64           `json:"min_score"` // 0–1, on the cosine
 	Rerank    bool              `json:"rerank"`
 }
 
-// searchFilters narrow a search to some documents.
-type searchFilters struct {
+// SearchFilters narrow a search to some documents.
+type SearchFilters struct {
 	DocumentIDs []string       `json:"document_ids"`
 	Title       string         `json:"title"` // part of a title or file name
 	MIME        string         `json:"mime"`  // or the beginning of one
 	Meta        map[string]any `json:"meta"`
-	Year        year           `json:"year"` // of the document's own date, and of the next two
+	Year        Year           `json:"year"` // of the document's own date, and of the next two
 	DateFrom    string         `json:"date_from"`
 	DateTo      string         `json:"date_to"`
 	AddedAfter  httpio.Moment  `json:"added_after"`
 	AddedBefore httpio.Moment  `json:"added_before"`
 }
 
-// year is a date of a document's own in a text, or a year as a number. Empty and null are none.
-type year string
+// Year is a date of a document's own in a text, or a year as a number. Empty and null are none.
+type Year string
 
 // UnmarshalJSON fails with an error to which the decoder adds the field's name.
-func (y *year) UnmarshalJSON(data []byte) error {
+func (y *Year) UnmarshalJSON(data []byte) error {
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
 		return err
@@ -56,17 +58,17 @@ func (y *year) UnmarshalJSON(data []byte) error {
 	case nil:
 		*y = ""
 	case string:
-		*y = year(v)
+		*y = Year(v)
 	case float64:
-		*y = year(data)
+		*y = Year(data)
 	default:
-		return &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[year]()}
+		return &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[Year]()}
 	}
 	return nil
 }
 
-// searchResult is one passage.
-type searchResult struct {
+// SearchResult is one passage.
+type SearchResult struct {
 	Text     string         `json:"text"`
 	Score    float64        `json:"score"`
 	Rank     int            `json:"rank"`
@@ -86,7 +88,7 @@ type searchMetadata struct {
 	URL        string `json:"url"`
 }
 
-func (s *searcher) query(body searchQuery) (corpus.Query, error) {
+func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	q := corpus.Query{Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore, Rerank: body.Rerank}
 	if corpus.Blank(q.Text) {
 		return q, httpio.Invalid("The query is empty. Give the words to search for.")
@@ -94,8 +96,8 @@ func (s *searcher) query(body searchQuery) (corpus.Query, error) {
 	if err := httpio.CheckNamespace(body.Namespace); err != nil {
 		return q, err
 	}
-	if utf8.RuneCountInString(q.Text) > s.maxRunes {
-		return q, httpio.Invalid("The query is longer than " + english.Digits(s.maxRunes) + " characters. Give two to twenty words.")
+	if utf8.RuneCountInString(q.Text) > s.MaxRunes {
+		return q, httpio.Invalid("The query is longer than " + english.Digits(s.MaxRunes) + " characters. Give two to twenty words.")
 	}
 	if body.TopK != nil {
 		q.Limit = *body.TopK
@@ -116,7 +118,7 @@ func (s *searcher) query(body searchQuery) (corpus.Query, error) {
 			return q, err
 		}
 		q.Documents = f.DocumentIDs
-		if !f.onlyDocuments() {
+		if !f.OnlyDocuments() {
 			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter.Time, AddedBefore: f.AddedBefore.Time}
 		}
 		for _, date := range []struct{ name, from, to string }{
@@ -133,16 +135,16 @@ func (s *searcher) query(body searchQuery) (corpus.Query, error) {
 	return q, nil
 }
 
-// spend checks a search and counts it against its user's limit.
-func (s *searcher) spend(ctx context.Context, scope chat.Scope, body searchQuery) error {
-	if _, err := s.query(body); err != nil {
+// Spend checks a search and counts it against its user's limit.
+func (s *Searcher) Spend(ctx context.Context, scope chat.Scope, body SearchQuery) error {
+	if _, err := s.Query(body); err != nil {
 		return err
 	}
-	return s.store.Spend(ctx, scope.User, chat.ResourceSearches, 1)
+	return s.Store.Spend(ctx, scope.User, chat.ResourceSearches, 1)
 }
 
-// onlyDocuments reports whether a filter names documents and nothing else.
-func (f searchFilters) onlyDocuments() bool {
+// OnlyDocuments reports whether a filter names documents and nothing else.
+func (f SearchFilters) OnlyDocuments() bool {
 	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" && f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
 }
 
@@ -155,12 +157,12 @@ func hitURL(r corpus.Result) string {
 	return link.String()
 }
 
-// passagesOf describes what was found, in its order.
-func passagesOf(found []corpus.Result) []searchResult {
-	out := make([]searchResult, 0, len(found))
+// PassagesOf describes what was found, in its order.
+func PassagesOf(found []corpus.Result) []SearchResult {
+	out := make([]SearchResult, 0, len(found))
 	for i, r := range found {
 		p, d := r.Passage, r.Document
-		out = append(out, searchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
+		out = append(out, SearchResult{Text: p.Text, Score: r.Score, Rank: i + 1, Metadata: searchMetadata{
 			ChunkID: p.ID, DocumentID: d.ID, Title: d.Title, Filename: d.Filename, Section: p.Section, Page: r.Page,
 			Start: p.Start, End: p.End, URL: hitURL(r),
 		}})

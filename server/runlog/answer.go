@@ -1,9 +1,9 @@
-package server
+package runlog
 
 import "footnote/chat"
 
-// groundedSource is one citation of a grounded answer.
-type groundedSource struct {
+// GroundedSource is one citation of a grounded answer.
+type GroundedSource struct {
 	Number     int        `json:"number"`
 	DocumentID string     `json:"document_id"`
 	ChunkID    string     `json:"chunk_id"`
@@ -17,20 +17,20 @@ type groundedSource struct {
 	Score      float64    `json:"score"`
 }
 
-// sourcesOf spells citations out; base is put before their links.
-func sourcesOf(citations []chat.Citation, base string) []groundedSource {
-	out := make([]groundedSource, 0, len(citations))
+// SourcesOf spells citations out; base is put before their links.
+func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
+	out := make([]GroundedSource, 0, len(citations))
 	for _, cite := range citations {
-		out = append(out, groundedSource{
+		out = append(out, GroundedSource{
 			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
-			Page: cite.Page, URL: absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
+			Page: cite.Page, URL: Absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
 		})
 	}
 	return out
 }
 
-// failure is the error of a run that ended without anything to hand over.
-func failure(t *trace) error {
+// FailureOf is the error of a run that ended without anything to hand over.
+func FailureOf(t *Trace) error {
 	if t.Status != chat.RunFailed && t.Status != chat.RunInterrupted {
 		return nil
 	}
@@ -44,23 +44,23 @@ func failure(t *trace) error {
 	return e
 }
 
-// apiStatus is a run's status as the API has it: "success" for a completed one.
-func apiStatus(status chat.RunStatus) string {
+// APIStatus is a run's status as the API has it: "success" for a completed one.
+func APIStatus(status chat.RunStatus) string {
 	if status == chat.RunCompleted {
 		return "success"
 	}
 	return string(status)
 }
 
-// withheld reports whether a guardrail ended the run: what it wrote until then is not an answer.
-func (t *trace) withheld() bool {
+// Withheld reports whether a guardrail ended the run: what it wrote until then is not an answer.
+func (t *Trace) Withheld() bool {
 	return t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed
 }
 
-// spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it, without citations.
-func (t *trace) spoken() (string, []chat.Citation) {
+// Spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it, without citations.
+func (t *Trace) Spoken() (string, []chat.Citation) {
 	switch {
-	case !t.withheld():
+	case !t.Withheld():
 		return t.Text, t.Citations
 	case t.Error != nil && t.Error.Message != "":
 		return t.Error.Message, []chat.Citation{}
@@ -71,11 +71,11 @@ func (t *trace) spoken() (string, []chat.Citation) {
 }
 
 // latency is how long the run took, or has taken so far, in milliseconds.
-func latency(t *trace) int64 {
+func latency(t *Trace) int64 {
 	if t.Answer != nil && t.Answer.LatencyMS > 0 {
 		return t.Answer.LatencyMS
 	}
-	last := t.log.LastAt
+	last := t.Log.LastAt
 	if t.EndedAt != nil {
 		last = *t.EndedAt
 	}

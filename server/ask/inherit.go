@@ -1,4 +1,4 @@
-package server
+package ask
 
 import (
 	"net/url"
@@ -12,11 +12,11 @@ import (
 // inheritOptions has a form's question go on as the conversation did: one that takes a run's place is asked with all that the run was made from, and a
 // follow-up with the options of the question before it. What the form itself names goes first. A conversation or a run that is not there is
 // for the start of the run to refuse.
-func (qs *questions) inheritOptions(c echo.Context, form url.Values, q *question) {
+func (qs *Questions) inheritOptions(c echo.Context, form url.Values, q *Question) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	before := q.Sibling
 	if before == "" && q.SessionID != "" && !(form.Has("model") && form.Has("toolset") && form.Has("namespace") && form.Has("document_ids")) {
-		session, err := qs.store.Session(ctx, scope, q.SessionID)
+		session, err := qs.Store.Session(ctx, scope, q.SessionID)
 		if err != nil {
 			return
 		}
@@ -25,7 +25,7 @@ func (qs *questions) inheritOptions(c echo.Context, form url.Values, q *question
 	if before == "" {
 		return
 	}
-	run, err := qs.store.Run(ctx, scope, before)
+	run, err := qs.Store.Run(ctx, scope, before)
 	if err != nil {
 		return
 	}
@@ -43,18 +43,18 @@ func (qs *questions) inheritOptions(c echo.Context, form url.Values, q *question
 		q.DocumentIDs = old.DocumentIDs
 	}
 	if q.Sibling == "" {
-		if len(qs.models) > 0 && !form.Has("model") && !slices.Contains(qs.models, q.Config.Model) {
+		if len(qs.Models) > 0 && !form.Has("model") && !slices.Contains(qs.Models, q.Config.Model) {
 			q.Config.Model = "" // as the question box shows it: the earlier question's is no longer offered
 		}
 		return
 	}
 	model := q.Config.Model
-	q.Config, q.history, q.instructions, q.style = old.Config, old.History, old.Instructions, citationStyle(old.CitationStyle)
+	q.Config, q.History, q.Instructions, q.Style = old.Config, old.History, old.Instructions, old.CitationStyle
 	q.Config.Model = model
 	if q.ContextText == nil && old.ContextText != "" {
 		q.ContextText = &old.ContextText
 	}
 	if old.AddedContext != "" {
-		q.addedContext = &old.AddedContext
+		q.AddedContext = &old.AddedContext
 	}
 }

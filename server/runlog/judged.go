@@ -1,4 +1,4 @@
-package server
+package runlog
 
 import (
 	"footnote/chat"
@@ -6,19 +6,19 @@ import (
 	"footnote/server/httpio"
 )
 
-// judged is how far an answer can be relied on, and why: the same wherever an answer is handed over.
-type judged struct {
+// Judged is how far an answer can be relied on, and why: the same wherever an answer is handed over.
+type Judged struct {
 	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1"`
 	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"why that confidence"`
 	Unsupported    []string `json:"unsupported" jsonschema:"sentences that nothing bears out"`
 	Notes          []string `json:"notes" jsonschema:"what there is to know about the answer"` // of another model that answered instead, of a conversation that can't be read, and of what is wrong with the answer
 }
 
-// judged is that of a run. What a guardrail held back is not judged.
-func (t *trace) judged() judged {
-	out := judged{Unsupported: []string{}, Notes: t.notes()}
+// Judged is that of a run. What a guardrail held back is not judged.
+func (t *Trace) Judged() Judged {
+	out := Judged{Unsupported: []string{}, Notes: t.notes()}
 	a := t.Answer
-	if a == nil || t.withheld() {
+	if a == nil || t.Withheld() {
 		return out
 	}
 	out.Confidence, out.SelfEvaluation, out.Unsupported = a.Confidence, a.SelfEvaluation, httpio.NotNil(a.Unsupported)
@@ -27,7 +27,7 @@ func (t *trace) judged() judged {
 
 // notes say that another model had to answer, or that the conversation could not be read, as the run's steps do, and what there is to know
 // about the answer.
-func (t *trace) notes() []string {
+func (t *Trace) notes() []string {
 	out := []string{}
 	for _, step := range t.Steps {
 		if step.Step == "fallback" || step.Step == "history" {
@@ -35,7 +35,7 @@ func (t *trace) notes() []string {
 		}
 	}
 	a := t.Answer
-	if a == nil || t.withheld() {
+	if a == nil || t.Withheld() {
 		return out
 	}
 	out = append(out, a.Notes...)

@@ -1,4 +1,4 @@
-package server
+package runlog
 
 import (
 	"errors"
@@ -11,34 +11,31 @@ import (
 	"footnote/server/httpio"
 )
 
-// retryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.
-const retryAfterDrain = 1000
-
-// follower says how a run's log is shown to one kind of reader.
-type follower struct {
+// Follower says how a run's log is shown to one kind of reader.
+type Follower struct {
 	// frame appends what a reader gets for an entry. A chat.Reset comes as an entry with Seq 0: the reader starts over, and
 	// all entries follow from the first.
-	frame framing
+	Frame Framing
 	// repeatLast sends the last entry again to a reader that has them all, where others get 204.
-	repeatLast bool
+	RepeatLast bool
 }
 
-// framing appends an entry as one kind of reader gets it.
-type framing func(dst []byte, entry *chat.Entry) ([]byte, error)
+// Framing appends an entry as one kind of reader gets it.
+type Framing func(dst []byte, entry *chat.Entry) ([]byte, error)
 
-// programFrame is the event as JSON under its number and kind.
-func programFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
+// ProgramFrame is the event as JSON under its number and kind.
+func ProgramFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), entry.JSON), nil
 }
 
-// follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
+// Follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
 // touches the run. It fails only before anything is sent.
-func (r *runReader) follow(c echo.Context, runID string, after int64, f follower) error {
+func (r *Reader) Follow(c echo.Context, runID string, after int64, f Follower) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	wake, stop := r.feed.Watch(runID) // before the first read, so that nothing falls between
+	wake, stop := r.Feed.Watch(runID) // before the first read, so that nothing falls between
 	defer stop()
 	news := wake()
-	page, err := r.feed.Read(ctx, scope, runID, after)
+	page, err := r.Feed.Read(ctx, scope, runID, after)
 	if err != nil {
 		return err
 	}
@@ -48,15 +45,15 @@ func (r *runReader) follow(c echo.Context, runID string, after int64, f follower
 			return err
 		}
 		after = 0
-		if page, err = r.feed.Read(ctx, scope, runID, after); err != nil {
+		if page, err = r.Feed.Read(ctx, scope, runID, after); err != nil {
 			return err
 		}
 	}
 	if page.Over && len(page.Entries) == 0 {
-		if !f.repeatLast || page.Last == 0 {
+		if !f.RepeatLast || page.Last == 0 {
 			return c.NoContent(http.StatusNoContent) // EventSource stops reconnecting
 		}
-		if page, err = r.feed.Read(ctx, scope, runID, page.Last-1); err != nil {
+		if page, err = r.Feed.Read(ctx, scope, runID, page.Last-1); err != nil {
 			return err
 		}
 	}
@@ -64,10 +61,10 @@ func (r *runReader) follow(c echo.Context, runID string, after int64, f follower
 		httpio.SetStreamHeaders(c.Response().Header())
 		return c.NoContent(http.StatusOK)
 	}
-	if err := r.streams.Enter(scope.User); err != nil {
+	if err := r.Streams.Enter(scope.User); err != nil {
 		return err
 	}
-	defer r.streams.Leave(scope.User)
+	defer r.Streams.Leave(scope.User)
 
 	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
@@ -78,7 +75,7 @@ func (r *runReader) follow(c echo.Context, runID string, after int64, f follower
 			return nil
 		}
 	}
-	heartbeat := time.NewTimer(r.streams.Heartbeat)
+	heartbeat := time.NewTimer(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
 	for {
 		if err := r.sendEntries(out, page.Entries, f); err != nil || page.Over {
@@ -87,25 +84,25 @@ func (r *runReader) follow(c echo.Context, runID string, after int64, f follower
 		if n := len(page.Entries); n > 0 {
 			after = page.Entries[n-1].Seq
 			page.Entries = nil // a waiting reader holds nothing of the log
-			heartbeat.Reset(r.streams.Heartbeat)
+			heartbeat.Reset(r.Streams.Heartbeat)
 		} else {
 			select {
 			case <-news:
 			case <-heartbeat.C:
-				heartbeat.Reset(r.streams.Heartbeat)
+				heartbeat.Reset(r.Streams.Heartbeat)
 				if err := out.Comment("still here"); err != nil {
 					return nil
 				}
 				continue
 			case <-ctx.Done():
 				return nil
-			case <-r.streams.Draining:
-				_ = out.Retry(retryAfterDrain) // best effort: a reader without it comes back on its own
+			case <-r.Streams.Draining:
+				_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it comes back on its own
 				return nil
 			}
 		}
 		news = wake()
-		if page, err = r.feed.More(ctx, scope, runID, after); err != nil {
+		if page, err = r.Feed.More(ctx, scope, runID, after); err != nil {
 			return err // the stream is open: this is only logged, and the reader comes back
 		}
 		if after > page.Last && len(page.Entries) == 0 { // the log has lost its end, and something else may follow
@@ -113,7 +110,7 @@ func (r *runReader) follow(c echo.Context, runID string, after int64, f follower
 				return err
 			}
 			after = 0
-			if page, err = r.feed.Read(ctx, scope, runID, after); err != nil {
+			if page, err = r.Feed.Read(ctx, scope, runID, after); err != nil {
 				return err
 			}
 			page.Entries = append([]*chat.Entry{reset}, page.Entries...)
@@ -135,7 +132,7 @@ type frameError struct{ error }
 // Unwrap returns the cause.
 func (e frameError) Unwrap() error { return e.error }
 
-func (r *runReader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f follower) error {
+func (r *Reader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f Follower) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -143,7 +140,7 @@ func (r *runReader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, 
 	defer r.frames.Put(buffer)
 	for i, entry := range entries {
 		var err error
-		if buffer.B, err = f.frame(buffer.B, entry); err != nil {
+		if buffer.B, err = f.Frame(buffer.B, entry); err != nil {
 			return frameError{err}
 		}
 		if len(buffer.B) < httpio.FrameFlush && i < len(entries)-1 {

@@ -1,4 +1,6 @@
-package server
+// Package ask reads a question in any of the forms that it comes in, checks it, and starts the run that answers it. The API, the page, OpenAI's
+// clients and the Model Context Protocol all ask through it.
+package ask
 
 import (
 	"context"
@@ -15,26 +17,26 @@ import (
 	"footnote/server/httpio"
 )
 
-// questions reads what is asked, checks it and starts the runs that answer it. It is safe for concurrent use.
-type questions struct {
-	store    chat.Store
-	runs     starter
-	bodies   httpio.Bodies
-	streams  *httpio.Streams
-	metrics  *httpio.Metrics
-	models   []string // those that a question may name
-	maxRunes int      // of a question
+// Questions reads what is asked, checks it and starts the runs that answer it. It is safe for concurrent use.
+type Questions struct {
+	Store    chat.Store
+	Runs     Starter
+	Bodies   httpio.Bodies
+	Streams  *httpio.Streams
+	Metrics  *httpio.Metrics
+	Models   []string // those that a question may name
+	MaxRunes int      // of a question
 }
 
-// starter starts the work on a question.
-type starter interface {
+// Starter starts the work on a question.
+type Starter interface {
 	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
 	// IdempotencyKey named an earlier run.
 	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
 }
 
-// question is the body of POST /chat. A form has the same fields, and idempotency_key.
-type question struct {
+// Question is the body of POST /chat. A form has the same fields, and idempotency_key.
+type Question struct {
 	Message     string         `json:"message"`
 	SessionID   string         `json:"session_id"`
 	ContextText *string        `json:"context_text"`
@@ -44,25 +46,26 @@ type question struct {
 	Config      chat.RunConfig `json:"config"`
 	Sibling     string         `json:"sibling"` // the run whose place the new one shares: regenerate, edit
 
-	addedContext *string     // text to answer from besides the documents
-	thorough     bool        // omitted query decomposition and self-evaluation are on
-	history      [][2]string // earlier turns from outside, as [question, answer]
-	stream       bool        // the answer is to be followed, although no header says so
-	instructions string      // for the model, besides its rules
-	style        citationStyle
+	// What the rooms add to what was sent.
+	AddedContext *string     `json:"-"` // text to answer from besides the documents
+	Thorough     bool        `json:"-"` // omitted query decomposition and self-evaluation are on
+	History      [][2]string `json:"-"` // earlier turns from outside, as [question, answer]
+	Stream       bool        `json:"-"` // the answer is to be followed, although no header says so
+	Instructions string      `json:"-"` // for the model, besides its rules
+	Style        string      `json:"-"` // how footnotes are written
 }
 
-func (qs *questions) read(c echo.Context) (question, error) {
-	var q question
+func (qs *Questions) Read(c echo.Context) (Question, error) {
+	var q Question
 	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
-		err := qs.bodies.ReadJSON(c, &q)
+		err := qs.Bodies.ReadJSON(c, &q)
 		return q, err
 	}
-	if err := qs.bodies.ReadForm(c); err != nil {
+	if err := qs.Bodies.ReadForm(c); err != nil {
 		return q, err
 	}
 	form := c.Request().PostForm
-	q = question{
+	q = Question{
 		Message: httpio.FormText(form, "message"), SessionID: form.Get("session_id"), Namespace: form.Get("namespace"),
 		DocumentIDs: without(form["document_ids"], ""), Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
@@ -82,40 +85,40 @@ func without(list []string, entry string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
 }
 
-// start checks a question and starts its run, once for each Idempotency-Key.
-func (qs *questions) start(c echo.Context, q question) (chat.Run, error) {
-	if httpio.WantsStream(c) || q.stream {
-		if err := qs.streams.Check(httpio.Scope(c).User); err != nil {
+// Start checks a question and starts its run, once for each Idempotency-Key.
+func (qs *Questions) Start(c echo.Context, q Question) (chat.Run, error) {
+	if httpio.WantsStream(c) || q.Stream {
+		if err := qs.Streams.Check(httpio.Scope(c).User); err != nil {
 			return chat.Run{}, err
 		}
 	}
-	return qs.startFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.OnceKey(c), q)
+	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.OnceKey(c), q)
 }
 
-// startFor is startRun for a question that came by any route.
-func (qs *questions) startFor(ctx context.Context, scope chat.Scope, route, key string, q question) (chat.Run, error) {
-	if qs.streams.IsDraining() {
+// StartFor is startRun for a question that came by any route.
+func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key string, q Question) (chat.Run, error) {
+	if qs.Streams.IsDraining() {
 		return chat.Run{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds."}
 	}
 	req, err := qs.check(key, q)
 	if err != nil {
 		return chat.Run{}, err
 	}
-	run, fresh, err := qs.runs.Start(ctx, scope.User, req)
+	run, fresh, err := qs.Runs.Start(ctx, scope.User, req)
 	if err != nil {
 		return chat.Run{}, err
 	}
 	if fresh {
-		qs.metrics.RunStarted(route)
+		qs.Metrics.RunStarted(route)
 	}
 	return run, nil
 }
 
-func (qs *questions) request(c echo.Context, q question) (chat.RunRequest, error) {
+func (qs *Questions) Request(c echo.Context, q Question) (chat.RunRequest, error) {
 	return qs.check(httpio.OnceKey(c), q)
 }
 
-func (qs *questions) check(key string, q question) (chat.RunRequest, error) {
+func (qs *Questions) check(key string, q Question) (chat.RunRequest, error) {
 	if err := httpio.CheckKey(key); err != nil {
 		return chat.RunRequest{}, err
 	}
@@ -129,21 +132,21 @@ func (qs *questions) check(key string, q question) (chat.RunRequest, error) {
 	}
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: q.Message, Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
-		Toolset: q.Toolset, Config: q.Config, History: q.history, Instructions: q.instructions, CitationStyle: string(q.style), Sibling: q.Sibling, Thorough: q.thorough, IdempotencyKey: key,
+		Toolset: q.Toolset, Config: q.Config, History: q.History, Instructions: q.Instructions, CitationStyle: q.Style, Sibling: q.Sibling, Thorough: q.Thorough, IdempotencyKey: key,
 	}
 	if corpus.Blank(req.Message) {
 		return req, httpio.Invalid("The question is empty. Write one and send it again.")
 	}
-	if utf8.RuneCountInString(req.Message) > qs.maxRunes {
-		return req, httpio.Invalid("The question is longer than " + english.Digits(qs.maxRunes) + " characters. Shorten it, or upload the long part as a document.")
+	if utf8.RuneCountInString(req.Message) > qs.MaxRunes {
+		return req, httpio.Invalid("The question is longer than " + english.Digits(qs.MaxRunes) + " characters. Shorten it, or upload the long part as a document.")
 	}
 	if q.ContextText != nil {
 		if req.ContextText = *q.ContextText; corpus.Blank(req.ContextText) {
 			return req, httpio.Invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
 		}
 	}
-	if q.addedContext != nil {
-		if req.AddedContext = *q.addedContext; corpus.Blank(req.AddedContext) {
+	if q.AddedContext != nil {
+		if req.AddedContext = *q.AddedContext; corpus.Blank(req.AddedContext) {
 			return req, httpio.Invalid("The context is empty. Leave it out, or send text that the answer may rest on besides the documents.")
 		}
 	}
@@ -173,8 +176,8 @@ func checkConfig(cfg chat.RunConfig) error {
 	return nil
 }
 
-// askedPage is the address of the page that follows a question. It names the run: what that has done before the page is there
+// AskedPage is the address of the page that follows a question. It names the run: what that has done before the page is there
 // happens for the reader now. The page's script takes the name away, so the same page loaded again shows a past run.
-func askedPage(run chat.Run) string {
+func AskedPage(run chat.Run) string {
 	return "/c/" + run.SessionID + "?asked=" + run.ID
 }

@@ -1,4 +1,6 @@
-package server
+// Package runlog reads runs for those who answer with them. A Reader gives a run as it stands (a Trace), waits for its end, or follows its log as a
+// stream; a Trace says what the answer is, how its footnotes are written (citation) and how far it can be relied on (judged).
+package runlog
 
 import (
 	"context"
@@ -10,17 +12,17 @@ import (
 	"footnote/server/httpio"
 )
 
-// runReader reads runs: whole, to their end, or as a stream that follows them. It is safe for concurrent use.
-type runReader struct {
-	store   chat.Store
-	feed    *chat.Feed
-	streams *httpio.Streams
-	log     *slog.Logger
+// Reader reads runs: whole, to their end, or as a stream that follows them. It is safe for concurrent use.
+type Reader struct {
+	Store   chat.Store
+	Feed    *chat.Feed
+	Streams *httpio.Streams
+	Log     *slog.Logger
 	frames  httpio.FramePool
 }
 
-// trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
-type trace struct {
+// Trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
+type Trace struct {
 	RunID     string          `json:"run_id"`
 	SessionID string          `json:"session_id"`
 	ParentID  string          `json:"parent_id,omitempty"`
@@ -42,15 +44,15 @@ type trace struct {
 	CreatedAt time.Time       `json:"created_at"`
 	EndedAt   *time.Time      `json:"ended_at,omitempty"`
 	Events    string          `json:"events"` // where to follow it
-	log       chat.Transcript // what the fields above show
-	style     citationStyle   // that its question named
+	Log       chat.Transcript `json:"-"`      // what the fields above show
+	Style     CitationStyle   `json:"-"`      // that its question named
 }
 
-func newTrace(run chat.Run) *trace {
-	t := &trace{
+func NewTrace(run chat.Run) *Trace {
+	t := &Trace{
 		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status, Question: run.Request.Message,
 		Toolset: run.Request.Toolset, Mode: chat.ModeFullBook, Steps: []chat.Step{}, Citations: []chat.Citation{}, Tokens: run.Tokens,
-		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", style: citationStyle(run.Request.CitationStyle),
+		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", Style: CitationStyle(run.Request.CitationStyle),
 	}
 	if run.Request.ContextText != "" {
 		t.Mode = chat.ModeContextConstrained
@@ -61,18 +63,18 @@ func newTrace(run chat.Run) *trace {
 	return t
 }
 
-// add folds one event in. Events come in order.
-func (t *trace) add(ev chat.Event) error {
-	p, err := t.log.Apply(ev)
+// Add folds one event in. Events come in order.
+func (t *Trace) Add(ev chat.Event) error {
+	p, err := t.Log.Apply(ev)
 	if err != nil {
 		return err
 	}
-	t.LastSeq, t.Steps, t.Text, t.Citations = t.log.LastSeq, httpio.NotNil(t.log.Steps), t.log.Text(), httpio.NotNil(t.log.Citations)
+	t.LastSeq, t.Steps, t.Text, t.Citations = t.Log.LastSeq, httpio.NotNil(t.Log.Steps), t.Log.Text(), httpio.NotNil(t.Log.Citations)
 	switch p := p.(type) {
 	case chat.RunStarted:
 		t.Model, t.Mode, t.Toolset, t.Budget = p.Model, p.Mode, p.Toolset, p.Budget
 	case chat.Answer:
-		t.Answer, t.Tokens, t.Cost = t.log.Answer, p.Tokens, p.Cost
+		t.Answer, t.Tokens, t.Cost = t.Log.Answer, p.Tokens, p.Cost
 	case chat.RunDone:
 		t.Status, t.Error = p.Status, p.Error
 		if t.EndedAt == nil {
@@ -83,65 +85,65 @@ func (t *trace) add(ev chat.Event) error {
 }
 
 // total says what the run came to. Its answer knows, or its end; for a run without them the steps are added up.
-func (t *trace) total() {
+func (t *Trace) total() {
 	t.LatencyMS = latency(t)
 	if t.Answer != nil {
 		return
 	}
-	if done := t.log.Done; done != nil && done.Tokens != nil {
+	if done := t.Log.Done; done != nil && done.Tokens != nil {
 		t.Tokens, t.Cost = *done.Tokens, done.Cost
 		return
 	}
-	tokens, cost := t.log.StepTokens()
+	tokens, cost := t.Log.StepTokens()
 	t.Cost = cost
 	if tokens.In+tokens.Out > 0 {
 		t.Tokens = tokens
 	}
 }
 
-// stepsUsed returns how many turns of the model the run had, 0 while it is under way.
-func (t *trace) stepsUsed() int {
+// StepsUsed returns how many turns of the model the run had, 0 while it is under way.
+func (t *Trace) StepsUsed() int {
 	switch {
 	case t.Answer != nil:
 		return t.Answer.StepsUsed
-	case t.log.Done != nil:
-		return t.log.Done.StepsUsed
+	case t.Log.Done != nil:
+		return t.Log.Done.StepsUsed
 	}
 	return 0
 }
 
-// retrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run knows how many were charged.
-func (t *trace) retrievalCalls() int {
-	if done := t.log.Done; done != nil && done.RetrievalCalls > 0 {
+// RetrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run knows how many were charged.
+func (t *Trace) RetrievalCalls() int {
+	if done := t.Log.Done; done != nil && done.RetrievalCalls > 0 {
 		return done.RetrievalCalls
 	}
 	n := 0
 	for _, step := range t.Steps {
-		if step.ToolName != "" && isRetrieval(step.ActionType) && step.Status != chat.StatusSkipped && step.Status != chat.StatusPending {
+		if step.ToolName != "" && IsRetrieval(step.ActionType) && step.Status != chat.StatusSkipped && step.Status != chat.StatusPending {
 			n++
 		}
 	}
 	return n
 }
 
-func isRetrieval(a chat.Action) bool {
+func IsRetrieval(a chat.Action) bool {
 	return a == chat.ActionSearching || a == chat.ActionReading || a == chat.ActionExploring
 }
 
-// trace reads a run and its log as far as it goes now.
-func (r *runReader) trace(ctx context.Context, scope chat.Scope, runID string) (*trace, error) {
-	run, err := r.store.Run(ctx, scope, runID)
+// Trace reads a run and its log as far as it goes now.
+func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Trace, error) {
+	run, err := r.Store.Run(ctx, scope, runID)
 	if err != nil {
 		return nil, err
 	}
-	t := newTrace(run)
+	t := NewTrace(run)
 	for {
-		page, err := r.feed.Read(ctx, scope, runID, t.LastSeq)
+		page, err := r.Feed.Read(ctx, scope, runID, t.LastSeq)
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range page.Entries {
-			if err := t.add(entry.Event); err != nil {
+			if err := t.Add(entry.Event); err != nil {
 				return nil, err
 			}
 		}
@@ -152,22 +154,22 @@ func (r *runReader) trace(ctx context.Context, scope chat.Scope, runID string) (
 	}
 }
 
-// await follows a run to its end and returns its trace. The run goes on when the client leaves.
-func (r *runReader) await(ctx context.Context, scope chat.Scope, run chat.Run) (*trace, error) {
-	t := newTrace(run)
-	err := r.listen(ctx, scope, run.ID, t.add, nil)
+// Await follows a run to its end and returns its trace. The run goes on when the client leaves.
+func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Trace, error) {
+	t := NewTrace(run)
+	err := r.Listen(ctx, scope, run.ID, t.Add, nil)
 	t.total()
 	return t, err
 }
 
-// listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing happens.
-func (r *runReader) listen(ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error) error {
-	wake, stop := r.feed.Watch(runID)
+// Listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing happens.
+func (r *Reader) Listen(ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error) error {
+	wake, stop := r.Feed.Watch(runID)
 	defer stop()
-	heartbeat := time.NewTicker(r.streams.Heartbeat)
+	heartbeat := time.NewTicker(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
-	read := r.feed.Read
-	for after := int64(0); ; read = r.feed.More {
+	read := r.Feed.Read
+	for after := int64(0); ; read = r.Feed.More {
 		news := wake()
 		page, err := read(ctx, scope, runID, after)
 		if err != nil {
@@ -196,23 +198,23 @@ func (r *runReader) listen(ctx context.Context, scope chat.Scope, runID string, 
 			}
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-r.streams.Draining:
+		case <-r.Streams.Draining:
 			return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
 		}
 	}
 }
 
-// output is a step's whole output: the stored one when the event holds only its beginning.
-func (r *runReader) output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
-	full, err := r.store.StepOutput(ctx, scope, runID, callID)
+// Output is a step's whole output: the stored one when the event holds only its beginning.
+func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
+	full, err := r.Store.StepOutput(ctx, scope, runID, callID)
 	if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
 		return full, err
 	}
-	t, err := r.trace(ctx, scope, runID)
+	t, err := r.Trace(ctx, scope, runID)
 	if err != nil {
 		return nil, err
 	}
-	step, ok := t.log.Step(callID)
+	step, ok := t.Log.Step(callID)
 	if !ok || len(step.ToolOutput) == 0 {
 		return nil, httpio.NotFound("This step has no output, or not yet. Look at the run for the steps it has.")
 	}

@@ -1,0 +1,149 @@
+package runlog
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+// CitationStyle says how an answer's footnotes are written for a program. The log always holds [N].
+type CitationStyle string
+
+const (
+	StyleSource  CitationStyle = "source"  // [Source N] and a list of sources at the end; the default
+	StyleNumeric CitationStyle = "numeric" // [N], as it is
+)
+
+func (style CitationStyle) Check() error {
+	if style == "" || style == StyleSource || style == StyleNumeric {
+		return nil
+	}
+	return httpio.Invalid(`citation_style must be "source" or "numeric".`)
+}
+
+// Apply rewrites an answer that has citations; one without, such as a refusal, stays as it is. base is put before their links.
+func (style CitationStyle) Apply(markdown string, citations []chat.Citation, base string) string {
+	if style == StyleNumeric || len(citations) == 0 {
+		return markdown
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(style.Mark(markdown, citations), "\n"))
+	b.WriteString("\n\nSources:\n")
+	for _, cite := range citations {
+		fmt.Fprintf(&b, "[Source %d] %s", cite.Number, OneLine(PlaceName(cite.Title, cite.Section, ", ")))
+		if cite.Page > 0 {
+			b.WriteString(", p. " + strconv.Itoa(cite.Page))
+		}
+		b.WriteString(": ")
+		if link := chat.WebLink(cite.SourceURL); link != "" {
+			b.WriteString(link + " · ")
+		}
+		b.WriteString(Absolute(base, cite.URL) + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Named is apply for an answer that is read again: in the style that its question named, and as the log has it when it named none.
+func (style CitationStyle) Named(markdown string, citations []chat.Citation, base string) string {
+	if style == "" {
+		return markdown
+	}
+	return style.Apply(markdown, citations, base)
+}
+
+// Frame is programFrame with the whole answer in the style that a request names. The pieces before it stay as the log has them, and so does
+// all of it when no style is named.
+func (style CitationStyle) Frame(base string) Framing {
+	if style != StyleSource {
+		return ProgramFrame
+	}
+	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		if entry.Type != chat.KindAnswer {
+			return ProgramFrame(dst, entry)
+		}
+		p, err := entry.Payload()
+		if err != nil {
+			return dst, err
+		}
+		answer, ok := p.(chat.Answer)
+		if !ok {
+			return dst, fmt.Errorf("event %d of run %s is no answer", entry.Seq, entry.RunID)
+		}
+		answer.Markdown = style.Apply(answer.Markdown, answer.Citations, base)
+		ev, err := chat.NewEvent(entry.RunID, answer)
+		if err != nil {
+			return dst, err
+		}
+		ev.Seq, ev.At = entry.Seq, entry.At
+		return ProgramFrame(dst, &chat.Entry{Event: ev, JSON: ev.AppendJSON(nil)})
+	}
+}
+
+// PlaceName names a document and a section of it.
+func PlaceName(title, section, joint string) string {
+	if section = chat.SectionIn(title, section); section != "" {
+		return title + joint + section
+	}
+	return title
+}
+
+// marker is a footnote in Markdown, or a piece of code, in which nothing is a footnote.
+var marker = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`|\\[(\\d{1,4})\\]")
+
+// Footnotes finds every [N] in Markdown, as byte ranges. Links and code have none.
+func Footnotes(markdown string) [][2]int {
+	var list [][2]int
+	for _, at := range marker.FindAllStringSubmatchIndex(markdown, -1) {
+		if at[2] >= 0 && !strings.HasPrefix(markdown[at[1]:], "(") {
+			list = append(list, [2]int{at[0], at[1]})
+		}
+	}
+	return list
+}
+
+// WithoutFootnotes drops every [N]: the numbers of an earlier answer name other passages than those of the next one.
+func WithoutFootnotes(markdown string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range Footnotes(markdown) {
+		b.WriteString(strings.TrimSuffix(markdown[last:at[0]], " "))
+		last = at[1]
+	}
+	b.WriteString(markdown[last:])
+	return b.String()
+}
+
+// Mark writes the citations' [N] as [Source N]. Other numbers in brackets, links and code stay as they are.
+func (style CitationStyle) Mark(markdown string, citations []chat.Citation) string {
+	if style == StyleNumeric {
+		return markdown
+	}
+	known := make(map[string]bool, len(citations))
+	for _, cite := range citations {
+		known[strconv.Itoa(cite.Number)] = true
+	}
+	var b strings.Builder
+	last := 0
+	for _, at := range Footnotes(markdown) {
+		if !known[markdown[at[0]+1:at[1]-1]] {
+			continue
+		}
+		b.WriteString(markdown[last:at[0]+1] + "Source ")
+		last = at[0] + 1
+	}
+	b.WriteString(markdown[last:])
+	return b.String()
+}
+
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func Absolute(base, url string) string {
+	if strings.HasPrefix(url, "/") {
+		return base + url
+	}
+	return url
+}
