@@ -2,6 +2,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,19 +10,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go"
-	gcaws "gocloud.dev/aws"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/s3blob"
-	"gocloud.dev/gcerrors"
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -32,72 +27,91 @@ import (
 const Scheme = "s3://"
 
 const (
-	tries      = 3 // of a request that failed
-	pauseLimit = 500 * time.Millisecond
-	silence    = 10 * time.Second // before an answer begins, or between two reads of a body
-	shortTime  = 15 * time.Second // for a request without a body, its retries included
-	slowest    = 256 << 10        // bytes per second that an upload may take
-	partBytes  = 5 << 20          // of a large file; one part is in memory at a time
+	tries     = 3                // of a request that failed
+	silence   = 10 * time.Second // before an answer begins, or between two reads of a body
+	shortTime = 15 * time.Second // for a request without a body, its retries included
+	slowest   = 256 << 10        // bytes per second that an upload may take
+	partBytes = 5 << 20          // of a large file; parts are sent one after another
+
+	amazon = "https://s3.amazonaws.com"
 )
 
 // Store is a corpus.Blobs in a bucket.
 type Store struct {
-	bucket *blob.Bucket
-	prefix string
+	client    *minio.Client
+	transport *http.Transport
+	bucket    string
+	prefix    string
 }
 
 var _ corpus.Blobs = (*Store)(nil)
 
-// Open returns the blobs at an address like s3://bucket/folder?region=eu-central-1&endpoint=https://host:9000&use_path_style=true. The rest of the
-// query is as gocloud.dev/aws has it. Keys come from where AWS tools have them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or
-// the machine. Nothing is sent yet. An address that can't be one fails with chat.CodeInvalid.
-func Open(ctx context.Context, address string) (*Store, error) {
+// Open returns the blobs at an address like s3://bucket/folder?region=eu-central-1&endpoint=https://host:9000&use_path_style=true. Without a region
+// the storage is asked for the bucket's. Keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE in ~/.aws/credentials, or
+// from the machine (IAM). Nothing is sent yet. An address that can't be one fails with chat.CodeInvalid.
+func Open(_ context.Context, address string) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" || u.User != nil {
 		return nil, errBadURL
 	}
 	query := u.Query()
-	pathStyle := query.Get("endpoint") != "" // what servers other than Amazon's understand without a host name for each bucket
-	if given := query.Get("use_path_style"); given != "" {
-		if pathStyle, err = strconv.ParseBool(given); err != nil {
+	for name := range query {
+		if !slices.Contains([]string{"region", "endpoint", "use_path_style"}, name) {
 			return nil, errBadURL
 		}
-		query.Del("use_path_style")
 	}
-	if !query.Has("request_checksum_calculation") {
-		query.Set("request_checksum_calculation", "when_required") // many servers know no others
+	endpoint, err := url.Parse(cmp.Or(query.Get("endpoint"), amazon))
+	if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" || strings.Trim(endpoint.Path, "/") != "" {
+		return nil, errBadURL
 	}
-	config, err := gcaws.V2ConfigFromURLParams(ctx, query)
-	if err != nil {
-		return nil, &chat.Error{Code: chat.CodeInvalid, Message: errBadURL.Message, Err: err}
+	lookup := minio.BucketLookupDNS
+	if query.Get("endpoint") != "" { // what servers other than Amazon's understand without a host name for each bucket
+		lookup = minio.BucketLookupPath
 	}
-	config.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = silence })
-	config.Retryer = func() aws.Retryer {
-		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = tries, pauseLimit })
+	if given := query.Get("use_path_style"); given != "" {
+		byPath, err := strconv.ParseBool(given)
+		if err != nil {
+			return nil, errBadURL
+		}
+		lookup = minio.BucketLookupDNS
+		if byPath {
+			lookup = minio.BucketLookupPath
+		}
 	}
-	client := awss3.NewFromConfig(config, func(o *awss3.Options) { o.UsePathStyle = pathStyle })
-	bucket, err := s3blob.OpenBucket(ctx, client, u.Host, &s3blob.Options{RequestChecksumCalculation: config.RequestChecksumCalculation})
+	secure := endpoint.Scheme == "https"
+	transport, err := minio.DefaultTransport(secure)
 	if err != nil {
 		return nil, fmt.Errorf("open the storage of originals: %w", err)
+	}
+	transport.ResponseHeaderTimeout = silence
+	client, err := minio.New(endpoint.Host, &minio.Options{
+		Creds:  credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}}),
+		Secure: secure, Transport: transport, Region: query.Get("region"), BucketLookup: lookup, MaxRetries: tries,
+	})
+	if err != nil {
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: errBadURL.Message, Err: err}
 	}
 	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" {
 		prefix += "/"
 	}
-	return &Store{bucket, prefix}, nil
+	return &Store{client, transport, u.Host, prefix}, nil
 }
 
 var errBadURL = &chat.Error{Code: chat.CodeInvalid,
 	Message: "FOOTNOTE_BLOBS is not a URL like s3://bucket?region=eu-central-1, with &endpoint=https://host:9000 for a storage other than Amazon's"}
 
 // Close gives connections back.
-func (s *Store) Close() error { return s.bucket.Close() }
+func (s *Store) Close() error {
+	s.transport.CloseIdleConnections()
+	return nil
+}
 
 // Reach reports whether the bucket answers.
 func (s *Store) Reach(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
-	ok, err := s.bucket.IsAccessible(limited)
+	ok, err := s.client.BucketExists(limited, s.bucket)
 	if err == nil && !ok {
 		return &chat.Error{Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there, or may not be read."}
 	}
@@ -129,16 +143,18 @@ func (s *Store) send(ctx context.Context, hash string, size int64, f io.Reader) 
 	name, _ := blobs.Name(hash)
 	limited, cancel := context.WithTimeout(ctx, shortTime+time.Duration(size/slowest)*time.Second)
 	defer cancel()
-	there, err := s.bucket.Attributes(limited, s.prefix+name)
+	there, err := s.client.StatObject(limited, s.bucket, s.prefix+name, minio.StatObjectOptions{})
 	if err == nil && there.Size == size {
 		return nil
 	}
-	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+	if err != nil && !missing(err) {
 		return failure(ctx, err)
 	}
-	return failure(ctx, s.bucket.Upload(limited, s.prefix+name, f, &blob.WriterOptions{
-		ContentType: "application/octet-stream", BufferSize: partBytes, MaxConcurrency: 1,
-	}))
+	_, err = s.client.PutObject(limited, s.bucket, s.prefix+name, f, size, minio.PutObjectOptions{
+		ContentType: "application/octet-stream", PartSize: partBytes, NumThreads: 1,
+		SendContentMd5: true, DisableContentSha256: true, // every server knows MD5, and not every one bodies that are signed piece by piece
+	})
+	return failure(ctx, err)
 }
 
 // Open opens a blob; see corpus.Blobs. It can be read until ctx ends.
@@ -149,22 +165,24 @@ func (s *Store) Open(ctx context.Context, hash string) (io.ReadSeekCloser, error
 	}
 	reading, cancel := context.WithCancel(ctx)
 	idle := time.AfterFunc(shortTime, cancel)
-	r, err := s.bucket.NewReader(reading, s.prefix+name, nil)
+	object, err := s.client.GetObject(reading, s.bucket, s.prefix+name, minio.GetObjectOptions{})
+	if err == nil {
+		_, err = object.Stat() // the first request
+	}
+	idle.Stop()
 	if err != nil {
-		idle.Stop()
 		cancel()
-		if gcerrors.Code(err) == gcerrors.NotFound {
+		if missing(err) {
 			return nil, blobs.ErrNone
 		}
 		return nil, fmt.Errorf("open a file: %w", failure(ctx, err))
 	}
-	idle.Stop()
-	return &reader{Reader: r, ctx: ctx, idle: idle, cancel: cancel}, nil
+	return &reader{object: object, ctx: ctx, idle: idle, cancel: cancel}, nil
 }
 
 // reader gives up on a body that has stopped coming.
 type reader struct {
-	*blob.Reader
+	object *minio.Object
 	ctx    context.Context
 	idle   *time.Timer
 	cancel context.CancelFunc
@@ -173,7 +191,7 @@ type reader struct {
 // Read implements io.Reader.
 func (r *reader) Read(p []byte) (int, error) {
 	r.idle.Reset(silence)
-	n, err := r.Reader.Read(p)
+	n, err := r.object.Read(p)
 	r.idle.Stop()
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = failure(r.ctx, err)
@@ -181,14 +199,17 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo implements io.WriterTo by Read, whose patience it needs.
-func (r *reader) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{r}) }
+// Seek implements io.Seeker.
+func (r *reader) Seek(offset int64, whence int) (int64, error) { return r.object.Seek(offset, whence) }
 
 // Close implements io.Closer.
 func (r *reader) Close() error {
 	defer r.cancel()
-	return r.Reader.Close()
+	return r.object.Close()
 }
+
+// missing reports whether an error says that an object is not there.
+func missing(err error) bool { return minio.ToErrorResponse(err).Code == minio.NoSuchKey }
 
 // Delete removes a blob; see corpus.Blobs. One that is not there is no error.
 func (s *Store) Delete(ctx context.Context, hash string) error {
@@ -198,7 +219,7 @@ func (s *Store) Delete(ctx context.Context, hash string) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
-	if err := s.bucket.Delete(limited, s.prefix+name); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+	if err := s.client.RemoveObject(limited, s.bucket, s.prefix+name, minio.RemoveObjectOptions{}); err != nil && !missing(err) {
 		return fmt.Errorf("remove a file: %w", failure(ctx, err))
 	}
 	return nil
@@ -212,15 +233,13 @@ func failure(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("%w: %w", cause, err)
 	}
-	if e, ok := errors.AsType[smithy.APIError](err); ok {
-		switch e.ErrorCode() {
-		case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage":
-			return &chat.Error{Code: chat.CodeDiskFull, Message: "The storage of the originals is full. Free some space and try again.", Err: err}
-		case "NoSuchBucket":
-			return &chat.Error{Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there.", Hint: "Make it, or correct FOOTNOTE_BLOBS.", Err: err}
-		case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden":
-			return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys.", Hint: "Correct them and start Footnote again.", Err: err}
-		}
+	switch minio.ToErrorResponse(err).Code {
+	case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage":
+		return &chat.Error{Code: chat.CodeDiskFull, Message: "The storage of the originals is full. Free some space and try again.", Err: err}
+	case "NoSuchBucket":
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there.", Hint: "Make it, or correct FOOTNOTE_BLOBS.", Err: err}
+	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden":
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys.", Hint: "Correct them and start Footnote again.", Err: err}
 	}
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals does not answer. Try again in a moment.", Err: err}
 }
