@@ -118,16 +118,17 @@ func groups(sessions []chat.Session, now time.Time) []sessionGroup {
 	return out
 }
 
+// dayName is a day in UTC. The page's script says it again in the reader's zone.
 func dayName(t, now time.Time) string {
-	t = t.In(now.Location())
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	t, now = t.UTC(), now.UTC()
+	midnight := now.Truncate(24 * time.Hour)
 	switch {
 	case !t.Before(midnight):
-		return "Today"
+		return txtToday
 	case !t.Before(midnight.AddDate(0, 0, -1)):
-		return "Yesterday"
+		return txtYesterday
 	case !t.Before(midnight.AddDate(0, 0, -7)):
-		return "Previous 7 days"
+		return txtThisWeek
 	case t.Year() == now.Year():
 		return t.Format("January")
 	default:

@@ -62,16 +62,16 @@ func itemClass(b numberedBlock) string {
 	return class
 }
 
-// added is when a document came, for people: "now", "5 min ago", "Today", "12 March".
+// added is when a document came, for people: "now", "5 min ago", "Today", "12 March", days as dayName has them.
 func added(t, now time.Time) string {
-	t = t.In(now.Location())
+	t, now = t.UTC(), now.UTC()
 	switch ago := now.Sub(t); {
 	case ago < time.Minute:
 		return "now"
 	case ago < time.Hour:
 		return strconv.Itoa(int(ago.Minutes())) + " min ago"
 	}
-	if day := dayName(t, now); day == "Today" || day == "Yesterday" {
+	if day := dayName(t, now); day == txtToday || day == txtYesterday {
 		return day
 	}
 	if t.Year() == now.Year() {
