@@ -3,42 +3,18 @@ package agent
 import (
 	"cmp"
 	"strings"
-	"unicode/utf8"
 
 	"footnote/agent/tools"
 	"footnote/chat"
 )
 
-// Limits of a request.
-const (
-	maxQuestion  = 32_000  // runes
-	maxContext   = 200_000 // runes
-	maxDocuments = 1000
-	maxSteps     = 50
-	maxTools     = 50
-)
-
 // check refuses what can't be worked on, with a sentence for the user, and finds the request's tools.
 func (e *engine) check(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
 	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
-	switch {
-	case req.Message == "":
-		return req, tools.Set{}, chat.Invalid("Type a question first.")
-	case utf8.RuneCountInString(req.Message) > maxQuestion:
-		return req, tools.Set{}, chat.Invalid("The question is longer than 32,000 characters. Shorten it, or add the text as a document and ask about that.")
-	case utf8.RuneCountInString(req.ContextText) > maxContext:
-		return req, tools.Set{}, chat.Invalid("The given context is longer than 200,000 characters. Add it as a document instead and ask about that.")
-	case utf8.RuneCountInString(req.AddedContext) > maxContext:
-		return req, tools.Set{}, chat.Invalid("The context is longer than 200,000 characters. Add it as a document instead and ask about that.")
-	case len(req.DocumentIDs) > maxDocuments:
-		return req, tools.Set{}, chat.Invalid("A question can be narrowed to at most 1,000 documents. Leave document_ids out to search them all.")
+	if err := req.Validate(); err != nil {
+		return req, tools.Set{}, err
 	}
-	if req.SessionID != "" {
-		if err := chat.CheckSessionID(req.SessionID); err != nil {
-			return req, tools.Set{}, err
-		}
-	}
-	if err := checkConfig(req.Config); err != nil {
+	if err := tools.Selection(req.Config.Selection).Check(); err != nil {
 		return req, tools.Set{}, err
 	}
 	model, err := e.modelOf(req.Config)
@@ -99,27 +75,6 @@ func (e *engine) toolsOf(req chat.RunRequest) (tools.Set, error) {
 		return tools.Set{}, chat.Invalid("%s", why)
 	}
 	return set, nil
-}
-
-func checkConfig(c chat.RunConfig) error {
-	for _, limit := range []struct {
-		name string
-		set  *int
-	}{{"max_steps", c.MaxSteps}, {"max_retrieval_calls", c.MaxRetrievalCalls}, {"retrieval_top_k", c.RetrievalTopK}} {
-		if limit.set != nil && (*limit.set < 1 || *limit.set > maxSteps) {
-			return chat.Invalid("%s must be from 1 to %d.", limit.name, maxSteps)
-		}
-	}
-	if c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2) {
-		return chat.Invalid("temperature must be from 0 to 2.")
-	}
-	if err := tools.Selection(c.Selection).Check(); err != nil {
-		return err
-	}
-	if len(c.EnabledTools) > maxTools {
-		return chat.Invalid("enabled_tools names more than %d tools.", maxTools)
-	}
-	return nil
 }
 
 // budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults.

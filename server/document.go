@@ -87,7 +87,7 @@ func (a *apiHandlers) listDocuments(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := httpio.CheckNamespace(c.QueryParam("namespace")); err != nil {
+	if err := chat.CheckNamespace(c.QueryParam("namespace")); err != nil {
 		return err
 	}
 	docs, next, err := a.library.List(c.Request().Context(), httpio.Scope(c).In(c.QueryParam("namespace")), filter)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"footnote/chat"
 	"footnote/corpus"
 	"footnote/server/httpio"
 	"footnote/views"
@@ -59,7 +60,7 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 	if q.Limit, err = httpio.QueryInt(c, "limit", views.DocumentsStep, 1, maxListed); err != nil {
 		return q, corpus.Filter{}, err
 	}
-	if err := httpio.CheckNamespace(q.Namespace); err != nil {
+	if err := chat.CheckNamespace(q.Namespace); err != nil {
 		return q, corpus.Filter{}, err
 	}
 	f := corpus.Filter{Text: q.Text, Sort: q.Sort, Limit: q.Limit}

@@ -113,7 +113,7 @@ func (h *mcpHandlers) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRe
 	if corpus.Blank(name) || in.Part < 0 {
 		return "", mcpPart{}, httpio.Invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
 	}
-	if err := httpio.CheckNamespace(in.Namespace); err != nil {
+	if err := chat.CheckNamespace(in.Namespace); err != nil {
 		return "", mcpPart{}, err
 	}
 	got, err := h.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
@@ -138,7 +138,7 @@ func (h *mcpHandlers) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRe
 	if in.Limit < 1 || in.Limit > 200 {
 		return "", mcpDocuments{}, httpio.Invalid("limit must be between 1 and 200.")
 	}
-	if err := httpio.CheckNamespace(in.Namespace); err != nil {
+	if err := chat.CheckNamespace(in.Namespace); err != nil {
 		return "", mcpDocuments{}, err
 	}
 	docs, next, err := h.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})

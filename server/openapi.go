@@ -122,7 +122,7 @@ const apiAbout = "Ask questions about your documents and get answers with footno
 
 // describe makes the description of the whole API.
 func describe(l httpio.Limits, users chat.Limits, version string) (*apiDocument, error) {
-	types := newSchemas(describedFields(l))
+	types := newSchemas(describedFields())
 	doc := &apiDocument{
 		OpenAPI: "3.1.0",
 		Info:    apiInfo{Title: "Footnote", Version: version, Description: apiAbout},

@@ -4,7 +4,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
-	"footnote/server/httpio"
 )
 
 // Patterns of texts. They are read alike by all engines of regular expressions.
@@ -19,10 +18,10 @@ const (
 )
 
 // describedFields says of the fields what their types do not.
-func describedFields(l httpio.Limits) map[string]field {
+func describedFields() map[string]field {
 	answerNotes := field{about: "What there is to know about the answer, in sentences: that another model answered instead, that footnotes named no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0."}
-	message := field{about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))}
-	given := field{pattern: notBlank, min: to(1), max: to(200_000)}
+	message := field{about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(chat.MaxQuestion)}
+	given := field{pattern: notBlank, min: to(1), max: to(chat.MaxContext)}
 	session := field{about: "The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.", pattern: maybeForm}
 	named := field{about: "Only documents of this namespace; none: of all. One without documents is refused with 404.", pattern: namespaceForm, max: to(128)}
 	fifty := field{min: to(1), max: to(50)}
@@ -31,12 +30,12 @@ func describedFields(l httpio.Limits) map[string]field {
 		"Question.message":             message,
 		"Question.session_id":          session,
 		"Question.context_text":        given,
-		"Question.document_ids":        {about: "Only these documents. One that is not there is refused with 404.", max: to(1000)},
+		"Question.document_ids":        {about: "Only these documents. One that is not there is refused with 404.", max: to(chat.MaxDocumentIDs)},
 		"Question.namespace":           named,
 		"AgentQuery.namespace":         named,
 		"SearchQuery.namespace":        named,
 		"V1Question.namespace":         named,
-		"V1Question.document_ids":      {about: "Only these documents. One that is not there is refused with 404.", max: to(1000)},
+		"V1Question.document_ids":      {about: "Only these documents. One that is not there is refused with 404.", max: to(chat.MaxDocumentIDs)},
 		"SearchFilters.document_ids":   {about: "Only these documents. One that is not there is refused with 404."},
 		"Question.toolset":             toolsetField,
 		"AgentQuery.history":           {pair: true},
@@ -53,7 +52,7 @@ func describedFields(l httpio.Limits) map[string]field {
 		"RunConfig.enabled_tools":       {max: to(50)},
 		"RunConfig.selection":           {about: "Who chooses the first tools; none: as the server is set.", values: []string{"model", "rules", "auto"}},
 
-		"SearchQuery.query":       {about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))},
+		"SearchQuery.query":       {about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank, min: to(1), max: to(chat.MaxQuestion)},
 		"SearchQuery.top_k":       {initial: 5, min: to(1), max: to(50)},
 		"SearchQuery.min_score":   share,
 		"SearchQuery.mode":        {about: "Which indexes answer: both, words or meaning.", initial: "hybrid"},
@@ -70,7 +69,7 @@ func describedFields(l httpio.Limits) map[string]field {
 		"Judgement.comment":       {about: "In the reader's own words.", max: to(chat.MaxComment)},
 		"OtherInput.input":        {about: "The tool's arguments.", need: true},
 		"Approval.input":          {about: "Other arguments for the tool; as the model chose them if left out."},
-		"OtherWords.message":      {about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(float64(l.Message))},
+		"OtherWords.message":      {about: "The question.", need: true, pattern: notBlank, min: to(1), max: to(chat.MaxQuestion)},
 		"SendNow.finish":          {about: "What happens to the run under way.", initial: "cancel", values: []string{"cancel", "answer_now"}},
 		"Evidence.format":         {about: "The file's form: footnote-evidence/1."},
 		"Evidence.digest":         {about: "SHA-256 of the same JSON, compact, with an empty digest."},

@@ -13,7 +13,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
-	"footnote/server/httpio"
 	"footnote/server/httpio/ssetest"
 )
 
@@ -154,7 +153,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	for name := range describedFields(httpio.Limits{}.WithDefaults()) {
+	for name := range describedFields() {
 		if component, _, _ := strings.Cut(name, "."); d.Components.Schemas[component] != nil && !used[name] {
 			t.Errorf("describedFields has %s, which is no field", name)
 		} else if d.Components.Schemas[component] == nil && component != "Question" {
@@ -206,7 +205,7 @@ func TestRangesHold(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	d := b.description()
-	for name, f := range describedFields(b.limits) {
+	for name, f := range describedFields() {
 		component, tag, _ := strings.Cut(name, ".")
 		bodies := map[string]string{
 			"SearchQuery": `/search {"query":"roof",%s}`, "RunConfig": `/agent/query {"question":"Why?","config":{%s}}`,

@@ -112,9 +112,9 @@ func (s *Server) makeRooms(cfg Config) error {
 	bodies := httpio.Bodies{Max: s.limits.JSONBody}
 	logs := &runlog.Reader{Store: cfg.Store, Feed: cfg.Feed, Streams: s.streams, Log: s.log}
 	asking := &ask.Questions{
-		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models, MaxRunes: s.limits.Message,
+		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models,
 	}
-	searches := &find.Searcher{Store: cfg.Store, MaxRunes: s.limits.Message}
+	searches := &find.Searcher{Store: cfg.Store}
 	s.v1 = &v1Handlers{logs: logs, questions: asking, bodies: bodies, streams: s.streams}
 	s.mcp = &mcpHandlers{library: cfg.Library, logs: logs, questions: asking, searcher: searches, bodies: bodies, log: s.log, version: cfg.Version}
 	s.page = &pageHandlers{

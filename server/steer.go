@@ -30,11 +30,7 @@ func (a *apiHandlers) rerunStep(c echo.Context) error {
 	if input == nil {
 		return httpio.Invalid("input must be a JSON object: the tool's arguments.")
 	}
-	key := httpio.OnceKey(c)
-	if err := httpio.CheckKey(key); err != nil {
-		return err
-	}
-	run, fresh, err := a.runs.Rerun(c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, key)
+	run, fresh, err := a.runs.Rerun(c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, httpio.OnceKey(c))
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func (a *apiHandlers) uploadField(part *multipart.Part, settings *corpus.Upload,
 	}
 	if name == "namespace" {
 		settings.Namespace = string(value)
-		return false, httpio.CheckNamespace(settings.Namespace)
+		return false, chat.CheckNamespace(settings.Namespace)
 	}
 	if err := httpio.LegibleJSON(value); err != nil {
 		return false, err

@@ -5,27 +5,23 @@ package ask
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/english"
 	"footnote/server/httpio"
 )
 
 // Questions reads what is asked, checks it and starts the runs that answer it. It is safe for concurrent use.
 type Questions struct {
-	Store    chat.Store
-	Runs     Starter
-	Bodies   httpio.Bodies
-	Streams  *httpio.Streams
-	Metrics  *httpio.Metrics
-	Models   []string // those that a question may name
-	MaxRunes int      // of a question
+	Store   chat.Store
+	Runs    Starter
+	Bodies  httpio.Bodies
+	Streams *httpio.Streams
+	Metrics *httpio.Metrics
+	Models  []string // those that a question may name
 }
 
 // Starter starts the work on a question.
@@ -118,27 +114,11 @@ func (qs *Questions) Request(c echo.Context, q Question) (chat.RunRequest, error
 	return qs.check(httpio.OnceKey(c), q)
 }
 
+// check makes a request of what a route was sent, and validates it.
 func (qs *Questions) check(key string, q Question) (chat.RunRequest, error) {
-	if err := httpio.CheckKey(key); err != nil {
-		return chat.RunRequest{}, err
-	}
-	if q.SessionID != "" {
-		if err := chat.CheckSessionID(q.SessionID); err != nil {
-			return chat.RunRequest{}, err
-		}
-	}
-	if err := httpio.CheckNamespace(q.Namespace); err != nil {
-		return chat.RunRequest{}, err
-	}
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: q.Message, Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
 		Toolset: q.Toolset, Config: q.Config, History: q.History, Instructions: q.Instructions, CitationStyle: q.Style, Sibling: q.Sibling, Thorough: q.Thorough, IdempotencyKey: key,
-	}
-	if corpus.Blank(req.Message) {
-		return req, httpio.Invalid("The question is empty. Write one and send it again.")
-	}
-	if utf8.RuneCountInString(req.Message) > qs.MaxRunes {
-		return req, httpio.Invalid("The question is longer than " + english.Digits(qs.MaxRunes) + " characters. Shorten it, or upload the long part as a document.")
 	}
 	if q.ContextText != nil {
 		if req.ContextText = *q.ContextText; corpus.Blank(req.ContextText) {
@@ -150,30 +130,7 @@ func (qs *Questions) check(key string, q Question) (chat.RunRequest, error) {
 			return req, httpio.Invalid("The context is empty. Leave it out, or send text that the answer may rest on besides the documents.")
 		}
 	}
-	if err := httpio.CheckNames("document_ids", q.DocumentIDs); err != nil {
-		return req, err
-	}
-	return req, checkConfig(q.Config)
-}
-
-// checkConfig holds a request's own settings to their ranges.
-func checkConfig(cfg chat.RunConfig) error {
-	if err := httpio.CheckNames("config.enabled_tools", cfg.EnabledTools); err != nil {
-		return err
-	}
-	if t := cfg.Temperature; t != nil && (*t < 0 || *t > 2) {
-		return httpio.Invalid("config.temperature must be between 0 and 2.")
-	}
-	for _, field := range []struct {
-		name  string
-		value *int
-		most  int
-	}{{"max_steps", cfg.MaxSteps, chat.MostSteps}, {"max_retrieval_calls", cfg.MaxRetrievalCalls, chat.MostSteps}, {"retrieval_top_k", cfg.RetrievalTopK, 50}} {
-		if field.value != nil && (*field.value < 1 || *field.value > field.most) {
-			return httpio.Invalid("config." + field.name + " must be between 1 and " + strconv.Itoa(field.most) + ".")
-		}
-	}
-	return nil
+	return req, req.Validate()
 }
 
 // AskedPage is the address of the page that follows a question. It names the run: what that has done before the page is there

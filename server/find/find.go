@@ -17,8 +17,7 @@ import (
 
 // Searcher checks searches and counts them against their users' limits.
 type Searcher struct {
-	Store    chat.Store
-	MaxRunes int // of a query
+	Store chat.Store
 }
 
 // SearchQuery is the body of POST /search and /agent/retrieve.
@@ -93,11 +92,11 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	if corpus.Blank(q.Text) {
 		return q, httpio.Invalid("The query is empty. Give the words to search for.")
 	}
-	if err := httpio.CheckNamespace(body.Namespace); err != nil {
+	if err := chat.CheckNamespace(body.Namespace); err != nil {
 		return q, err
 	}
-	if utf8.RuneCountInString(q.Text) > s.MaxRunes {
-		return q, httpio.Invalid("The query is longer than " + english.Digits(s.MaxRunes) + " characters. Give two to twenty words.")
+	if utf8.RuneCountInString(q.Text) > chat.MaxQuestion {
+		return q, httpio.Invalid("The query is longer than " + english.Digits(chat.MaxQuestion) + " characters. Give two to twenty words.")
 	}
 	if body.TopK != nil {
 		q.Limit = *body.TopK
@@ -114,7 +113,7 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 		return q, httpio.Invalid(`mode must be "hybrid", "lexical" or "semantic".`)
 	}
 	if f := body.Filters; f != nil {
-		if err := httpio.CheckNames("filters.document_ids", f.DocumentIDs); err != nil {
+		if err := chat.CheckNames("filters.document_ids", f.DocumentIDs); err != nil {
 			return q, err
 		}
 		q.Documents = f.DocumentIDs

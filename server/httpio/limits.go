@@ -5,7 +5,6 @@ import "time"
 // Limits bound what a client may send and hold. A zero field means its default.
 type Limits struct {
 	JSONBody     int64         // bytes of a JSON or form body; 1 MiB
-	Message      int           // runes of a question; 32,000
 	Upload       int64         // bytes of one file; 50 MiB
 	UploadTotal  int64         // bytes of one upload request; 2 GiB
 	UploadFiles  int           // files of one upload request; 1,000
@@ -17,7 +16,6 @@ type Limits struct {
 
 func (l Limits) WithDefaults() Limits {
 	fill(&l.JSONBody, 1<<20)
-	fill(&l.Message, 32_000)
 	fill(&l.Upload, 50<<20)
 	fill(&l.UploadTotal, 2<<30)
 	fill(&l.UploadFiles, 1000)

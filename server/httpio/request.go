@@ -9,11 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -92,35 +89,6 @@ func OnceKey(c echo.Context) string {
 		key = c.Request().PostForm.Get("idempotency_key")
 	}
 	return key
-}
-
-func CheckKey(key string) error {
-	if len(key) > 255 {
-		return Invalid("The Idempotency-Key is too long: use at most 255 bytes.")
-	}
-	if !utf8.ValidString(key) {
-		return Invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
-	}
-	return nil
-}
-
-// CheckNamespace holds a namespace to 1–128 letters, digits, ".", "_" and "-"; empty means the default. Those that begin with a point
-// are hidden and not for uploads.
-func CheckNamespace(name string) error {
-	if len(name) > 128 || chat.Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
-	}) {
-		return Invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.")
-	}
-	return nil
-}
-
-// CheckNames refuses a list with an empty entry, which null is as well.
-func CheckNames(field string, names []string) error {
-	if slices.Contains(names, "") {
-		return Invalid(field + " has an empty entry. Leave it out.")
-	}
-	return nil
 }
 
 // CleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.

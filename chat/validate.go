@@ -1,0 +1,90 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/corpus/text"
+	"footnote/english"
+)
+
+// Limits of a question, whatever route it comes by.
+const (
+	MaxQuestion       = 32_000  // runes of Message
+	MaxContext        = 200_000 // runes of ContextText, and of AddedContext
+	MaxDocumentIDs    = 1000
+	MaxEnabledTools   = 50
+	MaxIdempotencyKey = 255 // bytes
+)
+
+// Validate is the one check of a request before it becomes a run. It fails with CodeInvalid and a sentence for the user; what depends on the
+// server's settings (models, toolsets, documents) is not its concern.
+func (r RunRequest) Validate() error {
+	switch {
+	case text.Blank(r.Message):
+		return Invalid("The question is empty. Write one and send it again.")
+	case utf8.RuneCountInString(r.Message) > MaxQuestion:
+		return Invalid("The question is longer than %s characters. Shorten it, or upload the long part as a document.", english.Digits(MaxQuestion))
+	case utf8.RuneCountInString(r.ContextText) > MaxContext:
+		return Invalid("The given context is longer than %s characters. Add it as a document instead and ask about that.", english.Digits(MaxContext))
+	case utf8.RuneCountInString(r.AddedContext) > MaxContext:
+		return Invalid("The context is longer than %s characters. Add it as a document instead and ask about that.", english.Digits(MaxContext))
+	case len(r.DocumentIDs) > MaxDocumentIDs:
+		return Invalid("A question can be narrowed to at most %s documents. Leave document_ids out to search them all.", english.Digits(MaxDocumentIDs))
+	case len(r.IdempotencyKey) > MaxIdempotencyKey:
+		return Invalid("The Idempotency-Key is too long: use at most %d bytes.", MaxIdempotencyKey)
+	case !utf8.ValidString(r.IdempotencyKey):
+		return Invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
+	}
+	if r.SessionID != "" {
+		if err := CheckSessionID(r.SessionID); err != nil {
+			return err
+		}
+	}
+	if err := CheckNamespace(r.Namespace); err != nil {
+		return err
+	}
+	if err := CheckNames("document_ids", r.DocumentIDs); err != nil {
+		return err
+	}
+	return r.Config.validate()
+}
+
+func (c RunConfig) validate() error {
+	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not a number is neither
+		return Invalid("config.temperature must be between 0 and 2.")
+	}
+	for _, field := range []struct {
+		name  string
+		value *int
+	}{{"max_steps", c.MaxSteps}, {"max_retrieval_calls", c.MaxRetrievalCalls}, {"retrieval_top_k", c.RetrievalTopK}} {
+		if field.value != nil && (*field.value < 1 || *field.value > MostSteps) {
+			return Invalid("config.%s must be between 1 and %d.", field.name, MostSteps)
+		}
+	}
+	if len(c.EnabledTools) > MaxEnabledTools {
+		return Invalid("config.enabled_tools names more than %d tools.", MaxEnabledTools)
+	}
+	return CheckNames("config.enabled_tools", c.EnabledTools)
+}
+
+// CheckNames fails with CodeInvalid when a list has an empty entry, which null in JSON is as well.
+func CheckNames(field string, names []string) error {
+	if slices.Contains(names, "") {
+		return Invalid("%s has an empty entry. Leave it out.", field)
+	}
+	return nil
+}
+
+// CheckNamespace fails with CodeInvalid unless name may name a namespace: 1 to 128 bytes of letters, digits, ".", "_" and "-", and no point
+// at the start, since those namespaces are the program's own. Empty is the default one.
+func CheckNamespace(name string) error {
+	if len(name) > 128 || Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
+	}) {
+		return Invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.")
+	}
+	return nil
+}
