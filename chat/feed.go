@@ -45,7 +45,7 @@ func (f *Feed) Begin(run Run) {
 	f.sessions.signal(run.User, run.SessionID)
 }
 
-// HeadMoved tells those who watch a session that another version of it is shown. Readers at other processes learn of it with the next run.
+// HeadMoved tells those who watch a session here that another version of it is shown. Other processes are woken by the store.
 func (f *Feed) HeadMoved(user, session string) { f.sessions.signal(user, session) }
 
 // Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so readers
@@ -75,7 +75,8 @@ func (f *Feed) Watch(runID string) (wake func() <-chan struct{}, stop func()) {
 	return r.next, sync.OnceFunc(func() { f.release(r) })
 }
 
-// Wake tells the readers of a run that another process appended to its log.
+// Wake tells the readers of a run that another process appended to its log. One that nobody reads here may have changed a session: all who
+// watch one look.
 func (f *Feed) Wake(runID string) {
 	if r := f.lookup(runID); r != nil {
 		r.disown()
@@ -83,7 +84,7 @@ func (f *Feed) Wake(runID string) {
 		f.release(r)
 		return
 	}
-	f.sessions.signalAll() // nobody reads it here: it may be new
+	f.sessions.signalAll()
 }
 
 // WakeAll is Wake for every run here: for when it is not known what other processes appended.

@@ -17,7 +17,7 @@ const (
 	gatherPause = 10 * time.Millisecond
 )
 
-// Listen calls wake with the id of each run that another replica appends to, and changed with that of each document whose state or progress another
+// Listen calls wake with the id of each run that another replica appends to and with what names no run when it shows another branch of a session, changed with that of each document whose state or progress another
 // records, and look when another wants something of a run or releases one, until ctx ends. It calls all, the first two with "", when some may have been missed: at its start, after
 // its connection broke, and now and then. None must block. While the database is down, Listen keeps trying; it never fails.
 func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) {
@@ -98,6 +98,7 @@ const (
 	ofDocument   = "document/" // begins messages that are about a document, not a run
 	someDocument = "*"         // stands for one whose id does not matter: what searches see has changed
 	toLook       = "look/"     // is the message that a run is wanted, or something of one
+	headMoved    = "head/"     // is the message that another branch of some session is shown. It goes to wake, as a run that nobody reads
 )
 
 // tellOf lets the other replicas know of a document's change once the transaction commits.

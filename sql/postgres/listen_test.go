@@ -76,6 +76,41 @@ func TestEveryAppendIsHeardByTheOtherReplicaOnly(t *testing.T) {
 	}
 }
 
+func TestAnotherReplicaLearnsWhichBranchOfASessionIsShown(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	one, two := openURL(t, url), openURL(t, url)
+	atOne, atTwo := listening(t, one), listening(t, two)
+	user := chat.Scope{User: chat.LocalUser}
+	first := startRunOn(t, one)
+	for _, moved := range []func() error{
+		func() error { return one.Chats().SetHead(t.Context(), user, first.SessionID, first.ID) },
+		func() error { return two.Chats().SetHead(t.Context(), user, first.SessionID, first.ID) },
+	} {
+		if err := moved(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear(t, atTwo, headMoved)
+	hear(t, atOne, headMoved) // of the other's, and nothing of its own
+	if err := one.Chats().SetHead(t.Context(), user, first.SessionID, "nobody"); err == nil {
+		t.Error("SetHead to a run that is not there: no error")
+	}
+	mustAppend(t, one, first.ID, chat.AnswerDelta{Text: "a"})
+	hear(t, atTwo, first.ID) // so nothing was told of what did not change
+
+	feed := chat.NewFeed(two.Chats())
+	wake, stop := feed.WatchSession(chat.LocalUser, first.SessionID)
+	defer stop()
+	news := wake()
+	feed.Wake(headMoved)
+	select {
+	case <-news:
+	case <-time.After(patience):
+		t.Error("who watches the session was not woken")
+	}
+}
+
 func TestAWishAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)

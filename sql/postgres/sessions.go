@@ -79,8 +79,10 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 
 // SetHead implements chat.Store.
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
-	n, err := c.db.exec(ctx, shortTime, `UPDATE sessions SET head = r.id, turns = r.depth FROM runs r
-		WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0`, runID, sessionID, s.User)
+	n, err := c.db.exec(ctx, shortTime, `
+		WITH moved AS (UPDATE sessions SET head = r.id, turns = r.depth FROM runs r
+			WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0 RETURNING 1)
+		SELECT pg_notify($4, $5) FROM moved`, runID, sessionID, s.User, c.db.channel, c.db.message(headMoved))
 	return changedOne(n, err, "set head", "session or run")
 }
 
