@@ -81,7 +81,7 @@ func (w *work) act(ctx context.Context, r reply) (err error) {
 	}
 	var parent *chat.Step
 	if len(r.calls) > 1 {
-		step := w.phase(parallelStep, chat.ActionExploring, chat.StatusRunning, together(r.calls))
+		step := w.phase(parallelStep, chat.ActionExploring, chat.StatusRunning, w.together(r.calls))
 		step.Thought = thought
 		parent = &step
 	}
@@ -259,6 +259,7 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 	step := a.step
 	step.Timestamp, step.DurationMS, step.Cached = stamp(), o.took.Milliseconds(), o.cached
 	var output any
+	var result chat.StepResult
 	switch {
 	case a.status != "":
 		step.Status, output = a.status, a.told
@@ -273,18 +274,21 @@ func (w *work) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
 		step.Status, output = chat.StatusError, a.failure(o.result.Refused)
 		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.Refused, 300), Retryable: true}
 	default:
-		step.Status, output = chat.StatusComplete, o.result.Output(w.desk.Sources.Number)
+		step.Status = chat.StatusComplete
+		output, result = o.result.Output(w.desk.Sources.Number)
 		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again
 		step.Message, step.Summary = o.result.Message, o.result.Summary
 		if o.result.Details != nil {
 			step.Details = o.result.Details
 		}
-		if o.result.Effect != nil {
-			o.result.Effect(w.desk)
-		}
+		a.tool.Apply(w.desk.Sources, o.result.Effects, result)
 		w.enough = w.enough || a.tool.AnswersNext
 	}
 	step.ToolStatus = step.Status
+	if said, ok := output.(map[string]any); ok && step.Status != chat.StatusComplete {
+		result = failed(said)
+	}
+	step.Result = result.Bounded()
 	whole, err := tools.Encode(output)
 	if err != nil {
 		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
@@ -324,24 +328,28 @@ func (w *work) cutShort(ctx context.Context, r reply) error {
 	return w.takeBack(ctx, step)
 }
 
+// failed is the result of a call that came to what attempt.failure says.
+func failed(told map[string]any) chat.StepResult {
+	why, _ := told["error"].(string)
+	asked, _ := told["query"].(string)
+	return chat.StepResult{Failure: why, Query: asked}
+}
+
+// capabilityNouns are the words for calls of tools of one capability.
+var capabilityNouns = map[chat.Capability]string{
+	chat.CapabilitySearch: "search", chat.CapabilityRead: "reading", chat.CapabilityList: "listing", chat.CapabilityCalculate: "calculation",
+	chat.CapabilityCite: "quote check",
+}
+
 // together describes parallel calls: "3 searches in parallel".
-func together(calls []llm.Call) string {
-	name := calls[0].Name
-	for _, c := range calls {
-		if c.Name != name {
-			return english.Count(len(calls), "call") + " in parallel"
-		}
-	}
-	noun := map[string]string{
-		"search_documents": "search", "grep_documents": "search", "metadata_search": "search", "read_document": "reading",
-		"retrieve": "search", "retrieve_more": "search", "semantic_search": "search", "hybrid_search": "search",
-		"retrieve_documentation": "search", "retrieve_book_content": "search", "lookup": "reading", "summarize": "summary", "calculate": "calculation", "cite_source": "quote check", "get_document_summary": "summary",
-	}[name]
-	switch noun {
-	case "":
-		noun = "call"
-	case "summary":
+func (w *work) together(calls []llm.Call) string {
+	t := w.set.Find(calls[0].Name)
+	same := !slices.ContainsFunc(calls, func(c llm.Call) bool { return c.Name != calls[0].Name })
+	switch {
+	case t == nil || !same:
+		return english.Count(len(calls), "call") + " in parallel"
+	case t.Capability == chat.CapabilitySummarise:
 		return fmt.Sprintf("%d summaries in parallel", len(calls))
 	}
-	return english.Count(len(calls), noun) + " in parallel"
+	return english.Count(len(calls), cmp.Or(capabilityNouns[t.Capability], "call")) + " in parallel"
 }

@@ -50,7 +50,7 @@ func (w *work) attempt(r reply, place int, version int64) *attempt {
 	if a.tool = w.set.Find(call.Name); a.tool == nil {
 		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(w.set.Names(), ", ")), nil)
 	}
-	a.step.ActionType, a.step.Acts = a.tool.Action, a.tool.HasEffects
+	a.step.ActionType, a.step.Capability, a.step.Acts = a.tool.Action, a.tool.Capability, a.tool.HasEffects
 	if call.Malformed != "" {
 		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(call.Malformed, 800), a.tool.Spec.Schema)
 	}

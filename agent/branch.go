@@ -146,7 +146,7 @@ func (w *work) anew(old chat.Step, from *chat.From) chat.Step {
 		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
 	if t := w.set.Find(from.Tool); t != nil {
-		s.ActionType, s.Message = t.Action, t.Describe(w.desk, from.Input)
+		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(w.desk, from.Input)
 	}
 	return w.track(s)
 }

@@ -163,10 +163,11 @@ func (w *work) closed(done chat.RunDone) []chat.Payload {
 		s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
 		s.DurationMS, s.Timestamp = int64((stamp()-s.Timestamp)*1000), stamp()
 		if s.ToolName != "" {
-			s.ToolOutput = []byte(`{"error":"The call was stopped."}`)
+			why := "The call was stopped."
 			if done.Status == "" { // the run goes on
-				s.ToolOutput = []byte(`{"error":"` + unknownEffect + `"}`)
+				why = unknownEffect
 			}
+			s.ToolOutput, s.Result = []byte(`{"error":"`+why+`"}`), &chat.StepResult{Failure: why}
 		}
 		if done.Status == chat.RunFailed {
 			s.Summary = "stopped: the run failed"

@@ -42,6 +42,7 @@ func (w *work) say(ctx context.Context, r reply, answer string, args json.RawMes
 	done.Status, done.ToolStatus, done.Message = chat.StatusComplete, chat.StatusComplete, "Finished with an answer"
 	done.ToolOutput = json.RawMessage(`{"finished":true}`)
 	done.OutputSize = len(done.ToolOutput)
+	done.Result = &chat.StepResult{Facts: []chat.Fact{{Name: "finished", Value: "true"}}}
 	if err := w.emit(ctx, append(ps, step, done)...); err != nil {
 		return r, err
 	}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -45,7 +44,7 @@ func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
 	var shown []string
 	for _, s := range transcript.Steps {
 		if s.Status == chat.StatusComplete && s.ToolName != "" {
-			shown = shownIn(s.ToolOutput, shown)
+			shown = shownIn(s.Result, shown)
 		}
 	}
 	for _, c := range out.citations {
@@ -60,29 +59,16 @@ func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
 	return out, nil
 }
 
-// shownIn adds the passages in a tool's output, whatever its shape.
-func shownIn(raw json.RawMessage, out []string) []string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
+// shownIn adds the passages of a tool's result.
+func shownIn(r *chat.StepResult, out []string) []string {
+	if r == nil {
 		return out
 	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, item := range v {
-				walk(item)
-			}
-		case map[string]any:
-			if id, ok := v["chunk_id"].(string); ok && len(out) < memoryPassages {
-				out = text.AppendNew(out, id)
-			}
-			for _, key := range []string{"documents", "passages", "results", "chunks", "pages"} {
-				walk(v[key])
-			}
+	for _, hit := range r.Hits {
+		if hit.ChunkID != "" && len(out) < memoryPassages {
+			out = text.AppendNew(out, hit.ChunkID)
 		}
 	}
-	walk(v)
 	return out
 }
 

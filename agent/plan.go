@@ -22,7 +22,7 @@ import (
 // {"sub_queries": [{query, reasoning, depends_on, status}]}.
 type plan struct {
 	step  chat.Step
-	parts []question.SubQuery
+	parts []chat.PlanPart
 	calls map[string]int // calls that search for a part, by id
 }
 
@@ -216,6 +216,10 @@ func (p *plan) state() (chat.Step, error) {
 	}
 	step := p.step
 	step.Timestamp, step.ToolOutput, step.OutputSize = stamp(), out, len(out)
+	step.Result = &chat.StepResult{Parts: slices.Clone(p.parts)}
+	if note, ok := p.step.Details["note"].(string); ok {
+		step.Result.Notes = []string{note}
+	}
 	step.Summary = fmt.Sprintf("%d of %s done", done, english.Count(len(p.parts), "part"))
 	return step, nil
 }
@@ -284,19 +288,17 @@ func (p *plan) told(searched bool) string {
 
 // resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again.
 func (w *work) resumePlan(s *chat.Step) {
-	var out struct {
-		Parts []question.SubQuery `json:"sub_queries"`
-	}
-	if s == nil || json.Unmarshal(s.ToolOutput, &out) != nil || len(out.Parts) == 0 {
+	if s == nil || s.Result == nil || len(s.Result.Parts) == 0 {
 		return
 	}
-	for i := range out.Parts {
-		if out.Parts[i].Status == chat.StatusRunning {
-			out.Parts[i].Status = chat.StatusPending
+	parts := slices.Clone(s.Result.Parts)
+	for i := range parts {
+		if parts[i].Status == chat.StatusRunning {
+			parts[i].Status = chat.StatusPending
 		}
 	}
 	step := *s
 	step.Tokens = nil
-	w.plan = &plan{step: step, parts: out.Parts, calls: map[string]int{}}
+	w.plan = &plan{step: step, parts: parts, calls: map[string]int{}}
 	w.history[0].Text += w.plan.told(w.pursues())
 }

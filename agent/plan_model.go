@@ -25,7 +25,7 @@ func planPrompt(w *work) []llm.Message {
 
 // readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used is the question
 // itself, and the text says why.
-func readPlan(said, asked string) (parts []question.SubQuery, why string) {
+func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 	parts, why = partsIn(said)
 	if why == "" {
 		why = checkParts(parts)
@@ -37,7 +37,7 @@ func readPlan(said, asked string) (parts []question.SubQuery, why string) {
 }
 
 // partsIn finds the list in a reply, whatever stands around it.
-func partsIn(said string) (parts []question.SubQuery, why string) {
+func partsIn(said string) (parts []chat.PlanPart, why string) {
 	const malformed = "The model's plan was no list of sub-queries: the question is searched for as it is."
 	at := strings.IndexAny(said, "[{")
 	if at < 0 {
@@ -64,7 +64,7 @@ func partsIn(said string) (parts []question.SubQuery, why string) {
 	var plain []string
 	if json.Unmarshal(raw, &plain) == nil {
 		for _, q := range plain {
-			parts = append(parts, question.SubQuery{Query: q})
+			parts = append(parts, chat.PlanPart{Query: q})
 		}
 	} else if json.Unmarshal(raw, &parts) != nil {
 		return nil, malformed
@@ -80,7 +80,7 @@ func partsIn(said string) (parts []question.SubQuery, why string) {
 }
 
 // checkParts says what is wrong with a list of parts, nothing if it can be worked through.
-func checkParts(parts []question.SubQuery) string {
+func checkParts(parts []chat.PlanPart) string {
 	if len(parts) == 0 || len(parts) > 2*question.MaxParts {
 		return "The model's plan has " + english.Count(len(parts), "part") + ": the question is searched for as it is."
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/agent/question"
+	"footnote/chat"
 )
 
 func TestReadPlan(t *testing.T) {
@@ -52,7 +52,7 @@ func TestReadPlan(t *testing.T) {
 }
 
 // partsInShort writes parts as "query <- prerequisites".
-func partsInShort(parts []question.SubQuery) []string {
+func partsInShort(parts []chat.PlanPart) []string {
 	var out []string
 	for _, p := range parts {
 		s := p.Query

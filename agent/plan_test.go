@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/agent/ground"
-	"footnote/agent/question"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
@@ -21,7 +20,7 @@ import (
 func partsOf(t *testing.T, s chat.Step) []string {
 	t.Helper()
 	var out struct {
-		Parts []question.SubQuery `json:"sub_queries"`
+		Parts []chat.PlanPart `json:"sub_queries"`
 	}
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil {
 		t.Fatalf("plan = %s, %v", s.ToolOutput, err)

@@ -142,7 +142,10 @@ func (w *work) restore(ctx context.Context, past *replayed) error {
 				input = json.RawMessage(`{}`)
 			}
 			said.Calls = append(said.Calls, llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: input})
-			message, err := toolMessage(w.nonce, s.CallID, leaner(output, numbers))
+			if s.Status == chat.StatusComplete {
+				noteNumbers(s.Result, numbers)
+			}
+			message, err := toolMessage(w.nonce, s.CallID, output)
 			if err != nil {
 				return err
 			}
@@ -158,13 +161,16 @@ func (w *work) restore(ctx context.Context, past *replayed) error {
 	}
 	for _, turn := range past.turns {
 		for _, s := range turn {
-			w.recall(s)
+			if err := w.recall(ctx, s); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// outputOf returns a step's whole output. A call that never ended has none: it is made again, or it may have changed something elsewhere.
+// outputOf is what the model was told of a finished call. A call that never ended has no output: it is made again, or it may have changed
+// something elsewhere.
 func (w *work) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	raw := s.ToolOutput
 	if s.Truncated {
@@ -176,35 +182,15 @@ func (w *work) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	if s.Status == chat.StatusRunning || len(raw) == 0 {
 		return map[string]any{"error": unknownEffect}, nil
 	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
+	var told any = raw
+	var err error
+	if t := w.set.Find(s.ToolName); t != nil && s.Status == chat.StatusComplete {
+		told, err = t.ModelOutput(raw)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read output of step %s: %w", s.CallID, err)
 	}
-	return v, nil
-}
-
-// leaner notes the numbers of the passages in an output and leaves out what the model does not need.
-func leaner(v any, numbers map[string]int) any {
-	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			v[i] = leaner(v[i], numbers)
-		}
-	case map[string]any:
-		if n, ok := v["n"].(float64); ok {
-			if id, ok := v["chunk_id"].(string); ok {
-				numbers[id] = int(n)
-			}
-		}
-		delete(v, "chunk_id")
-		if _, ok := v["passages"]; ok {
-			delete(v, "content")
-		}
-		for k := range v {
-			v[k] = leaner(v[k], numbers)
-		}
-	}
-	return v
+	return told, nil
 }
 
 // recount charges a call to the budgets again.
@@ -262,47 +248,37 @@ func (w *work) restoreSources(ctx context.Context, numbers map[string]int) error
 	return nil
 }
 
-// recall repeats what a finished call changed on the desk.
-func (w *work) recall(s chat.Step) {
-	if s.Status != chat.StatusComplete {
+// noteNumbers adds the numbers of the passages that a call showed.
+func noteNumbers(r *chat.StepResult, numbers map[string]int) {
+	if r == nil {
 		return
 	}
-	var in struct {
-		Query          string   `json:"query"`
-		Pattern        string   `json:"pattern"`
-		DocID          string   `json:"doc_id"`
-		DocIDs         []string `json:"doc_ids"`
-		Page           int      `json:"page"`
-		CitedText      string   `json:"cited_text"`
-		CitationNumber int      `json:"citation_number"`
-	}
-	if json.Unmarshal(s.ToolInput, &in) != nil {
-		return
-	}
-	switch s.ToolName {
-	case "cite_source":
-		w.desk.Sources.AddQuote(in.CitationNumber, in.CitedText)
-	case "search_documents", "grep_documents":
-		var out struct {
-			Found int `json:"total_found"`
-		}
-		if json.Unmarshal(s.ToolOutput, &out) == nil {
-			w.desk.Sources.NoteSearch(in.Query+in.Pattern, out.Found)
-		}
-	case "retrieve", "retrieve_more", "semantic_search", "hybrid_search", "retrieve_documentation", "retrieve_book_content", "web_search":
-		var out struct {
-			Query string `json:"query"`
-			Found int    `json:"total_results"`
-		}
-		if json.Unmarshal(s.ToolOutput, &out) == nil {
-			w.desk.Sources.NoteSearch(out.Query, out.Found)
-			w.desk.Sources.NoteLatestSearch(out.Query)
-		}
-	case "read_document", "lookup", "get_document_summary", "read_multiple_documents":
-		for _, ref := range append(in.DocIDs, in.DocID) {
-			if doc, ok := w.desk.Sources.Document(ref); ok {
-				w.desk.Sources.NoteReading(doc, fmt.Sprint(max(1, in.Page)))
-			}
+	for _, hit := range r.Hits {
+		if hit.N > 0 && hit.ChunkID != "" {
+			numbers[hit.ChunkID] = hit.N
 		}
 	}
+}
+
+// recall repeats what a finished call changed in the sources. Documents that are gone by now were read all the same, but nobody can name
+// them any more: they are left out.
+func (w *work) recall(ctx context.Context, s chat.Step) error {
+	t := w.set.Find(s.ToolName)
+	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {
+		return nil
+	}
+	for _, opened := range s.Result.Opened {
+		if _, known := w.desk.Sources.Document(opened.DocumentID); known {
+			continue
+		}
+		doc, err := w.cfg.Library.Document(ctx, w.desk.ReadScope(), opened.DocumentID)
+		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return fmt.Errorf("find document: %w", err)
+		}
+		if err == nil && w.desk.InReach(doc) {
+			w.desk.Sources.AddDocuments(doc)
+		}
+	}
+	t.Note(w.desk.Sources, *s.Result)
+	return nil
 }

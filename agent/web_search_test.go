@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -132,5 +133,30 @@ func TestAModelThatObeysAPageHasNoEffect(t *testing.T) {
 	}
 	if after, err := h.library.Count(t.Context(), chat.Local); err != nil || after != before {
 		t.Errorf("documents went from %+v to %+v, %v", before, after, err)
+	}
+}
+
+func TestARunThatIsCarriedOnKnowsWhichPagesItRead(t *testing.T) {
+	t.Parallel()
+	in := newInternet(t)
+	slow := says("Not heard.")
+	slow.Delay = time.Minute
+	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`)), slow), in.withWeb(false))
+	run := h.ask(onTheWeb("How long does a slate roof last, says the web?"))
+	h.follow(run.ID, func(p chat.Payload) bool {
+		s, ok := p.(chat.Step)
+		return ok && s.ToolName == "web_search" && s.Status == chat.StatusComplete
+	})
+	h.die(run.ID)
+	h.hire(scripted.New(says("A slate roof lasts for about a hundred years [1].")), in.withWeb(false))
+	a := h.carriedOn(run.ID).answer()
+	if len(a.Citations) != 1 || a.Citations[0].SourceURL != in.URL+"/slate" {
+		t.Errorf("citations = %+v, want one of %s/slate", a.Citations, in.URL)
+	}
+	if a.Coverage.Opened != 1 || a.Coverage.PagesRead != 1 {
+		t.Errorf("coverage = %+v, want 1 opened and 1 page read", a.Coverage)
+	}
+	if in.searches.Load() != 1 {
+		t.Errorf("searches of the web = %d, want 1", in.searches.Load())
 	}
 }

@@ -84,7 +84,7 @@ func (e Event) Payload() (Payload, error) {
 	case KindRunStarted:
 		p, err = decode[RunStarted](e.Body)
 	case KindReasoningStep:
-		p, err = decode[Step](e.Body)
+		p, err = decodeStep(e.Body)
 	case KindAnswerDelta:
 		p, err = decode[AnswerDelta](e.Body)
 	case KindAnswerReset:
@@ -104,6 +104,14 @@ func (e Event) Payload() (Payload, error) {
 		return nil, fmt.Errorf("decode event %d of run %s: %w: %w", e.Seq, e.RunID, ErrDamaged, err)
 	}
 	return p, nil
+}
+
+// decodeStep also makes the result of a step that was stored before steps had one.
+func decodeStep(body json.RawMessage) (Payload, error) {
+	var s Step
+	err := json.Unmarshal(body, &s)
+	importStep(&s)
+	return s, err
 }
 
 func decode[P Payload](body json.RawMessage) (Payload, error) {

@@ -19,7 +19,8 @@ var examples = map[Kind]Payload{
 		Title: "t", Thought: "th", Timestamp: 1.5, ToolName: "search_documents", ToolInput: json.RawMessage(`{"query":"a"}`),
 		ToolOutput: json.RawMessage(`{"error":"x"}`), Status: StatusError, ToolStatus: StatusError, Summary: "s", DurationMS: 7,
 		OutputSize: 13, Truncated: true, Cached: true, Tokens: &Tokens{In: 1, Out: 2}, Cost: new(0.002),
-		Error: &StepError{Code: CodeTimeout, Message: "m", Retryable: true}, Details: map[string]any{"k": "v", "n": 1.0}},
+		Error: &StepError{Code: CodeTimeout, Message: "m", Retryable: true}, Details: map[string]any{"k": "v", "n": 1.0},
+		Capability: CapabilitySearch, Result: &exampleResult},
 	KindAnswerDelta: AnswerDelta{Text: "data: x\r\n\r\nid: 7\n\x00"},
 	KindAnswerReset: AnswerReset{CallID: "c"},
 	KindCitation:    exampleCitation,
@@ -30,6 +31,17 @@ var examples = map[Kind]Payload{
 		StepsUsed: 4, Tokens: Tokens{In: 5, Out: 6}, Cost: new(0.01), LatencyMS: 8, StopReason: StopMaxSteps, FollowUps: []string{"f"}},
 	KindReset:   Reset{Last: 9},
 	KindRunDone: RunDone{Status: RunFailed, Error: &StepError{Code: CodeModelFailed, Message: "m", Retryable: true}},
+}
+
+var exampleResult = StepResult{
+	Query: "q", Found: 2, Title: "t",
+	Hits: []Hit{{
+		N: 1, DocumentID: "d", ChunkID: "ch", BlockID: "b12", Title: "t", Filename: "t.pdf", MIME: "application/pdf", SourceURL: "https://example.org/t", Page: 3,
+		Section: "a › b", Score: new(0.5), Similarity: new(0.25), Snippet: "sn", Matches: [][2]int{{0, 2}}, Note: "n", Sub: true, URL: "/d/d?start=1&end=2",
+	}},
+	Opened: []OpenedPart{{DocumentID: "d", Part: "1"}}, Quote: &QuotedWords{N: 1, Words: "w"}, Formula: "1 + 1", Value: "2",
+	Parts:   []PlanPart{{Query: "q", Reasoning: "r", DependsOn: []int{0}, Status: StatusComplete}},
+	Outline: []string{"o"}, Text: "te", Facts: []Fact{{Name: "f", Value: "v"}}, Notes: []string{"n"}, Failure: "x",
 }
 
 var exampleCitation = Citation{Number: 1, DocumentID: "d", ChunkID: "ch", BlockID: "b12", Title: "t", Filename: "t.pdf", SourceURL: "https://example.org/t", Section: "a › b", Page: 3,

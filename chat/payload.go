@@ -87,6 +87,11 @@ type Step struct {
 	Error      *StepError      `json:"error,omitempty"`
 	Details    map[string]any  `json:"details"`
 
+	// Capability is what the tool is for; empty for a phase and for tools of other servers.
+	Capability Capability `json:"capability,omitempty"`
+	// Result is what the call came to, once it is over.
+	Result *StepResult `json:"result,omitempty"`
+
 	// Full is the whole tool output when Truncated. The store keeps it beside the log (Store.StepOutput); it is not in the event.
 	Full json.RawMessage `json:"-"`
 

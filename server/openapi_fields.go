@@ -17,6 +17,8 @@ const (
 	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
 )
 
+const stepResultAbout = "What the call came to, in one form for all tools; null while it runs. tool_output is what the tool itself says of it."
+
 // describedFields says of the fields what their types do not.
 func describedFields() map[string]field {
 	answerNotes := field{about: "What there is to know about the answer, in sentences: that another model answered instead, that footnotes named no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0."}
@@ -28,6 +30,10 @@ func describedFields() map[string]field {
 	share := field{min: to(0), max: to(1)}
 	return map[string]field{
 		"Question.message":             message,
+		"Step.result":                  {about: stepResultAbout},
+		"QueryStep.result":             {about: stepResultAbout},
+		"Event_reasoning_step.result":  {about: stepResultAbout},
+		"Hit.url":                      {about: "Where to open it; without it, /d/{document_id}?p={chunk_id}."},
 		"Question.session_id":          session,
 		"Question.context_text":        given,
 		"Question.document_ids":        {about: "Only these documents. One that is not there is refused with 404.", max: to(chat.MaxDocumentIDs)},

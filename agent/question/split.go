@@ -12,17 +12,9 @@ import (
 // MaxParts is how many parts a question is taken apart into.
 const MaxParts = 5
 
-// SubQuery is one part of a question. A plan's step shows its parts in this form.
-type SubQuery struct {
-	Query     string      `json:"query"`
-	Reasoning string      `json:"reasoning"`
-	DependsOn []int       `json:"depends_on"` // places in the list of the parts that have to be searched first, from 0
-	Status    chat.Status `json:"status"`
-}
-
 // Undivided is the question as its only part.
-func Undivided(question string) []SubQuery {
-	return []SubQuery{{Query: text.Shorten(question, 1000), Reasoning: "The question itself", DependsOn: []int{}, Status: chat.StatusPending}}
+func Undivided(question string) []chat.PlanPart {
+	return []chat.PlanPart{{Query: text.Shorten(question, 1000), Reasoning: "The question itself", DependsOn: []int{}, Status: chat.StatusPending}}
 }
 
 var (
@@ -38,14 +30,14 @@ var (
 
 // Split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that they find no
 // parts in comes back whole.
-func Split(question string, a Analysis) []SubQuery {
+func Split(question string, a Analysis) []chat.PlanPart {
 	q := strings.Join(strings.Fields(question), " ")
 	if len(q) > MaxAnalysed {
 		return Undivided(question)
 	}
-	var parts []SubQuery
+	var parts []chat.PlanPart
 	for i, c := range questions(q) {
-		part := SubQuery{Query: c.text, Reasoning: "A question of its own", DependsOn: []int{}}
+		part := chat.PlanPart{Query: c.text, Reasoning: "A question of its own", DependsOn: []int{}}
 		if i > 0 && (pronoun.MatchString(c.text) || c.joined && NeedsContext(c.text)) && !names(c.text) {
 			part.Reasoning, part.DependsOn = "Builds on the part before", []int{i - 1}
 		}
@@ -53,7 +45,7 @@ func Split(question string, a Analysis) []SubQuery {
 	}
 	if len(parts) == 0 && a.Type == Comparison {
 		for _, side := range sides(q) {
-			parts = append(parts, SubQuery{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}})
+			parts = append(parts, chat.PlanPart{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}})
 		}
 	}
 	if len(parts) < 2 || len(parts) > MaxParts {

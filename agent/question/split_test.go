@@ -11,11 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/chat"
 	"footnote/corpus/text"
 )
 
 // inShort writes parts as "query <- prerequisites".
-func inShort(parts []SubQuery) []string {
+func inShort(parts []chat.PlanPart) []string {
 	var out []string
 	for _, p := range parts {
 		s := p.Query

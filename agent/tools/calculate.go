@@ -24,7 +24,7 @@ type calculateInput struct {
 
 func calculate() (*Tool, error) {
 	return definition[calculateInput]{
-		name: ground.Calculator, action: chat.ActionCalculating, withoutPassages: true, doc: calculateDoc, schema: calculateSchema,
+		name: ground.Calculator, action: chat.ActionCalculating, capability: chat.CapabilityCalculate, withoutPassages: true, doc: calculateDoc, schema: calculateSchema,
 		whyImpossible: func(in calculateInput) error {
 			_, err := calc.Evaluate(in.Expression)
 			return err
@@ -41,9 +41,13 @@ func calculate() (*Tool, error) {
 				sign = " ≈ "
 			}
 			out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
+			result := chat.StepResult{Formula: in.Expression, Value: res}
+			if exact {
+				result.Facts = []chat.Fact{{Name: "exact", Value: "true"}}
+			}
 			return Result{
 				Message: text.Shorten(in.Expression, 120) + sign + res, Summary: res,
-				Output: func(Numberer) any { return out },
+				Output: func(Numberer) (any, chat.StepResult) { return out, result },
 			}, nil
 		},
 	}.build()

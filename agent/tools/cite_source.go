@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strconv"
 
 	"footnote/chat"
 )
@@ -46,9 +47,24 @@ func (o citeSourceOutput) ForModel() any {
 	return o
 }
 
+// result keeps the words as the model wrote them: the writer of the answer finds them again in the passage.
+func (o citeSourceOutput) result(words string) chat.StepResult {
+	r := chat.StepResult{Title: o.Filename, Quote: &chat.QuotedWords{N: o.CitationNumber, Words: words}}
+	for _, fact := range []chat.Fact{
+		{Name: "block_id", Value: o.BlockID}, {Name: "check", Value: string(o.Check)}, {Name: "citation_number", Value: strconv.Itoa(o.CitationNumber)},
+		{Name: "end", Value: strconv.Itoa(o.End)}, {Name: "page", Value: strconv.Itoa(o.Page)}, {Name: "quote", Value: o.Quote},
+		{Name: "section", Value: o.Section}, {Name: "start", Value: strconv.Itoa(o.Start)},
+	} {
+		if fact.Value != "" && fact.Value != "0" {
+			r.Facts = append(r.Facts, fact)
+		}
+	}
+	return r
+}
+
 func citeSource() (*Tool, error) {
 	return definition[citeSourceInput]{
-		name: "cite_source", action: chat.ActionAnalysing, doc: citeSourceDoc, schema: citeSourceSchema,
+		name: "cite_source", action: chat.ActionAnalysing, capability: chat.CapabilityCite, modelView: viewOf[citeSourceOutput], doc: citeSourceDoc, schema: citeSourceSchema,
 		describe: func(d *Context, in citeSourceInput) string {
 			if src, ok := d.Sources.At(in.CitationNumber); ok {
 				return "Checking a quote from " + src.Document.DisplayName()
@@ -77,14 +93,14 @@ func citeSource() (*Tool, error) {
 			}
 			return Result{
 				Message: message, Summary: string(found.Check),
-				Output: func(Numberer) any {
-					return citeSourceOutput{
+				Output: func(Numberer) (any, chat.StepResult) {
+					out := citeSourceOutput{
 						CitationNumber: src.N, DocID: src.Document.ID, Filename: src.Document.DisplayName(), BlockID: at.Block,
 						Page: at.Page, Section: at.Section, Quote: found.Quote, Check: found.Check, Start: found.Start, End: found.End,
 						Boxes: at.Boxes, ChunkID: src.Passage.ID,
 					}
+					return out, out.result(in.CitedText)
 				},
-				Effect: func(d *Context) { d.Sources.AddQuote(src.N, in.CitedText) },
 			}, nil
 		},
 	}.build()

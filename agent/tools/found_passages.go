@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
 )
@@ -56,31 +57,31 @@ func passagesFound(query string, found corpus.Results) Result {
 	hits := found.Results
 	return Result{
 		Message: "Found " + english.Count(len(hits), "passage"), Summary: tally(hits),
-		Output: func(number Numberer) any {
+		Output: func(number Numberer) (any, chat.StepResult) {
 			out := FoundPassages{Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, found.Notes...)}
+			result := chat.StepResult{Query: query, Found: len(hits), Notes: found.Notes}
 			for _, hit := range hits {
 				doc, p := hit.Document, hit.Passage
 				out.Results = append(out.Results, foundPassage{
 					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Section: p.Section,
 					Page: hit.Page, BlockID: hit.Block, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
 				})
+				result.Hits = append(result.Hits, passageHit(number, hit))
 			}
-			return out
+			return out, result
 		},
-		Effect:    func(d *Context) { d.remember(query, hits) },
+		Effects:   Effects{Hits: hits},
 		Transient: found.Partial,
 	}
 }
 
-// remember notes what a search for passages found.
-func (d *Context) remember(query string, hits []corpus.Result) {
-	for _, hit := range hits {
-		d.Sources.AddDocuments(hit.Document)
-		d.Sources.NoteScore(hit.Passage.ID, hit.Score)
-		d.Sources.NoteHit(hit)
-	}
-	d.Sources.NoteSearch(query, len(hits))
-	d.Sources.NoteLatestSearch(query)
+// passageHit is a passage that a search found, with its document, for the step's result.
+func passageHit(number Numberer, found corpus.Result) chat.Hit {
+	hit := documentHit(found.Document)
+	hit.N, hit.ChunkID, hit.BlockID = number(found.Passage, found.Document), found.Passage.ID, found.Block
+	hit.Page, hit.Section, hit.Snippet = found.Page, found.Passage.Section, found.Passage.Text
+	hit.Score, hit.Similarity = &found.Score, nearness(found)
+	return hit
 }
 
 // tally counts hits for people: "5 passages in 3 documents".

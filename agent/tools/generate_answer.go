@@ -27,7 +27,9 @@ func generateAnswer() (*Tool, error) {
 			passages := len(d.Sources.All())
 			return Result{
 				Message: "Ready to answer", Summary: "from " + english.Count(passages, "passage"),
-				Output: func(Numberer) any { return map[string]any{"ready": true, "passages": passages} },
+				Output: func(Numberer) (any, chat.StepResult) {
+					return map[string]any{"ready": true, "passages": passages}, chat.StepResult{Facts: []chat.Fact{{Name: "ready", Value: "true"}}}
+				},
 			}, nil
 		},
 	}.build()

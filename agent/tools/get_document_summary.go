@@ -53,7 +53,7 @@ func (o documentSummaryOutput) ForModel() any {
 
 func documentSummary() (*Tool, error) {
 	return definition[documentSummaryInput]{
-		name: "get_document_summary", action: chat.ActionSummarising, retrieval: true, cached: true,
+		name: "get_document_summary", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, modelView: viewOf[documentSummaryOutput], retrieval: true, cached: true,
 		doc: documentSummaryDoc, schema: documentSummarySchema, aliases: map[string]string{"document_id": "doc_id"},
 		describe: func(d *Context, in documentSummaryInput) string { return "Summarising " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in documentSummaryInput) (Result, error) {
@@ -73,7 +73,7 @@ func documentSummary() (*Tool, error) {
 			return Result{
 				Message: "Summarised " + doc.DisplayName(),
 				Summary: english.Count(len(r.Outline), "heading") + ", " + english.Count(len(key), "key sentence"),
-				Output: func(number Numberer) any {
+				Output: func(number Numberer) (any, chat.StepResult) {
 					out := documentSummaryOutput{
 						DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), PageCount: doc.Pages,
 						Outline: outline(r.Outline), KeySentences: []string{}, Passages: []ShownPassage{},
@@ -92,13 +92,16 @@ func documentSummary() (*Tool, error) {
 						out.KeySentences = append(out.KeySentences, k.text)
 						add(k.passage)
 					}
-					return out
-				},
-				Effect: func(d *Context) {
-					for _, page := range pages {
-						d.Sources.NoteReading(doc, readingPage(page))
+					result := chat.StepResult{
+						Query: in.DocID, Title: out.Title, Found: len(out.Passages), Hits: passageHits(doc, out.Passages), Outline: out.Outline,
+						Text: strings.Join(out.KeySentences, "\n\n"),
 					}
+					for _, page := range pages {
+						result.Opened = append(result.Opened, openedPart(page))
+					}
+					return out, result
 				},
+				Effects: Effects{Documents: []corpus.Document{doc}},
 			}, nil
 		},
 	}.build()

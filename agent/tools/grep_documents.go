@@ -59,9 +59,23 @@ func (o grepDocumentsOutput) ForModel() any {
 	return o
 }
 
+func (o grepDocumentsOutput) result(pattern string) chat.StepResult {
+	r := chat.StepResult{Query: pattern, Found: o.Total, Notes: o.Notes}
+	for _, m := range o.Matches {
+		r.Hits = append(r.Hits, chat.Hit{
+			N: m.N, DocumentID: m.DocID, ChunkID: m.ChunkID, BlockID: m.BlockID, Title: m.Filename, Page: m.Page, Section: m.Section,
+			Snippet: m.Line,
+		})
+	}
+	if len(r.Hits) == 0 && o.Literal {
+		r.Facts = []chat.Fact{{Name: "literal", Value: "true"}}
+	}
+	return r
+}
+
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
-		name: "grep_documents", action: chat.ActionSearching, retrieval: true, cached: true,
+		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, modelView: viewOf[grepDocumentsOutput], retrieval: true, cached: true,
 		doc: grepDocumentsDoc, schema: grepDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
 		describe: func(_ *Context, in grepDocumentsInput) string {
 			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)
@@ -96,7 +110,7 @@ func grepDocuments() (*Tool, error) {
 			return Result{
 				Message: "Found " + english.Count(len(found.Matches), "match"),
 				Summary: fmt.Sprintf("%s in %s, %d looked through", english.Count(len(found.Matches), "match"), english.Count(len(documents), "document"), found.Documents),
-				Output: func(number Numberer) any {
+				Output: func(number Numberer) (any, chat.StepResult) {
 					out := grepDocumentsOutput{Matches: []grepMatch{}, Total: len(found.Matches), More: found.More, Literal: found.Literal, Notes: append([]string{}, notes...)}
 					for _, m := range found.Matches {
 						match := grepMatch{
@@ -108,9 +122,8 @@ func grepDocuments() (*Tool, error) {
 						}
 						out.Matches = append(out.Matches, match)
 					}
-					return out
+					return out, out.result(in.Pattern)
 				},
-				Effect: func(d *Context) { d.Sources.NoteSearch(in.Pattern, len(found.Matches)) },
 			}, nil
 		},
 	}.build()

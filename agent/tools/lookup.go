@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -32,7 +33,7 @@ type lookupInput struct {
 
 func lookup() (*Tool, error) {
 	return definition[lookupInput]{
-		name: "lookup", action: chat.ActionReading, retrieval: true, cached: true, doc: lookupDoc, schema: lookupSchema,
+		name: "lookup", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 2, modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true, doc: lookupDoc, schema: lookupSchema,
 		aliases: map[string]string{"document_id": "doc_id", "document": "doc_id", "title": "doc_id", "focus_query": "query"},
 		describe: func(d *Context, in lookupInput) string {
 			if in.Query != "" {
@@ -54,8 +55,8 @@ func lookup() (*Tool, error) {
 			}
 			return Result{
 				Message: "Looked into " + doc.DisplayName(), Summary: english.Count(len(r.Passages), "passage"),
-				Output: func(number Numberer) any { return reading(number, r) },
-				Effect: func(d *Context) { d.Sources.NoteReading(r.Document, readingPage(r)) },
+				Output:  func(number Numberer) (any, chat.StepResult) { return readResult(number, r, cmp.Or(in.Query, in.DocID)) },
+				Effects: Effects{Documents: []corpus.Document{r.Document}},
 			}, nil
 		},
 	}.build()

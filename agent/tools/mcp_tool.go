@@ -36,6 +36,17 @@ func (o mcpOutput) clip(limit int) any {
 	return o
 }
 
+func (o mcpOutput) result() chat.StepResult {
+	r := chat.StepResult{Text: o.Text, Facts: []chat.Fact{{Name: "server", Value: o.Server}, {Name: "tool", Value: o.Tool}}}
+	if len(o.Data) > 0 {
+		r.Facts = append([]chat.Fact{{Name: "data", Value: CutText(string(o.Data), chat.MaxSnippet)}}, r.Facts...)
+	}
+	if o.Truncated {
+		r.Facts = append(r.Facts, chat.Fact{Name: "truncated", Value: "true"})
+	}
+	return r
+}
+
 // WithMCPTools returns a set with the tools of other servers: all of them for a set that is open to them, else those that were named.
 func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	if b.mcp == nil || !s.OpenToMCP && len(s.MCPTools) == 0 {
@@ -76,7 +87,7 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 			out := mcpOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
 			return Result{
 				Message: "Called " + text.Shorten(name, 120), Summary: english.Count(len(got.Text)+len(got.Data), "byte"),
-				Output: func(Numberer) any { return out },
+				Output: func(Numberer) (any, chat.StepResult) { return out, out.result() },
 			}, nil
 		},
 	}

@@ -23,7 +23,7 @@ type metadataSearchInput struct {
 
 func metadataSearch() (*Tool, error) {
 	return definition[metadataSearchInput]{
-		name: "metadata_search", action: chat.ActionSearching, retrieval: true, cached: true, withoutPassages: true,
+		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1, retrieval: true, cached: true, withoutPassages: true,
 		doc: metadataSearchDoc, schema: metadataSearchSchema,
 		describe: func(_ *Context, in metadataSearchInput) string {
 			if len(in.Filters) == 0 {
@@ -50,17 +50,17 @@ func metadataSearch() (*Tool, error) {
 			if next != "" {
 				notes = append(notes, fmt.Sprintf("These are the first %d; there are more.", listPage))
 			}
+			var effects Effects
+			if effects.Documents = docs; len(docs) == 0 && len(in.Filters) > 0 {
+				effects.EmptySearch = describe(in.Filters)
+			}
 			return Result{
 				Message: "Found " + english.Count(len(docs), "document"), Summary: describe(in.Filters),
-				Output: func(Numberer) any {
-					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}
+				Output: func(Numberer) (any, chat.StepResult) {
+					result := chat.StepResult{Query: filtersAsked(in.Filters), Found: len(docs), Hits: documentHits(docs), Notes: notes}
+					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}, result
 				},
-				Effect: func(d *Context) {
-					d.Sources.AddDocuments(docs...)
-					if len(in.Filters) > 0 {
-						d.Sources.NoteEmptySearch(describe(in.Filters), len(docs))
-					}
-				},
+				Effects: effects,
 			}, nil
 		},
 	}.build()

@@ -44,9 +44,15 @@ type openDocumentOutput struct {
 	Reason         string `json:"reason"`
 }
 
+func (o openDocumentOutput) result(asked string) chat.StepResult {
+	return chat.StepResult{Query: asked, Title: o.Filename, Hits: []chat.Hit{{
+		DocumentID: o.DocID, ChunkID: o.ChunkID, BlockID: o.BlockID, Title: o.Filename, Page: o.Page, Section: o.Section, URL: o.URL,
+	}}}
+}
+
 func openDocument() (*Tool, error) {
 	return definition[openDocumentInput]{
-		name: "open_document", action: chat.ActionOpening, doc: openDocumentDoc, schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
+		name: "open_document", action: chat.ActionOpening, capability: chat.CapabilityOpen, doc: openDocumentDoc, schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
 		describe: func(d *Context, in openDocumentInput) string {
 			if src, ok := d.Sources.At(in.CitationNumber); ok {
 				return "Opening " + src.Document.DisplayName()
@@ -70,8 +76,7 @@ func openDocument() (*Tool, error) {
 			}
 			return Result{
 				Message: "Opened " + out.Filename + where, Summary: text.Shorten(in.Reason, 120), Details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
-				Output: func(Numberer) any { return out },
-				Effect: func(d *Context) { d.Sources.NoteOpened() },
+				Output: func(Numberer) (any, chat.StepResult) { return out, out.result(in.DocID) },
 			}, nil
 		},
 	}.build()

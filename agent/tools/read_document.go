@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -49,7 +50,7 @@ func (o ReadDocumentOutput) ForModel() any {
 
 func readDocument() (*Tool, error) {
 	return definition[readDocumentInput]{
-		name: "read_document", action: chat.ActionReading, retrieval: true, cached: true,
+		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1, modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true,
 		doc: readDocumentDoc, schema: readDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
 		describe: func(d *Context, in readDocumentInput) string { return "Reading " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in readDocumentInput) (Result, error) {
@@ -73,8 +74,10 @@ func readDocument() (*Tool, error) {
 			}
 			return Result{
 				Message: "Read " + doc.DisplayName(), Summary: summary,
-				Output: func(number Numberer) any { return reading(number, r) },
-				Effect: func(d *Context) { d.Sources.NoteReading(r.Document, readingPage(r)) },
+				Output: func(number Numberer) (any, chat.StepResult) {
+					return readResult(number, r, cmp.Or(in.FocusQuery, in.DocID))
+				},
+				Effects: Effects{Documents: []corpus.Document{r.Document}},
 			}, nil
 		},
 	}.build()
@@ -90,6 +93,18 @@ func reading(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	}
 	out.Content = content(out.Passages)
 	return out
+}
+
+// readResult is one document that was read. query is what the reading was about.
+func readResult(number Numberer, r corpus.Reading, query string) (any, chat.StepResult) {
+	out := reading(number, r)
+	return out, chat.StepResult{
+		Query: query, Title: out.Title, Found: len(out.Passages), Hits: passageHits(r.Document, out.Passages), Opened: []chat.OpenedPart{openedPart(r)},
+	}
+}
+
+func openedPart(r corpus.Reading) chat.OpenedPart {
+	return chat.OpenedPart{DocumentID: r.Document.ID, Part: readingPage(r)}
 }
 
 // readingPage tells the parts of a document apart that can be read; a focused reading is a part of its own.

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -49,7 +50,7 @@ func (o ReadMultipleDocumentsOutput) ForModel() any {
 
 func readMultipleDocuments() (*Tool, error) {
 	return definition[readMultipleDocumentsInput]{
-		name: "read_multiple_documents", action: chat.ActionReading, retrieval: true, cached: true,
+		name: "read_multiple_documents", action: chat.ActionReading, capability: chat.CapabilityRead, modelView: viewOf[ReadMultipleDocumentsOutput], retrieval: true, cached: true,
 		doc: readMultipleDocumentsDoc, schema: readMultipleDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
 		describe: func(_ *Context, in readMultipleDocumentsInput) string {
 			return "Reading " + english.Count(len(in.DocIDs), "document")
@@ -81,18 +82,17 @@ func readMultipleDocuments() (*Tool, error) {
 			return Result{
 				Message: "Read " + english.Count(len(docs), "document"),
 				Summary: english.Count(passages, "passage") + " in " + english.Count(len(docs), "document"),
-				Output: func(number Numberer) any {
+				Output: func(number Numberer) (any, chat.StepResult) {
 					out := ReadMultipleDocumentsOutput{Documents: make([]ReadDocumentOutput, len(readings)), Notes: notes}
+					result := chat.StepResult{Query: cmp.Or(in.FocusQuery, strings.Join(in.DocIDs, ", ")), Found: len(readings), Notes: notes}
 					for i, r := range readings {
 						out.Documents[i] = reading(number, r)
+						result.Hits = append(result.Hits, withPassages(documentHit(r.Document), r.Document, out.Documents[i].Passages)...)
+						result.Opened = append(result.Opened, openedPart(r))
 					}
-					return out
+					return out, result
 				},
-				Effect: func(d *Context) {
-					for _, r := range readings {
-						d.Sources.NoteReading(r.Document, readingPage(r))
-					}
-				},
+				Effects: Effects{Documents: docs},
 			}, nil
 		},
 	}.build()

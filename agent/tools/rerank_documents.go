@@ -56,27 +56,35 @@ func rerankDocuments() (*Tool, error) {
 				return Result{}, fmt.Errorf("search: %w", err)
 			}
 			ranked := make([]rankedDocument, 0, len(docs))
+			result := chat.StepResult{Query: in.Query, Notes: append(append([]string{}, notes...), found.Notes...)}
+			rank := func(doc corpus.Document, score float64, snippet string) {
+				ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: score, Snippet: snippet})
+				hit := documentHit(doc)
+				hit.Score, hit.Snippet = &score, snippet
+				result.Hits = append(result.Hits, hit)
+			}
 			hit := map[string]bool{}
 			for _, g := range group(found.Results, len(docs)) {
 				doc := g[0].Document
 				hit[doc.ID] = true
-				ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: g[0].Score, Snippet: g[0].Snippet.Text})
+				rank(doc, g[0].Score, g[0].Snippet.Text)
 			}
 			for _, doc := range docs {
 				if !hit[doc.ID] {
-					ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle()})
+					rank(doc, 0, "")
 				}
 			}
+			result.Found = len(ranked)
 			summary := "none of them fits"
 			if len(hit) > 0 {
 				summary = ranked[0].Filename + " first"
 			}
 			return Result{
 				Message: "Ranked " + english.Count(len(ranked), "document"), Summary: summary,
-				Output: func(Numberer) any {
-					return map[string]any{"query": in.Query, "documents": ranked, "notes": append(append([]string{}, notes...), found.Notes...)}
+				Output: func(Numberer) (any, chat.StepResult) {
+					return map[string]any{"query": in.Query, "documents": ranked, "notes": result.Notes}, result
 				},
-				Effect: func(d *Context) { d.Sources.AddDocuments(docs...) },
+				Effects: Effects{Documents: docs},
 			}, nil
 		},
 	}.build()

@@ -36,7 +36,8 @@ func (o bookContent) clip(limit int) any {
 
 func retrieveBookContent() (*Tool, error) {
 	return definition[retrieveInput]{
-		name: "retrieve_book_content", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 20,
+		name: "retrieve_book_content", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 5, resumable: true,
+		modelView: viewOf[bookContent], retrieval: true, cached: true, maxTopK: 20,
 		doc: retrieveBookContentDoc, schema: retrieveBookContentSchema,
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveInput) (Result, error) {
@@ -45,9 +46,10 @@ func retrieveBookContent() (*Tool, error) {
 				return Result{}, err
 			}
 			chunks := res.Output
-			res.Output = func(number Numberer) any {
-				out, _ := chunks(number).(retrieveDocumentationOutput)
-				return bookContent{out, bookText(out)}
+			res.Output = func(number Numberer) (any, chat.StepResult) {
+				output, result := chunks(number)
+				out, _ := output.(retrieveDocumentationOutput)
+				return bookContent{out, bookText(out)}, result
 			}
 			return res, nil
 		},

@@ -69,7 +69,8 @@ func (o retrieveDocumentationOutput) clip(limit int) any {
 
 func retrieveDocumentation() (*Tool, error) {
 	return definition[retrieveDocumentationInput]{
-		name: "retrieve_documentation", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 20, echoedArg: "query",
+		name: "retrieve_documentation", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 4, resumable: true,
+		modelView: viewOf[retrieveDocumentationOutput], retrieval: true, cached: true, maxTopK: 20, echoedArg: "query",
 		doc: retrieveDocumentationDoc, schema: retrieveDocumentationSchema,
 		describe: func(_ *Context, in retrieveDocumentationInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in retrieveDocumentationInput) (Result, error) {
@@ -85,12 +86,22 @@ func (d *Context) documented(ctx context.Context, in retrieveDocumentationInput)
 		return Result{}, err
 	}
 	res := passagesFound(in.Query, found)
-	res.Output = func(number Numberer) any {
+	res.Output = func(number Numberer) (any, chat.StepResult) {
 		out := retrieveDocumentationOutput{Results: []DocumentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes}
+		result := chat.StepResult{Query: in.Query, Found: len(found.Results), Notes: found.Notes}
 		for i, hit := range found.Results {
-			out.Results = append(out.Results, chunkOf(number, hit, i+1))
+			chunk := chunkOf(number, hit, i+1)
+			out.Results = append(out.Results, chunk)
+			found := chat.Hit{
+				N: chunk.N, DocumentID: chunk.DocID, ChunkID: chunk.ChunkID, Title: chunk.PageTitle, SourceURL: hit.Document.SourceURL(),
+				Similarity: &chunk.Similarity, Snippet: chunk.ChunkText,
+			}
+			if chunk.Section != nil {
+				found.Section = *chunk.Section
+			}
+			result.Hits = append(result.Hits, found)
 		}
-		return out
+		return out, result
 	}
 	return res, nil
 }

@@ -23,7 +23,8 @@ const retrieveMoreSchema = `{
 
 func retrieveMore() (*Tool, error) {
 	return definition[retrieveInput]{
-		name: "retrieve_more", action: chat.ActionSearching, retrieval: true, continues: true, maxTopK: 50,
+		name: "retrieve_more", action: chat.ActionSearching, capability: chat.CapabilitySearch, resumable: true, modelView: viewOf[FoundPassages],
+		retrieval: true, continues: true, maxTopK: 50,
 		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
 		describe: func(d *Context, in retrieveInput) string {
 			return "Searching on for: " + text.Shorten(d.Sources.QueryOrLatest(in.Query), 120)

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	_ "embed"
+	"slices"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -64,8 +65,9 @@ func (o searchDocumentsOutput) ForModel() any {
 
 func searchDocuments() (*Tool, error) {
 	return definition[searchDocumentsInput]{
-		name: "search_documents", action: chat.ActionSearching, retrieval: true, cached: true,
-		doc: searchDocumentsDoc, schema: searchDocumentsSchema,
+		name: "search_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, retrieval: true, cached: true,
+		modelView: viewOf[searchDocumentsOutput],
+		doc:       searchDocumentsDoc, schema: searchDocumentsSchema,
 		describe: func(_ *Context, in searchDocumentsInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in searchDocumentsInput) (Result, error) {
 			found, err := d.search(ctx, corpus.Query{Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults))})
@@ -85,23 +87,18 @@ func searchDocuments() (*Tool, error) {
 				Message:   "Found " + english.Count(len(groups), "document"),
 				Summary:   summary,
 				Transient: found.Partial,
-				Output: func(number Numberer) any {
+				Output: func(number Numberer) (any, chat.StepResult) {
 					out := searchDocumentsOutput{Documents: []foundDocument{}, TotalFound: len(groups), Notes: append([]string{}, found.Notes...)}
+					result := chat.StepResult{Query: in.Query, Found: len(groups), Notes: found.Notes}
 					left := d.TopK
 					for _, g := range groups {
-						out.Documents = append(out.Documents, foundIn(number, g, &left))
+						shown := foundIn(number, g, &left)
+						out.Documents = append(out.Documents, shown)
+						result.Hits = append(result.Hits, shown.hits(g[0].Document)...)
 					}
-					return out
+					return out, result
 				},
-				Effect: func(d *Context) {
-					for _, g := range groups {
-						d.Sources.AddDocuments(g[0].Document)
-						for _, hit := range g {
-							d.Sources.NoteHit(hit)
-						}
-					}
-					d.Sources.NoteSearch(in.Query, len(groups))
-				},
+				Effects: Effects{Hits: slices.Concat(groups...)},
 			}, nil
 		},
 	}.build()
@@ -121,6 +118,14 @@ func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 		}
 	}
 	return out
+}
+
+// hits are the document and its passages, for the step's result.
+func (f foundDocument) hits(doc corpus.Document) []chat.Hit {
+	hit := documentHit(doc)
+	hit.Score, hit.Similarity, hit.Snippet, hit.Matches = &f.Score, f.Similarity, f.Snippet, f.Matches
+	hit.BlockID, hit.Page = f.BlockID, f.Page
+	return withPassages(hit, doc, f.Passages)
 }
 
 // group puts hits of one document together, documents by their best hit, at most limit documents.

@@ -31,7 +31,8 @@ type semanticSearchInput struct {
 
 func semanticSearch() (*Tool, error) {
 	return definition[semanticSearchInput]{
-		name: "semantic_search", action: chat.ActionSearching, retrieval: true, cached: true, maxTopK: 50,
+		name: "semantic_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 3, resumable: true, modelView: viewOf[FoundPassages],
+		retrieval: true, cached: true, maxTopK: 50,
 		doc: semanticSearchDoc, schema: semanticSearchSchema,
 		describe: func(_ *Context, in semanticSearchInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in semanticSearchInput) (Result, error) {

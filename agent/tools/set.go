@@ -33,8 +33,9 @@ type Set struct {
 	Thorough  bool
 	Tools     []*Tool
 	Absent    []absence
-	OpenToMCP bool     // has the tools of other servers too
-	MCPTools  []string // of those, the ones that were named
+	OpenToMCP bool                       // has the tools of other servers too
+	MCPTools  []string                   // of those, the ones that were named
+	known     map[string]chat.Capability // of all tools there are, by name
 }
 
 // absence is a tool that a set should have and why it has not.
@@ -58,7 +59,7 @@ type Config struct {
 // NewRegistry builds every toolset. This is the one table of defaults.
 func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
-	built := map[string]*Tool{}
+	built, known := map[string]*Tool{}, map[string]chat.Capability{}
 	builders := []func() (*Tool, error){
 		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
 		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish, semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
@@ -73,7 +74,7 @@ func NewRegistry(cfg Config) (Registry, error) {
 		if err != nil {
 			return Registry{}, err
 		}
-		built[t.Name] = t
+		built[t.Name], known[t.Name] = t, t.Capability
 		box.Tools = append(box.Tools, t)
 	}
 	for _, row := range []struct {
@@ -87,7 +88,7 @@ func NewRegistry(cfg Config) (Registry, error) {
 		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},
 		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation retrieve_book_content"},
 	} {
-		set := Set{Name: row.name, Selection: SelectModel, MaxQuestions: row.turns, MaxTemperature: row.warm, DefaultTemperature: row.usual, Budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
+		set := Set{Name: row.name, known: known, Selection: SelectModel, MaxQuestions: row.turns, MaxTemperature: row.warm, DefaultTemperature: row.usual, Budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
 		for name := range strings.FieldsSeq(row.tools) {
 			if t, ok := built[name]; ok {
 				set.Tools = append(set.Tools, t)
@@ -191,29 +192,31 @@ func (s Set) MaxTopK() int {
 	return most
 }
 
-// standIns are the tools that do what another does, in sets that do not have it.
-var standIns = map[string][]string{
-	"search_documents":        {"hybrid_search", "retrieve", "semantic_search", "retrieve_documentation", "retrieve_book_content"},
-	"read_document":           {"lookup"},
-	"read_multiple_documents": {"read_document", "lookup"},
-	"get_document_summary":    {"summarize"},
-	"list_documents":          {"metadata_search"},
-}
-
-// Available returns the named tools, or those of the set that stand in for them; what the set can't do is left out.
+// Available returns the named tools of the set. For one that it does not have, the set's own tool of the same capability stands in, and
+// what the set can't do is left out.
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {
-		for _, candidate := range append([]string{name}, standIns[name]...) {
-			if s.Find(candidate) != nil {
-				if !slices.Contains(out, candidate) {
-					out = append(out, candidate)
-				}
-				break
-			}
+		t := s.Find(name)
+		if t == nil {
+			t = s.standIn(s.known[name])
+		}
+		if t != nil && !slices.Contains(out, t.Name) {
+			out = append(out, t.Name)
 		}
 	}
 	return out
+}
+
+// standIn is the tool of the set that does best what tools of a capability do; nil if none does.
+func (s Set) standIn(c chat.Capability) *Tool {
+	var best *Tool
+	for _, t := range s.Tools {
+		if c != "" && t.Capability == c && t.Preference > 0 && (best == nil || t.Preference < best.Preference) {
+			best = t
+		}
+	}
+	return best
 }
 
 // SearchTool is the tool of the set that finds passages by a query; nil if it has none.

@@ -41,7 +41,7 @@ type summarizeOutput struct {
 
 func summarize() (*Tool, error) {
 	return definition[summarizeInput]{
-		name: "summarize", action: chat.ActionSummarising, doc: summarizeDoc, schema: summarizeSchema,
+		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1, doc: summarizeDoc, schema: summarizeSchema,
 		aliases: map[string]string{"passages": "texts"},
 		describe: func(_ *Context, in summarizeInput) string {
 			if in.Focus != "" {
@@ -80,7 +80,13 @@ func summarize() (*Tool, error) {
 			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: notes}
 			return Result{
 				Message: "Summarised " + english.Count(len(passages), "passage"), Summary: english.Count(len(key), "key sentence"),
-				Output: func(Numberer) any { return out },
+				Output: func(Numberer) (any, chat.StepResult) {
+					result := chat.StepResult{Text: out.Summary, Notes: out.Notes}
+					if out.Focus != "" {
+						result.Facts = []chat.Fact{{Name: "focus", Value: out.Focus}}
+					}
+					return out, result
+				},
 			}, nil
 		},
 	}.build()

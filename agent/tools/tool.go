@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"footnote/agent/ground"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/llm"
@@ -23,13 +24,21 @@ type Numberer func(corpus.Passage, corpus.Document) int
 // Result is what a tool call came to. A tool has two ways to fail: a refused result, which the model can mend, and an
 // error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own run.
 type Result struct {
-	Output    func(Numberer) any // makes the output, an object; called once in each run, in the order of the calls
-	Message   string             // for people: "Found 3 documents"
-	Summary   string             // for people: "5 passages in 3 documents"
+	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the calls.
+	Output    func(Numberer) (output any, result chat.StepResult)
+	Message   string // for people: "Found 3 documents"
+	Summary   string // for people: "5 passages in 3 documents"
 	Details   map[string]any
-	Effect    func(*Context) // what the call changes on the run's desk; nil for nothing
-	Transient bool           // something did not answer: the same call may give more in a moment, so the result is not kept
-	Refused   string         // why nothing was done, for the model; empty when it was
+	Effects   Effects
+	Transient bool   // something did not answer: the same call may give more in a moment, so the result is not kept
+	Refused   string // why nothing was done, for the model; empty when it was
+}
+
+// Effects are what a call changes in its run's sources beside what its chat.StepResult says.
+type Effects struct {
+	Documents   []corpus.Document // that the run knows of from now on
+	Hits        []corpus.Result   // passages that a search found
+	EmptySearch string            // the words of a search of the library's list that found nothing
 }
 
 // refuse answers the model with what to do otherwise.
@@ -44,6 +53,9 @@ type ModelView interface{ ForModel() any }
 type Tool struct {
 	Name            string
 	Action          chat.Action
+	Capability      chat.Capability
+	Preference      int           // among tools of a capability, one with a lower number stands in first; 0: it stands in for no other
+	Resumable       bool          // retrieve_more goes on with its query
 	Retrieval       bool          // counts against the budget of retrieval calls
 	Cached          bool          // the same call gives the same result until the library changes
 	WithoutPassages bool          // its results are no passages: an answer from them alone needs no footnotes
@@ -62,12 +74,16 @@ type Tool struct {
 	WhyImpossible   func(json.RawMessage) error // why arguments that fit can only fail, as far as can be told beforehand
 	Describe        func(*Context, json.RawMessage) string
 	Run             func(context.Context, *Context, json.RawMessage) (Result, error)
+	modelView       func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
 }
 
 // definition declares a tool with the Go type of its arguments.
 type definition[In any] struct {
 	name            string
 	action          chat.Action
+	capability      chat.Capability
+	preference      int
+	resumable       bool
 	retrieval       bool
 	cached          bool
 	withoutPassages bool
@@ -82,6 +98,7 @@ type definition[In any] struct {
 	whyImpossible   func(In) error    // why a call can only fail; nil: that can't be told beforehand
 	describe        func(*Context, In) string
 	run             func(context.Context, *Context, In) (Result, error)
+	modelView       func(json.RawMessage) (ModelView, error)
 }
 
 // build checks the declaration.
@@ -99,7 +116,7 @@ func (k definition[In]) build() (*Tool, error) {
 		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
 	}
 	return &Tool{
-		Name: k.name, Action: k.action, Retrieval: k.retrieval, Cached: k.cached, WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
+		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached, WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
 		MaxTopK: k.maxTopK, EchoedArg: k.echoedArg, Schema: resolved, aliases: k.aliases,
 		Spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
 		WhyImpossible: func(args json.RawMessage) error {
@@ -169,4 +186,59 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 // another server says of its failure.
 func (t *Tool) Tells(status chat.Status) bool {
 	return t.WithoutPassages && status == chat.StatusComplete || t.Verbatim && status == chat.StatusError
+}
+
+// Note notes in the sources of a run what a call of the tool came to: when the call is over, and again when the run is carried on after a
+// restart. The documents that were opened must be known.
+func (t *Tool) Note(s *ground.Sources, r chat.StepResult) {
+	if t.Capability == chat.CapabilitySearch {
+		s.NoteSearch(r.Query, r.Found)
+		if t.Resumable {
+			s.NoteLatestSearch(r.Query)
+		}
+	}
+	for _, opened := range r.Opened {
+		if doc, ok := s.Document(opened.DocumentID); ok {
+			s.NoteReading(doc, opened.Part)
+		}
+	}
+	if r.Quote != nil {
+		s.AddQuote(r.Quote.N, r.Quote.Words)
+	}
+	if t.Capability == chat.CapabilityOpen {
+		s.NoteOpened()
+	}
+}
+
+// Apply notes what a call of the tool changed, when it is over.
+func (t *Tool) Apply(s *ground.Sources, e Effects, r chat.StepResult) {
+	s.AddDocuments(e.Documents...)
+	for _, hit := range e.Hits {
+		s.AddDocuments(hit.Document)
+		s.NoteHit(hit)
+		if t.Resumable {
+			s.NoteScore(hit.Passage.ID, hit.Score)
+		}
+	}
+	if e.EmptySearch != "" {
+		s.NoteEmptySearch(e.EmptySearch, 0)
+	}
+	t.Note(s, r)
+}
+
+// ModelOutput is what the model was told of a stored output.
+func (t *Tool) ModelOutput(stored json.RawMessage) (any, error) {
+	if t.modelView == nil {
+		var v any
+		err := json.Unmarshal(stored, &v)
+		return v, err
+	}
+	return t.modelView(stored)
+}
+
+// viewOf reads a stored output of the type Out.
+func viewOf[Out ModelView](stored json.RawMessage) (ModelView, error) {
+	var out Out
+	err := json.Unmarshal(stored, &out)
+	return out, err
 }

@@ -88,7 +88,7 @@ func (o webSearchOutput) clip(limit int) any {
 func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	return func() (*Tool, error) {
 		t, err := definition[webSearchInput]{
-			name: "web_search", action: chat.ActionSearching, retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
+			name: "web_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, modelView: viewOf[webSearchOutput], retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
 			describe: func(_ *Context, in webSearchInput) string {
 				return "Searching the web for: " + text.Shorten(in.Query, 120)
 			},
@@ -144,23 +144,26 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 	}
 	return Result{
 		Message: "Found " + english.Count(len(found), "page") + " on the web", Summary: fmt.Sprintf("%s read of %d found", english.Count(len(read), "page"), len(found)),
-		Output: func(number Numberer) any {
+		Output: func(number Numberer) (any, chat.StepResult) {
 			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
+			result := chat.StepResult{Query: query, Found: len(found)}
 			for _, doc := range read {
 				page := webPage{DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(), FetchedAt: doc.MetaText(corpus.MetaFetchedAt), Passages: []ShownPassage{}}
 				for _, p := range passages[doc.ID] {
 					page.Passages = append(page.Passages, show(number, p, doc))
 				}
 				out.Pages = append(out.Pages, page)
+				hit := documentHit(doc)
+				hit.SourceURL = page.URL
+				result.Hits = append(result.Hits, withPassages(hit, doc, page.Passages)...)
+				result.Opened = append(result.Opened, chat.OpenedPart{DocumentID: doc.ID, Part: "1"})
 			}
-			return out
-		},
-		Effect: func(d *Context) {
-			for _, doc := range read {
-				d.Sources.NoteReading(doc, "1")
+			for _, page := range unread {
+				result.Hits = append(result.Hits, chat.Hit{Title: page.Title, SourceURL: page.URL, Snippet: page.Snippet, Note: page.Why})
 			}
-			d.Sources.NoteSearch(query, len(found))
+			return out, result
 		},
+		Effects: Effects{Documents: read},
 	}, nil
 }
 

@@ -1,0 +1,275 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// importedTools are the tools that wrote steps before steps had a result, and what they were for.
+var importedTools = map[string]Capability{
+	"search_documents": CapabilitySearch, "grep_documents": CapabilitySearch, "retrieve": CapabilitySearch, "retrieve_more": CapabilitySearch,
+	"semantic_search": CapabilitySearch, "hybrid_search": CapabilitySearch, "retrieve_documentation": CapabilitySearch,
+	"retrieve_book_content": CapabilitySearch, "web_search": CapabilitySearch,
+	"read_document": CapabilityRead, "read_multiple_documents": CapabilityRead, "lookup": CapabilityRead,
+	"list_documents": CapabilityList, "metadata_search": CapabilityList,
+	"get_document_summary": CapabilitySummarise, "summarize": CapabilitySummarise,
+	"calculate": CapabilityCalculate, "cite_source": CapabilityCite, "open_document": CapabilityOpen,
+}
+
+// oldHit has the names that tools gave to the parts of a hit.
+type oldHit struct {
+	N          int      `json:"n"`
+	DocID      string   `json:"doc_id"`
+	ChunkID    string   `json:"chunk_id"`
+	BlockID    string   `json:"block_id"`
+	URL        string   `json:"url"`
+	Title      string   `json:"title"`
+	PageTitle  string   `json:"page_title"`
+	Filename   string   `json:"filename"`
+	Type       string   `json:"type"` // a MIME type
+	Section    string   `json:"section"`
+	Heading    string   `json:"section_heading"`
+	Page       int      `json:"page"`
+	Score      *float64 `json:"score"`
+	Similarity *float64 `json:"similarity_score"`
+	Snippet    string   `json:"snippet"`
+	Text       string   `json:"text"`
+	ChunkText  string   `json:"chunk_text"`
+	Content    string   `json:"content"`
+	Line       string   `json:"line"`
+	Why        string   `json:"why"` // a page of the web was not read
+	Matches    [][2]int `json:"matches"`
+	Passages   []oldHit `json:"passages"`
+}
+
+// oldInput has the arguments that say what a tool looked for.
+type oldInput struct {
+	Query      string          `json:"query"`
+	Pattern    string          `json:"pattern"`
+	FocusQuery string          `json:"focus_query"`
+	DocID      string          `json:"doc_id"`
+	DocIDs     []string        `json:"doc_ids"`
+	Filters    json.RawMessage `json:"filters"`
+	Page       int             `json:"page"`
+	CitedText  string          `json:"cited_text"`
+}
+
+// importStep gives a step that was stored before steps had a result one made from the tool's output. Nothing else reads the outputs of
+// tools by their fields.
+func importStep(s *Step) {
+	if s.Result != nil || len(s.ToolOutput) == 0 {
+		return
+	}
+	if s.Capability == "" {
+		s.Capability = importedTools[s.ToolName]
+	}
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(s.ToolOutput, &fields) != nil {
+		return // what was no object was shown as nothing
+	}
+	var in oldInput
+	_ = json.Unmarshal(s.ToolInput, &in) // fields of other types stay empty
+	o := oldOutput{fields: fields}
+	o.read(s, in)
+	s.Result = o.result.Bounded()
+}
+
+// oldOutput is the output of a tool on its way to a result.
+type oldOutput struct {
+	fields map[string]json.RawMessage
+	result StepResult
+}
+
+func (o *oldOutput) read(s *Step, in oldInput) {
+	r := &o.result
+	var self oldHit
+	_ = json.Unmarshal(s.ToolOutput, &self)
+	r.Title = cmp.Or(self.Title, self.Filename)
+	if r.Query = o.text("query"); r.Query == "" && s.Status == StatusComplete {
+		r.Query = cmp.Or(in.Query, in.Pattern, in.FocusQuery, in.DocID, strings.Join(in.DocIDs, ", "), compacted(in.Filters))
+	}
+	r.Failure = o.text("error")
+	r.Notes = append(o.list("notes"), o.list("note")...)
+	r.Outline = o.list("outline")
+	r.Formula, r.Value = o.text("expression"), o.text("result")
+	r.Text = cmp.Or(strings.Join(o.list("key_sentences"), "\n\n"), o.text("summary"), o.text("text"))
+	o.decode("sub_queries", &r.Parts)
+	o.addHits(self)
+	if s.Status == StatusComplete {
+		o.addReadings(s.ToolName, self, in)
+	}
+	switch {
+	case s.Status != StatusComplete:
+	case s.ToolName == "cite_source":
+		o.decode("citation_number", &self.N)
+		r.Quote = &QuotedWords{N: self.N, Words: in.CitedText}
+	case s.ToolName == "open_document":
+		r.Hits = []Hit{o.hit(self, self)}
+	}
+	if s.ToolName == "retrieve_book_content" {
+		r.Text = "" // the hits say it
+	}
+	if len(r.Hits) == 0 {
+		o.addFacts()
+	}
+}
+
+// addHits reads the lists of an output.
+func (o *oldOutput) addHits(self oldHit) {
+	r := &o.result
+	for _, name := range []string{"documents", "matches", "pages", "passages", "results"} {
+		var list []oldHit
+		if !o.decode(name, &list) || list == nil {
+			continue
+		}
+		r.Found = len(list)
+		for _, h := range list {
+			o.add(h, self)
+		}
+	}
+	var unread []oldHit
+	o.decode("unread", &unread)
+	for _, h := range unread {
+		r.Hits = append(r.Hits, Hit{Title: h.Title, SourceURL: h.URL, Snippet: h.Snippet, Note: h.Why})
+	}
+	for _, name := range []string{"total_found", "total_results"} {
+		o.decode(name, &r.Found)
+	}
+}
+
+// add reads a hit and the passages under it.
+func (o *oldOutput) add(h, parent oldHit) {
+	if len(h.Passages) == 0 {
+		o.result.Hits = append(o.result.Hits, o.hit(h, parent))
+		return
+	}
+	first := h.Passages[0]
+	first.DocID, first.Title, first.Filename, first.Type, first.URL = h.DocID, h.Title, h.Filename, h.Type, h.URL
+	first.Score, first.Similarity, first.Snippet, first.Matches = h.Score, h.Similarity, cmp.Or(h.Snippet, first.Text), h.Matches
+	first.BlockID = cmp.Or(h.BlockID, first.BlockID)
+	o.result.Hits = append(o.result.Hits, o.hit(first, parent))
+	for _, p := range h.Passages[1:] {
+		sub := o.hit(p, h)
+		sub.Sub = true
+		o.result.Hits = append(o.result.Hits, sub)
+	}
+}
+
+func (o *oldOutput) hit(h, parent oldHit) Hit {
+	out := Hit{
+		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID, Title: cmp.Or(h.Title, h.PageTitle, h.Filename),
+		Filename: h.Filename, MIME: h.Type, Page: h.Page, Section: cmp.Or(h.Section, h.Heading), Score: h.Score, Similarity: h.Similarity,
+		Snippet: cmp.Or(h.Snippet, h.Text, h.ChunkText, h.Line, h.Content), Matches: h.Matches,
+	}
+	if out.Filename == out.Title {
+		out.Filename = ""
+	}
+	if path.Ext(cmp.Or(out.Filename, out.Title)) != "" {
+		out.MIME = ""
+	}
+	if IsLink(h.URL) {
+		out.URL = h.URL
+	} else {
+		out.SourceURL = h.URL
+	}
+	return out
+}
+
+// addReadings notes what was read.
+func (o *oldOutput) addReadings(tool string, self oldHit, in oldInput) {
+	add := func(id string, page int) {
+		if id != "" {
+			o.result.Opened = append(o.result.Opened, OpenedPart{DocumentID: id, Part: strconv.Itoa(max(1, page))})
+		}
+	}
+	var list []oldHit
+	switch tool {
+	case "read_document", "lookup", "get_document_summary":
+		add(self.DocID, in.Page)
+	case "read_multiple_documents":
+		o.decode("documents", &list)
+	case "web_search":
+		o.decode("pages", &list)
+	}
+	for _, h := range list {
+		add(h.DocID, 1)
+	}
+}
+
+// addFacts keeps the other fields.
+func (o *oldOutput) addFacts() {
+	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
+		switch name {
+		case "documents", "matches", "pages", "passages", "results", "content", "text", "summary", "expression", "result", "error", "notes", "note", "outline",
+			"sub_queries", "query", "key_sentences", "title", "filename", "page_count", "doc_id", "document_id", "url", "boxes", "chunk_id", "schema":
+			continue
+		}
+		if value := o.text(name); value != "" && value != "0" && value != "false" {
+			o.result.Facts = append(o.result.Facts, Fact{name, value})
+		}
+	}
+}
+
+// decode reads a field; it reports whether the field is there and of that type.
+func (o *oldOutput) decode(name string, into any) bool {
+	raw, ok := o.fields[name]
+	return ok && json.Unmarshal(raw, into) == nil
+}
+
+// text is a field as a text, whatever it holds.
+func (o *oldOutput) text(name string) string {
+	var v any
+	if !o.decode(name, &v) {
+		return ""
+	}
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []any:
+		return strings.Join(o.list(name), ", ")
+	case map[string]any:
+		return compacted(o.fields[name])
+	case float64:
+		return string(o.fields[name])
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// list is a field as texts; one that is no list is its only one.
+func (o *oldOutput) list(name string) []string {
+	var items []json.RawMessage
+	if !o.decode(name, &items) {
+		if text := o.fields[name]; len(text) > 0 && text[0] == '"' {
+			return []string{o.text(name)}
+		}
+		return nil
+	}
+	var out []string
+	for _, item := range items {
+		one := oldOutput{fields: map[string]json.RawMessage{"": item}}
+		out = append(out, one.text(""))
+	}
+	return out
+}
+
+// compacted is JSON without white space, and nothing for null.
+func compacted(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil || v == nil {
+		return ""
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
