@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"footnote/server/mcpserver"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"footnote/chat"
@@ -63,15 +65,15 @@ func TestToolsForOtherModels(t *testing.T) {
 	if want := []string{"ask", "list_documents", "read", "search"}; !slices.Equal(names, want) {
 		t.Errorf("tools = %v, want %v", names, want)
 	}
-	text, found, _ := use[mcpFound](t, session, &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "slates renewed"}})
+	text, found, _ := use[mcpserver.Found](t, session, &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "slates renewed"}})
 	if len(found.Results) != 1 || !strings.HasPrefix(found.Results[0].Metadata.URL, b.url+"/d/"+doc) || !strings.Contains(text, "renewed in 2019") || !strings.Contains(text, b.url) {
 		t.Errorf("search = %s %+v", text, found)
 	}
-	text, part, _ := use[mcpPart](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document": "Survey.md"}})
+	text, part, _ := use[mcpserver.Part](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document": "Survey.md"}})
 	if part.DocumentID != doc || part.Parts != 1 || !strings.Contains(part.Text, "renewed in 2019") || !strings.Contains(text, "part 1 of 1") {
 		t.Errorf("read = %s %+v", text, part)
 	}
-	text, docs, _ := use[mcpDocuments](t, session, &sdk.CallToolParams{Name: "list_documents"})
+	text, docs, _ := use[mcpserver.Documents](t, session, &sdk.CallToolParams{Name: "list_documents"})
 	if len(docs.Documents) != 1 || docs.Documents[0].ID != doc || !strings.Contains(text, "Survey.md") {
 		t.Errorf("list_documents = %s %+v", text, docs)
 	}
@@ -104,7 +106,7 @@ func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
 	}})
 	params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Is the roof sound?"}}
 	params.SetProgressToken("p1")
-	text, answer, failed := use[mcpAnswer](t, session, params)
+	text, answer, failed := use[mcpserver.Answer](t, session, params)
 	if failed || answer.Answer != "It is [1]." || answer.Status != "success" || len(answer.Citations) != 1 || answer.Citations[0].URL != b.url+"/d/d1?c=1" {
 		t.Errorf("answer = %+v", answer)
 	}
@@ -204,7 +206,7 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil || !strings.Contains(err.Error(), `There is no tool "axe". There are: ask, list_documents, read, search.`) {
 		t.Errorf("a tool that is not there: %v", err)
 	}
-	_, part, failed := use[mcpPart](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document_id": doc}})
+	_, part, failed := use[mcpserver.Part](t, session, &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"document_id": doc}})
 	if failed || part.DocumentID != doc {
 		t.Errorf("read by document_id = %+v", part)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"footnote/chat"
 	"footnote/server/httpio"
+	v1 "footnote/server/v1"
 )
 
 // operation describes one route: what GET /openapi.json and GET /docs are made from.
@@ -145,7 +146,7 @@ func describe(l httpio.Limits, users chat.Limits, version string) (*apiDocument,
 	for _, kind := range chat.Kinds {
 		types.event(kind)
 	}
-	types.response(v1Chunk{})
+	types.response(v1.Chunk{})
 	doc.Components.Schemas, doc.asked = types.made, types.asked
 	return doc, errors.Join(types.err, doc.nameSame())
 }
@@ -183,7 +184,7 @@ func (op operation) describe(types *schemas) apiOperation {
 	for _, code := range slices.Concat(op.fails, alwaysFails) {
 		kind, body := "application/problem+json", any(httpio.Problem{})
 		if strings.HasPrefix(op.path, "/v1/") {
-			kind, body = echo.MIMEApplicationJSON, v1Failed{}
+			kind, body = echo.MIMEApplicationJSON, v1.Failed{}
 		}
 		out.add(httpio.Status(code), codeWords[code], map[string]apiContent{kind: {Schema: types.response(body)}})
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/mcpserver"
+	v1 "footnote/server/v1"
 )
 
 func documentOperations() []operation {
@@ -100,21 +102,21 @@ func v1Operations() []operation {
 			method: "POST", path: "/v1/chat/completions", group: "OpenAI-compatible", summary: "Ask as one asks OpenAI",
 			about: "Footnotes are in the content as [N] and as annotations of type url_citation, whose indexes count characters. While a run works, a stream has what it does as reasoning_content. " +
 				"Fields that are not described are let in and have no effect; rules in system messages are not followed, since answers come from the documents alone.",
-			body: v1Question{}, open: true, params: []parameter{onceParam}, fails: slices.Concat(waitFails, []chat.Code{chat.CodeGuardrail}),
-			example: map[string]any{"model": v1Model, "messages": []any{map[string]any{"role": "user", "content": "When was the roof last repaired?"}}},
+			body: v1.Question{}, open: true, params: []parameter{onceParam}, fails: slices.Concat(waitFails, []chat.Code{chat.CodeGuardrail}),
+			example: map[string]any{"model": v1.ModelName, "messages": []any{map[string]any{"role": "user", "content": "When was the roof last repaired?"}}},
 			outcomes: []outcome{
-				{status: http.StatusOK, about: "The answer.", body: v1Completion{}},
+				{status: http.StatusOK, about: "The answer.", body: v1.Completion{}},
 				{status: http.StatusOK, about: "With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes as {error}.", kind: eventsKind},
 			},
 		},
 		{
 			method: "GET", path: "/v1/models", group: "OpenAI-compatible", summary: "List the models",
-			outcomes: []outcome{{status: http.StatusOK, about: "There is one: footnote.", body: v1ModelList{}}},
+			outcomes: []outcome{{status: http.StatusOK, about: "There is one: footnote.", body: v1.ModelList{}}},
 		},
 		{
 			method: "GET", path: "/v1/models/:model", group: "OpenAI-compatible", summary: "Get a model", fails: []chat.Code{chat.CodeNotFound},
 			params:   []parameter{{in: "path", name: "model", need: true, schema: textSchema(), about: "The model's name: footnote."}},
-			outcomes: []outcome{{status: http.StatusOK, about: "The model.", body: v1ModelInfo{}}},
+			outcomes: []outcome{{status: http.StatusOK, about: "The model.", body: v1.ModelInfo{}}},
 		},
 	}
 }
@@ -124,7 +126,7 @@ func serviceOperations() []operation {
 		{
 			method: "POST", path: "/mcp", group: "Service", summary: "Use search, read, list_documents and ask as tools of the Model Context Protocol",
 			about: "For programs that bring their own model: streamable HTTP, without sessions. The protocol describes its messages; tools/list describes the tools.",
-			body:  mcpMessage{}, open: true, example: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}},
+			body:  mcpserver.Message{}, open: true, example: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}},
 			fails: bodyFails,
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "The answer to the message, its error included.", body: map[string]any{}},

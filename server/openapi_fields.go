@@ -4,6 +4,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"footnote/chat"
+	v1 "footnote/server/v1"
 )
 
 // Patterns of texts. They are read alike by all engines of regular expressions.
@@ -97,7 +98,7 @@ func describedFields() map[string]field {
 		"EvidenceFile.file":       {about: "The whole text of an exported file.", need: true},
 		"SessionHead.run_id":      {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
 
-		"V1Question.model":                 {about: "The model to ask: footnote.", need: true, values: []string{v1Model}},
+		"V1Question.model":                 {about: "The model to ask: footnote.", need: true, values: []string{v1.ModelName}},
 		"V1Question.messages":              {about: "The conversation; the last message is the question, those before it are turns.", need: true, min: to(1)},
 		"V1Question.stream":                {about: "Answer with chunks as server-sent events, ended by [DONE].", initial: false},
 		"V1Question.temperature":           {min: to(0), max: to(2)},
@@ -119,7 +120,7 @@ func describedFields() map[string]field {
 		"V1Completion.object":              {values: []string{"chat.completion"}},
 		"V1Chunk.object":                   {values: []string{"chat.completion.chunk"}},
 		"V1Error.type":                     {values: []string{"invalid_request_error", "authentication_error", "permission_error", "rate_limit_error", "server_error"}},
-		"V1ModelInfo.id":                   {values: []string{v1Model}},
+		"V1ModelInfo.id":                   {values: []string{v1.ModelName}},
 		"V1ModelList.object":               {values: []string{"list"}},
 		"V1ModelInfo.object":               {values: []string{"model"}},
 		"V1Annotation.type":                {values: []string{"url_citation"}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"footnote/chat"
 	"footnote/server/find"
 	"footnote/server/httpio"
+	v1 "footnote/server/v1"
 )
 
 // field is what a struct's field cannot say of itself.
@@ -65,10 +67,14 @@ func (b *schemas) event(kind chat.Kind) {
 	b.made["Event_"+string(kind)] = body
 }
 
+// componentName is a type's name, behind its package's for those of the OpenAI-compatible API and of the Model Context Protocol: theirs are as
+// general as the API's own.
 func componentName(t reflect.Type) string {
 	name := []rune(t.Name())
-	return string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
+	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
 }
+
+var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp"}
 
 func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
@@ -81,7 +87,7 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer", Minimum: to(1000), Maximum: to(9999)}, {Type: "string", Pattern: dateForm}, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
-	case reflect.TypeFor[v1Content]():
+	case reflect.TypeFor[v1.Content]():
 		return v1ContentSchema()
 	}
 	switch t.Kind() {

@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/server/httpio"
+	v1 "footnote/server/v1"
 )
 
 // sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, a page for browsers, else problem+json.
@@ -13,7 +14,7 @@ func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
 	htmx := httpio.ByHTMX(c)
 	switch {
 	case strings.HasPrefix(c.Request().URL.Path, "/v1/"):
-		return c.JSON(p.Status, newV1Failure(p.Status, p.Code, p.Detail))
+		return c.JSON(p.Status, v1.NewFailed(p.Status, p.Code, p.Detail))
 	case htmx && httpio.WantsStream(c): // its body would be swapped into the page
 		return c.NoContent(p.Status)
 	case htmx:

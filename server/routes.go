@@ -45,7 +45,7 @@ func (s *Server) routes() *echo.Echo {
 	e.GET("/agent/session/:id", s.api.getHistory)
 	e.DELETE("/agent/session/:id", s.api.deleteSession)
 	e.POST("/search", s.api.search)
-	e.POST("/mcp", s.mcp.mcp)
+	e.POST("/mcp", s.mcp.Serve)
 
 	e.GET("/sessions", s.api.listSessions)
 	e.PATCH("/sessions/:id", s.api.renameSession)
@@ -71,9 +71,9 @@ func (s *Server) routes() *echo.Echo {
 	e.POST("/documents/:id/retry", s.api.retryDocument)
 	e.POST("/documents/:id/restore", s.api.restoreDocument)
 
-	e.POST("/v1/chat/completions", s.v1.v1Chat)
-	e.GET("/v1/models", s.v1.v1Models)
-	e.GET("/v1/models/:model", s.v1.v1GetModel)
+	e.POST("/v1/chat/completions", s.v1.Chat)
+	e.GET("/v1/models", s.v1.Models)
+	e.GET("/v1/models/:model", s.v1.Model)
 	s.describedRoutes(e)
 
 	e.GET("/health", s.api.health)

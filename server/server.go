@@ -19,7 +19,9 @@ import (
 	"footnote/server/ask"
 	"footnote/server/find"
 	"footnote/server/httpio"
+	"footnote/server/mcpserver"
 	"footnote/server/runlog"
+	v1 "footnote/server/v1"
 )
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
@@ -58,8 +60,8 @@ type Config struct {
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	api  *apiHandlers
-	v1   *v1Handlers
-	mcp  *mcpHandlers
+	v1   *v1.Handlers
+	mcp  *mcpserver.Handlers
 	page *pageHandlers
 
 	limits  httpio.Limits
@@ -115,8 +117,8 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models,
 	}
 	searches := &find.Searcher{Store: cfg.Store}
-	s.v1 = &v1Handlers{logs: logs, questions: asking, bodies: bodies, streams: s.streams}
-	s.mcp = &mcpHandlers{library: cfg.Library, logs: logs, questions: asking, searcher: searches, bodies: bodies, log: s.log, version: cfg.Version}
+	s.v1 = &v1.Handlers{Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams}
+	s.mcp = &mcpserver.Handlers{Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log, Version: cfg.Version}
 	s.page = &pageHandlers{
 		store: cfg.Store, feed: cfg.Feed, library: cfg.Library, logs: logs, questions: asking, keys: cfg.Keys,
 		bodies: bodies, streams: s.streams, guard: s.guard, log: s.log,

@@ -122,7 +122,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	return &bench{Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library, keys: cfg.Keys, path: path}
 }
 
-// startRun stores a run without asking over HTTP.
+// begin stores a run without asking over HTTP.
 func (b *bench) begin(message string) chat.Run {
 	b.t.Helper()
 	run, _, err := b.stage.Start(b.t.Context(), chat.LocalUser, chat.RunRequest{Message: message})

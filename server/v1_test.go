@@ -13,6 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/chat"
+	v1 "footnote/server/v1"
 )
 
 func (b *bench) sdk() openai.Client {
@@ -20,7 +21,7 @@ func (b *bench) sdk() openai.Client {
 }
 
 func completion(question string) openai.ChatCompletionNewParams {
-	return openai.ChatCompletionNewParams{Model: v1Model, Messages: []openai.ChatCompletionMessageParamUnion{
+	return openai.ChatCompletionNewParams{Model: v1.ModelName, Messages: []openai.ChatCompletionMessageParamUnion{
 		openai.SystemMessage("Answer like a pirate."), openai.UserMessage("Hello?"), openai.AssistantMessage("Hello [1]."), openai.UserMessage(question),
 	}}
 }
@@ -34,7 +35,7 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	choice := got.Choices[0]
-	if choice.Message.Content != "It is sound [1]." || choice.FinishReason != "stop" || got.Model != v1Model || got.Created == 0 || got.Usage.TotalTokens != 15 {
+	if choice.Message.Content != "It is sound [1]." || choice.FinishReason != "stop" || got.Model != v1.ModelName || got.Created == 0 || got.Usage.TotalTokens != 15 {
 		t.Errorf("got %s", got.RawJSON())
 	}
 	want := openai.ChatCompletionMessageAnnotationURLCitation{StartIndex: 12, EndIndex: 15, Title: "Survey.pdf", URL: b.url + "/d/d1?c=r.1"}
@@ -92,10 +93,10 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	b := newBench(t)
 	client := b.sdk()
 	list, err := client.Models.List(t.Context())
-	if err != nil || len(list.Data) != 1 || list.Data[0].ID != v1Model {
+	if err != nil || len(list.Data) != 1 || list.Data[0].ID != v1.ModelName {
 		t.Fatalf("models: %+v, %v", list, err)
 	}
-	if model, err := client.Models.Get(t.Context(), v1Model); err != nil || model.ID != v1Model {
+	if model, err := client.Models.Get(t.Context(), v1.ModelName); err != nil || model.ID != v1.ModelName {
 		t.Errorf("model: %+v, %v", model, err)
 	}
 	params := completion("Why?")
@@ -108,7 +109,7 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 }
 
 // pieces reads a raw stream: its content, annotations, the last thing it says, and its error.
-func pieces(t *testing.T, body string) (content []string, cites []v1Annotation, failed *v1Error, end string) {
+func pieces(t *testing.T, body string) (content []string, cites []v1.Annotation, failed *v1.Error, end string) {
 	t.Helper()
 	for frame := range strings.SplitSeq(body, "\n\n") {
 		data, ok := strings.CutPrefix(frame, "data: ")
@@ -119,8 +120,8 @@ func pieces(t *testing.T, body string) (content []string, cites []v1Annotation, 
 			continue
 		}
 		var chunk struct {
-			v1Chunk
-			Error *v1Error `json:"error"`
+			v1.Chunk
+			Error *v1.Error `json:"error"`
 		}
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
 			t.Fatalf("%v in %q", err, data)
@@ -242,7 +243,7 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 			b := newBench(t)
 			b.stage.play = tt.play
 			got := b.send("POST", "/v1/chat/completions", tt.body)
-			var body v1Failed
+			var body v1.Failed
 			got.decode(t, &body)
 			if got.status != tt.status || body.Error.Type != tt.kind || body.Error.Code != tt.code || (body.Error.Message == "") != (tt.status == 200) {
 				t.Errorf("got %d %s", got.status, got.body)
@@ -267,32 +268,11 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 	b := newBench(t)
 	for path, want := range map[string]int{"/v1/nothing": 404, "/v1/models/gpt-4o": 404, "/v1/chat/completions": 405} {
 		got := b.send("GET", path, "", "Accept", "text/html")
-		var body v1Failed
+		var body v1.Failed
 		got.decode(t, &body)
 		if got.status != want || body.Error.Message == "" {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
-	}
-}
-
-func TestAConversationBecomesTurns(t *testing.T) {
-	message := func(role, text string) v1Message { return v1Message{Role: role, Content: v1Content{text: text}} }
-	for _, tt := range []struct {
-		name string
-		in   []v1Message
-		want [][2]string
-	}{
-		{"nothing", nil, nil},
-		{"rules and results of tools are no turns", []v1Message{message("system", "x"), message("user", "a"), message("tool", "y"), message("assistant", "b [2].")}, [][2]string{{"a", "b."}}},
-		{"a question without an answer stays", []v1Message{message("user", "a"), message("user", "b"), message("assistant", "c")}, [][2]string{{"a", unanswered}, {"b", "c"}}},
-		{"two answers are one", []v1Message{message("user", "a"), message("assistant", "b"), message("assistant", ""), message("assistant", "c")}, [][2]string{{"a", "b\n\nc"}}},
-		{"a greeting answers nothing", []v1Message{message("assistant", "Hi!"), message("user", "a")}, [][2]string{{"a", unanswered}}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, conversation(tt.in)); diff != "" {
-				t.Error(diff)
-			}
-		})
 	}
 }
 

@@ -1,4 +1,4 @@
-package server
+package mcpserver
 
 import (
 	"context"
@@ -19,19 +19,19 @@ import (
 
 // toolInputs are the schemas of what the tools take, by their names.
 var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
-	search, err1 := jsonschema.For[mcpQuery](nil)
-	read, err2 := jsonschema.For[mcpReading](nil)
-	list, err3 := jsonschema.For[mcpFilter](nil)
-	ask, err4 := jsonschema.For[mcpQuestion](nil)
+	search, err1 := jsonschema.For[Query](nil)
+	read, err2 := jsonschema.For[Reading](nil)
+	list, err3 := jsonschema.For[Filter](nil)
+	ask, err4 := jsonschema.For[Question](nil)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	bound := func(s *jsonschema.Schema, name string, least, most *float64) {
 		s.Properties[name].Minimum, s.Properties[name].Maximum = least, most
 	}
-	bound(search, "top_k", to(1), to(50))
-	bound(read, "part", to(1), nil)
-	bound(list, "limit", to(1), to(200))
+	bound(search, "top_k", new(1.0), new(50.0))
+	bound(read, "part", new(1.0), nil)
+	bound(list, "limit", new(1.0), new(200.0))
 	return map[string]*jsonschema.Schema{"search": search, "read": read, "list_documents": list, "ask": ask}, nil
 })
 

@@ -1,4 +1,4 @@
-package server
+package v1
 
 import (
 	"encoding/json"
@@ -13,37 +13,37 @@ import (
 	"footnote/server/runlog"
 )
 
-// v1Chunk is one piece of a streamed answer.
-type v1Chunk struct {
-	ID      string    `json:"id"`
-	Object  string    `json:"object"` // chat.completion.chunk
-	Created int64     `json:"created"`
-	Model   string    `json:"model"`
-	Choices []v1Piece `json:"choices"`
-	Usage   *v1Usage  `json:"usage,omitempty"` // in the last chunk, when asked for
+// Chunk is one piece of a streamed answer.
+type Chunk struct {
+	ID      string  `json:"id"`
+	Object  string  `json:"object"` // chat.completion.chunk
+	Created int64   `json:"created"`
+	Model   string  `json:"model"`
+	Choices []Piece `json:"choices"`
+	Usage   *Usage  `json:"usage,omitempty"` // in the last chunk, when asked for
 
 	Footnote *runlog.Judged `json:"footnote,omitempty"` // in the chunk with the finish_reason
 }
 
-type v1Piece struct {
+type Piece struct {
 	Index        int     `json:"index"`
-	Delta        v1Delta `json:"delta"`
+	Delta        Delta   `json:"delta"`
 	FinishReason *string `json:"finish_reason"`
 }
 
-type v1Delta struct {
-	Role             string         `json:"role,omitempty"`
-	Content          *string        `json:"content,omitempty"`
-	ReasoningContent string         `json:"reasoning_content,omitempty"` // what is being done: "Searching for: roof"
-	Annotations      []v1Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
+type Delta struct {
+	Role             string       `json:"role,omitempty"`
+	Content          *string      `json:"content,omitempty"`
+	ReasoningContent string       `json:"reasoning_content,omitempty"` // what is being done: "Searching for: roof"
+	Annotations      []Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
 }
 
-// v1Writer turns a run's events into chunks. A client can't take text back, so text is held until it is sure to belong to the answer: its
+// writer turns a run's events into chunks. A client can't take text back, so text is held until it is sure to belong to the answer: its
 // first footnote, or the answer itself. Text with footnotes that turns out to be a thought after all stays, as a paragraph of its own.
-type v1Writer struct {
+type writer struct {
 	out     *httpio.EventStream
-	chunk   v1Chunk // all but the choices
-	base    string  // before the links of citations
+	chunk   Chunk  // all but the choices
+	base    string // before the links of citations
 	usage   bool
 	sent    int    // characters of content that are out
 	segment string // the text since the last reset
@@ -52,25 +52,25 @@ type v1Writer struct {
 	tokens  chat.Tokens
 }
 
-// v1Stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
-func (h *v1Handlers) v1Stream(c echo.Context, run chat.Run, usage bool) error {
+// stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
+func (h *Handlers) stream(c echo.Context, run chat.Run, usage bool) error {
 	user := httpio.Scope(c).User
-	if err := h.streams.Enter(user); err != nil {
+	if err := h.Streams.Enter(user); err != nil {
 		return err
 	}
-	defer h.streams.Leave(user)
+	defer h.Streams.Leave(user)
 	out, err := httpio.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader has left; the run goes on
 	}
-	w := &v1Writer{out: out, base: httpio.Origin(c), usage: usage, chunk: v1Chunk{
-		ID: v1ID(run.ID), Object: "chat.completion.chunk", Created: run.CreatedAt.Unix(), Model: v1Model,
+	w := &writer{out: out, base: httpio.Origin(c), usage: usage, chunk: Chunk{
+		ID: completionID(run.ID), Object: "chat.completion.chunk", Created: run.CreatedAt.Unix(), Model: ModelName,
 	}}
 	ctx := c.Request().Context()
 	t := runlog.NewTrace(run)
-	err = w.piece(v1Delta{Role: "assistant", Content: new(string)}, nil)
+	err = w.piece(Delta{Role: "assistant", Content: new(string)}, nil)
 	if err == nil {
-		err = h.logs.Listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
+		err = h.Logs.Listen(ctx, httpio.Scope(c), run.ID, func(ev chat.Event) error {
 			if err := t.Add(ev); err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func (h *v1Handlers) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 		return nil
 	}
 	if err == nil {
-		err = v1Failure(t)
+		err = failureOf(t)
 	}
 	if err != nil {
 		return errors.Join(err, w.fail(err)) // the stream is open: this is only logged
@@ -90,7 +90,7 @@ func (h *v1Handlers) v1Stream(c echo.Context, run chat.Run, usage bool) error {
 }
 
 // add tells the client what is new in an event.
-func (w *v1Writer) add(ev chat.Event) error {
+func (w *writer) add(ev chat.Event) error {
 	p, err := ev.Payload()
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (w *v1Writer) add(ev chat.Event) error {
 	switch p := p.(type) {
 	case chat.Step:
 		if p.ToolName != "" && p.Message != "" {
-			return w.piece(v1Delta{ReasoningContent: p.Message + "\n"}, nil)
+			return w.piece(Delta{ReasoningContent: p.Message + "\n"}, nil)
 		}
 	case chat.AnswerDelta:
 		w.segment += p.Text
@@ -121,23 +121,23 @@ func (w *v1Writer) add(ev chat.Event) error {
 }
 
 // tell sends what is held of the segment.
-func (w *v1Writer) tell() error {
+func (w *writer) tell() error {
 	text := w.segment[w.told:]
 	w.told = len(w.segment)
 	return w.say(text)
 }
 
-func (w *v1Writer) say(text string) error {
+func (w *writer) say(text string) error {
 	if text == "" {
 		return nil
 	}
 	w.sent += utf8.RuneCountInString(text)
-	return w.piece(v1Delta{Content: &text}, nil)
+	return w.piece(Delta{Content: &text}, nil)
 }
 
 // answer sends what is missing of the whole answer, and its citations. An answer that is not what was sent so far comes as a
 // paragraph of its own.
-func (w *v1Writer) answer(a chat.Answer) error {
+func (w *writer) answer(a chat.Answer) error {
 	w.tokens = a.Tokens
 	told := w.segment[:w.told]
 	start := w.sent - utf8.RuneCountInString(told)
@@ -158,25 +158,25 @@ func (w *v1Writer) answer(a chat.Answer) error {
 	}
 	w.segment, w.told = a.Markdown, len(a.Markdown)
 	if list := annotations(a.Markdown, a.Citations, w.base, start); len(list) > 0 {
-		return w.piece(v1Delta{Annotations: list}, nil)
+		return w.piece(Delta{Annotations: list}, nil)
 	}
 	return nil
 }
 
 // end sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
-func (w *v1Writer) end(j runlog.Judged) error {
+func (w *writer) end(j runlog.Judged) error {
 	if err := w.tell(); err != nil {
 		return err
 	}
 	stop, last := "stop", w.chunk
-	last.Choices, last.Footnote = []v1Piece{{FinishReason: &stop}}, &j
+	last.Choices, last.Footnote = []Piece{{FinishReason: &stop}}, &j
 	if err := w.send(last); err != nil {
 		return err
 	}
 	if w.usage {
 		last := w.chunk
-		usage := newV1Usage(w.tokens)
-		last.Choices, last.Usage = []v1Piece{}, &usage
+		usage := newUsage(w.tokens)
+		last.Choices, last.Usage = []Piece{}, &usage
 		if err := w.send(last); err != nil {
 			return err
 		}
@@ -184,18 +184,18 @@ func (w *v1Writer) end(j runlog.Judged) error {
 	return w.out.Send([]byte("data: [DONE]\n\n"))
 }
 
-func (w *v1Writer) fail(err error) error {
+func (w *writer) fail(err error) error {
 	e := httpio.AsError(err)
-	return w.send(newV1Failure(httpio.Status(e.Code), e.Code, e.Message))
+	return w.send(NewFailed(httpio.Status(e.Code), e.Code, e.Message))
 }
 
-func (w *v1Writer) piece(delta v1Delta, finish *string) error {
+func (w *writer) piece(delta Delta, finish *string) error {
 	chunk := w.chunk
-	chunk.Choices = []v1Piece{{Delta: delta, FinishReason: finish}}
+	chunk.Choices = []Piece{{Delta: delta, FinishReason: finish}}
 	return w.send(chunk)
 }
 
-func (w *v1Writer) send(v any) error {
+func (w *writer) send(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package server
+package mcpserver
 
 import (
 	"cmp"
@@ -18,24 +18,24 @@ import (
 )
 
 type (
-	mcpQuery struct {
+	Query struct {
 		Query       string   `json:"query" jsonschema:"what to look for: a question or a few words"`
 		TopK        *int     `json:"top_k,omitempty" jsonschema:"how many passages, from 1 to 50; 5 without it"`
 		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
-	mcpFound struct {
+	Found struct {
 		Results []find.SearchResult `json:"results"`
 	}
 
-	mcpReading struct {
+	Reading struct {
 		Document   string `json:"document,omitempty" jsonschema:"id, title or file name"`
 		DocumentID string `json:"document_id,omitempty" jsonschema:"instead of document: the id, as search and list_documents give it"`
 		Part       int    `json:"part,omitempty" jsonschema:"which part, from 1; the first without it"`
 		Focus      string `json:"focus,omitempty" jsonschema:"words: the parts of the document that bear on them come first"`
 		Namespace  string `json:"namespace,omitempty" jsonschema:"the namespace of the document"`
 	}
-	mcpPart struct {
+	Part struct {
 		DocumentID string `json:"document_id"`
 		Title      string `json:"title"`
 		Part       int    `json:"part"`
@@ -44,13 +44,13 @@ type (
 		Text       string `json:"text"`
 	}
 
-	mcpFilter struct {
+	Filter struct {
 		Query     string `json:"query,omitempty" jsonschema:"part of a title or file name"`
 		Namespace string `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		Limit     int    `json:"limit,omitempty" jsonschema:"how many at most, from 1 to 200; 50 without it"`
 		Cursor    string `json:"cursor,omitempty" jsonschema:"next of the answer before, for the following documents"`
 	}
-	mcpDocument struct {
+	Document struct {
 		ID    string       `json:"id"`
 		Title string       `json:"title"`
 		File  string       `json:"filename"`
@@ -58,32 +58,32 @@ type (
 		State corpus.State `json:"state"`
 		URL   string       `json:"url"`
 	}
-	mcpDocuments struct {
-		Documents []mcpDocument `json:"documents"`
-		Next      string        `json:"next,omitempty"`
+	Documents struct {
+		Documents []Document `json:"documents"`
+		Next      string     `json:"next,omitempty"`
 	}
 )
 
-func (h *mcpHandlers) mcpSearch(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpQuery) (string, mcpFound, error) {
+func (h *Handlers) search(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Query) (string, Found, error) {
 	query := find.SearchQuery{Query: in.Query, TopK: in.TopK, Namespace: in.Namespace}
 	if len(in.DocumentIDs) > 0 {
 		query.Filters = &find.SearchFilters{DocumentIDs: in.DocumentIDs}
 	}
-	q, err := h.searcher.Query(query)
+	q, err := h.Searcher.Query(query)
 	if err != nil {
-		return "", mcpFound{}, err
+		return "", Found{}, err
 	}
-	if err := h.searcher.Spend(ctx, who.scope, query); err != nil {
-		return "", mcpFound{}, err
+	if err := h.Searcher.Spend(ctx, who.scope, query); err != nil {
+		return "", Found{}, err
 	}
-	if err := h.library.CheckNamed(ctx, who.scope, in.Namespace, q.Documents); err != nil {
-		return "", mcpFound{}, err
+	if err := h.Library.CheckNamed(ctx, who.scope, in.Namespace, q.Documents); err != nil {
+		return "", Found{}, err
 	}
-	found, err := h.library.Search(ctx, who.scope.In(in.Namespace), q)
+	found, err := h.Library.Search(ctx, who.scope.In(in.Namespace), q)
 	if err != nil {
-		return "", mcpFound{}, err
+		return "", Found{}, err
 	}
-	out := mcpFound{Results: find.PassagesOf(found.Results)}
+	out := Found{Results: find.PassagesOf(found.Results)}
 	var b strings.Builder
 	for i := range out.Results {
 		r := &out.Results[i]
@@ -108,47 +108,47 @@ func locator(section string, page int) string {
 	return text
 }
 
-func (h *mcpHandlers) mcpRead(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpReading) (string, mcpPart, error) {
+func (h *Handlers) read(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Reading) (string, Part, error) {
 	name := cmp.Or(in.DocumentID, in.Document)
 	if corpus.Blank(name) || in.Part < 0 {
-		return "", mcpPart{}, httpio.Invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
+		return "", Part{}, httpio.Invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
 	}
 	if err := chat.CheckNamespace(in.Namespace); err != nil {
-		return "", mcpPart{}, err
+		return "", Part{}, err
 	}
-	got, err := h.library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
+	got, err := h.Library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
 	if err != nil {
-		return "", mcpPart{}, err
+		return "", Part{}, err
 	}
 	texts := make([]string, len(got.Passages))
 	for i, p := range got.Passages {
 		texts[i] = p.Text
 	}
-	out := mcpPart{
+	out := Part{
 		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Page, Parts: got.Pages,
 		URL: runlog.Absolute(who.origin, chat.Link{Document: got.Document.ID}.String()), Text: strings.Join(texts, "\n\n"),
 	}
 	return fmt.Sprintf("%s, part %d of %d (%s)\n\n%s", runlog.OneLine(out.Title), out.Part, out.Parts, out.URL, out.Text), out, nil
 }
 
-func (h *mcpHandlers) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRequest, in mcpFilter) (string, mcpDocuments, error) {
+func (h *Handlers) list(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Filter) (string, Documents, error) {
 	if in.Limit == 0 {
 		in.Limit = 50
 	}
 	if in.Limit < 1 || in.Limit > 200 {
-		return "", mcpDocuments{}, httpio.Invalid("limit must be between 1 and 200.")
+		return "", Documents{}, httpio.Invalid("limit must be between 1 and 200.")
 	}
 	if err := chat.CheckNamespace(in.Namespace); err != nil {
-		return "", mcpDocuments{}, err
+		return "", Documents{}, err
 	}
-	docs, next, err := h.library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})
+	docs, next, err := h.Library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
-		return "", mcpDocuments{}, err
+		return "", Documents{}, err
 	}
-	out := mcpDocuments{Documents: []mcpDocument{}, Next: next}
+	out := Documents{Documents: []Document{}, Next: next}
 	var b strings.Builder
 	for _, d := range docs {
-		doc := mcpDocument{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: runlog.Absolute(who.origin, chat.Link{Document: d.ID}.String())}
+		doc := Document{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: runlog.Absolute(who.origin, chat.Link{Document: d.ID}.String())}
 		out.Documents = append(out.Documents, doc)
 		fmt.Fprintf(&b, "%s: %s (%s, %s)\n", doc.ID, runlog.OneLine(doc.Title), runlog.OneLine(doc.File), doc.State)
 	}
@@ -162,13 +162,13 @@ func (h *mcpHandlers) mcpList(ctx context.Context, who caller, _ *sdk.CallToolRe
 }
 
 type (
-	mcpQuestion struct {
+	Question struct {
 		Question    string   `json:"question" jsonschema:"a whole question"`
 		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
 		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
-	mcpAnswer struct {
+	Answer struct {
 		RunID     string                  `json:"run_id"`
 		SessionID string                  `json:"session_id"`
 		Status    string                  `json:"status"`
@@ -179,15 +179,15 @@ type (
 	}
 )
 
-// mcpAsk starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in the conversation.
-func (h *mcpHandlers) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolRequest, in mcpQuestion) (string, mcpAnswer, error) {
-	run, err := h.questions.StartFor(ctx, who.scope, who.route, "", ask.Question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
+// ask starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in the conversation.
+func (h *Handlers) ask(ctx context.Context, who caller, req *sdk.CallToolRequest, in Question) (string, Answer, error) {
+	run, err := h.Questions.StartFor(ctx, who.scope, who.route, "", ask.Question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
 	if err != nil {
-		return "", mcpAnswer{}, err
+		return "", Answer{}, err
 	}
 	t := runlog.NewTrace(run)
 	token, told := req.Params.GetProgressToken(), 0.0
-	err = h.logs.Listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
+	err = h.Logs.Listen(ctx, who.scope, run.ID, func(ev chat.Event) error {
 		payload, err := ev.Payload()
 		if err != nil {
 			return err
@@ -204,10 +204,10 @@ func (h *mcpHandlers) mcpAsk(ctx context.Context, who caller, req *sdk.CallToolR
 		err = runlog.FailureOf(t)
 	}
 	if err != nil {
-		return "", mcpAnswer{}, err
+		return "", Answer{}, err
 	}
 	text, citations := t.Spoken()
-	out := mcpAnswer{
+	out := Answer{
 		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: text, Citations: runlog.SourcesOf(citations, who.origin), Judged: t.Judged(),
 		URL: runlog.Absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
 	}

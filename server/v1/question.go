@@ -1,4 +1,6 @@
-package server
+// Package v1 answers clients made for OpenAI's API, below /v1: questions come as chat completions, answers whole or as a stream of chunks, and their
+// footnotes as annotations.
+package v1
 
 import (
 	"encoding/json"
@@ -18,71 +20,71 @@ import (
 	"footnote/server/runlog"
 )
 
-// v1Model is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
-const v1Model = "footnote"
+// ModelName is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
+const ModelName = "footnote"
 
-// v1Created is when that model came to be, in Unix seconds: clients want a time, and this one never changes.
-const v1Created = 1767225600
+// modelCreated is when that model came to be, in Unix seconds: clients want a time, and this one never changes.
+const modelCreated = 1767225600
 
 // unanswered stands in for an answer that a conversation lacks.
 const unanswered = "(This question was not answered.)"
 
-// v1Handlers answers the addresses below /v1.
-type v1Handlers struct {
-	logs      *runlog.Reader
-	questions *ask.Questions
-	bodies    httpio.Bodies
-	streams   *httpio.Streams
+// Handlers answers the addresses below /v1.
+type Handlers struct {
+	Logs      *runlog.Reader
+	Questions *ask.Questions
+	Bodies    httpio.Bodies
+	Streams   *httpio.Streams
 }
 
-// v1Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no effect. MaxTokens and
+// Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no effect. MaxTokens and
 // MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
-type v1Question struct {
-	Model          string      `json:"model"`
-	Messages       []v1Message `json:"messages"`
-	Stream         bool        `json:"stream"`
-	StreamOptions  *v1Stream   `json:"stream_options"`
-	Temperature    *float64    `json:"temperature"`
-	Seed           *int64      `json:"seed"`
-	N              *int        `json:"n"`
-	ResponseFormat *v1Format   `json:"response_format"`
-	Tools          []any       `json:"tools"`
-	ToolChoice     string      `json:"tool_choice"`
-	MaxTokens      *int        `json:"max_tokens"`
-	MaxCompletion  *int        `json:"max_completion_tokens"`
-	SessionID      string      `json:"session_id"` // goes on with that session; only the last message is used then
-	Namespace      string      `json:"namespace"`
-	DocumentIDs    []string    `json:"document_ids"`
+type Question struct {
+	Model          string    `json:"model"`
+	Messages       []Message `json:"messages"`
+	Stream         bool      `json:"stream"`
+	StreamOptions  *Stream   `json:"stream_options"`
+	Temperature    *float64  `json:"temperature"`
+	Seed           *int64    `json:"seed"`
+	N              *int      `json:"n"`
+	ResponseFormat *Format   `json:"response_format"`
+	Tools          []any     `json:"tools"`
+	ToolChoice     string    `json:"tool_choice"`
+	MaxTokens      *int      `json:"max_tokens"`
+	MaxCompletion  *int      `json:"max_completion_tokens"`
+	SessionID      string    `json:"session_id"` // goes on with that session; only the last message is used then
+	Namespace      string    `json:"namespace"`
+	DocumentIDs    []string  `json:"document_ids"`
 }
 
-type v1Message struct {
-	Role    string    `json:"role"`
-	Content v1Content `json:"content"`
+type Message struct {
+	Role    string  `json:"role"`
+	Content Content `json:"content"`
 }
 
-type v1Stream struct {
+type Stream struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-type v1Format struct {
+type Format struct {
 	Type string `json:"type"`
 }
 
-// v1Content is a message's text: a string, or a list of parts.
-type v1Content struct {
+// Content is a message's text: a string, or a list of parts.
+type Content struct {
 	text  string
 	other string // the type of a part that is not text
 }
 
-// v1Part is a part of a list. Of other kinds only the type is looked at.
-type v1Part struct {
+// part is one of a message's parts. Of other kinds than text only the type is looked at.
+type part struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Refusal string `json:"refusal"`
 }
 
 // UnmarshalJSON reads both forms. null is no text.
-func (c *v1Content) UnmarshalJSON(data []byte) error {
+func (c *Content) UnmarshalJSON(data []byte) error {
 	bad := &chat.Error{Code: chat.CodeInvalid, Message: "A message's content must be text, or a list of parts such as {\"type\": \"text\", \"text\": \"…\"}."}
 	if len(data) == 0 || data[0] != '[' {
 		if json.Unmarshal(data, &c.text) != nil {
@@ -90,11 +92,11 @@ func (c *v1Content) UnmarshalJSON(data []byte) error {
 		}
 		return nil
 	}
-	var parts []v1Part
+	var parts []part
 	if json.Unmarshal(data, &parts) != nil {
 		return bad
 	}
-	if err := httpio.CheckStrict(data, reflect.TypeFor[[]v1Part]()); err != nil { // the walk over the whole body does not know this type's fields
+	if err := httpio.CheckStrict(data, reflect.TypeFor[[]part]()); err != nil { // the walk over the whole body does not know this type's fields
 		return err
 	}
 	var texts []string
@@ -112,28 +114,28 @@ func (c *v1Content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-type v1ModelInfo struct {
+type ModelInfo struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"` // model
 	Created int64  `json:"created"`
 	OwnedBy string `json:"owned_by"`
 }
 
-type v1ModelList struct {
-	Object string        `json:"object"` // list
-	Data   []v1ModelInfo `json:"data"`
+type ModelList struct {
+	Object string      `json:"object"` // list
+	Data   []ModelInfo `json:"data"`
 }
 
-func footnoteModel() v1ModelInfo {
-	return v1ModelInfo{ID: v1Model, Object: "model", Created: v1Created, OwnedBy: "footnote"}
+func footnoteModel() ModelInfo {
+	return ModelInfo{ID: ModelName, Object: "model", Created: modelCreated, OwnedBy: "footnote"}
 }
 
-func (h *v1Handlers) v1Models(c echo.Context) error {
-	return c.JSON(http.StatusOK, v1ModelList{Object: "list", Data: []v1ModelInfo{footnoteModel()}})
+func (h *Handlers) Models(c echo.Context) error {
+	return c.JSON(http.StatusOK, ModelList{Object: "list", Data: []ModelInfo{footnoteModel()}})
 }
 
-func (h *v1Handlers) v1GetModel(c echo.Context) error {
-	if c.Param("model") != v1Model {
+func (h *Handlers) Model(c echo.Context) error {
+	if c.Param("model") != ModelName {
 		return noSuchModel()
 	}
 	return c.JSON(http.StatusOK, footnoteModel())
@@ -141,10 +143,10 @@ func (h *v1Handlers) v1GetModel(c echo.Context) error {
 
 func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
-// v1Chat answers POST /v1/chat/completions.
-func (h *v1Handlers) v1Chat(c echo.Context) error {
-	var body v1Question
-	if err := h.bodies.ReadOpenJSON(c, &body); err != nil {
+// Chat answers POST /v1/chat/completions.
+func (h *Handlers) Chat(c echo.Context) error {
+	var body Question
+	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
 		return err
 	}
 	q, err := body.question()
@@ -152,32 +154,32 @@ func (h *v1Handlers) v1Chat(c echo.Context) error {
 		return err
 	}
 	q.Stream = body.Stream
-	run, err := h.questions.Start(c, q)
+	run, err := h.Questions.Start(c, q)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if body.Stream {
-		return h.v1Stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
+		return h.stream(c, run, body.StreamOptions != nil && body.StreamOptions.IncludeUsage)
 	}
-	t, err := h.logs.Await(c.Request().Context(), httpio.Scope(c), run)
+	t, err := h.Logs.Await(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
 		return err
 	}
-	if err := v1Failure(t); err != nil {
+	if err := failureOf(t); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, v1Answer(t, httpio.Origin(c)))
+	return c.JSON(http.StatusOK, newCompletion(t, httpio.Origin(c)))
 }
 
 // question checks a body and makes a question of it: the last message is what is asked, those before it are the conversation.
-func (body v1Question) question() (ask.Question, error) {
+func (body Question) question() (ask.Question, error) {
 	q := ask.Question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
 	switch {
 	case body.Model == "":
 		return q, httpio.Invalid(`The field "model" is missing. Use "footnote".`)
-	case body.Model != v1Model:
+	case body.Model != ModelName:
 		return q, noSuchModel()
 	case body.N != nil && *body.N != 1:
 		return q, httpio.Invalid(`n must be 1: a question has one answer here.`)
@@ -237,7 +239,7 @@ const maxInstructions = 8000
 
 // conversation makes [question, answer] pairs of messages. What a client says besides (system, developer) and results of tools it has are
 // no part of it; a question without an answer is kept as such, and so are several answers to one question.
-func conversation(messages []v1Message) [][2]string {
+func conversation(messages []Message) [][2]string {
 	var turns [][2]string
 	for _, m := range messages {
 		text := m.Content.text

@@ -1,4 +1,4 @@
-package server
+package v1
 
 import (
 	"net/http"
@@ -6,19 +6,19 @@ import (
 	"footnote/chat"
 )
 
-// v1Failed is an error in OpenAI's shape.
-type v1Failed struct {
-	Error v1Error `json:"error"`
+// Failed is an error in OpenAI's shape.
+type Failed struct {
+	Error Error `json:"error"`
 }
 
-type v1Error struct {
+type Error struct {
 	Message string    `json:"message"` // a sentence for people
 	Type    string    `json:"type"`
 	Param   *string   `json:"param"` // always null: the message names the field
 	Code    chat.Code `json:"code"`
 }
 
-func newV1Failure(status int, code chat.Code, message string) v1Failed {
+func NewFailed(status int, code chat.Code, message string) Failed {
 	kind := "invalid_request_error"
 	switch {
 	case status == http.StatusUnauthorized:
@@ -30,5 +30,5 @@ func newV1Failure(status int, code chat.Code, message string) v1Failed {
 	case status >= http.StatusInternalServerError:
 		kind = "server_error"
 	}
-	return v1Failed{v1Error{Message: message, Type: kind, Code: code}}
+	return Failed{Error{Message: message, Type: kind, Code: code}}
 }

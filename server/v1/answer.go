@@ -1,0 +1,101 @@
+package v1
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/server/runlog"
+)
+
+// Completion is an answer in OpenAI's shape. Its id is "chatcmpl-" and the run's id.
+type Completion struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"` // chat.completion
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []Choice `json:"choices"`
+	Usage   Usage    `json:"usage"`
+
+	Footnote runlog.Judged `json:"footnote"` // which OpenAI's shape has no place for
+}
+
+type Choice struct {
+	Index        int       `json:"index"`
+	Message      Reply     `json:"message"`
+	FinishReason string    `json:"finish_reason"` // stop
+	Logprobs     *struct{} `json:"logprobs"`      // always null
+}
+
+type Reply struct {
+	Role        string       `json:"role"` // assistant
+	Content     string       `json:"content"`
+	Refusal     *string      `json:"refusal"` // always null: "not in your documents" is an answer
+	Annotations []Annotation `json:"annotations"`
+}
+
+// Annotation ties a footnote of the content to its source.
+type Annotation struct {
+	Type        string   `json:"type"` // url_citation
+	URLCitation Citation `json:"url_citation"`
+}
+
+// Citation says where a footnote stands, as characters (Unicode code points) of the content, and what it points to.
+type Citation struct {
+	StartIndex int    `json:"start_index"`
+	EndIndex   int    `json:"end_index"` // behind the last character
+	Title      string `json:"title"`
+	URL        string `json:"url"`
+}
+
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+}
+
+func newUsage(t chat.Tokens) Usage {
+	return Usage{PromptTokens: t.In, CompletionTokens: t.Out, TotalTokens: t.In + t.Out}
+}
+
+func completionID(runID string) string { return "chatcmpl-" + runID }
+
+func newCompletion(t *runlog.Trace, base string) Completion {
+	return Completion{
+		ID: completionID(t.RunID), Object: "chat.completion", Created: t.CreatedAt.Unix(), Model: ModelName,
+		Choices: []Choice{{
+			Message:      Reply{Role: "assistant", Content: t.Text, Annotations: annotations(t.Text, t.Citations, base, 0)},
+			FinishReason: "stop",
+		}},
+		Usage: newUsage(t.Tokens), Footnote: t.Judged(),
+	}
+}
+
+// failureOf is the error of a run that has no answer to hand over.
+func failureOf(t *runlog.Trace) error {
+	if t.Withheld() {
+		text, _ := t.Spoken()
+		return &chat.Error{Code: chat.CodeGuardrail, Message: text}
+	}
+	return runlog.FailureOf(t)
+}
+
+// annotations finds the footnotes of citations in a text. offset is how many characters of the content come before it.
+func annotations(markdown string, citations []chat.Citation, base string, offset int) []Annotation {
+	byNumber := make(map[string]chat.Citation, len(citations))
+	for _, cite := range citations {
+		byNumber[strconv.Itoa(cite.Number)] = cite
+	}
+	list := []Annotation{}
+	for _, at := range runlog.Footnotes(markdown) {
+		cite, ok := byNumber[markdown[at[0]+1:at[1]-1]]
+		if !ok {
+			continue
+		}
+		start := offset + utf8.RuneCountInString(markdown[:at[0]])
+		list = append(list, Annotation{Type: "url_citation", URLCitation: Citation{
+			StartIndex: start, EndIndex: start + at[1] - at[0], Title: cite.Title, URL: runlog.Absolute(base, cite.URL),
+		}})
+	}
+	return list
+}
