@@ -234,7 +234,7 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 			a.ended <- o
 		}()
 		if a.key != "" {
-			if o.result, o.cached = w.engine.results.get(a.key); o.cached {
+			if o.result, o.cached = w.engine.results.Get(a.key); o.cached {
 				return nil
 			}
 		}
@@ -248,7 +248,7 @@ func (w *work) launch(ctx context.Context, a *attempt) {
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", limit.Seconds()), Err: o.err}
 		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
-			w.engine.results.put(a.key, o.result)
+			w.engine.results.Add(a.key, o.result)
 		}
 		return nil
 	})

@@ -38,7 +38,7 @@ func (w *work) decisionKey() string {
 // decided returns the calls that led to an answer for a similar question. Those for the same question are made as they were; for another one
 // the tools stay and search for its own words. ok is false when a tool was given anything that can't be taken from the question.
 func (w *work) decided() (calls []llm.Call, ok bool) {
-	d, ok := w.engine.decisions.get(w.decisionKey())
+	d, ok := w.engine.decisions.Get(w.decisionKey())
 	if !ok {
 		return nil, false
 	}
@@ -75,6 +75,6 @@ func (w *work) learn(a chat.Answer) {
 		return
 	}
 	if key := w.decisionKey(); key != "" && len(w.first) > 0 {
-		w.engine.decisions.put(key, decision{w.run.Request.Message, slices.Clone(w.first)})
+		w.engine.decisions.Add(key, decision{w.run.Request.Message, slices.Clone(w.first)})
 	}
 }

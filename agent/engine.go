@@ -13,6 +13,8 @@ import (
 	"footnote/llm"
 	"footnote/mcp"
 	"footnote/web"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // RunConfig wires what runs need. Store, Feed, Library and Model are required; zero limits take their defaults.
@@ -72,10 +74,10 @@ type engine struct {
 	registry  tools.Registry
 	guard     guard
 	stats     *stats
-	results   *cache[tools.Result]
-	decisions *cache[decision] // which tools a model chose for a question, when that led to an answer with footnotes
-	memories  *cache[memory]   // of finished runs, which never change
-	counts    *cache[int]      // of documents that can be searched
+	results   *lru.Cache[string, tools.Result]
+	decisions *lru.Cache[string, decision] // which tools a model chose for a question, when that led to an answer with footnotes
+	memories  *lru.Cache[string, memory]   // of finished runs, which never change
+	counts    *lru.Cache[string, int]      // of documents that can be searched
 }
 
 // newEngine checks the wiring.

@@ -26,7 +26,7 @@ type memory struct {
 
 // memoryOf reads what an answered run rested on.
 func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
-	if known, ok := w.engine.memories.get(run.ID); ok {
+	if known, ok := w.engine.memories.Get(run.ID); ok {
 		return known, nil
 	}
 	log, err := w.engine.readLog(ctx, run)
@@ -54,7 +54,7 @@ func (w *work) memoryOf(ctx context.Context, run chat.Run) (memory, error) {
 		out.passages = text.AppendNew(out.passages, id)
 	}
 	if run.Status != chat.RunRunning {
-		w.engine.memories.put(run.ID, out)
+		w.engine.memories.Add(run.ID, out)
 	}
 	return out, nil
 }

@@ -245,12 +245,12 @@ func (w *work) searchable(ctx context.Context) (int, error) {
 		return n, nil
 	}
 	key := w.desk.CacheKey("count", "", version)
-	if n, ok := w.engine.counts.get(key); ok {
+	if n, ok := w.engine.counts.Get(key); ok {
 		return n, nil
 	}
 	counts, err := w.cfg.Library.Count(ctx, w.desk.Scope)
 	if err == nil {
-		w.engine.counts.put(key, counts.Ready)
+		w.engine.counts.Add(key, counts.Ready)
 	}
 	return counts.Ready, err
 }

@@ -10,6 +10,8 @@ import (
 	"maps"
 
 	"footnote/chat"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Upload is a file on its way in.
@@ -36,7 +38,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeTooLarge {
 			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: fmt.Sprintf(
-				"The file “%s” is larger than %s, the limit for one file. Split it and add the parts.", name, sizeOf(l.cfg.MaxBytes))}
+				"The file “%s” is larger than %s, the limit for one file. Split it and add the parts.", name, humanize.IBytes(uint64(l.cfg.MaxBytes)))}
 		}
 		return d, false, fmt.Errorf("store original: %w", err)
 	}
@@ -134,17 +136,4 @@ func (l *Library) enqueueEmbed(ctx context.Context, d Document, enqueue func(con
 		return fmt.Errorf("queue vectors: %w", err)
 	}
 	return nil
-}
-
-// sizeOf writes a number of bytes for people.
-func sizeOf(n int64) string {
-	switch {
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

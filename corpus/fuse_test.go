@@ -59,7 +59,7 @@ func TestLinesJoinTheWordsOfALine(t *testing.T) {
 }
 
 func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {
-	var c images
+	c := newImages()
 	big := make([]byte, imageBytes/4)
 	for page := range 4 {
 		c.put(imageKey{"sha", page, 100}, big)

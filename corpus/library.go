@@ -48,7 +48,7 @@ type Library struct {
 	changes   changes
 	versions  versions
 	languages languages
-	images    images
+	images    *images
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers analysers
 	purgeNow  chan struct{}       // something was deleted
@@ -82,7 +82,7 @@ func NewLibrary(cfg Config) (*Library, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Library{cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom)}, nil
+	return &Library{cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom), images: newImages()}, nil
 }
 
 // Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped.

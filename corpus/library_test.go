@@ -141,7 +141,7 @@ func TestAddRefuses(t *testing.T) {
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest of the archive", chat.CodeUnsupported, "not a PDF"},
 		{"a picture", "a.md", "\x89PNG\r\n\x1a\n\x00\x00", chat.CodeUnsupported, "can't be read yet"},
 		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported, "can't be read yet"},
-		{"a file over the limit", "a.txt", strings.Repeat("long ", 2000), chat.CodeTooLarge, "5 KiB"},
+		{"a file over the limit", "a.txt", strings.Repeat("long ", 2000), chat.CodeTooLarge, "5.0 KiB"},
 		{"a file without a name", "..", "text", chat.CodeInvalid, "name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,10 +1,12 @@
 package corpus
 
 import (
-	"container/list"
 	"context"
 	"fmt"
+	"math"
 	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"footnote/chat"
 )
@@ -103,48 +105,33 @@ type imageKey struct {
 	page, width int
 }
 
-// images keeps the page images used last, at most imageBytes of them. The zero value is ready.
+// images keeps the page images used last, at most imageBytes of them. It is safe for concurrent use.
 type images struct {
 	mu    sync.Mutex
 	bytes int
-	order *list.List // of *image, last used first
-	byKey map[imageKey]*list.Element
+	used  *simplelru.LRU[imageKey, []byte]
 }
 
-type image struct {
-	key imageKey
-	png []byte
+func newImages() *images {
+	c := &images{}
+	c.used, _ = simplelru.NewLRU(math.MaxInt32, func(_ imageKey, png []byte) { c.bytes -= len(png) }) // fails only for sizes below 1
+	return c
 }
 
 func (c *images) get(key imageKey) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.byKey[key]
-	if !ok {
-		return nil, false
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(*image).png, true
+	return c.used.Get(key)
 }
 
 func (c *images) put(key imageKey, png []byte) {
-	if len(png) > imageBytes/4 {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.order == nil {
-		c.order, c.byKey = list.New(), make(map[imageKey]*list.Element)
+	if len(png) > imageBytes/4 || c.used.Contains(key) { // it may have been drawn twice at once
+		return
 	}
-	if _, ok := c.byKey[key]; ok {
-		return // drawn twice at once
-	}
-	c.byKey[key] = c.order.PushFront(&image{key, png})
+	c.used.Add(key, png)
 	for c.bytes += len(png); c.bytes > imageBytes; {
-		e := c.order.Back()
-		old := e.Value.(*image)
-		c.order.Remove(e)
-		delete(c.byKey, old.key)
-		c.bytes -= len(old.png)
+		c.used.RemoveOldest()
 	}
 }

@@ -55,7 +55,7 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 		{"only signs that show nothing", "/agent/chat", `{"message":"\u200b\u2060\u3164 \u00ad"}`, 400, "empty"},
 		{"missing", "/agent/chat", `{}`, 400, "empty"},
 		{"one rune too long", "/chat", `{"message":"` + long + `"}`, 400, "32,000 characters"},
-		{"over the limit of a body", "/chat", `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "1 MiB"},
+		{"over the limit of a body", "/chat", `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "1.0 MiB"},
 		{"an unknown field", "/chat", `{"message":"a","mesage":"b"}`, 400, `"mesage"`},
 		{"an unknown field inside", "/agent/chat", `{"message":"a","config":{"temprature":1}}`, 400, `"temprature"`},
 		{"a field of another type", "/chat", `{"message":5}`, 400, `"message" can't be a number`},

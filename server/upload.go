@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
@@ -248,7 +249,7 @@ func (a *apiHandlers) takeUploadBack(c echo.Context, up *upload, refused error) 
 // uploadBroken is the error for a body that ended or went wrong before its end.
 func (a *apiHandlers) uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " + httpio.SizeText(tooLarge.Limit) + " in all. Send fewer files at once."}
+		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " + humanize.IBytes(uint64(tooLarge.Limit)) + " in all. Send fewer files at once."}
 	}
 	return &chat.Error{Code: chat.CodeInvalid, Message: "The upload broke off or is not a proper form. Send the files again.", Err: err}
 }
@@ -267,7 +268,7 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	}
 	n, err := f.r.Read(p)
 	if int64(n) > f.left {
-		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + httpio.SizeText(f.limit) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
+		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + humanize.IBytes(uint64(f.limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
 	}
 	f.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

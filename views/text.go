@@ -232,18 +232,6 @@ func seconds(d time.Duration) string {
 	}
 }
 
-// size returns "3.4 kB" in steps of 1,000.
-func size(n int) string {
-	switch {
-	case n < 1000:
-		return english.Count(n, "byte")
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1000)
-	default:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-}
-
 // locator returns "p. 4 · Roof › Condition".
 func locator(page int, section string) string {
 	switch {

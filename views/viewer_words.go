@@ -7,6 +7,8 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
+
+	"github.com/dustin/go-humanize"
 )
 
 const defaultNamespace = chat.DefaultNamespace
@@ -17,7 +19,7 @@ func documentFacts(d corpus.Document) []string {
 	if d.Pages > 0 {
 		facts = append(facts, english.Count(d.Pages, "page"))
 	}
-	facts = append(facts, size(int(d.Bytes)), "added "+d.CreatedAt.Format("2 January 2006"))
+	facts = append(facts, humanize.Bytes(uint64(d.Bytes)), "added "+d.CreatedAt.Format("2 January 2006"))
 	for _, key := range []string{"author", "date"} {
 		if text := d.MetaText(key); text != "" {
 			facts = append(facts, clipped(text, 80))

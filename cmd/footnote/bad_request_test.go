@@ -44,7 +44,7 @@ func TestBadRequestsAreRefusedWithASentenceAndDisturbNothing(t *testing.T) {
 	}{
 		{"an empty question", "POST", "/chat", `{"message":""}`, nil, 400, "invalid", "Write one"},
 		{"a question of white space", "POST", "/chat", ask(" \n\t\u00a0 "), nil, 400, "invalid", "Write one"},
-		{"a question of a MiB", "POST", "/chat", ask(strings.Repeat("roof ", 1<<20/5)), nil, 413, "too_large", "1 MiB"},
+		{"a question of a MiB", "POST", "/chat", ask(strings.Repeat("roof ", 1<<20/5)), nil, 413, "too_large", "1.0 MiB"},
 		{"a question of 32,001 characters", "POST", "/chat", ask(strings.Repeat("ö", 32_001)), nil, 400, "invalid", "32,000"},
 		{"malformed JSON", "POST", "/chat", `{"message":"a`, nil, 400, "invalid", "not valid JSON"},
 		{"two JSON values", "POST", "/chat", `{"message":"a"}{}`, nil, 400, "invalid", "one JSON object"},

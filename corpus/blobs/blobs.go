@@ -19,6 +19,8 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+
+	"github.com/dustin/go-humanize"
 )
 
 // incoming is the directory of files that are still being written.
@@ -114,16 +116,9 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 		return "", 0, err
 	}
 	if size > limit {
-		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf("The file is larger than the limit of %s.", amount(limit))}
+		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf("The file is larger than the limit of %s.", humanize.IBytes(uint64(limit)))}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), size, failure(f.Sync())
-}
-
-func amount(bytes int64) string {
-	if bytes >= 1<<20 {
-		return fmt.Sprintf("%d MiB", bytes>>20)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }
 
 // keep gives a finished file its name and makes that durable. The same bytes may be there already: then they are replaced by equals.

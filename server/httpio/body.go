@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
@@ -134,7 +135,7 @@ func discardBody(c echo.Context) {
 }
 
 func bodyTooLarge(limit int64) error {
-	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + SizeText(limit) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
+	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + humanize.IBytes(uint64(limit)) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
 }
 
 // jsonError says what is wrong with a body in words that name the field.
@@ -203,17 +204,4 @@ func (b Bodies) ReadForm(c echo.Context) error {
 		return err
 	}
 	return withoutNUL(r.PostForm)
-}
-
-// SizeText writes bytes for people: "50 MiB".
-func SizeText(bytes int64) string {
-	switch {
-	case bytes >= 1<<30 && bytes%(1<<30) == 0:
-		return fmt.Sprintf("%d GiB", bytes>>30)
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.4g MiB", float64(bytes)/(1<<20))
-	case bytes >= 1<<10:
-		return fmt.Sprintf("%.4g KiB", float64(bytes)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }
