@@ -159,7 +159,7 @@ hostile: build $(if $(POSTGRES),postgres)
 # Fuzzes what reads models' replies, FUZZTIME in all. What it finds is kept under testdata and replayed by every test run.
 FUZZTIME ?= 10m
 FUZZ := llm/openai:FuzzNoStreamIsCompleteWithoutProof llm/openai:FuzzEveryJSONObjectIsRead llm/openai:FuzzTextIsReadAsItWasWritten \
-  llm/anthropic:FuzzNoStreamIsCompleteWithoutProof llm/textcalls:FuzzWhateverAModelWrites llm/textcalls:FuzzNoCallIsMadeOfAReplyWithoutItsEnd llm/textcalls:FuzzWhatIsThoughtIsNotSaid agent:FuzzWriterAndClaimsReadTheSameFootnotes
+  llm/anthropic:FuzzNoStreamIsCompleteWithoutProof llm/textcalls:FuzzWhateverAModelWrites llm/textcalls:FuzzNoCallIsMadeOfAReplyWithoutItsEnd llm/textcalls:FuzzWhatIsThoughtIsNotSaid agent/ground:FuzzWriterAndClaimsReadTheSameFootnotes
 fuzz:
 	@total=$$(echo $(FUZZTIME) | awk '/^[0-9]+s$$/ {print $$0+0} /^[0-9]+m$$/ {print ($$0+0)*60} /^[0-9]+h$$/ {print ($$0+0)*3600}'); \
 	if [ "$${total:-0}" -lt $(words $(FUZZ)) ]; then echo "FUZZTIME is like 90s, 10m or 1h"; exit 1; fi; \

@@ -6,7 +6,7 @@ import (
 	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/chat"
-	"footnote/corpus"
+	"footnote/corpus/support"
 )
 
 func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
 	t.Parallel()
 	const first, filler, borne = "The house was painted in spring.", "Nothing of interest is told in this paragraph of the text.", "Anna works 80 percent of full time since March."
 	given := first + "\n\n" + filler + "\n\n" + borne
-	req, cite := chat.RunRequest{AddedContext: given}, &ground.Citer{Judge: corpus.NewJudge()}
+	req, cite := chat.RunRequest{AddedContext: given}, &ground.Citer{Judge: support.NewJudge()}
 	w := &work{run: chat.Run{Request: req}, cite: cite, evidence: ground.NewEvidence(nil, cite, req)}
 	const answer = "Anna works 80 percent of full time."
 	for limit, want := range map[int]string{1000: given, tokens(borne) + 1: borne, tokens(borne) + tokens(first) + 2: first + "\n\n" + borne, 3: "", -5: ""} {

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"footnote/chat"
+	"footnote/corpus/quote"
 )
 
 // CheckEvidence says whether a citation still stands: whether the text with the hash has its very words at its place, on its page.
@@ -19,7 +20,7 @@ func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blo
 		r.State, r.Detail = chat.EvidenceMissing, "There is no document with this hash."
 	case sha256 != c.SHA256:
 		r.Detail = "The document is another version now, or the hash was altered."
-		if _, _, check := FindQuote(runes, c.Quote, 0, 0); check == chat.CheckVerified {
+		if _, _, check := quote.Find(runes, c.Quote, 0, 0); check == chat.CheckVerified {
 			r.Detail += " The quote still stands in it."
 		}
 	case c.Start < 0 || c.End > len(runes) || c.Start >= c.End || string(runes[c.Start:c.End]) != c.Quote:

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"footnote/chat"
+	"footnote/corpus/text"
 )
 
 // Config wires a Library. Documents, Lexical, Blobs, Queue, Extractor and Renderer are required.
@@ -50,7 +51,7 @@ type Library struct {
 	languages languages
 	images    *images
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
-	analysers analysers
+	analysers text.Analysers
 	purgeNow  chan struct{}       // something was deleted
 	room      *semaphore.Weighted // textRoom
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"footnote/corpus/support"
 	"footnote/corpus/text"
 )
 
@@ -73,7 +74,7 @@ func (se *search) addCosines(ctx context.Context, found *Results) error {
 // meaning.
 func Rerank(query string, hits []Result) []Result {
 	out := slices.Clone(hits)
-	judge := NewJudge()
+	judge := support.NewJudge()
 	words := text.QueryWords(query, []string{cmp.Or(text.Detect(query), "en")})
 	meaning := slices.ContainsFunc(hits, func(r Result) bool { return r.Cosine != nil })
 	for i := range out {

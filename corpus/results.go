@@ -16,7 +16,7 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 	analysers := make(map[string]*text.Analyser)
 	defer func() {
 		for lang, a := range analysers {
-			se.library.analysers.put(lang, a)
+			se.library.analysers.Put(lang, a)
 		}
 	}()
 	seen := make(map[string]bool)
@@ -39,7 +39,7 @@ func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error)
 			seen[p.Text] = true
 			a := analysers[d.Language]
 			if a == nil {
-				a = se.library.analysers.get(d.Language)
+				a = se.library.analysers.Get(d.Language)
 				analysers[d.Language] = a
 			}
 			r := Result{Passage: p, Document: d, Score: f.score, Snippet: snippet(a, p.Text, se.words, se.seen)}

@@ -103,8 +103,8 @@ func (se *search) wordsOf(ctx context.Context, terms []string) ([]candidate, err
 // wordOf returns the first word of a passage or its section that has a term, whatever language it was analysed in.
 func (se *search) wordOf(p Passage, term string) string {
 	for _, lang := range append([]string{""}, se.langs...) {
-		a := se.library.analysers.get(lang)
-		defer se.library.analysers.put(lang, a)
+		a := se.library.analysers.Get(lang)
+		defer se.library.analysers.Put(lang, a)
 		for _, s := range []string{p.Text, p.Section} {
 			for _, span := range a.Spans(s) {
 				if span.Term == term {

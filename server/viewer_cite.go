@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"footnote/chat"
-	"footnote/corpus"
+	"footnote/corpus/quote"
 	"footnote/server/runlog"
 	"footnote/views"
 )
@@ -78,7 +78,7 @@ func (p *viewing) markQuote(c *views.Cited) error {
 	}
 	span := views.Span{Start: c.Start, End: c.End}
 	if string(runes(p.text, span.Start, span.End)) != c.Quote {
-		start, end, check := corpus.FindQuote([]rune(p.text), c.Quote, 0, 0)
+		start, end, check := quote.Find([]rune(p.text), c.Quote, 0, 0)
 		if check != chat.CheckVerified {
 			return nil
 		}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"footnote/chat"
-	"footnote/corpus"
+	"footnote/corpus/support"
 )
 
 // maxStray bounds how many numbers without a passage are told.
@@ -23,7 +23,7 @@ type Citer struct {
 	sources       *Sources
 	texts         *Texts
 	runID         string
-	Judge         *corpus.Judge
+	Judge         *support.Judge
 	numbers       map[[3]int]int // source, start, end → number
 	Citations     []chat.Citation
 	SourceNumbers []int // the source of each citation
@@ -32,7 +32,7 @@ type Citer struct {
 
 // NewCiter makes the citer of a run, whose id stands in the links of its citations.
 func NewCiter(s *Sources, t *Texts, runID string) *Citer {
-	return &Citer{sources: s, texts: t, runID: runID, Judge: corpus.NewJudge(), numbers: map[[3]int]int{}}
+	return &Citer{sources: s, texts: t, runID: runID, Judge: support.NewJudge(), numbers: map[[3]int]int{}}
 }
 
 // StrayNotes tells which of the model's numbers were left out.

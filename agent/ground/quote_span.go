@@ -7,6 +7,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/quote"
 )
 
 // QuoteSpan is where a quote stands in a document's text, in runes.
@@ -39,17 +40,17 @@ func NewTexts(library textLibrary, scope chat.Scope) *Texts {
 }
 
 // Locate finds a quote in its passage, else anywhere in the passage's document.
-func (t *Texts) Locate(ctx context.Context, src Source, quote string) (QuoteSpan, error) {
+func (t *Texts) Locate(ctx context.Context, src Source, quoted string) (QuoteSpan, error) {
 	runes := []rune(src.Passage.Text)
 	offset := src.Passage.Start
-	start, end, check := corpus.FindQuote(runes, quote, 0, len(runes))
+	start, end, check := quote.Find(runes, quoted, 0, len(runes))
 	if check == chat.CheckNotFound {
 		text, err := t.library.Text(ctx, t.scope, src.Document.ID)
 		if err != nil {
 			return QuoteSpan{}, fmt.Errorf("text of %s: %w", src.Document.ID, err)
 		}
 		runes, offset = []rune(text), 0
-		if start, end, check = corpus.FindQuote(runes, quote, 0, len(runes)); check == chat.CheckNotFound {
+		if start, end, check = quote.Find(runes, quoted, 0, len(runes)); check == chat.CheckNotFound {
 			return QuoteSpan{Check: check}, nil
 		}
 	}

@@ -1,9 +1,7 @@
-package corpus
+package text
 
 import (
 	"sync"
-
-	"footnote/corpus/text"
 )
 
 // idleAnalysers is how many analysers of a language wait to be used again.
@@ -13,12 +11,12 @@ const idleAnalysers = 2
 const maxLanguages = 16
 
 // analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is safe for concurrent use.
-type analysers struct {
+type Analysers struct {
 	mu   sync.Mutex
-	idle map[string][]*text.Analyser
+	idle map[string][]*Analyser
 }
 
-func (p *analysers) get(lang string) *text.Analyser {
+func (p *Analysers) Get(lang string) *Analyser {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if list := p.idle[lang]; len(list) > 0 {
@@ -26,14 +24,14 @@ func (p *analysers) get(lang string) *text.Analyser {
 		p.idle[lang] = list[:len(list)-1]
 		return a
 	}
-	return text.NewAnalyser(lang)
+	return NewAnalyser(lang)
 }
 
-func (p *analysers) put(lang string, a *text.Analyser) {
+func (p *Analysers) Put(lang string, a *Analyser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.idle == nil {
-		p.idle = make(map[string][]*text.Analyser)
+		p.idle = make(map[string][]*Analyser)
 	}
 	if n := len(p.idle[lang]); n < idleAnalysers && (n > 0 || len(p.idle) < maxLanguages) {
 		p.idle[lang] = append(p.idle[lang], a)

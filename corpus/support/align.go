@@ -1,4 +1,4 @@
-package corpus
+package support
 
 // window is what a clause is compared with: a sentence of a passage, two neighbours, or a row of a table with its head.
 type window struct {

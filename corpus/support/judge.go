@@ -1,4 +1,7 @@
-package corpus
+// Package support judges, without a model, whether sentences of passages support a claim. A claim is read into clauses (phrase.go), each is
+// aligned with the sentences that share its words (align.go), and the differences that change a meaning are looked for: another number, name or
+// measure, a negation, exchanged roles, words that no sentence has (differences.go). How often it is right is in docs/quality.md.
+package support
 
 import (
 	"cmp"

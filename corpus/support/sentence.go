@@ -1,4 +1,4 @@
-package corpus
+package support
 
 import (
 	"math"
@@ -100,7 +100,7 @@ func namesOf(s string) []string {
 }
 
 // judging are the analysers of all judges.
-var judging analysers
+var judging text.Analysers
 
 // termSet holds the terms of a sentence, analysed in its language and plainly.
 type termSet map[string]struct{}

@@ -1,9 +1,9 @@
-package corpus_test
+package support_test
 
 import (
 	"testing"
 
-	"footnote/corpus"
+	"footnote/corpus/support"
 )
 
 // hours is about the days of a small museum.
@@ -47,7 +47,7 @@ func TestOppositesContradict(t *testing.T) {
 		"The terrace is open at noon.",
 		"The pool is closed in August.", // whether it is open is only asked
 	} {
-		if corpus.Supports(claim, hours) {
+		if support.Supports(claim, hours) {
 			t.Errorf("%q is supported", claim)
 		}
 	}
@@ -85,7 +85,7 @@ func TestOppositesContradict(t *testing.T) {
 		"Bicycles are prohibited in the yard.",
 		"The lift is closed.",
 	} {
-		if !corpus.Supports(claim, hours) {
+		if !support.Supports(claim, hours) {
 			t.Errorf("%q is not supported", claim)
 		}
 	}
@@ -93,7 +93,7 @@ func TestOppositesContradict(t *testing.T) {
 
 func BenchmarkBacked(b *testing.B) {
 	for b.Loop() {
-		j := corpus.NewJudge()
+		j := support.NewJudge()
 		for _, claim := range []string{
 			"The museum opens on Mondays, and its shop did so in May.", "Two nights are the least that guests stay.", "The lease runs from 1 May 2024.",
 			"The kitchen wall had high moisture readings.", "Pills are to be taken before meals.", "Nobody may bring a bicycle into the yard.",
@@ -106,7 +106,7 @@ func BenchmarkBacked(b *testing.B) {
 // Claims and passages without words that have opposites are the usual ones.
 func BenchmarkBackedPlainly(b *testing.B) {
 	for b.Loop() {
-		j := corpus.NewJudge()
+		j := support.NewJudge()
 		for _, claim := range []string{"The flashing around the chimney is cracked.", "Mr Miller of Acme Roofing looked at the slates.", "The estimate of the repair is $1,250."} {
 			j.Backed(claim, "The house", survey)
 		}

@@ -1,4 +1,4 @@
-package corpus
+package support
 
 import (
 	"cmp"
@@ -176,13 +176,13 @@ func (r *reader) lexeme(raw string, gram bool) lexeme {
 		l.role = function
 	}
 	for _, lang := range []string{"", r.lang, "en"} {
-		a := judging.get(lang)
+		a := judging.Get(lang)
 		for _, t := range a.Terms(raw) {
 			if !slices.Contains(l.terms, t) {
 				l.terms = append(l.terms, t)
 			}
 		}
-		judging.put(lang, a)
+		judging.Put(lang, a)
 	}
 	if n, ok := numerals[l.lower]; ok {
 		l.terms = append(l.terms, n)
@@ -210,9 +210,9 @@ type parse struct {
 func (r *reader) read(s string) phrase {
 	p := parse{reader: r, runes: []rune(s), helped: -1}
 	p.terms, p.negated, p.concord = termSet{}, []bool{false}, concord[r.lang]
-	a := judging.get("")
+	a := judging.Get("")
 	p.spans = a.Spans(s)
-	judging.put("", a)
+	judging.Put("", a)
 	for i, span := range p.spans {
 		p.word(i, p.runes[min(p.end, span.Start):span.Start])
 		p.end = span.End

@@ -1,85 +1,31 @@
-package corpus_test
+package support_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"footnote/corpus/support"
 )
-
-func TestFindQuote(t *testing.T) {
-	const text = "The roof’s north slope is sound — mostly. It cost $1,250 in 2019–2020, a profit of -5 million. " +
-		"The policy does not cover flood damage to the base-\nment “at all”. Cafe\u0301 owners agree; 15 million apply. 首都は東京です。"
-	for _, tt := range []struct {
-		name, quote, want string
-		check             chat.Check
-	}{
-		{"word for word", "north slope is sound", "north slope is sound", chat.CheckVerified},
-		{"other apostrophe and dash", "roof's north slope is sound - mostly", "roof’s north slope is sound — mostly", chat.CheckVerified},
-		{"other white space and quotation marks", "the base-ment  \"at all\"", "the base-\nment “at all", chat.CheckVerified},
-		{"a hyphen at the line's end", "damage to the basement", "damage to the base-\nment", chat.CheckVerified},
-		{"marks around the quote", "“The roof's north slope…”", "The roof’s north slope", chat.CheckVerified},
-		{"a full stop that the text does not have", "It cost $1,250.", "It cost $1,250", chat.CheckVerified},
-		{"composed letters", "Café owners", "Cafe\u0301 owners", chat.CheckVerified},
-		{"Japanese", "首都は東京", "首都は東京", chat.CheckVerified},
-		{"a few letters differ", "The roofs north slopes is sounds", "The roof’s north slope is sound", chat.CheckApproximate},
-		{"part of a number is no match", "5 million apply", "", chat.CheckNotFound},
-		{"part of a number with a comma is no match", "cost $1", "", chat.CheckNotFound},
-		{"a sign is not dropped", "a profit of 5 million", "", chat.CheckNotFound},
-		{"part of a word at the edge is only alike", "roof’s north slo", "roof’s north slope", chat.CheckApproximate},
-		{"part of a hyphenated word", "ment \"at all\"", "ment “at all", chat.CheckVerified},
-		{"part of a word is no match", "lope is sound", "slope is sound", chat.CheckApproximate},
-		{"another number is not alike", "It cost $1,350 in 2019–2020", "", chat.CheckNotFound},
-		{"a missing negation is not alike", "The policy does cover flood damage to the basement", "", chat.CheckNotFound},
-		{"two runs are not one", "The roof is sound. It cost a profit of million apply", "", chat.CheckNotFound},
-		{"short and only alike", "north slop", "", chat.CheckNotFound},
-		{"empty", " “” ", "", chat.CheckNotFound},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := []rune("x " + text)
-			a, b, check := corpus.FindQuote(r, tt.quote, 2, 0)
-			if got := string(r[a:b]); got != tt.want || check != tt.check {
-				t.Errorf("FindQuote(%q) = %q %s, want %q %s", tt.quote, got, check, tt.want, tt.check)
-			}
-		})
-	}
-}
-
-func TestFindQuoteStaysInItsRange(t *testing.T) {
-	r := []rune("one two three one two three")
-	if a, b, check := corpus.FindQuote(r, "one two", 5, len(r)); a != 14 || b != 21 || check != chat.CheckVerified {
-		t.Errorf("found [%d, %d) %s, want [14, 21)", a, b, check)
-	}
-	if _, _, check := corpus.FindQuote(r, "one two", 15, 20); check != chat.CheckNotFound {
-		t.Errorf("found outside of its range: %s", check)
-	}
-}
-
-func FuzzFindQuote(f *testing.F) {
-	f.Add("The roof’s north slope is sound", "roofs north slope")
-	f.Add("a\u0301 - \ufb01 …", "\ufb01")
-	f.Add("", "x")
-	f.Fuzz(func(t *testing.T, s, quote string) {
-		r := []rune(s)
-		a, b, check := corpus.FindQuote(r, quote, 0, 0)
-		if a < 0 || a > b || b > len(r) || (check == chat.CheckNotFound) != (a == b) {
-			t.Fatalf("FindQuote(%q, %q) = %d, %d, %s", s, quote, a, b, check)
-		}
-		start, end, score := corpus.BestSentence(s, quote)
-		if start < 0 || start > end || end > utf8.RuneCountInString(s) || score < 0 || score > 1 {
-			t.Fatalf("BestSentence(%q, %q) = %d, %d, %f", s, quote, start, end, score)
-		}
-		corpus.Supports(s, quote)
-		if start, end, _ := corpus.NewJudge().Quote(s, quote); start < 0 || start > end || end > utf8.RuneCountInString(s) {
-			t.Fatalf("Quote(%q, %q) = %d, %d", s, quote, start, end)
-		}
-	})
-}
 
 const survey = "Roof survey. The slates on the north slope are sound. Three of them have slipped above the bay window. " +
 	"Replacing the flashing costs about $1,250. Mr. Miller of Acme Roofing inspected it on 14 March 2021.\n\nItem\tPrice\nGutter\t$300\nChimney\t$900"
+
+func FuzzSentences(f *testing.F) {
+	f.Add("The roof’s north slope is sound", "roofs north slope")
+	f.Add("a\u0301 - \ufb01 …", "\ufb01")
+	f.Add("", "x")
+	f.Fuzz(func(t *testing.T, s, claim string) {
+		start, end, score := support.BestSentence(s, claim)
+		if start < 0 || start > end || end > utf8.RuneCountInString(s) || score < 0 || score > 1 {
+			t.Fatalf("BestSentence(%q, %q) = %d, %d, %f", s, claim, start, end, score)
+		}
+		support.Supports(s, claim)
+		if start, end, _ := support.NewJudge().Quote(s, claim); start < 0 || start > end || end > utf8.RuneCountInString(s) {
+			t.Fatalf("Quote(%q, %q) = %d, %d", s, claim, start, end)
+		}
+	})
+}
 
 func TestBestSentence(t *testing.T) {
 	for _, tt := range []struct{ name, claim, want string }{
@@ -92,7 +38,7 @@ func TestBestSentence(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := []rune(survey)
-			a, b, score := corpus.BestSentence(survey, tt.claim)
+			a, b, score := support.BestSentence(survey, tt.claim)
 			if got := string(r[a:b]); got != tt.want {
 				t.Errorf("BestSentence(%q) = %q (%.2f), want %q", tt.claim, got, score, tt.want)
 			}
@@ -115,12 +61,12 @@ func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
 		{"The water tap drips", "The tap drips.", true},
 		{"Drains", "Drains", true},
 	} {
-		a, b, score := corpus.NewJudge().Quote(drains, tt.claim)
+		a, b, score := support.NewJudge().Quote(drains, tt.claim)
 		if got := string([]rune(drains)[a:b]); got != tt.want || (score > 0) != tt.some {
 			t.Errorf("Quote(%q) = %q (%.2f), want %q", tt.claim, got, score, tt.want)
 		}
 	}
-	if a, b, _ := corpus.NewJudge().Quote("Drains", "dragons"); a != 0 || b != 6 {
+	if a, b, _ := support.NewJudge().Quote("Drains", "dragons"); a != 0 || b != 6 {
 		t.Errorf("of a passage that is a heading alone: %d, %d", a, b)
 	}
 }
@@ -133,7 +79,7 @@ func TestAContentsLineIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
 		{"How can one become a developer", "The New Members' Corner describes how somebody becomes a developer."},
 		{"The keys are kept on page 58", "13.2 Where are the keys kept? . . . . . . . 58"},
 	} {
-		a, b, _ := corpus.NewJudge().Quote(passage, tt.claim)
+		a, b, _ := support.NewJudge().Quote(passage, tt.claim)
 		if got := string([]rune(passage)[a:b]); got != tt.want {
 			t.Errorf("Quote(%q) = %q, want %q", tt.claim, got, tt.want)
 		}
@@ -143,11 +89,11 @@ func TestAContentsLineIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
 func TestAPassageSupportsItsOwnRows(t *testing.T) {
 	const passage = "setting | default | what it does\nFOOTNOTE_SESSION_KEEP_DAYS | 30 | a conversation is removed so many days after its last question; 0: never\nFOOTNOTE_WEB_ALLOW | | addresses (IP:PORT) that pages may be read from"
 	for _, row := range strings.Split(passage, "\n") {
-		if !corpus.Supports(row, passage) {
+		if !support.Supports(row, passage) {
 			t.Errorf("%q is not supported by the passage that it is of", row)
 		}
 	}
-	if corpus.Supports("FOOTNOTE_OTHER_THING | 30 | a conversation is kept in the cellar", passage) {
+	if support.Supports("FOOTNOTE_OTHER_THING | 30 | a conversation is kept in the cellar", passage) {
 		t.Error("another setting is supported")
 	}
 }
@@ -170,7 +116,7 @@ func TestSupports(t *testing.T) {
 		{"another language with another number", "Das Dach wurde am 15. März 2021 von der Firma Acme geprüft und ist in Ordnung.", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := corpus.Supports(tt.claim, survey); got != tt.want {
+			if got := support.Supports(tt.claim, survey); got != tt.want {
 				t.Errorf("Supports(%q) = %v, want %v", tt.claim, got, tt.want)
 			}
 		})
@@ -223,14 +169,14 @@ func TestWhatSaysTheOppositeDoesNotSupport(t *testing.T) {
 		{"Der Filter wird gereinigt.", false},
 		{"Der Filter wird nicht gereinigt.", true},
 	} {
-		if got := corpus.Supports(tt.claim, rules); got != tt.want {
+		if got := support.Supports(tt.claim, rules); got != tt.want {
 			t.Errorf("Supports(%q) = %v, want %v", tt.claim, got, tt.want)
 		}
 	}
 }
 
 func TestAClaimMayRestOnSeveralPassages(t *testing.T) {
-	j := corpus.NewJudge()
+	j := support.NewJudge()
 	if !j.Backed("MAX_UPLOAD_MIB | 50 | largest file", "", "Setting\tDefault\nMAX_UPLOAD_MIB\t50\tlargest file") {
 		t.Error("a name with underscores is taken apart")
 	}
@@ -243,22 +189,8 @@ func TestAClaimMayRestOnSeveralPassages(t *testing.T) {
 	}
 }
 
-func BenchmarkFindQuoteApproximateInAPassage(b *testing.B) {
-	r := []rune(strings.Repeat("Filler sentence about nothing at all, really. ", 30) + survey)
-	for b.Loop() {
-		corpus.FindQuote(r, "Replacing the flashings cost around $1,250. Mr Miller of Acme Roofing", 0, 0)
-	}
-}
-
-func BenchmarkFindQuoteApproximateInAMegabyte(b *testing.B) {
-	r := []rune(strings.Repeat("Filler sentence about nothing at all, really. ", 22000) + survey)
-	for b.Loop() {
-		corpus.FindQuote(r, "Replacing the flashings cost around $1,250. Mr Miller of Acme Roofing", 0, 0)
-	}
-}
-
 func BenchmarkBestSentence(b *testing.B) {
 	for b.Loop() {
-		corpus.BestSentence(survey, "Flashing replacement is estimated at 1250 dollars")
+		support.BestSentence(survey, "Flashing replacement is estimated at 1250 dollars")
 	}
 }

@@ -1,4 +1,4 @@
-package corpus_test
+package support_test
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
+	"footnote/corpus/support"
 )
 
 // TestJudgedPairs reads pairs of a passage and a claim with what the passage says of it, and prints how many claims of each label and kind are taken
@@ -27,7 +27,7 @@ func TestJudgedPairs(t *testing.T) {
 	all, accepted := map[string]int{}, map[string]int{}
 	for _, p := range pairs {
 		all[p.Label]++
-		supported := corpus.Supports(p.Claim, p.Passage)
+		supported := support.Supports(p.Claim, p.Passage)
 		if supported {
 			accepted[p.Label]++
 		}
@@ -83,7 +83,7 @@ func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 		{"La garantía no cubre el filtro.", "La garantía cubre el filtro.", false},
 		{"保修不覆盖滤芯。", "保修覆盖滤芯。", false},
 	} {
-		if got := corpus.Supports(tt.claim, tt.passage); got != tt.want {
+		if got := support.Supports(tt.claim, tt.passage); got != tt.want {
 			t.Errorf("Supports(%q, %q) = %v, want %v", tt.claim, tt.passage, got, tt.want)
 		}
 	}
@@ -102,7 +102,7 @@ func BenchmarkBackedByALongPassage(b *testing.B) {
 	for name, passage := range map[string]string{"sentences": long, "one": strings.NewReplacer(".", "", "\n", " ", "?", "").Replace(long)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				j := corpus.NewJudge()
+				j := support.NewJudge()
 				for i, claim := range claims {
 					j.Backed(claim, "The museum"+strings.Repeat(" ", i), passage) // each is judged anew
 				}

@@ -1,4 +1,7 @@
-package corpus
+// Package quote finds quotes in stored text: where a quote stands, and whether word for word or only alike. Texts are compared as readers see
+// them: white space, kinds of quotation marks and hyphens at a line's end do not count, words, numbers, signs and negations do. Positions are
+// runes of the text as it is stored. Everything here is a pure function.
+package quote
 
 import (
 	"strings"
@@ -15,11 +18,11 @@ const (
 	minAlike       = 0.85
 )
 
-// FindQuote finds a quote in text[from:to), rune offsets, to <= 0 meaning the end. It is CheckVerified when it stands there word
+// Find finds a quote in text[from:to), rune offsets, to <= 0 meaning the end. It is CheckVerified when it stands there word
 // for word: white space, kinds of quotation marks and hyphens, and a hyphen at a line's end do not count, nor do marks around the
 // quote. It is CheckApproximate when one contiguous run of at least 12 runes is at least 85 % alike, with the same numbers and
 // negations. Else it is CheckNotFound with 0, 0. A part of a word or of a number is never a match.
-func FindQuote(text []rune, quote string, from, to int) (start, end int, check chat.Check) {
+func Find(text []rune, quote string, from, to int) (start, end int, check chat.Check) {
 	if to <= 0 || to > len(text) {
 		to = len(text)
 	}
