@@ -46,8 +46,8 @@ type settings struct {
 
 	Server string `help:"Footnote server that ask, ingest, export and verify work with, like https://footnote.example; without it, the one of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
 
-	DatabaseURL secret `name:"database-url" help:"PostgreSQL for many replicas; without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
-	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket?region=…&endpoint=…; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
+	DatabaseURL secret `name:"database-url" help:"PostgreSQL (15 or newer) for many replicas; semantic search then needs a Milvus server. Without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
+	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket/folder?region=…, with &endpoint=https://host:9000 for a storage other than Amazon's and keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
 	milvusSettings
 	keySettings
@@ -60,7 +60,7 @@ type settings struct {
 	modelSettings
 	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model; semantic search is off without one." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 
-	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
+	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
 	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
 	agentSettings
 	SessionMaxTurns int `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`

@@ -17,7 +17,7 @@ import (
 
 // toolSettings are the servers whose tools questions may use.
 type toolSettings struct {
-	MCPServers secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the README." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
+	MCPServers secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the handbook." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
 }
 
 // toolServer is one entry of mcp.servers.

@@ -16,14 +16,14 @@ import (
 // agentSettings say how questions are worked on.
 type agentSettings struct {
 	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
-	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, if it was built in)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
+	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, which make run builds in when this is set, and make build EINO=1 always)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
 	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for a similar question before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
 	AgentFallbackToFixedPipeline bool          `help:"When the model fails or can't use its tools, search, read and answer by the fixed pipeline." env:"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE" default:"true" negatable:""`
-	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
-	AgentMaxIterations           int           `help:"Turns of the model for one question; 0: the toolset's own." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
-	AgentMaxCalls                int           `help:"Calls that search or read for one question; 0: the toolset's own." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
+	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect. Without analyse nobody says that a question is simple or names a document, so early_stop and short_paths do nothing." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
+	AgentMaxIterations           int           `help:"Turns of the model for one question, at most 50; 0: the toolset's own (10, strategy 3)." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
+	AgentMaxCalls                int           `help:"Calls that search or read for one question, at most 50; 0: the toolset's own (10, strategy 5)." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
 	AgentTimeoutPerTool          time.Duration `help:"The longest one tool may take." env:"FOOTNOTE_AGENT_TIMEOUT_PER_TOOL" default:"30s"`
-	AgentSystemPrompt            *string       `help:"What every model is told beside the rules: a role, a tone, what the documents are about." env:"FOOTNOTE_AGENT_SYSTEM_PROMPT" placeholder:"TEXT"`
+	AgentSystemPrompt            *string       `help:"What every model is told beside the rules: a role, a tone, what the documents are about (8,000 characters). It changes no rule." env:"FOOTNOTE_AGENT_SYSTEM_PROMPT" placeholder:"TEXT"`
 	AgentTemperature             *float64      `help:"Temperature of questions that name none, 0 to 1; without one the toolset's own: 0, react 0.1, strategy 0.3." env:"FOOTNOTE_AGENT_TEMPERATURE" placeholder:"NUMBER"`
 	AgentMaxTokens               int           `help:"Tokens of one reply of the model; 0: its own limit." env:"FOOTNOTE_AGENT_MAX_TOKENS" default:"0"`
 	AgentContextTokens           int           `help:"Tokens of a run's history before the results of older calls are shortened." env:"FOOTNOTE_AGENT_CONTEXT_TOKENS" default:"60000"`
