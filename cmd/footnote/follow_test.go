@@ -91,7 +91,7 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 			<-gate
 		}
 	}
-	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
 	addrs := []string{freeAddr(t), freeAddr(t)}
 	at := func(i int) *server { return serveAt(t, addrs[i], newDir(t), env...) }
 	both := []*server{at(0), at(1)}

@@ -259,7 +259,7 @@ func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 300*time.Millisecond)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
-	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), stock.env("never"))
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), stock.env("never"))
 	at := func() *server { return serve(t, newDir(t), env...) }
 	list := []*server{at(), at(), at()}
 	list[0].add(books...)

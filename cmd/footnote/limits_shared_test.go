@@ -48,7 +48,7 @@ func TestServersOnOneStoreShareTheLimitsOfAUser(t *testing.T) {
 		t.Run(tt.limit, func(t *testing.T) {
 			t.Parallel()
 			model, _ := silentModel(t)
-			env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(),
+			env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(),
 				"FOOTNOTE_KEYS="+filepath.Join(t.TempDir(), "keys"), tt.setting)
 			one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
 			anna, bert := newKey(t, one.dir, "anna", env...), newKey(t, one.dir, "bert", env...)
@@ -70,7 +70,7 @@ func TestWhatAUserHasSpentIsCopied(t *testing.T) {
 	old := serve(t, dir, limit)
 	asUser(old, key).run("How is the mill?")
 	old.end(os.Interrupt)
-	env := []string{"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_KEYS=" + filepath.Join(dir, "keys"), limit}
+	env := []string{"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_KEYS=" + filepath.Join(dir, "keys"), limit}
 	if got := command(t, "", env, "migrate"); got.code != 0 || strings.Contains(got.stdout, "DIFFERENT") {
 		t.Fatalf("migrate: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}

@@ -14,7 +14,7 @@ import (
 // A conversation whose stored turns are damaged goes on without them, and the answer says so.
 func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 	t.Parallel()
-	database := postgrestest.ForTest(t)
+	database := postgrestest.Shared(t)
 	schema := database.Schema(t)
 	for name, tt := range map[string]struct {
 		env   []string
@@ -66,7 +66,7 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 // A damaged turn hides no others: it is counted, and said, wherever the conversation is read.
 func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 	t.Parallel()
-	database := postgrestest.ForTest(t)
+	database := postgrestest.Shared(t)
 	schema := database.Schema(t)
 	for name, tt := range map[string]struct {
 		env    []string

@@ -103,13 +103,13 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 	database := filepath.Join(dir, "footnote.db")
 	before := hashOf(t, database, database+"-wal")
 	shared := t.TempDir()
-	env := []string{"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + shared}
+	env := []string{"FOOTNOTE_DATA=" + dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + shared}
 	killed := 0
 	for _, lines := range []int{1, 3, 6, 9, 12, 15, 18, 21, 24, 28} {
 		if migrateUntil(t, lines, env) {
 			killed++
 		} else {
-			env[1] = "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t) // it was over already
+			env[1] = "DATABASE_URL=" + postgrestest.Shared(t).Schema(t) // it was over already
 		}
 		if killed == 2 {
 			got := command(t, "", env, "serve", "--addr=127.0.0.1:0", "--data="+newDir(t))
@@ -157,7 +157,7 @@ func TestMigrateRefusesWhatItShould(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books[0])
-	url := postgrestest.ForTest(t).Schema(t)
+	url := postgrestest.Shared(t).Schema(t)
 	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + url}
 	if got := command(t, "", env, "migrate"); got.code != 1 || !strings.Contains(got.stderr, "in use by the Footnote at") {
 		t.Errorf("below a server: %d %s", got.code, got.stderr)
@@ -190,12 +190,12 @@ func TestADifferenceIsFoundAndMendedByStartingOver(t *testing.T) {
 	run := s.begin("What is the condition of the roof?")
 	s.follow(run.RunID)
 	s.end(os.Interrupt)
-	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+	env := []string{"FOOTNOTE_DATA=" + s.dir, "DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
 	for lines := 20; !migrateUntil(t, lines, env); lines -= 3 {
 		if lines < 3 {
 			t.Fatal("every kill came too late")
 		}
-		env[1] = "DATABASE_URL=" + postgrestest.ForTest(t).Schema(t)
+		env[1] = "DATABASE_URL=" + postgrestest.Shared(t).Schema(t)
 	}
 	s = s.restart()
 	r := s.send("PATCH", "/sessions/"+run.SessionID, `{"title": "Another name"}`)

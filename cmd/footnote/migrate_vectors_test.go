@@ -84,7 +84,7 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 
 			address := milvustest.Shared(t, kind)
 			there := append([]string{"MILVUS_ADDRESS=" + address, "MILVUS_COLLECTION=" + milvustest.Collection(t, address),
-				"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}, embed...)
+				"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}, embed...)
 			env := append([]string{"FOOTNOTE_DATA=" + s.dir}, there...)
 			killedAmong(t, env, 1)
 			killedAmong(t, env, 700)
@@ -125,7 +125,7 @@ func TestWhenVectorsAreNotCopiedItIsSaid(t *testing.T) {
 	s.semantic()
 	s.kill()
 	migrate := func(env ...string) result {
-		return command(t, "", append(env, "FOOTNOTE_DATA="+s.dir, "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir()), "migrate")
+		return command(t, "", append(env, "FOOTNOTE_DATA="+s.dir, "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir()), "migrate")
 	}
 	if got := migrate(embed...); got.code != 0 || !strings.Contains(got.stdout, "Vectors are not copied: MILVUS_ADDRESS is not set. A server with a vector store makes them anew\n") {
 		t.Errorf("without Milvus: %d\n%s%s", got.code, got.stdout, got.stderr)

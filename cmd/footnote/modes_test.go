@@ -121,7 +121,7 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 		return []string{"MILVUS_ADDRESS=" + address, "MILVUS_COLLECTION=" + milvustest.Collection(t, address)}
 	}
 	onPostgres := func() []string {
-		return []string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+		return []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
 	}
 	const (
 		standalone = "Milvus v2.3.5-lite"

@@ -105,7 +105,7 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 		return r.status, loose[report](t, r.body)
 	}
 	storage := s3test.New(t)
-	s := serve(t, newDir(t), append(bucket(storage), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t))...)
+	s := serve(t, newDir(t), append(bucket(storage), "DATABASE_URL="+postgrestest.Shared(t).Schema(t))...)
 	if status, r := health(s); status != http.StatusOK || r.Status != "ok" || r.Checks["originals"].Status != "ok" {
 		t.Errorf("/health = %d %+v", status, r)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"footnote/corpus/milvus/milvustest"
+	"footnote/sql/postgres/postgrestest"
 )
 
 // binary is the program under test, and compiled the directory of what its PDF reader compiles: both are set by TestMain and only
@@ -40,7 +41,12 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "build footnote:", err)
 			return 1
 		}
-		return milvustest.Main(m)
+		code := milvustest.Main(m)
+		if err := postgrestest.CloseShared(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop PostgreSQL:", err)
+			code = max(code, 1)
+		}
+		return code
 	}())
 }
 

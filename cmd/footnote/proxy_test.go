@@ -107,7 +107,7 @@ func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
 // replicasWith starts n servers on one database, with more settings.
 func replicasWith(t *testing.T, n int, more ...string) []*server {
 	t.Helper()
-	env := append([]string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}, more...)
+	env := append([]string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}, more...)
 	list := make([]*server, n)
 	for i := range list {
 		list[i] = serve(t, newDir(t), env...)
@@ -135,7 +135,7 @@ func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) 
 			<-stuck
 		}
 	}
-	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
 	var both []*server
 	for _, addr := range neighbours(t, 2) {
 		both = append(both, serveAt(t, addr, newDir(t), env...))
@@ -190,7 +190,7 @@ func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) 
 func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
 	t.Parallel()
 	model := steadyModel(t, 2*time.Millisecond, 60)
-	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
 	addrs := []string{freeAddr(t), freeAddr(t)}
 	at := func(i int) *server { return serveAt(t, addrs[i], newDir(t), env...) }
 	both := []*server{at(0), at(1)}

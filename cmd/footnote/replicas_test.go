@@ -17,7 +17,7 @@ import (
 func TestReplicasShareABucketAndTheWork(t *testing.T) {
 	t.Parallel()
 	storage := s3test.New(t)
-	env := append(bucket(storage), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "AWS_SECRET_ACCESS_KEY=canary")
+	env := append(bucket(storage), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "AWS_SECRET_ACCESS_KEY=canary")
 	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
 	var files []file
 	for i := range 12 {
@@ -47,7 +47,7 @@ func TestReplicasShareABucketAndTheWork(t *testing.T) {
 
 func TestReplicasThatDoNotShareOriginalsAreWarned(t *testing.T) {
 	t.Parallel()
-	s := serve(t, newDir(t), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t))
+	s := serve(t, newDir(t), "DATABASE_URL="+postgrestest.Shared(t).Schema(t))
 	if !strings.Contains(s.log.String(), "set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share") {
 		t.Errorf("no warning:\n%s", s.log)
 	}
@@ -56,7 +56,7 @@ func TestReplicasThatDoNotShareOriginalsAreWarned(t *testing.T) {
 // replicas starts n servers on one database and one directory of originals.
 func replicas(t *testing.T, n int) []*server {
 	t.Helper()
-	env := []string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+	env := []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
 	list := make([]*server, n)
 	for i := range list {
 		list[i] = serve(t, newDir(t), env...)

@@ -34,7 +34,7 @@ func silentModel(t *testing.T) (m *modelServer, gone func() int) {
 func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	t.Parallel()
 	model, gone := silentModel(t)
-	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), "FOOTNOTE_KEYS="+filepath.Join(t.TempDir(), "keys"))
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(), "FOOTNOTE_KEYS="+filepath.Join(t.TempDir(), "keys"))
 	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
 	anna, bert := newKey(t, one.dir, "anna", env...), newKey(t, one.dir, "bert", env...)
 	as := func(s *server, key string) *server { who := *s; who.key = key; return &who }

@@ -138,7 +138,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 		mu.Unlock()
 		<-wait
 	}
-	env := append(model.env(), "DATABASE_URL="+postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
+	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())
 	serveOld := func() *server { return serveProgram(t, before, "127.0.0.1:0", newDir(t), env...) }
 	begins := func(ev event) bool { return ev.name == string(chat.KindRunStarted) }
 	done := func(status chat.RunStatus) func(event) bool {

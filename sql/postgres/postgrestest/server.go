@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -246,20 +247,39 @@ func (s *Server) Exec(t testing.TB, statements string) {
 	}
 }
 
-// ForTest is a server for one test, stopped when that ends. Without any PostgreSQL the test is skipped; in CI it fails.
-func ForTest(t testing.TB) *Server {
+// shared is the server of all tests of a process that ask for it.
+var shared struct {
+	sync.Mutex
+	server *Server
+	err    error
+}
+
+// Shared is a server that the tests of a process share: each makes a schema of its own. CloseShared stops it. Without any PostgreSQL the test is
+// skipped; in CI it fails.
+func Shared(t testing.TB) *Server {
 	t.Helper()
-	s, err := Start(t.Context())
-	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {
-		t.Skip(err)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil && shared.err == nil {
+		shared.server, shared.err = Start(context.WithoutCancel(t.Context()))
 	}
-	if err != nil {
-		t.Fatal(err)
+	if errors.Is(shared.err, ErrMissing) && os.Getenv("CI") == "" {
+		t.Skip(shared.err)
 	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Errorf("stop PostgreSQL: %v", err)
-		}
-	})
-	return s
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.server
+}
+
+// CloseShared stops the server that tests shared. It is for a TestMain.
+func CloseShared() error {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		return nil
+	}
+	err := shared.server.Stop()
+	shared.server, shared.err = nil, nil
+	return err
 }
