@@ -123,7 +123,7 @@ func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(cont
 			return fmt.Errorf("queue document: %w", err)
 		}
 	case StateReady:
-		if l.Semantic() && d.Semantic != SemanticReady {
+		if l.Semantic() && d.Semantic != SemanticReady && d.Semantic != SemanticFailed {
 			return l.enqueueEmbed(ctx, d, enqueue)
 		}
 	case StateFailed, StateCancelled:

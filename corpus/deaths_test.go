@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/embed/embedtest"
 	"footnote/sql/sqlite"
 )
 
@@ -21,6 +22,58 @@ func (q byHand) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 	q.work <- workers
 	<-ctx.Done()
 	return nil
+}
+
+// counting counts the jobs for vectors that are queued behind the others.
+type counting struct {
+	byHand
+	embeds *int
+}
+
+func (q counting) Enqueue(ctx context.Context, job corpus.Job) error {
+	if job.Kind == corpus.JobEmbed {
+		*q.embeds++
+	}
+	return q.byHand.Enqueue(ctx, job)
+}
+
+func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
+	q := counting{byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}, new(int)}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		q.Queue = db.Queue()
+		c.Queue, c.Vectors, c.Embedder = q, db.Vectors(), embedtest.Hashing{}
+	})
+	sh.start(t)
+	d := sh.add(t, "a.txt", "The roof is sound.")
+	workers := <-q.work
+	do := func(job corpus.Job) corpus.Document {
+		t.Helper()
+		job.DocumentID, job.User, job.SHA256 = d.ID, d.User, d.SHA256
+		if err := workers[job.Kind].Do(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		now, err := sh.Document(t.Context(), chat.Local, d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	do(corpus.Job{Kind: corpus.JobIngest, Attempt: 1})
+	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1, Deaths: 3}); got.State != corpus.StateReady || got.Semantic != corpus.SemanticFailed || got.Progress.Stage != "ready" {
+		t.Errorf("after three deaths: %s, vectors %s, %s; want it ready without vectors", got.State, got.Semantic, got.Progress.Stage)
+	}
+	if found := sh.search(t, corpus.Query{Text: "roof", Mode: corpus.ModeLexical}); len(found.Results) != 1 {
+		t.Errorf("%d passages are found by words, want 1", len(found.Results))
+	}
+	if err := errors.Join(sh.Delete(t.Context(), chat.Local, d.ID), sh.Restore(t.Context(), chat.Local, d.ID)); err != nil || *q.embeds != 0 {
+		t.Errorf("what is left to do is queued again: %d jobs for vectors, %v; want none", *q.embeds, err)
+	}
+	if err := sh.Retry(t.Context(), chat.Local, d.ID); err != nil {
+		t.Errorf("Retry: %v", err)
+	}
+	if got := do(corpus.Job{Kind: corpus.JobEmbed, Attempt: 1}); got.Semantic != corpus.SemanticReady || *q.embeds != 1 {
+		t.Errorf("tried again: vectors %s after %d jobs, want them ready after 1", got.Semantic, *q.embeds)
+	}
 }
 
 // dying is an extractor whose process is ended each time.

@@ -40,6 +40,7 @@ const (
 	SemanticOff     Semantic = "off"     // no embedder is set
 	SemanticPending Semantic = "pending" // vectors are on their way
 	SemanticReady   Semantic = "ready"
+	SemanticFailed  Semantic = "failed" // the server died three times while it made them: the document is found by its words
 )
 
 // Document is a file in the library. Its id is stable; (User, Namespace, Path) is unique among documents that are not

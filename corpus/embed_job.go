@@ -28,6 +28,13 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	if d.SHA256 != job.SHA256 || d.State != StateReady || d.Semantic == SemanticReady {
 		return nil
 	}
+	if job.Deaths >= maxDeaths {
+		l.cfg.Log.ErrorContext(ctx, "making vectors failed three times: each time the server died", "document", d.ID)
+		if err := l.progress(ctx, job, StateReady, Progress{Stage: "ready", Done: d.Passages, Total: d.Passages}); err != nil {
+			return err
+		}
+		return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticFailed)
+	}
 	if err := l.awaitVectors(ctx); err != nil {
 		return err
 	}

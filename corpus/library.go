@@ -190,11 +190,15 @@ func (l *Library) stopWork(ctx context.Context, id string) {
 	}
 }
 
-// Retry queues a failed or cancelled document again; any other fails with chat.CodeConflict.
+// Retry queues a failed or cancelled document again, or the vectors that failed; any other document fails with chat.CodeConflict.
 func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
 		return err
+	}
+	if d.State == StateReady && d.Semantic == SemanticFailed {
+		defer l.changes.tell(d.ID)
+		return l.wantVectors(ctx, d, false)
 	}
 	if d.State != StateFailed && d.State != StateCancelled {
 		return &chat.Error{Code: chat.CodeConflict, Message: "Only a document that failed or was cancelled can be tried again."}

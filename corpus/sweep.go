@@ -75,6 +75,9 @@ func (l *Library) sweepOnce(ctx context.Context, vectors apart) (whole bool, err
 				done = append(done, d)
 				continue
 			}
+			if d.Semantic == SemanticFailed { // it is tried again when somebody asks for that
+				continue
+			}
 			whole = false
 			if err := l.enqueueEmbed(ctx, d, l.cfg.Queue.Ensure); err != nil {
 				return false, err

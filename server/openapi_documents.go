@@ -91,7 +91,7 @@ func documentOperations() []operation {
 			outcomes: []outcome{{status: http.StatusOK, about: "The picture.", kind: "image/png"}, {status: http.StatusNotModified, about: "It is what the reader has."}},
 		},
 		{method: "POST", path: "/documents/:id/cancel", group: "Documents", summary: "Stop the work on a document", params: one, fails: busy, outcomes: changed},
-		{method: "POST", path: "/documents/:id/retry", group: "Documents", summary: "Try a document again", about: "One that failed or was stopped.", params: one, fails: busy, outcomes: changed},
+		{method: "POST", path: "/documents/:id/retry", group: "Documents", summary: "Try a document again", about: "One that failed or was stopped, or one whose vectors failed.", params: one, fails: busy, outcomes: changed},
 		{method: "POST", path: "/documents/:id/restore", group: "Documents", summary: "Bring back a document that was just deleted", params: one, fails: busy, outcomes: changed},
 	}
 }

@@ -44,7 +44,7 @@ func enum(t reflect.Type) []any {
 	case reflect.TypeFor[corpus.State]():
 		return list(states...)
 	case reflect.TypeFor[corpus.Semantic]():
-		return list(corpus.SemanticOff, corpus.SemanticPending, corpus.SemanticReady)
+		return list(corpus.SemanticOff, corpus.SemanticPending, corpus.SemanticReady, corpus.SemanticFailed)
 	case reflect.TypeFor[chat.Mode]():
 		return list(chat.ModeFullBook, chat.ModeContextConstrained)
 	case reflect.TypeFor[chat.Status]():
@@ -213,7 +213,7 @@ var words = map[string]string{
 	"section":                    "The headings above it, joined by ›.",
 	"seed":                       "Passed on to the model: the same seed gives the same result where the model can. A model that takes none gets none, and a step says so.",
 	"self_evaluation":            "What the model says of its answer and its confidence, if it judged it, and how well passages back the answer.",
-	"semantic":                   "Whether it can be found by meaning.",
+	"semantic":                   "Whether it can be found by meaning: failed after the server died three times while it made the vectors; POST /documents/{id}/retry tries again.",
 	"session_id":                 "The conversation's id: what pages call a conversation the API calls a session.",
 	"sessions":                   "The conversations, latest first.",
 	"sha256":                     "Of the file's bytes, in hex.",

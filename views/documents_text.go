@@ -60,6 +60,7 @@ const (
 	txtShowAllDocs   = "Show all documents"
 	txtDeletedDoc    = "Deleted. It can be brought back for a minute."
 	txtVectorsComing = "Semantic index on its way"
+	txtVectorsFailed = "Making vectors failed three times: it is found by its words"
 	txtNamespace     = "Namespace"
 	txtUploadTitle   = "Upload"
 	txtUploadDone    = "Uploaded"
