@@ -112,7 +112,7 @@ func (o *oldOutput) read(s *Step, in oldInput) {
 	case s.ToolName == "open_document":
 		r.Hits = []Hit{o.hit(self, self)}
 	}
-	if s.ToolName == "retrieve_book_content" {
+	if s.ToolName == "retrieve_book_content" && len(r.Hits) > 0 {
 		r.Text = "" // the hits say it
 	}
 	if len(r.Hits) == 0 {

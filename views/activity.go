@@ -92,10 +92,8 @@ func (s *Step) plainActivity() activity {
 
 // documentName is the title of the document a step works on: from its output, its message or its input.
 func (s *Step) documentName(input map[string]any) string {
-	if out := s.output(); out.Title != "" {
-		return out.Title
-	} else if out.Filename != "" {
-		return out.Filename
+	if title := s.output().Title; title != "" {
+		return title
 	}
 	for _, verb := range []string{"Reading ", "Read ", "Summarising ", "Summarised ", "Opening ", "Opened ", "Looking into ", "Looked into "} {
 		if rest, ok := strings.CutPrefix(s.Message, verb); ok {
@@ -128,8 +126,8 @@ func (s *Step) result() string {
 	if text == "" && toolVerbs[s.ToolName].field != "" {
 		text = s.Message
 	}
-	if out := s.output(); s.ToolName == "calculate" && out.Result != "" {
-		text = "= " + out.Result
+	if value := s.output().Value; value != "" {
+		text = "= " + value
 	}
 	if s.Cached {
 		if text != "" {
@@ -148,8 +146,8 @@ func (s *Step) note() string {
 	if s.Error != nil && s.Error.Message != "" {
 		return strings.TrimSpace(s.Error.Message + " " + s.Summary)
 	}
-	if out := s.output(); out.Error != "" {
-		return out.Error
+	if why := s.output().Failure; why != "" {
+		return why
 	}
 	return s.Summary
 }

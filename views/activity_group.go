@@ -67,8 +67,8 @@ func groupResult(s *Step) string {
 
 // opens is the address of the passage that an open_document step shows, empty if it shows none.
 func (s *Step) opens() string {
-	if s.ToolName != "open_document" || s.Status != chat.StatusComplete || len(s.output().Hits) == 0 {
+	if s.Capability != chat.CapabilityOpen || s.Status != chat.StatusComplete || len(s.output().Places) == 0 {
 		return ""
 	}
-	return s.output().Hits[0].URL
+	return s.output().Places[0].URL
 }

@@ -1,8 +1,6 @@
 package views
 
 import (
-	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -33,7 +31,7 @@ func TestTimesReadAsPeopleSayThem(t *testing.T) {
 func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 	call := func(tool string, action chat.Action, status chat.Status, title string) *Step {
 		s := &Step{}
-		s.Step = chat.Step{ToolName: tool, ActionType: action, Status: status, ToolOutput: json.RawMessage(fmt.Sprintf(`{"title":%q}`, title))}
+		s.Step = chat.Step{ToolName: tool, ActionType: action, Status: status, Result: &chat.StepResult{Title: title}}
 		return s
 	}
 	read := func(title string) *Step { return call("read_document", chat.ActionReading, chat.StatusComplete, title) }
@@ -69,15 +67,19 @@ func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 
 func TestOnlyAPassageThatWasOpenedOpens(t *testing.T) {
 	s := &Step{}
-	s.Step = chat.Step{ToolName: "open_document", Status: chat.StatusComplete, ToolOutput: json.RawMessage(`{"opened":true,"doc_id":"d1","chunk_id":"p1","url":"/d/d1?p=p1#b2"}`)}
-	if got := s.opens(); got != "/d/d1?p=p1#b2" {
-		t.Errorf("opens = %q", got)
+	opened := func(hits ...chat.Hit) *chat.StepResult { return &chat.StepResult{Hits: hits} }
+	s.Step = chat.Step{
+		ToolName: "open_document", Capability: chat.CapabilityOpen, Status: chat.StatusComplete,
+		Result: opened(chat.Hit{DocumentID: "d1", ChunkID: "p1", URL: "/d/d1?p=p1#b2"}),
 	}
-	for _, output := range []string{`{"error":"There is no passage."}`, `{"opened":true,"url":"https://elsewhere.example/"}`} {
+	if got, want := s.opens(), "/d/d1?p=p1#b2"; got != want {
+		t.Errorf("opens = %q, want %q", got, want)
+	}
+	for _, result := range []*chat.StepResult{{Failure: "There is no passage."}, opened(chat.Hit{URL: "https://elsewhere.example/"}), nil} {
 		other := &Step{Step: s.Step}
-		other.ToolOutput = json.RawMessage(output)
+		other.Result = result
 		if got := other.opens(); got != "" {
-			t.Errorf("%s opens %q, want nothing", output, got)
+			t.Errorf("%+v opens %q, want nothing", result, got)
 		}
 	}
 }

@@ -59,7 +59,7 @@ type Step struct {
 	Started  time.Time
 	Elapsed  time.Duration // between its first and its last event
 
-	drawn *output // ToolOutput decoded, once
+	drawn *output // of Result, made once
 }
 
 // Block is one top-level piece of an answer's Markdown as safe HTML.
@@ -152,8 +152,8 @@ func (t *Turn) documentsRead() int {
 	seen := map[string]bool{}
 	for _, s := range t.All {
 		if s.Status == chat.StatusComplete && s.ActionType == chat.ActionReading {
-			for _, d := range s.documents() {
-				seen[d] = true
+			for _, opened := range s.output().Opened {
+				seen[opened.DocumentID] = true
 			}
 		}
 	}

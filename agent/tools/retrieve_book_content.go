@@ -49,6 +49,9 @@ func retrieveBookContent() (*Tool, error) {
 			res.Output = func(number Numberer) (any, chat.StepResult) {
 				output, result := chunks(number)
 				out, _ := output.(retrieveDocumentationOutput)
+				if len(result.Hits) == 0 {
+					result.Text = bookText(out)
+				}
 				return bookContent{out, bookText(out)}, result
 			}
 			return res, nil
