@@ -63,11 +63,11 @@ type oldInput struct {
 // importStep gives a step that was stored before steps had a result one made from the tool's output. Nothing else reads the outputs of
 // tools by their fields.
 func importStep(s *Step) {
-	if s.Result != nil || len(s.ToolOutput) == 0 {
-		return
-	}
 	if s.Capability == "" {
 		s.Capability = importedTools[s.ToolName]
+	}
+	if s.Result != nil || len(s.ToolOutput) == 0 {
+		return
 	}
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(s.ToolOutput, &fields) != nil {

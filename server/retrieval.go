@@ -1,9 +1,6 @@
 package server
 
 import (
-	"cmp"
-	"encoding/json"
-	"strings"
 	"time"
 
 	"footnote/chat"
@@ -29,7 +26,7 @@ func retrievals(messages []message, traces map[string]*runlog.Trace) []retrieval
 		}
 		last = m.RunID
 		for _, step := range traces[m.RunID].Steps {
-			if step.ToolName != "" && runlog.IsRetrieval(step.ActionType) && step.Status == chat.StatusComplete {
+			if step.Capability.Retrieves() && step.Status == chat.StatusComplete {
 				list = append(list, newRetrieval(step))
 			}
 		}
@@ -37,59 +34,28 @@ func retrievals(messages []message, traces map[string]*runlog.Trace) []retrieval
 	return list
 }
 
-// scored is anything in a tool's output that may carry a score.
-type scored struct {
-	Score      float64 `json:"score"`
-	Similarity float64 `json:"similarity_score"`
-}
-
-// newRetrieval reads the counts out of a tool's output, as far as it has them.
+// newRetrieval describes a step that has ended.
 func newRetrieval(step chat.Step) retrieval {
 	r := retrieval{ToolName: step.ToolName, Timestamp: time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()}
-	var input struct {
-		Query      string          `json:"query"`
-		Pattern    string          `json:"pattern"`
-		FocusQuery string          `json:"focus_query"`
-		DocID      string          `json:"doc_id"`
-		DocumentID string          `json:"document_id"`
-		DocIDs     []string        `json:"doc_ids"`
-		Filters    json.RawMessage `json:"filters"`
-	}
-	var output struct {
-		TotalFound   *int     `json:"total_found"`
-		TotalResults *int     `json:"total_results"`
-		Documents    []scored `json:"documents"`
-		Results      []scored `json:"results"`
-		Chunks       []scored `json:"chunks"`
-		Passages     []scored `json:"passages"`
-		Matches      []scored `json:"matches"`
-		Pages        []scored `json:"pages"` // of the web
-	}
-	// A tool with other fields, or other types under these names, leaves them empty.
-	_ = json.Unmarshal(step.ToolInput, &input)
-	_ = json.Unmarshal(step.ToolOutput, &output)
-	r.Query = cmp.Or(input.Query, input.Pattern, input.FocusQuery, input.DocID, input.DocumentID, strings.Join(input.DocIDs, ", "), string(input.Filters))
-	for _, list := range [][]scored{output.Documents, output.Results, output.Chunks, output.Passages, output.Matches, output.Pages} {
-		if len(list) > 0 {
-			r.ResultsCount, r.AvgSimilarity = len(list), average(list)
-			break
-		}
-	}
-	if total := cmp.Or(output.TotalFound, output.TotalResults); total != nil {
-		r.ResultsCount = *total
+	if step.Result != nil {
+		r.Query, r.ResultsCount, r.AvgSimilarity = step.Result.Query, step.Result.Found, average(step.Result.Hits)
 	}
 	return r
 }
 
-// average is that of the cosines that are known, and of the scores where none is: the two are not comparable.
-func average(list []scored) float64 {
+// average is that of the cosines that are known, and of the scores where none is: the two are not comparable. Passages under a document are
+// not counted beside it.
+func average(hits []chat.Hit) float64 {
 	var near, scores []float64
-	for _, item := range list {
-		if item.Similarity > 0 {
-			near = append(near, item.Similarity)
+	for _, hit := range hits {
+		if hit.Sub {
+			continue
 		}
-		if item.Score > 0 {
-			scores = append(scores, item.Score)
+		if hit.Similarity != nil && *hit.Similarity > 0 {
+			near = append(near, *hit.Similarity)
+		}
+		if hit.Score != nil && *hit.Score > 0 {
+			scores = append(scores, *hit.Score)
 		}
 	}
 	if len(near) == 0 {

@@ -11,23 +11,23 @@ import (
 
 func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 	cent := 0.01
-	step := func(name, parent, input, output string, status chat.Status) chat.Step {
+	step := func(name, parent, input string, found int, status chat.Status) chat.Step {
 		action := chat.ActionSearching
 		if name == "read_document" {
 			action = chat.ActionReading
 		}
-		return chat.Step{Step: name, ToolName: name, ParentID: parent, ActionType: action, ToolInput: json.RawMessage(input), ToolOutput: json.RawMessage(output), Status: status, DurationMS: 250}
+		return chat.Step{Step: name, ToolName: name, ParentID: parent, ActionType: action, ToolInput: json.RawMessage(input), Result: &chat.StepResult{Found: found}, Status: status, DurationMS: 250}
 	}
 	steps := []chat.Step{
 		{Step: "analyse", ActionType: chat.ActionPlanning, Message: "A factual question about: roof"},
 		{Step: "choose", ActionType: chat.ActionPlanning, Message: "Rules chose", Summary: "its words are plain", Cost: &cent},
 		{Step: "plan", ActionType: chat.ActionPlanning, Message: "Planned 2 parts", Cost: &cent},
 		{CallID: "c3", Step: "parallel", ActionType: chat.ActionSearching},
-		step("semantic_search", "c3", `{"query":"roof"}`, `{"total_results":3,"results":[]}`, chat.StatusComplete),
-		step("metadata_search", "c3", "", `{"error":"No such field."}`, chat.StatusError),
+		step("semantic_search", "c3", `{"query":"roof"}`, 3, chat.StatusComplete),
+		step("metadata_search", "c3", "", 0, chat.StatusError),
 		{Step: "refine", ActionType: chat.ActionAnalysing, Message: "Trying other words"},
-		step("read_document", "", `{"doc_id":"d"}`, `{"content":"x"}`, chat.StatusComplete),
-		step("hybrid_search", "", `{"query":"slates"}`, `{"total_results":0}`, chat.StatusComplete),
+		step("read_document", "", `{"doc_id":"d"}`, 0, chat.StatusComplete),
+		step("hybrid_search", "", `{"query":"slates"}`, 0, chat.StatusComplete),
 	}
 	sum := 0.02
 	want := searchTrace{

@@ -119,15 +119,11 @@ func (t *Trace) RetrievalCalls() int {
 	}
 	n := 0
 	for _, step := range t.Steps {
-		if step.ToolName != "" && IsRetrieval(step.ActionType) && step.Status != chat.StatusSkipped && step.Status != chat.StatusPending {
+		if step.Capability.Retrieves() && step.Status != chat.StatusSkipped && step.Status != chat.StatusPending {
 			n++
 		}
 	}
 	return n
-}
-
-func IsRetrieval(a chat.Action) bool {
-	return a == chat.ActionSearching || a == chat.ActionReading || a == chat.ActionExploring
 }
 
 // Trace reads a run and its log as far as it goes now.
