@@ -182,9 +182,6 @@ func (c *Content) EachTerms() iter.Seq[Terms] {
 	return analysed(c.Title, c.Extracted.Language, c.Passages)
 }
 
-// LearnedTerms is how many new words a document may teach those who mend typing errors: more than any text of that length in a language has.
-func (c *Content) LearnedTerms() int { return min(2000+len(c.Extracted.Text)/64, 100_000) }
-
 // Terms are a passage's words as text.Analyse made them: what a lexical index stores. Stores never tokenise.
 type Terms struct {
 	Title string // analysed terms of title and section, separated by spaces

@@ -250,11 +250,16 @@ func AnalysePassages(title, lang string, passages []Passage) []Terms {
 	return slices.AppendSeq(make([]Terms, 0, len(passages)), analysed(title, lang, passages))
 }
 
+// TermsOf makes the terms of a passage of a document with that title, with an analyser of the document's language.
+func TermsOf(a *text.Analyser, title, section, body string) Terms {
+	return Terms{Title: a.Line(join(title, section)), Body: a.Line(body)}
+}
+
 func analysed(title, lang string, passages []Passage) iter.Seq[Terms] {
 	return func(yield func(Terms) bool) {
 		a := text.NewAnalyser(lang)
 		for _, p := range passages {
-			if !yield(Terms{Title: a.Line(join(title, p.Section)), Body: a.Line(p.Text)}) {
+			if !yield(TermsOf(a, title, p.Section, p.Text)) {
 				return
 			}
 		}

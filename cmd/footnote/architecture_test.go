@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"corpus/quote":     {"chat", "corpus/text"},
 	"corpus/support":   {"corpus/text"},
 	"corpus/":          {"chat", "corpus", "corpus/"},
-	"sql/":             {"chat", "corpus", "corpus/text", "sql/bm25", "sql/dbcopy", "sql/cursor", "sql/migrations"},
+	"sql/":             {"chat", "corpus", "corpus/text", "sql/bm25", "sql/cursor", "sql/dbcopy", "sql/migrations", "sql/pack", "sql/postings"},
 	"web":              {"chat"},
 	"mcp":              {"chat"},
 	"agent":            {"agent/ground", "agent/tools", "agent/question", "agent/tools/calc", "chat", "llm", "corpus", "corpus/text", "web", "mcp", "schema"},

@@ -38,10 +38,12 @@ func git(t *testing.T, args ...string) []byte {
 }
 
 // olderProgram builds the last version that knows one step of the schema less, from this repository's history. Its modules are those of today, so
-// that nothing is fetched.
-func olderProgram(t *testing.T) string {
+// that nothing is fetched. replaced is true if that step says that it can't go on beside it.
+func olderProgram(t *testing.T) (program string, replaced bool) {
 	t.Helper()
 	added := strings.TrimSpace(string(git(t, "log", "-1", "--diff-filter=A", "--format=%H", "--", steps+"/*.sql")))
+	step := git(t, "show", added, "--format=", "--", steps)
+	replaced = bytes.Contains(step, []byte("\n+-- min_compatible: "))
 	if shallow := strings.TrimSpace(string(git(t, "rev-parse", "--is-shallow-repository"))); added == "" || shallow == "true" {
 		t.Fatal("the history of this repository is not here: fetch all of it")
 	}
@@ -82,7 +84,7 @@ func olderProgram(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	program := filepath.Join(dir, "footnote-before")
+	program = filepath.Join(dir, "footnote-before")
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/footnote")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // the test itself may be built with the race detector
 	build.Dir = dir
@@ -91,7 +93,7 @@ func olderProgram(t *testing.T) string {
 		t.Fatalf("build the version before: %v\n%s", err, out)
 	}
 	t.Logf("built the version before %.12s in %s", added, time.Since(begun).Round(time.Second))
-	return program
+	return program, replaced
 }
 
 // seesEvent reads the events of a run at a server, after a number, until the one that is wanted.
@@ -117,7 +119,11 @@ func (s *server) seesEvent(run started, after string, want func(event) bool) {
 
 func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	t.Parallel()
-	before := olderProgram(t)
+	before, replaced := olderProgram(t)
+	if replaced {
+		testReplacing(t, before)
+		return
+	}
 	model := newModel(t, scripted.Config{Delay: time.Millisecond, Tokens: 40})
 	var mu sync.Mutex
 	gate := make(chan struct{})
@@ -218,5 +224,34 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	found(back, "900 pounds")
 	if log := back.run("What is the rent of the mill?"); log.done.Status != chat.RunCompleted {
 		t.Errorf("a question after the way back ended as %+v", log.done)
+	}
+}
+
+// testReplacing stops an older version, starts this one on what it left, and checks that the older one does not come back.
+func testReplacing(t *testing.T, before string) {
+	t.Helper()
+	env := []string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+	dir := newDir(t)
+	old := serveProgram(t, before, "127.0.0.1:0", dir, env...)
+	id := old.add(books[0])[0]
+	if n := old.search("slates missing").TotalResults; n == 0 {
+		t.Error("the older version finds nothing, want a passage")
+	}
+	if code := old.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("the older version ended with %d, want 0:\n%s", code, old.log)
+	}
+	current := serve(t, newDir(t), env...)
+	for _, words := range []string{"slates missing", `\"several slates\"`} {
+		if n := current.search(words).TotalResults; n == 0 {
+			t.Errorf("%s is not found in what the older version kept", words)
+		}
+	}
+	if r := current.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || r.body != books[0].body {
+		t.Errorf("what the older version kept: %d %.200s", r.status, r.body)
+	}
+	again := exec.Command(before, "serve", "--addr", "127.0.0.1:0", "--data", dir)
+	again.Env = append(os.Environ(), env...)
+	if out, err := again.CombinedOutput(); err == nil || !strings.Contains(string(out), "newer Footnote") {
+		t.Errorf("the older version starts again: %v\n%s", err, out)
 	}
 }

@@ -36,12 +36,6 @@ func appendValue(raw []byte, column Column, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case int64:
 		return binary.LittleEndian.AppendUint64(raw, uint64(v)), nil
-	case []int64:
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(len(v)))
-		for _, n := range v {
-			raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
-		}
-		return raw, nil
 	case bool:
 		if v {
 			return append(raw, 1), nil

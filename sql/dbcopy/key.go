@@ -1,6 +1,7 @@
 package dbcopy
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 )
@@ -20,6 +21,7 @@ func ParseKey(t Table, text string) (Row, error) {
 	if len(parts) != t.Keys {
 		return nil, fmt.Errorf("key of %s: %d parts, want %d", t.Name, len(parts), t.Keys)
 	}
+	var err error
 	key := make(Row, len(parts))
 	for i, part := range parts {
 		var number int64
@@ -32,6 +34,11 @@ func ParseKey(t Table, text string) (Row, error) {
 			return nil, fmt.Errorf("key of %s: %w", t.Name, err)
 		}
 		key[i] = word
+		if t.Columns[i].Kind == Bytes { // as encoding/json writes them
+			if key[i], err = base64.StdEncoding.DecodeString(word); err != nil {
+				return nil, fmt.Errorf("key of %s: %w", t.Name, err)
+			}
+		}
 	}
 	return key, nil
 }

@@ -11,7 +11,6 @@ const (
 	Text              // string
 	Bytes             // []byte; a string's bytes
 	JSON              // string: compared by value, not by spelling
-	Ints              // []int64, in ascending order
 	Bool              // bool, or int64: 0 is false
 )
 
@@ -75,12 +74,13 @@ func Tables() []Table {
 			ints("bytes", "pages"), texts("language"), jsons("given_meta", "meta"), texts("state", "semantic", "progress", "failure"),
 			ints("passages", "content", "changed", "created_at", "updated_at", "deleted_at")),
 		table("contents", 1, 4, ints("n", "document", "first_row", "passages"), bytes("lengths"), texts("sizes", "body", "blocks", "sha256", "filename", "mime"),
-			ints("bytes")),
+			ints("bytes"), bytes("packed")),
 		table("content_words", 2, 50, ints("content", "piece", "start_off", "end_off"), bytes("body")),
 		table("passages", 1, 500, ints("row"), texts("id"), ints("content", "ordinal", "start_off", "end_off"), texts("first_block", "last_block"),
-			ints("page"), texts("section"), ints("tokens"), texts("body")),
-		table("lexical", 1, 200, ints("row"), columns(Ints, []string{"marks"}), texts("words")),
-		table("lexicon", 1, 2000, texts("term")),
+			ints("page"), texts("section"), ints("tokens"), texts("body"), bytes("packed")),
+		table("segments", 1, 500, ints("n"), texts("owner"), ints("changed", "passages"), bools("live")),
+		table("segment_pages", 2, 200, ints("segment"), bytes("key", "body")),
+		table("unindexed", 1, 500, ints("content")),
 		table("spent", 3, 2000, texts("user_id", "what"), ints("at", "amount")),
 		table("corpus_versions", 1, 500, texts("user_id"), ints("version")),
 		state,

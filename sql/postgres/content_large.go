@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"footnote/corpus"
+	"footnote/sql/pack"
 )
 
 const (
@@ -22,14 +23,14 @@ func (w *contentWrite) isLarge() bool {
 	return len(w.c.Extracted.Text) >= largeText || 100*len(w.c.Extracted.Blocks) >= largeText
 }
 
-// insertLarge stores a content whose text and blocks the database puts together of pieces.
-const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, sha256, filename, mime, bytes)
-	SELECT n, $2, $3, $4, $5, (SELECT coalesce(string_agg(piece, '' ORDER BY place), '') FROM large_pieces WHERE what = 'body'),
+// insertLarge stores a content whose text and blocks, both packed, the database puts together of pieces.
+const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, packed, packed_blocks, sha256, filename, mime, bytes)
+	SELECT n, $2, $3, $4, $5, '', '', (SELECT coalesce(string_agg(piece, '' ORDER BY place), '') FROM large_pieces WHERE what = 'body'),
 		(SELECT string_agg(piece, '' ORDER BY place) FROM large_pieces WHERE what = 'blocks'), sha256, filename, mime, bytes FROM documents WHERE id = $1 RETURNING n`
 
 // insertPieces stores a large text and its blocks. The pieces are in a table of the transaction's own.
 func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
-	if _, err := t.exec(`CREATE TEMPORARY TABLE large_pieces (what text, place int, piece text) ON COMMIT DROP`); err != nil {
+	if _, err := t.exec(`CREATE TEMPORARY TABLE large_pieces (what text, place int, piece bytea) ON COMMIT DROP`); err != nil {
 		return 0, err
 	}
 	for what, pieces := range map[string]iter.Seq2[string, error]{"body": textPieces(w.c.Extracted.Text), "blocks": blockPieces(w.c.Extracted.Blocks)} {
@@ -55,7 +56,8 @@ func (t *tx) copyPieces(what string, pieces iter.Seq2[string, error]) error {
 			return nil, err
 		}
 		place++
-		return storable([]any{what, place, piece}), nil
+		packed, err := pack.Pack(legible(piece))
+		return []any{what, place, packed}, err
 	}))
 	return err
 }

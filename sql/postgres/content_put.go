@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"strings"
 	"time"
@@ -15,6 +14,8 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/pack"
+	"footnote/sql/postings"
 )
 
 const (
@@ -30,6 +31,8 @@ type contentWrite struct {
 	lengths  []byte
 	sizes    string
 	blocks   string // empty of a large content
+	postings *postings.Builder
+	owner    string
 }
 
 // PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old. The document
@@ -40,15 +43,12 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
 	}
 	w := &contentWrite{id: id, c: c}
-	err := w.plan()
-	if err == nil {
-		err = ds.db.inTx(ctx, longTime, w.check) // no use going on if it is no longer wanted
-	}
-	if err == nil {
-		err = ds.learn(ctx, &c)
-	}
+	err := ds.db.inTx(ctx, longTime, w.check) // no use going on if it is no longer wanted
 	if err == nil {
 		err = ds.db.queryRow(ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`, []any{len(c.Passages)}, &w.firstRow)
+	}
+	if err == nil {
+		err = w.plan()
 	}
 	if err == nil {
 		err = ds.db.inTx(ctx, contentTime, func(t *tx) error {
@@ -61,13 +61,13 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	if err != nil {
 		return fmt.Errorf("put content of document %s: %w", id, err)
 	}
-	if _, err := ds.db.exec(context.WithoutCancel(ctx), contentTime, `SELECT gin_clean_pending_list('lexical_marks')`); err != nil {
-		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is sorted", "error", err)
+	if err := postings.Tidy(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
+		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	return nil
 }
 
-// plan encodes what is not stored as it is.
+// plan encodes what is not stored as it is, and counts the terms.
 func (w *contentWrite) plan() (err error) {
 	if w.sizes, err = toJSON(w.c.Extracted.Sizes); err != nil {
 		return err
@@ -78,9 +78,9 @@ func (w *contentWrite) plan() (err error) {
 		}
 	}
 	w.lengths = make([]byte, 0, 2*len(w.c.Passages))
+	w.postings = postings.NewBuilder(uint32(w.firstRow))
 	for terms := range w.c.EachTerms() {
-		n := len(strings.Fields(terms.Title)) + len(strings.Fields(terms.Body))
-		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(n, 1<<16-1)))
+		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(w.postings.Add(terms), 1<<16-1)))
 	}
 	return nil
 }
@@ -121,24 +121,36 @@ func (w *contentWrite) write(t *tx) error {
 		return err
 	}
 	if err := t.copyFrom("passages", []string{"row", "id", "content", "ordinal", "start_off", "end_off", "first_block", "last_block", "page", "section",
-		"tokens", "body"}, len(w.c.Passages), func(i int) []any {
+		"tokens", "body", "packed"}, len(w.c.Passages), func(i int) ([]any, error) {
 		p := &w.c.Passages[i]
-		return []any{w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, p.Text}
+		body, packed, err := w.packed(p.Text)
+		return []any{w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body, packed}, err
 	}); err != nil {
 		return err
 	}
-	next, stop := iter.Pull(w.c.EachTerms())
-	defer stop()
-	if err := t.copyFrom("lexical", []string{"row", "marks", "words"}, len(w.c.Passages), func(i int) []any {
-		terms, _ := next() // rows are asked for in order, each once
-		return []any{w.firstRow + int64(i), marksOf(terms), indexedWords(terms)}
-	}); err != nil {
+	var segment int64
+	if err := t.queryRow(`INSERT INTO segments (owner) SELECT user_id FROM documents WHERE id = $1 RETURNING n, owner`, []any{w.id}, &segment, &w.owner); err != nil {
+		return err
+	}
+	if err := putPages(t, segment, w.postings.Pages()); err != nil {
 		return err
 	}
 	if err := w.check(t); err != nil {
 		return err
 	}
-	return w.publish(t, content)
+	return w.publish(t, content, segment)
+}
+
+// packed returns a passage's text as it is stored: packed if the document is large and that makes it shorter.
+func (w *contentWrite) packed(text string) (body string, packed []byte, err error) {
+	text = legible(text)
+	if len(w.c.Extracted.Text) < pack.TextFrom {
+		return text, []byte{}, nil
+	}
+	if packed, err = pack.Pack(text); err != nil || len(packed) >= len(text) {
+		return text, []byte{}, err
+	}
+	return "", packed, nil
 }
 
 func (w *contentWrite) copyWords(t *tx, content int64) error {
@@ -149,22 +161,25 @@ func (w *contentWrite) copyWords(t *tx, content int64) error {
 		}
 		pieces = append(pieces, piece)
 	}
-	return t.copyFrom("content_words", []string{"content", "piece", "start_off", "end_off", "body"}, len(pieces), func(i int) []any {
-		return []any{content, i, pieces[i].Start, pieces[i].End, []byte(pieces[i].Words)}
+	return t.copyFrom("content_words", []string{"content", "piece", "start_off", "end_off", "body"}, len(pieces), func(i int) ([]any, error) {
+		return []any{content, i, pieces[i].Start, pieces[i].End, []byte(pieces[i].Words)}, nil
 	})
 }
 
 // copyFrom adds n rows to a table.
-func (t *tx) copyFrom(table string, columns []string, n int, values func(int) []any) error {
+func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([]any, error)) error {
 	if n == 0 {
 		return nil
 	}
-	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) { return storable(values(i)), nil }))
+	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
+		row, err := values(i)
+		return storable(row), err
+	}))
 	return err
 }
 
 // publish makes the content the locked document's and removes the one it replaces.
-func (w *contentWrite) publish(t *tx, content int64) error {
+func (w *contentWrite) publish(t *tx, content, segment int64) error {
 	var n, old int64
 	var user, filename, given string
 	if err := t.queryRow(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{w.id},
@@ -190,6 +205,9 @@ func (w *contentWrite) publish(t *tx, content int64) error {
 	if err != nil {
 		return err
 	}
+	if err := showSegment(t, postings.Segment{Number: segment, Changed: change, Passages: w.postings.Passages()}); err != nil {
+		return err
+	}
 	_, err = t.exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4, title_fold = $5, search_fold = $6,
 		pages = $7, language = $8, meta = $9, passages = $10, changed = $11 WHERE n = $1`, n, content, progress, title, strings.ToLower(title),
 		searchFold(title, filename), w.c.Extracted.Pages, w.c.Extracted.Language, meta, len(w.c.Passages), change)
@@ -213,9 +231,9 @@ func mergeMeta(extracted map[string]any, given string) (string, error) {
 // removeContents takes contents away with all that was made of them. Numbers of none do nothing.
 func removeContents(t *tx, contents []int64) error {
 	for _, statement := range []string{
-		`DELETE FROM lexical USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row AND row < c.first_row + c.passages`,
 		`DELETE FROM passages USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row AND row < c.first_row + c.passages`,
 		`DELETE FROM content_words WHERE content = ANY ($1)`,
+		`DELETE FROM unindexed WHERE content = ANY ($1)`,
 		`DELETE FROM contents WHERE n = ANY ($1)`,
 	} {
 		if _, err := t.exec(statement, contents); err != nil {

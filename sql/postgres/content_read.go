@@ -24,9 +24,16 @@ func pieces[T any](ctx context.Context, ds *Documents, s chat.Scope, id, columns
 	return list, nil
 }
 
-// column reads one column of a document's content.
-func (ds *Documents) column(ctx context.Context, s chat.Scope, id, name string) (string, error) {
-	list, err := pieces(ctx, ds, s, id, `c.`+name, `contents c ON c.n = d.content`, `c.n`, value[string])
+// column reads one column of a document's content, which is empty if another one holds it packed.
+func (ds *Documents) column(ctx context.Context, s chat.Scope, id, name, packed string) (string, error) {
+	read := func(row scanner) (text string, err error) {
+		var short []byte
+		if err = row.Scan(&text, &short); err == nil {
+			text, err = unpacked(text, short)
+		}
+		return text, err
+	}
+	list, err := pieces(ctx, ds, s, id, `c.`+name+`, `+packed, `contents c ON c.n = d.content`, `c.n`, read)
 	if err != nil || len(list) == 0 {
 		return "", err
 	}
@@ -35,23 +42,23 @@ func (ds *Documents) column(ctx context.Context, s chat.Scope, id, name string) 
 
 // Text returns the canonical text; see corpus.Documents.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
-	return ds.column(ctx, s, id, "body")
+	return ds.column(ctx, s, id, `body`, `c.packed`)
 }
 
 // Blocks returns the blocks without their words; see corpus.Documents.
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
-	err = ds.decode(ctx, s, id, "blocks", &blocks)
+	err = ds.decode(ctx, s, id, `blocks`, `c.packed_blocks`, &blocks)
 	return blocks, err
 }
 
 // PageSizes returns the size of each page; see corpus.Documents.
 func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
-	err = ds.decode(ctx, s, id, "sizes", &sizes)
+	err = ds.decode(ctx, s, id, `sizes`, `''::bytea`, &sizes)
 	return sizes, err
 }
 
-func (ds *Documents) decode(ctx context.Context, s chat.Scope, id, name string, into any) error {
-	text, err := ds.column(ctx, s, id, name)
+func (ds *Documents) decode(ctx context.Context, s chat.Scope, id, name, packed string, into any) error {
+	text, err := ds.column(ctx, s, id, name, packed)
 	if err != nil || text == "" {
 		return err
 	}
@@ -81,10 +88,14 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 }
 
 // passageColumns are what scanPassage reads of documents (d) and passages (p).
-const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.body`
+const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section, p.tokens, p.body, p.packed`
 
 func scanPassage(row scanner) (p corpus.Passage, err error) {
-	err = row.Scan(&p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text)
+	var packed []byte
+	err = row.Scan(&p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text, &packed)
+	if err == nil {
+		p.Text, err = unpacked(p.Text, packed)
+	}
 	return p, err
 }
 

@@ -18,7 +18,8 @@ import (
 // made are the tables of this schema that are not copied, and why. River's own begin with "river_".
 var made = map[string]string{"migrations": "of this schema", "copied": "says how far the copying is", "jobs": "of older replicas; unfinished documents are queued anew",
 	"sessions.name": "made of the id by the database",
-	"wishes":        "about runs under way; nothing is under way while data is copied", "runs.charged": "about runs under way"}
+	"wishes":        "about runs under way; nothing is under way while data is copied", "runs.charged": "about runs under way",
+	"segments.started_at": "of segments that are being written", "contents.packed_blocks": "blocks are copied as they are"}
 
 // Target is a database that everything is copied into. How far that is stands in its table copied: a row for each table, and one without
 // a name for the whole (key: the source, rows: 1 when it is over).
@@ -176,7 +177,7 @@ func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row,
 				return err
 			}
 		}
-		if err := x.copyFrom(table.Name, names, len(rows), func(i int) []any { return rows[i] }); err != nil {
+		if err := x.copyFrom(table.Name, names, len(rows), func(i int) ([]any, error) { return rows[i], nil }); err != nil {
 			return err
 		}
 		_, err := x.exec(`INSERT INTO copied AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`, table.Name, key, int64(len(rows)))
@@ -209,7 +210,7 @@ func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.
 	return t.db.failure(ctx, rows.Err())
 }
 
-// Settle implements dbcopy.Target: numbers go on after the highest, and the index is sorted.
+// Settle implements dbcopy.Target: numbers go on after the highest.
 func (t *Target) Settle(ctx context.Context) error {
 	identities, err := query(ctx, t.db, longTime, value[string], `SELECT table_name::text FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)
@@ -221,9 +222,6 @@ func (t *Target) Settle(ctx context.Context) error {
 		if _, err := t.db.exec(ctx, longTime, statement); err != nil {
 			return fmt.Errorf("numbers of %s: %w", table, err)
 		}
-	}
-	if _, err := t.db.exec(ctx, contentTime, `SELECT gin_clean_pending_list('lexical_marks')`); err != nil {
-		return err
 	}
 	_, err = t.db.exec(ctx, contentTime, `ANALYZE`)
 	return err

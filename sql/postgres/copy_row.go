@@ -6,22 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
 	"footnote/sql/dbcopy"
+	"footnote/sql/pack"
 )
 
-// Fit implements dbcopy.Target. Of the index it takes a passage's terms, those of the title first, and makes its marks and words.
+// Fit implements dbcopy.Target.
 func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	if len(row) != len(table.Columns) {
 		return nil, fmt.Errorf("%d values for %d columns", len(row), len(table.Columns))
 	}
-	if table.Name == "lexical" {
-		title, _ := row[1].(string)
-		body, _ := row[2].(string)
-		terms := corpus.Terms{Title: title, Body: body}
-		marks := marksOf(terms)
-		slices.Sort(marks)
-		row = dbcopy.Row{row[0], marks, indexedWords(terms)}
+	if table.Name == "contents" {
+		var err error
+		if row, err = fitContent(table, row); err != nil {
+			return nil, err
+		}
 	}
 	fitting := make(dbcopy.Row, len(row))
 	for i, column := range table.Columns {
@@ -31,6 +29,29 @@ func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 		}
 	}
 	return fitting, nil
+}
+
+// fitContent packs the text of a large document.
+func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
+	place := func(name string) int {
+		return slices.IndexFunc(table.Columns, func(c dbcopy.Column) bool { return c.Name == name })
+	}
+	body, packed := place("body"), place("packed")
+	text, _ := row[body].(string)
+	if text = legible(text); len(text) < pack.TextFrom {
+		return row, nil
+	}
+	var all []byte
+	for piece := range textPieces(text) {
+		short, err := pack.Pack(piece)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, short...)
+	}
+	row = slices.Clone(row)
+	row[body], row[packed] = "", all
+	return row, nil
 }
 
 func fit(kind dbcopy.Kind, value any) (any, error) {
@@ -54,10 +75,6 @@ func fit(kind dbcopy.Kind, value any) (any, error) {
 	case []byte:
 		if kind == dbcopy.Bytes {
 			return append([]byte{}, v...), nil
-		}
-	case []int64:
-		if kind == dbcopy.Ints {
-			return v, nil
 		}
 	case bool:
 		if kind == dbcopy.Bool {
@@ -83,8 +100,6 @@ func scanRow(table dbcopy.Table, from scanner) (dbcopy.Row, error) {
 			dest[i] = new(int64)
 		case dbcopy.Bytes:
 			dest[i] = new([]byte)
-		case dbcopy.Ints:
-			dest[i] = new([]int64)
 		case dbcopy.Bool:
 			dest[i] = new(bool)
 		case dbcopy.Text, dbcopy.JSON:
@@ -100,8 +115,6 @@ func scanRow(table dbcopy.Table, from scanner) (dbcopy.Row, error) {
 		case *int64:
 			row[i] = *v
 		case *[]byte:
-			row[i] = *v
-		case *[]int64:
 			row[i] = *v
 		case *bool:
 			row[i] = *v

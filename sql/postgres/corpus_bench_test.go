@@ -81,7 +81,7 @@ func BenchmarkCorpus(b *testing.B) {
 		b.ReportMetric(float64((cpu(b)+serverCPU(b, db)-before).Microseconds())/1000/float64(len(took)), "cpu-ms/op")
 		report(b, took)
 	}
-	ask := func(b *testing.B, l *Lexical, s chat.Scope, q corpus.LexicalQuery) time.Duration {
+	ask := func(b *testing.B, l corpus.Lexical, s chat.Scope, q corpus.LexicalQuery) time.Duration {
 		start := time.Now()
 		if _, err := l.SearchLexical(b.Context(), s, q, 50); err != nil {
 			b.Fatal(err)
@@ -97,14 +97,13 @@ func BenchmarkCorpus(b *testing.B) {
 	}
 	b.Run("ingest", func(b *testing.B) {
 		b.ReportMetric(benchDocuments*benchPassages/took.Seconds(), "passages/s")
-		var heap, marks, all int64
-		if err := db.queryRow(b.Context(), longTime, `SELECT pg_relation_size('lexical'), pg_relation_size('lexical_marks'),
+		var index, all int64
+		if err := db.queryRow(b.Context(), longTime, `SELECT pg_total_relation_size('segment_pages'),
 			(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`,
-			nil, &heap, &marks, &all); err != nil {
+			nil, &index, &all); err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(heap>>20), "heap-MiB")
-		b.ReportMetric(float64(marks>>20), "marks-MiB")
+		b.ReportMetric(float64(index>>20), "index-MiB")
 		b.ReportMetric(float64(all>>20), "all-MiB")
 	})
 	start := time.Now()
@@ -118,12 +117,6 @@ func BenchmarkCorpus(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("lexical/document", search(keywords, chat.Local, []string{d[0].ID}))
-	b.Run("lexical/uncached", func(b *testing.B) {
-		timed(b, func() time.Duration {
-			lexical.postings.renew(&snapshot{}) // forgets the lists, not the counts of frequent terms
-			return ask(b, lexical, chat.Local, corpus.LexicalQuery{Terms: keywords()})
-		})
-	})
 	b.Run("lexical/cold", func(b *testing.B) { // the index changes before every search
 		i := 0
 		timed(b, func() time.Duration {

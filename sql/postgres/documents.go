@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,12 +20,12 @@ import (
 // Documents is the corpus.Documents of a database. It is safe for concurrent use and lives as long as its DB.
 type Documents struct {
 	db    *DB
-	known knownTerms
+	swept atomic.Int64 // removals when the index was last swept, and one more
 }
 
 var _ corpus.Documents = (*Documents)(nil)
 
-// Documents returns the database's documents. Ask once and share the result: it remembers what it stored.
+// Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
 func (db *DB) Documents() *Documents { return &Documents{db: db} }
 
 var errNoDocument = &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted."}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/corpus"
+	"footnote/sql/postings"
 )
 
 // Purge removes hidden documents for good; see corpus.Documents. Replicas may purge at the same time: each document is
@@ -22,9 +23,26 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) (gone []corpus
 			return gone, fmt.Errorf("purge: %w", err)
 		}
 		if gone = append(gone, list...); len(list) < some {
-			return gone, nil
+			break
 		}
 	}
+	if err := ds.sweepIndex(ctx); err != nil { // the next purge does
+		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
+	}
+	return gone, nil
+}
+
+// sweepIndex lets the index go of what was removed since it last did.
+func (ds *Documents) sweepIndex(ctx context.Context) error {
+	_, removals, err := ds.db.postings().State(ctx)
+	if err != nil || ds.swept.Load() == removals+1 {
+		return err
+	}
+	if err := postings.Sweep(ctx, ds.db.postings()); err != nil {
+		return err
+	}
+	ds.swept.Store(removals + 1)
+	return nil
 }
 
 func purgeDocuments(t *tx, before int64, limit int) ([]corpus.Document, error) {

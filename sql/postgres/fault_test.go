@@ -198,7 +198,7 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]string{
 		"the first": `BEFORE INSERT ON contents`, "the words": `BEFORE INSERT ON content_words`, "the last passage": `BEFORE INSERT ON passages FOR EACH ROW WHEN (NEW.ordinal = 99)`,
-		"the index": `BEFORE INSERT ON lexical`, "new terms": `BEFORE INSERT ON lexicon`, "removing the old": `BEFORE DELETE ON passages`, "the switch": `BEFORE UPDATE OF content ON documents`,
+		"the index": `BEFORE INSERT ON segment_pages`, "the segment": `BEFORE INSERT ON segments`, "the segment shown": `BEFORE UPDATE OF live ON segments`, "removing the old": `BEFORE DELETE ON passages`, "the switch": `BEFORE UPDATE OF content ON documents`,
 		"the count": `BEFORE UPDATE OF changes ON corpus_state`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,10 +228,10 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 						t.Errorf("%q is found in %d passages, %v; want %d", word, len(hits), err, want)
 					}
 				}
-				var passages, rows, contents int
-				if err := db.queryRow(t.Context(), longTime, `SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM lexical), (SELECT count(*) FROM contents)`,
-					nil, &passages, &rows, &contents); err != nil || passages != n || rows != n || contents != 1 {
-					t.Errorf("%d passages, %d rows of the index, %d contents, %v; want %d, %d and 1", passages, rows, contents, err, n, n)
+				var passages, contents, unseen int
+				if err := db.queryRow(t.Context(), longTime, `SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM contents), (SELECT count(*) FROM segments WHERE NOT live)`,
+					nil, &passages, &contents, &unseen); err != nil || passages != n || contents != 1 || unseen != 0 {
+					t.Errorf("%d passages, %d contents, %d unseen segments, %v; want %d, 1 and 0", passages, contents, unseen, err, n)
 				}
 			}
 			if err := put("old", 50); err != nil {

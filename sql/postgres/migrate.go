@@ -16,14 +16,6 @@ var migrationFiles embed.FS
 // migrateTime bounds all steps together, with the wait for other replicas that take them.
 const migrateTime = 10 * time.Minute
 
-func (db *DB) migrate(ctx context.Context) error {
-	all, err := migrations.Read(migrationFiles, "migrations")
-	if err != nil {
-		return err
-	}
-	return db.migrateTo(ctx, all)
-}
-
 // migrateTo takes the steps that are missing, all in one transaction, so that a step that fails leaves nothing. An advisory
 // lock, held until that commits, lets replicas take turns. A newer schema is used as it is, as in a rolling upgrade, unless one of its
 // steps says that this program is too old for it: see leastVersion. Each step must leave the version before it working, so that replicas can

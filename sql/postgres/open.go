@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"footnote/chat"
+	"footnote/sql/migrations"
+	"footnote/sql/postings"
 )
 
 const (
@@ -60,13 +62,32 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.whole(ctx); err != nil {
+	err = db.whole(ctx)
+	if err == nil {
+		err = postings.Rebuild(ctx, db.postings(), db.tellRebuild)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (_ *DB, err error) {
+func (db *DB) tellRebuild(done, of int) {
+	if done%100 == 0 {
+		db.log.Info("making the index of words anew", "documents", of, "done", done)
+	}
+}
+
+func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (*DB, error) {
+	all, err := migrations.Read(migrationFiles, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return openAtStep(ctx, url, log, tracer, all)
+}
+
+// openAtStep opens a database and takes those of the schema's steps that are missing.
+func openAtStep(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer, all []migrations.Migration) (_ *DB, err error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
 	}
@@ -110,7 +131,7 @@ func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTra
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The database has no schema to use; create the schema public, or name one in search_path."}
 	}
 	db.channel = "footnote " + schema
-	if err := db.migrate(ctx); err != nil {
+	if err := db.migrateTo(ctx, all); err != nil {
 		return nil, err
 	}
 	return db, nil

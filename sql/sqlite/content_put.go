@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/pack"
+	"footnote/sql/postings"
 )
 
 // Sizes of the pieces that content is written in. A transaction holds about one, so that a big document doesn't keep
@@ -33,11 +34,12 @@ type contentWrite struct {
 	document int64
 	content  int64
 	firstRow int64
-	steps    []step            // what is to write, in order
-	learned  map[string]uint64 // new body terms
+	segment  int64  // of the index of words
+	owner    string // the document's user
+	steps    []step // what is to write, in order
 
 	nextTerms func() (corpus.Terms, bool) // of the next passage
-	terms     map[int]corpus.Terms        // of the passages that the next transaction writes
+	postings  *postings.Builder           // of the passages so far
 	lengths   []byte                      // of the passages so far
 }
 
@@ -47,7 +49,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
 			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
 	}
-	w := &contentWrite{ds: ds, id: id, c: c, learned: make(map[string]uint64), lengths: []byte{}}
+	w := &contentWrite{ds: ds, id: id, c: c, lengths: []byte{}}
 	var stop func()
 	w.nextTerms, stop = iter.Pull(c.EachTerms())
 	defer stop()
@@ -57,11 +59,13 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	old, err := w.run(ctx)
 	if err != nil {
 		if w.content > 0 {
-			err = errors.Join(err, ds.removeContent(context.WithoutCancel(ctx), w.content))
+			err = errors.Join(err, ds.removeContent(context.WithoutCancel(ctx), w.content), ds.db.postings().Drop(context.WithoutCancel(ctx), w.segment))
 		}
 		return err
 	}
-	ds.known.add(maps.Values(w.learned))
+	if err := postings.Tidy(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
+		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
+	}
 	if old > 0 {
 		if err := ds.removeContent(context.WithoutCancel(ctx), old); err != nil { // the new content serves all the same
 			ds.db.log.WarnContext(ctx, "old content stays until the next purge", "document", id, "error", err)
@@ -71,7 +75,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 }
 
 // large reports whether text and passages are packed.
-func (w *contentWrite) large() bool { return len(w.c.Extracted.Text) >= packTextFrom }
+func (w *contentWrite) large() bool { return len(w.c.Extracted.Text) >= pack.TextFrom }
 
 // plan cuts the content into steps. Nothing is written yet.
 func (w *contentWrite) plan() error {
@@ -84,7 +88,7 @@ func (w *contentWrite) plan() error {
 				_, err := t.exec(`INSERT INTO content_texts VALUES (?, ?, ?, NULL)`, w.content, piece, part)
 				return err
 			}
-			packed, err := pack(part)
+			packed, err := pack.Pack(part)
 			if err == nil {
 				_, err = t.exec(`INSERT INTO content_texts VALUES (?, ?, '', ?)`, w.content, piece, packed)
 			}
@@ -100,8 +104,8 @@ func (w *contentWrite) plan() error {
 		}
 		blocks = blocks[n:]
 		var packed []byte
-		if len(body) >= packBlocksFrom {
-			if packed, err = pack(body); err != nil {
+		if len(body) >= pack.BlocksFrom {
+			if packed, err = pack.Pack(body); err != nil {
 				return err
 			}
 			body = ""
@@ -132,16 +136,14 @@ func (w *contentWrite) step(cost int, fn func(*tx) error) {
 	w.steps = append(w.steps, step{cost: cost, fn: fn})
 }
 
-// analyse makes the terms that some steps write, before their transaction begins.
+// analyse counts the terms of the passages that some steps write, before their transaction begins.
 func (w *contentWrite) analyse(steps []step) {
-	w.terms = make(map[int]corpus.Terms)
 	for _, s := range steps {
 		if s.passage == 0 {
 			continue
 		}
 		terms, _ := w.nextTerms() // PutContent has seen to it that there are enough
-		w.terms[s.passage-1] = terms
-		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(countTerms(terms.Title)+countTerms(terms.Body), 1<<16-1)))
+		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(w.postings.Add(terms), 1<<16-1)))
 	}
 }
 
@@ -180,46 +182,62 @@ func (w *contentWrite) planWords() error {
 	return nil
 }
 
-// run writes the steps and makes the content the document's. A content of one transaction's size takes just one.
+// run writes the steps, then the index, and makes the content the document's. A content of one transaction's size takes just one.
 func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
-	for from, first := 0, true; ; first = false {
+	if err := w.ds.db.writeBulk(ctx, false, w.begin); err != nil {
+		w.content = 0 // it was undone
+		return 0, fmt.Errorf("put content of document %s: %w", w.id, err)
+	}
+	w.postings = postings.NewBuilder(uint32(w.firstRow))
+	nextPage, stop := iter.Pull2(w.postings.Pages())
+	defer stop()
+	for from, last := 0, false; !last; {
 		to, cost := from, 0
 		for to < len(w.steps) && (to == from || cost+w.steps[to].cost <= bytesPerWrite) {
 			cost += w.steps[to].cost
 			to++
 		}
-		last := to == len(w.steps)
-		began := w.content
 		w.analyse(w.steps[from:to])
+		var pages []postings.Page
+		if to == len(w.steps) {
+			if pages, last, err = somePages(nextPage); err != nil {
+				return 0, fmt.Errorf("put content of document %s: %w", w.id, err)
+			}
+		}
 		err = w.ds.db.writeBulk(ctx, last, func(t *tx) error {
 			if err := w.check(t); err != nil {
 				return err // no use going on
-			}
-			if first {
-				if err := w.begin(t); err != nil {
-					return err
-				}
 			}
 			for _, s := range w.steps[from:to] {
 				if err := w.write(t, s); err != nil {
 					return err
 				}
 			}
-			if !last {
-				return nil
+			if err := putPages(t, w.segment, pages); err != nil || !last {
+				return err
 			}
 			old, err = w.publish(t)
 			return err
 		})
 		if err != nil {
-			w.content = began // 0 if even the first write was undone
 			return 0, fmt.Errorf("put content of document %s: %w", w.id, err)
-		}
-		if last {
-			return old, nil
 		}
 		from = to
 	}
+	return old, nil
+}
+
+// somePages takes pages for one transaction. last says that there are no more.
+func somePages(next func() (postings.Page, error, bool)) (pages []postings.Page, last bool, err error) {
+	for size := 0; size < bytesPerWrite; {
+		p, err, more := next()
+		if !more || err != nil {
+			return pages, true, err
+		}
+		pages = append(pages, p)
+		size += len(p.Key) + len(p.Body)
+	}
+	return pages, false, nil
 }
 
 // check fails unless the document still wants this version.
@@ -238,8 +256,11 @@ func (w *contentWrite) check(t *tx) error {
 	return errNoDocument
 }
 
-// begin takes a content number and a run of passage numbers.
+// begin takes a content number, a run of passage numbers and a segment of the index.
 func (w *contentWrite) begin(t *tx) error {
+	if err := w.check(t); err != nil {
+		return err // no use going on
+	}
 	sizes, err := toJSON(w.c.Extracted.Sizes)
 	if err != nil {
 		return err
@@ -248,19 +269,25 @@ func (w *contentWrite) begin(t *tx) error {
 		[]any{len(w.c.Passages), len(w.c.Passages)}, &w.firstRow); err != nil {
 		return err
 	}
-	return t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime, bytes, started_at)
+	err = t.queryRow(`INSERT INTO contents (document, first_row, passages, lengths, sizes, sha256, filename, mime, bytes, started_at)
 		SELECT n, ?, ?, ?, ?, sha256, filename, mime, bytes, ? FROM documents WHERE id = ? RETURNING n, document`,
 		[]any{w.firstRow, len(w.c.Passages), []byte{}, sizes, time.Now().UnixMicro(), w.id}, &w.content, &w.document)
+	if err != nil {
+		return err
+	}
+	if err := t.queryRow(`SELECT user FROM documents WHERE n = ?`, []any{w.document}, &w.owner); err != nil {
+		return err
+	}
+	w.segment, err = beginSegment(t, w.owner)
+	return err
 }
 
-func countTerms(s string) int { return len(strings.Fields(s)) }
-
 func (w *contentWrite) putPassage(t *tx, i int) error {
-	p, terms := &w.c.Passages[i], w.terms[i]
+	p := &w.c.Passages[i]
 	row := w.firstRow + int64(i)
 	body, packed := p.Text, []byte(nil)
 	if w.large() {
-		short, err := pack(body)
+		short, err := pack.Pack(body)
 		if err != nil {
 			return err
 		}
@@ -268,24 +295,9 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 			body, packed = "", short
 		}
 	}
-	if _, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i, p.Start, p.End,
-		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body, packed); err != nil {
-		return err
-	}
-	if _, err := t.exec(`INSERT INTO lexical (rowid, t, b) VALUES (?, ?, ?)`, row, terms.Title, terms.Body); err != nil {
-		return err
-	}
-	for term := range strings.FieldsSeq(terms.Body) {
-		hash, known := w.ds.known.has(term)
-		if _, seen := w.learned[term]; known || seen || !correctable(term) || len(w.learned) >= w.c.LearnedTerms() {
-			continue
-		}
-		if _, err := t.exec(`INSERT OR IGNORE INTO lexicon (term) VALUES (?)`, term); err != nil {
-			return err
-		}
-		w.learned[term] = hash
-	}
-	return nil
+	_, err := t.exec(`INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, p.ID, w.content, i, p.Start, p.End,
+		p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body, packed)
+	return err
 }
 
 // publish makes the content the document's and returns the number of the one it replaces.
@@ -307,6 +319,9 @@ func (w *contentWrite) publish(t *tx) (old int64, err error) {
 		return 0, err
 	}
 	if _, err := t.exec(`UPDATE contents SET lengths = ? WHERE n = ?`, w.lengths, w.content); err != nil {
+		return 0, err
+	}
+	if err := showSegment(t, postings.Segment{Number: w.segment, Changed: change, Passages: w.postings.Passages()}); err != nil {
 		return 0, err
 	}
 	title := w.c.Extracted.Title

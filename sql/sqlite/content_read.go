@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/pack"
 )
 
 // pieces calls each with every row of a query on the content of a document in scope. The query starts from documents (as
@@ -58,7 +59,7 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 			text.Grow((last + 1) * bytesPerWrite)
 		}
 		if len(packed) > 0 {
-			return unpack(&text, packed)
+			return pack.Unpack(&text, packed)
 		}
 		text.Write(body)
 		return nil
@@ -76,7 +77,7 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 		if err := row.Scan(&body, &packed, &last); err != nil {
 			return err
 		}
-		plain, err := unpacked(body, packed)
+		plain, err := pack.Unpacked(body, packed)
 		if err != nil {
 			return err
 		}
@@ -133,7 +134,7 @@ func scanPassage(row scanner, p *corpus.Passage, more ...any) error {
 		return err
 	}
 	var text strings.Builder
-	err = unpack(&text, packed)
+	err = pack.Unpack(&text, packed)
 	p.Text = text.String()
 	return err
 }

@@ -44,6 +44,7 @@ func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 			`DELETE FROM content_texts WHERE content = ?`,
 			`DELETE FROM content_blocks WHERE content = ?`,
 			`DELETE FROM content_words WHERE content = ?`,
+			`DELETE FROM unindexed WHERE content = ?`,
 			`DELETE FROM contents WHERE n = ?`,
 		} {
 			if _, err := t.exec(statement, content); err != nil {
@@ -66,11 +67,6 @@ func removeSomePassages(t *tx, content int64) (more bool, err error) {
 		ON p.row >= c.first_row AND p.row < c.first_row + c.passages WHERE c.n = ? ORDER BY p.row LIMIT +?)`,
 		[]any{content, some}, &first, &n); err != nil || n == 0 {
 		return false, err
-	}
-	for row := first; row < first+n; row++ {
-		if _, err := t.exec(`DELETE FROM lexical WHERE rowid = ?`, row); err != nil {
-			return false, err
-		}
 	}
 	_, err = t.exec(`DELETE FROM passages WHERE row >= ? AND row < ?`, first, first+n)
 	return n == some, err
@@ -105,6 +101,9 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) ([]corpus.Docu
 	})
 	if err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
+	}
+	if err := ds.sweepIndex(ctx); err != nil { // the next purge does
+		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
 	}
 	return hidden, nil
 }

@@ -16,7 +16,7 @@ import (
 type shelf struct {
 	db      *DB
 	ds      *Documents
-	lexical *Lexical
+	lexical corpus.Lexical
 	id      string
 }
 
@@ -103,13 +103,15 @@ func (s *shelf) count(t *testing.T, table string) (n int) {
 // writesOfContent are the statements of PutContent, each as what a trigger can fail.
 func writesOfContent() map[string]string {
 	writes := map[string]string{
-		"the first":        `BEFORE INSERT ON contents`,
-		"the second text":  `BEFORE INSERT ON content_texts WHEN NEW.piece = 1`,
-		"the blocks":       `BEFORE INSERT ON content_blocks`,
-		"the second words": `BEFORE INSERT ON content_words WHEN NEW.piece = 1`,
-		"a new word":       `BEFORE INSERT ON lexicon WHEN NEW.term = 'passage150'`,
-		"the switch":       `BEFORE UPDATE OF live ON contents`,
-		"the last":         `BEFORE UPDATE OF content ON documents`,
+		"the first":         `BEFORE INSERT ON contents`,
+		"the second text":   `BEFORE INSERT ON content_texts WHEN NEW.piece = 1`,
+		"the blocks":        `BEFORE INSERT ON content_blocks`,
+		"the second words":  `BEFORE INSERT ON content_words WHEN NEW.piece = 1`,
+		"the segment":       `BEFORE INSERT ON segments`,
+		"the index":         `BEFORE INSERT ON segment_pages WHEN NEW.key > x''`,
+		"the segment shown": `BEFORE UPDATE OF live ON segments`,
+		"the switch":        `BEFORE UPDATE OF live ON contents`,
+		"the last":          `BEFORE UPDATE OF content ON documents`,
 	}
 	for _, n := range []int{0, 1, 63, 64, 130, 199} {
 		writes[fmt.Sprintf("passage %d", n)] = fmt.Sprintf(`BEFORE INSERT ON passages WHEN NEW.ordinal = %d`, n)

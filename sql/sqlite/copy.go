@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"footnote/chat"
-	"footnote/corpus"
 	"footnote/sql/dbcopy"
 	"footnote/sql/migrations"
 )
@@ -22,7 +21,7 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	"run_texts":        {`run, request, question_fold, answer`, `run_texts`, `run > ?1`, `run`},
 	"events":           {`id >> 20, id & 1048575, at, type, body`, `events`, `id > (?1 << 20 | ?2)`, `id`},
 	"step_outputs":     {`run, call_id, body`, `step_outputs`, `(run, call_id) > (?1, ?2)`, `run, call_id`},
-	"idempotency_keys": {`user, key, request, run, created_at`, `idempotency_keys`, `(user, key) > (?1, ?2)`, `user, key`},
+	"idempotency_keys": {`user, CAST(key AS BLOB), request, run, created_at`, `idempotency_keys`, `(user, CAST(key AS BLOB)) > (?1, ?2)`, `user, CAST(key AS BLOB)`},
 	"feedback":         {`n, run, user, rating, reason, comment, created_at, updated_at`, `feedback`, `n > ?1`, `n`},
 	"queued":           {`n, id, session, place, key, request, problem, taken, created_at`, `queued`, `n > ?1`, `n`},
 	"documents": {`n, id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages, language, given_meta, meta, state, 'off', progress,
@@ -31,12 +30,13 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	"contents": {`n, document, first_row, passages, lengths, sizes,
 		coalesce((SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) FROM content_texts x WHERE x.content = c.n), ''),
 		coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ',' ORDER BY x.piece) || ']' FROM (SELECT content, piece, unpacked(body, packed) AS body FROM content_blocks) x WHERE x.content = c.n), 'null'),
-		sha256, filename, mime, bytes`, `contents c`, `n > ?1 AND ` + serves("n"), `n`},
+		sha256, filename, mime, bytes, x''`, `contents c`, `n > ?1 AND ` + serves("n"), `n`},
 	"content_words": {`content, piece, start_off, end_off, body`, `content_words`, `(content, piece) > (?1, ?2) AND ` + serves("content"), `content, piece`},
-	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, unpacked(text, packed)`, `passages`,
+	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, text, coalesce(packed, x'')`, `passages`,
 		`row > ?1 AND ` + serves("content"), `row`},
-	"lexical":         {`p.row, p.section, unpacked(p.text, p.packed), d.title, d.language`, `passages p JOIN documents d ON d.content = p.content AND d.purging = 0`, `p.row > ?1`, `p.row`},
-	"lexicon":         {`term`, `lexicon`, `term > ?1`, `term`},
+	"segments":        {`n, owner, changed, passages, live`, `segments`, `live = 1 AND n > ?1`, `n`},
+	"segment_pages":   {`segment, key, body`, `segment_pages`, `segment IN (SELECT n FROM segments WHERE live = 1) AND (segment, key) > (?1, ?2)`, `segment, key`},
+	"unindexed":       {`content`, `unindexed`, `content > ?1`, `content`},
 	"spent":           {`user, what, at, amount`, `spent`, `(user, what, at) > (?1, ?2, ?3)`, `user, what, at`},
 	"corpus_versions": {`user, version`, `corpus_versions`, `user > ?1`, `user`},
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
@@ -50,7 +50,8 @@ func serves(content string) string {
 var left = map[string]string{
 	"migrations": "of this schema", "wishes": "about runs under way; no server works on one", "jobs": "unfinished documents are queued anew when a server starts",
 	"vectors": "stored in the target's vector store, see Source.Embedded, or made anew there", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
-	"corpus_state.vector_dimension": "of vectors", "lexicon.n": "not used elsewhere", "lexical": "made anew from the passages", "lexical_terms": "a view of lexical", "lexical_places": "a view of lexical",
+	"corpus_state.vector_dimension": "of vectors",
+	"segments.live":                 "only what is live is copied", "segments.started_at": "of segments that are being written", "segment_pages.n": "not used elsewhere",
 	"contents.live": "only live contents are copied", "contents.started_at": "of contents that are being written",
 	"runs.charged":       "about runs under way; no server works on one",
 	"documents.semantic": "off until the target has its vectors",
@@ -109,14 +110,18 @@ func start(t dbcopy.Table) []any {
 	key := make([]any, t.Keys)
 	for i := range key {
 		key[i] = int64(0)
-		if t.Columns[i].Kind != dbcopy.Int {
+		switch t.Columns[i].Kind {
+		case dbcopy.Int, dbcopy.Bool:
+		case dbcopy.Bytes:
+			key[i] = []byte{}
+		default:
 			key[i] = ""
 		}
 	}
 	return key
 }
 
-// Rows implements dbcopy.Source. Of the index it yields a passage's terms, those of the title first.
+// Rows implements dbcopy.Source.
 func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, each func(dbcopy.Row) error) error {
 	how, ok := copied[t.Name]
 	if !ok {
@@ -135,7 +140,7 @@ func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, eac
 	if err != nil {
 		return failure(err)
 	}
-	if t.Name != "lexical" && len(names) != len(t.Columns) {
+	if len(names) != len(t.Columns) {
 		return fmt.Errorf("%d columns are read of %s, %d are wanted", len(names), t.Name, len(t.Columns))
 	}
 	dest := make([]any, len(names))
@@ -147,19 +152,9 @@ func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, eac
 		if err := rows.Scan(dest...); err != nil {
 			return failure(err)
 		}
-		if t.Name == "lexical" {
-			row = analysed(row)
-		}
 		if err := each(row); err != nil {
 			return err
 		}
 	}
 	return failure(rows.Err())
-}
-
-// analysed makes the terms of a passage: row, section, text, title and language become row, title and body.
-func analysed(row dbcopy.Row) dbcopy.Row {
-	word := func(i int) string { text, _ := row[i].(string); return text } // all are text in the schema
-	terms := corpus.AnalysePassages(word(3), word(4), []corpus.Passage{{Section: word(1), Text: word(2)}})
-	return dbcopy.Row{row[0], terms[0].Title, terms[0].Body}
 }

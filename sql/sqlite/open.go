@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"footnote/chat"
+	"footnote/sql/postings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -72,7 +73,16 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	if db.opened, err = os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	if err := postings.Rebuild(ctx, db.postings(), db.tellRebuild); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.close())
+	}
 	return db, nil
+}
+
+func (db *DB) tellRebuild(done, of int) {
+	if done%100 == 0 {
+		db.log.Info("making the index of words anew", "documents", of, "done", done)
+	}
 }
 
 // openPool opens a pool of at most size connections, each set up with the pragmas.

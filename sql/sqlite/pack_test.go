@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/sql/pack"
 )
 
 func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
@@ -50,7 +51,7 @@ func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
 func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
-	for _, n := range []int{1000, packTextFrom/len("Words of a text – ") + 1} {
+	for _, n := range []int{1000, pack.TextFrom/len("Words of a text – ") + 1} {
 		name := fmt.Sprint(n)
 		s.version(t, name)
 		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: strings.Repeat("Words of a text – ", n)}}
@@ -77,7 +78,7 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 func TestThePassagesOfALargeDocumentArePacked(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
-	for _, n := range []int{1000, packTextFrom} {
+	for _, n := range []int{1000, pack.TextFrom} {
 		name := fmt.Sprint(n)
 		s.version(t, name)
 		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: strings.Repeat("x", n)}}

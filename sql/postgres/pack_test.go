@@ -1,0 +1,55 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/pack"
+)
+
+// Text, blocks and passages of a large document are packed and come back as they were; those of a small one are stored as they are.
+func TestALargeDocumentIsPacked(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	ds := db.Documents()
+	const words = "Words of a text – "
+	for _, n := range []int{1000, pack.TextFrom/len(words) + 1} {
+		d, _, err := ds.Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a.md", SHA256: fmt.Sprint(n)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := corpus.Content{SHA256: d.SHA256, Extracted: corpus.Extracted{Text: strings.Repeat(words, n)}}
+		for i := range 3000 {
+			c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8})
+		}
+		for i, text := range []string{strings.Repeat(words, 60), "é", ""} { // one that becomes shorter, and two that don't
+			c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprint(n, "-", i), DocumentID: d.ID, Ordinal: i, Start: i, End: i + 1, Text: text})
+		}
+		if err := ds.PutContent(t.Context(), d.ID, c); err != nil {
+			t.Fatal(err)
+		}
+		text, err := ds.Text(t.Context(), chat.Local, d.ID)
+		if err != nil || text != c.Extracted.Text {
+			t.Errorf("%d bytes of text come back as %d, %v; want the same", len(c.Extracted.Text), len(text), err)
+		}
+		blocks, err := ds.Blocks(t.Context(), chat.Local, d.ID)
+		if diff := cmp.Diff(c.Extracted.Blocks, blocks); err != nil || diff != "" {
+			t.Errorf("blocks: %v (-want +got):\n%s", err, diff)
+		}
+		passages, err := ds.Passages(t.Context(), chat.Local, d.ID, 0, -1)
+		if diff := cmp.Diff(c.Passages, passages); err != nil || diff != "" {
+			t.Errorf("passages: %v (-want +got):\n%s", err, diff)
+		}
+		var plain, packed int
+		err = db.queryRow(t.Context(), longTime, `SELECT (SELECT sum(length(body) + length(blocks)) FROM contents) + (SELECT sum(length(body)) FROM passages),
+			(SELECT sum(length(packed) + length(packed_blocks)) FROM contents) + (SELECT sum(length(packed)) FROM passages)`, nil, &plain, &packed)
+		if large := n > 1000; err != nil || large != (packed > 0) || large != (plain < 100) || packed > len(text)/4 {
+			t.Errorf("%d bytes are stored as %d plain and %d packed, %v", len(text), plain, packed, err)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package postings
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+
+	"footnote/corpus"
+	"footnote/sql/bm25"
+)
+
+// maxOpen bounds the memory of a Builder's terms while they are being counted, in bytes.
+const maxOpen = 24 << 20
+
+// termCost is about what a term takes in a Builder beside its own bytes.
+const termCost = 128
+
+// A Builder makes the segment of one document. What it has counted it keeps in the form of pages, in less memory than the text takes. It is not
+// safe for concurrent use.
+type Builder struct {
+	rows   Run
+	places map[string]int // in open
+	open   []openTerm
+	size   int
+	runs   [][]byte // sorted entries, each run over later rows than the one before
+	firsts [][]byte // the first term of each
+}
+
+// openTerm is a term that more passages may hold. The last one's weight still grows.
+type openTerm struct {
+	term   string
+	list   []byte // but for the last passage
+	before uint32 // the last row in list
+	count  int
+	last   bm25.Scored
+	inBody bool
+}
+
+// NewBuilder returns a Builder for rows from first on.
+func NewBuilder(first uint32) *Builder {
+	return &Builder{rows: Run{First: first}, places: make(map[string]int)}
+}
+
+// Passages returns how many passages were added.
+func (b *Builder) Passages() int { return int(b.rows.Count) }
+
+// Add counts the terms of the next passage and returns how many there are, each time it occurs.
+func (b *Builder) Add(terms corpus.Terms) (n int) {
+	row := b.rows.First + b.rows.Count
+	b.rows.Count++
+	for term := range strings.FieldsSeq(terms.Title) {
+		b.count(row, term, corpus.TitleWeight, false)
+		n++
+	}
+	for term := range strings.FieldsSeq(terms.Body) {
+		b.count(row, term, 1, true)
+		n++
+	}
+	if b.size > maxOpen {
+		b.sort()
+	}
+	return n
+}
+
+func (b *Builder) count(row uint32, term string, weight float32, inBody bool) {
+	if term = Fold(term); term == "" {
+		return
+	}
+	place, known := b.places[term]
+	if !known {
+		place = len(b.open)
+		term = strings.Clone(term) // not all of the passage
+		b.places[term] = place
+		b.open = append(b.open, openTerm{term: term, before: b.rows.First, count: 1, last: bm25.Scored{Row: row}})
+		b.size += termCost + len(term)
+	}
+	t := &b.open[place]
+	if t.last.Row != row {
+		t.list = appendPosting(t.list, t.before, t.last)
+		t.before = t.last.Row
+		t.last = bm25.Scored{Row: row}
+		t.count++
+		b.size += 4
+	}
+	t.last.Score += weight
+	t.inBody = t.inBody || inBody
+}
+
+// sort turns what is open into a run.
+func (b *Builder) sort() {
+	if len(b.open) == 0 {
+		return
+	}
+	slices.SortFunc(b.open, func(x, y openTerm) int { return cmp.Compare(x.term, y.term) })
+	run := binary.AppendUvarint(nil, uint64(b.rows.First))
+	var before, list []byte
+	for i := range b.open {
+		t := &b.open[i]
+		if i > 0 {
+			run = appendTerm(run, before, []byte(t.term))
+		}
+		before = append(before[:0], t.term...)
+		list = appendPosting(append(list[:0], t.list...), t.before, t.last)
+		run = appendFound(run, b.rows.First, t.inBody, t.count, t.last, list, false)
+	}
+	b.firsts = append(b.firsts, []byte(b.open[0].term))
+	b.runs = append(b.runs, slices.Clip(run))
+	clear(b.open)
+	clear(b.places)
+	b.open, b.size = b.open[:0], 0
+}
+
+var errStopped = errors.New("no more pages are wanted")
+
+// Pages yields the pages of the segment, in order. It may be ranged over again; nothing is added after that.
+func (b *Builder) Pages() iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		b.sort()
+		b.open, b.places = nil, nil
+		w := &pageWriter{yield: func(p Page) error {
+			if !yield(p, nil) {
+				return errStopped
+			}
+			return nil
+		}}
+		var cursors []*cursor
+		for i, run := range b.runs {
+			cursors = append(cursors, newCursor(func(yield func(Page, error) bool) { yield(Page{Key: b.firsts[i], Body: run}, nil) }))
+		}
+		err := w.begin([]Run{b.rows})
+		if err == nil {
+			err = merge(cursors, nil, w)
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(Page{}, err)
+		}
+	}
+}

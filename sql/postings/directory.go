@@ -1,0 +1,123 @@
+package postings
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"footnote/sql/bm25"
+)
+
+// directory knows which rows can be seen, and by whom. It is read at the first search and brought up to date at each, with what changed since;
+// reading costs two small numbers when nothing did. Other processes may write as well.
+type directory struct {
+	mu      sync.Mutex // held while reading
+	present *snapshot
+}
+
+// A snapshot never changes.
+type snapshot struct {
+	changes, removals int64
+	users             map[string]*view // of those who have visible passages
+}
+
+// A view is what a user can see. Only its list of segments changes, when they are merged: what they hold of visible passages does not.
+type view struct {
+	bm25.Directory
+	mu       sync.Mutex // held while reading
+	read     bool
+	segments []Segment
+}
+
+// current returns the user's segments. newer is true if they hold changes that the view does not know.
+func (v *view) current(ctx context.Context, store Store, user string, changes int64) (list []Segment, newer bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.read {
+		return v.segments, false, nil
+	}
+	if v.segments, err = store.Segments(ctx, user); err != nil {
+		return nil, false, err
+	}
+	newer = slices.ContainsFunc(v.segments, func(s Segment) bool { return s.Changed > changes })
+	v.read = !newer
+	return v.segments, newer, nil
+}
+
+// forget lets the segments be read again.
+func (v *view) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.read = false
+}
+
+func (d *directory) current(ctx context.Context, store Store) (*snapshot, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	changes, removals, err := store.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last := d.present
+	if last == nil {
+		last = &snapshot{}
+	} else if last.changes == changes && last.removals == removals {
+		return last, nil
+	}
+	next := &snapshot{changes: changes, removals: removals, users: maps.Clone(last.users)}
+	if next.users == nil {
+		next.users = make(map[string]*view)
+	}
+	if err := next.update(ctx, store, last); err != nil {
+		return nil, fmt.Errorf("directory of the index: %w", err)
+	}
+	d.present = next
+	return next, nil
+}
+
+// update brings in what changed since last. What changed after the counters were read may be in it: the next update repeats that.
+func (s *snapshot) update(ctx context.Context, store Store, last *snapshot) error {
+	changed, err := store.Spans(ctx, last.changes)
+	if err != nil {
+		return err
+	}
+	var there []Run
+	checks := s.removals != last.removals && len(last.users) > 0
+	if checks {
+		if there, err = store.Contents(ctx, 0, math.MaxUint32); err != nil {
+			return err
+		}
+	}
+	anew := make(map[string][]bm25.Span) // by user
+	gone := make(map[int64]bool, len(changed))
+	for _, c := range changed {
+		gone[c.Content] = true
+		list := anew[c.Document.User]
+		if len(c.Lengths) > 0 {
+			list = append(list, c)
+		}
+		anew[c.Document.User] = list
+	}
+	stays := func(span bm25.Span) bool { return !gone[span.Content] && (!checks || holds(there, span.First)) }
+	for user, d := range last.users {
+		list, touched := anew[user]
+		if !touched && !slices.ContainsFunc(d.Spans, func(span bm25.Span) bool { return !stays(span) }) {
+			continue
+		}
+		for _, span := range d.Spans {
+			if stays(span) {
+				list = append(list, span)
+			}
+		}
+		anew[user] = list
+	}
+	for user, spans := range anew {
+		if s.users[user] = (&view{Directory: bm25.NewDirectory(slices.Clip(spans))}); len(spans) == 0 {
+			delete(s.users, user)
+		}
+	}
+	return nil
+}

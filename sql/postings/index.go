@@ -1,0 +1,128 @@
+package postings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/sql/bm25"
+)
+
+// Index is the corpus.Lexical of a database. Nothing is in memory until the first search. It is safe for concurrent use.
+type Index struct {
+	store     Store
+	directory directory
+	similar   similarTerms
+	parts     cache[Place, part]
+	terms     cache[seen, *found]
+	analysers analysers
+}
+
+var _ corpus.Lexical = (*Index)(nil)
+
+// NewIndex returns the index of a database. Share it: it keeps what it has read of the directory.
+func NewIndex(store Store) *Index { return &Index{store: store} }
+
+// attempts at reading an index that others merge at the same time.
+const attempts = 5
+
+// SearchLexical finds passages by words; see corpus.Lexical.
+func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.LexicalQuery, k int) ([]corpus.Hit, error) {
+	if k <= 0 || len(q.Terms) == 0 && len(q.Phrases) == 0 {
+		return nil, nil
+	}
+	s = x.store.Scope(s)
+	var hits []corpus.Hit
+	err := x.steadily(ctx, s.User, func(r *reading) (err error) {
+		hits, err = x.search(ctx, r, s, q, k)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lexical search: %w", err)
+	}
+	return hits, nil
+}
+
+// steadily calls fn with the user's directory and segments, again if segments were merged or documents replaced under it.
+func (x *Index) steadily(ctx context.Context, user string, fn func(*reading) error) error {
+	for attempt := 1; ; attempt++ {
+		dir, err := x.directory.current(ctx, x.store)
+		if err != nil {
+			return err
+		}
+		r := &reading{view: dir.users[user], index: x}
+		if r.view == nil {
+			return nil
+		}
+		newer := false
+		if r.segments, newer, err = r.view.current(ctx, x.store, user, dir.changes); err != nil {
+			return err
+		}
+		if newer && attempt < attempts {
+			continue // what they replace may be gone
+		}
+		if err = fn(r); !errors.Is(err, errMoved) || attempt == attempts {
+			return err
+		}
+		r.view.forget()
+	}
+}
+
+func (x *Index) search(ctx context.Context, r *reading, s chat.Scope, q corpus.LexicalQuery, k int) ([]corpus.Hit, error) {
+	spans := r.InScope(s, q.Documents)
+	if len(spans) == 0 {
+		return nil, nil
+	}
+	all, err := r.find(ctx, folded(append(slices.Concat(q.Phrases...), q.Terms...)))
+	if err != nil {
+		return nil, err
+	}
+	var lists [][]bm25.Scored
+	for _, term := range r.Choose(counted(all)) {
+		list, err := r.passages(ctx, all[slices.IndexFunc(all, func(f *found) bool { return f.Term == term })])
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, list)
+	}
+	scored := r.Sum(lists)
+	if len(q.Phrases) > 0 {
+		if scored, err = x.holdingPhrases(ctx, r, all, scored, spans, q.Phrases, k); err != nil {
+			return nil, err
+		}
+	}
+	best := bm25.Best(bm25.Within(scored, spans), k)
+	if len(best) == 0 {
+		return nil, nil
+	}
+	rows := make([]uint32, len(best))
+	for i, found := range best {
+		rows[i] = found.Row
+	}
+	ids, err := x.store.Names(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return bm25.Hits(best, spans, ids, k), nil
+}
+
+// folded returns the terms that can be in the index, each once, at most bm25.MaxTerms.
+func folded(terms []string) (list []string) {
+	for _, term := range terms {
+		if term = Fold(term); term != "" && len(list) < bm25.MaxTerms && !slices.Contains(list, term) {
+			list = append(list, term)
+		}
+	}
+	return list
+}
+
+func counted(all []*found) []bm25.Counted {
+	out := make([]bm25.Counted, len(all))
+	for i, f := range all {
+		out[i] = f.Counted
+	}
+	return out
+}

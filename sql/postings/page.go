@@ -1,0 +1,275 @@
+package postings
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"footnote/sql/bm25"
+)
+
+// Bytes of a page. Two pages with their keys fit into a page of PostgreSQL, one into a page of SQLite.
+const (
+	maxPage = 3980
+	maxList = 1000 // of a list among other entries
+)
+
+// what follows a term.
+const (
+	once    = iota // one passage, weight 1, in the body
+	single         // one passage
+	several        // a list
+	blocks         // a list in blocks
+)
+
+// An entry is a term with what holds it. Its bytes are those of the page.
+type entry struct {
+	term   []byte // valid until the next entry
+	kind   int
+	count  int
+	inBody bool
+	row    uint32 // of a single passage
+	weight float32
+	list   []byte
+}
+
+// postings appends the entry's passages to out; those in blocks are left out.
+func (e *entry) postings(out []bm25.Scored, base uint32) ([]bm25.Scored, error) {
+	switch e.kind {
+	case once, single:
+		return append(out, bm25.Scored{Row: e.row, Score: e.weight}), nil
+	case several:
+		n := len(out)
+		out, err := readList(out, base, e.list)
+		if err == nil && len(out)-n != e.count {
+			err = errBadPage
+		}
+		return out, err
+	}
+	return out, nil
+}
+
+// firstRow returns the first passage's row, 0 of a list in blocks.
+func (e *entry) firstRow(base uint32) (uint32, error) {
+	if e.kind != several {
+		return e.row, nil
+	}
+	step, n := binary.Uvarint(e.list)
+	if n <= 0 || step>>1 > math.MaxUint32 {
+		return 0, errBadPage
+	}
+	return base + uint32(step>>1), nil
+}
+
+// entries reads a page of terms.
+type entries struct {
+	base uint32
+	rest []byte
+	term []byte
+	head bool // the first entry is still to come
+}
+
+// readEntries begins with a page.
+func readEntries(p Page) (entries, error) {
+	base, n := binary.Uvarint(p.Body)
+	if n <= 0 || base > math.MaxUint32 {
+		return entries{}, errBadPage
+	}
+	return entries{base: uint32(base), rest: p.Body[n:], term: append([]byte(nil), p.Key...), head: true}, nil
+}
+
+func (r *entries) number() (uint64, error) {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		return 0, errBadPage
+	}
+	r.rest = r.rest[n:]
+	return v, nil
+}
+
+// bytes takes the next n bytes.
+func (r *entries) bytes(n uint64) ([]byte, error) {
+	if n > uint64(len(r.rest)) {
+		return nil, errBadPage
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b, nil
+}
+
+// length takes half a byte's number.
+func (r *entries) length(half byte) (uint64, error) {
+	if half < 15 {
+		return uint64(half), nil
+	}
+	more, err := r.number()
+	if more > maxTerm {
+		return 0, errBadPage
+	}
+	return more + 15, err
+}
+
+// next reads the next entry. ok is false at the end of the page.
+func (r *entries) next(e *entry) (ok bool, err error) {
+	if len(r.rest) == 0 {
+		return false, nil
+	}
+	if !r.head {
+		if err := r.nextTerm(); err != nil {
+			return false, err
+		}
+	}
+	r.head = false
+	code, err := r.number()
+	if err != nil {
+		return false, err
+	}
+	*e = entry{term: r.term, kind: int(code & 3), count: 1, inBody: true, weight: 1}
+	switch e.kind {
+	case once, single:
+		row := uint64(r.base) + code>>2
+		if row > math.MaxUint32 {
+			return false, errBadPage
+		}
+		e.row = uint32(row)
+		if e.kind == single {
+			weight, err := r.number()
+			if err != nil {
+				return false, err
+			}
+			e.weight, e.inBody = float32(weight>>1), weight&1 == 1
+		}
+		return true, nil
+	case several:
+		n, err := r.number()
+		if err != nil {
+			return false, err
+		}
+		if e.list, err = r.bytes(n); err != nil {
+			return false, err
+		}
+	}
+	if code>>3 > math.MaxUint32 {
+		return false, errBadPage
+	}
+	e.count, e.inBody = int(code>>3), code>>2&1 == 1
+	return true, nil
+}
+
+func (r *entries) nextTerm() error {
+	lengths, err := r.bytes(1)
+	if err != nil {
+		return err
+	}
+	shared, err := r.length(lengths[0] >> 4)
+	if err != nil {
+		return err
+	}
+	own, err := r.length(lengths[0] & 15)
+	if err != nil {
+		return err
+	}
+	rest, err := r.bytes(own)
+	if err != nil || shared > uint64(len(r.term)) {
+		return errBadPage
+	}
+	r.term = append(r.term[:shared], rest...)
+	return nil
+}
+
+// find reads on to a term. ok is false if the page does not have it.
+func (r *entries) find(term string, e *entry) (ok bool, err error) {
+	wanted := []byte(term)
+	for {
+		if ok, err := r.next(e); !ok || err != nil {
+			return false, err
+		}
+		if order := bytes.Compare(e.term, wanted); order >= 0 {
+			return order == 0, nil
+		}
+	}
+}
+
+// readList appends the passages of a list to out.
+func readList(out []bm25.Scored, base uint32, list []byte) ([]bm25.Scored, error) {
+	row := uint64(base)
+	for len(list) > 0 {
+		step, n := binary.Uvarint(list)
+		if n <= 0 {
+			return out, errBadPage
+		}
+		list = list[n:]
+		if row += step >> 1; row > math.MaxUint32 || step>>1 > math.MaxUint32 {
+			return out, errBadPage
+		}
+		weight := uint64(1)
+		if step&1 == 1 {
+			if weight, n = binary.Uvarint(list); n <= 0 {
+				return out, errBadPage
+			}
+			list = list[n:]
+		}
+		out = append(out, bm25.Scored{Row: uint32(row), Score: float32(weight)})
+	}
+	return out, nil
+}
+
+// appendPosting adds a passage to a list whose last row is before.
+func appendPosting(list []byte, before uint32, p bm25.Scored) []byte {
+	step := uint64(p.Row-before) << 1
+	if p.Score == 1 {
+		return binary.AppendUvarint(list, step)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(list, step|1), uint64(p.Score))
+}
+
+// appendTerm writes a term behind the one before it.
+func appendTerm(page, before, term []byte) []byte {
+	shared := 0
+	for shared < len(before) && shared < len(term) && before[shared] == term[shared] {
+		shared++
+	}
+	own := len(term) - shared
+	page = append(page, byte(min(shared, 15)<<4|min(own, 15)))
+	for _, n := range [...]int{shared, own} {
+		if n >= 15 {
+			page = binary.AppendUvarint(page, uint64(n-15))
+		}
+	}
+	return append(page, term[shared:]...)
+}
+
+// appendRows writes the page with a segment's rows.
+func appendRows(runs []Run) Page {
+	var body []byte
+	end := uint32(0)
+	for _, r := range runs {
+		body = binary.AppendUvarint(binary.AppendUvarint(body, uint64(r.First-end)), uint64(r.Count))
+		end = r.First + r.Count
+	}
+	return Page{Key: []byte{}, Body: body}
+}
+
+// readRows reads it.
+func readRows(p Page) (runs []Run, err error) {
+	if len(p.Key) > 0 {
+		return nil, errBadPage
+	}
+	r := entries{rest: p.Body}
+	for end := uint64(0); len(r.rest) > 0; {
+		skipped, err := r.number()
+		if err != nil {
+			return nil, err
+		}
+		count, err := r.number()
+		if err != nil {
+			return nil, err
+		}
+		if skipped > math.MaxUint32 || count > math.MaxUint32 || end+skipped+count > math.MaxUint32 {
+			return nil, errBadPage
+		}
+		runs = append(runs, Run{uint32(end + skipped), uint32(count)})
+		end += skipped + count
+	}
+	return runs, nil
+}

@@ -1,0 +1,183 @@
+package postings
+
+import (
+	"context"
+	"slices"
+
+	"footnote/sql/bm25"
+)
+
+// A reading is one search's view of a user's part of the index. It belongs to one goroutine.
+type reading struct {
+	*view
+	index    *Index
+	segments []Segment
+}
+
+// found is a term with the visible passages that hold it. It never changes. Those of a frequent term are read only if they are needed, and its
+// number counts passages that are hidden or gone as well.
+type found struct {
+	bm25.Counted
+	parts []part        // until the passages are read
+	rows  []bm25.Scored // scores but for the term's rarity, ascending by row
+}
+
+// part is what a segment has of a term. It never changes.
+type part struct {
+	segment int64
+	count   int
+	blocks  bool
+	rows    []bm25.Scored // with weights, unless in blocks
+}
+
+// Bounds of the caches, in passages of 8 bytes. What a segment has of a term is never out of date; a term's scores are, when anything of the
+// user's changes.
+const (
+	maxParts = 1 << 20
+	maxTerms = 3 << 20
+)
+
+// seen is a term as of a view.
+type seen struct {
+	*view
+	term string
+}
+
+// find reads what there is of each term, in the order of the terms, but for the passages of frequent ones.
+func (r *reading) find(ctx context.Context, terms []string) ([]*found, error) {
+	all := make([]*found, len(terms))
+	var places []Place
+	var of []*found
+	for i, term := range terms {
+		var ok bool
+		if all[i], ok = r.index.terms.get(seen{r.view, term}); ok {
+			continue
+		}
+		all[i] = &found{Counted: bm25.Counted{Term: term}}
+		for _, s := range r.segments {
+			at := Place{s.Number, term}
+			if p, ok := r.index.parts.get(at); ok {
+				all[i].add(p)
+			} else {
+				places, of = append(places, at), append(of, all[i])
+			}
+		}
+	}
+	if err := r.readParts(ctx, places, of); err != nil {
+		return nil, err
+	}
+	for i, f := range all {
+		if f.parts == nil {
+			continue
+		}
+		if f.Found <= r.Frequent() {
+			rows, err := r.passages(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			all[i] = &found{Counted: bm25.Counted{Term: f.Term, Found: len(rows)}, rows: rows}
+		}
+		r.index.terms.keep(seen{r.view, f.Term}, all[i], len(all[i].rows), maxTerms)
+	}
+	return all, nil
+}
+
+func (f *found) add(p part) {
+	if f.Found += p.count; p.count > 0 {
+		f.parts = append(f.parts, p)
+	}
+}
+
+// readParts reads what is at each place, and adds it to what was found of its term.
+func (r *reading) readParts(ctx context.Context, places []Place, of []*found) error {
+	if len(places) == 0 {
+		return nil
+	}
+	read := 0
+	err := r.index.store.Find(ctx, places, func(i int, page Page) error {
+		p, err := readPart(places[i], page)
+		if err != nil {
+			return err
+		}
+		read++
+		r.index.parts.keep(places[i], p, len(p.rows), maxParts)
+		of[i].add(p)
+		return nil
+	})
+	if err == nil && read < len(places) {
+		err = errMoved
+	}
+	return err
+}
+
+// readPart looks a term up in the page that may have it.
+func readPart(at Place, in Page) (p part, err error) {
+	if len(in.Key) == 0 {
+		return p, nil
+	}
+	page, err := readEntries(in)
+	if err != nil {
+		return p, err
+	}
+	var e entry
+	if ok, err := page.find(at.Term, &e); !ok || err != nil {
+		return p, err
+	}
+	p = part{segment: at.Segment, count: e.count, blocks: e.kind == blocks}
+	p.rows, err = e.postings(nil, page.base)
+	return p, err
+}
+
+// passages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending by row.
+func (r *reading) passages(ctx context.Context, f *found) ([]bm25.Scored, error) {
+	if f.parts == nil {
+		return f.rows, nil
+	}
+	n := 0
+	for _, p := range f.parts {
+		n += p.count
+	}
+	rows := make([]bm25.Scored, 0, n)
+	for _, p := range f.parts {
+		if p.blocks {
+			var err error
+			if p.rows, err = r.readBlocks(ctx, p, f.Term); err != nil {
+				return nil, err
+			}
+		}
+		rows = append(rows, p.rows...)
+	}
+	return r.Weigh(inOrder(rows)), nil
+}
+
+// readBlocks returns the passages of a list in blocks. It fails with errMoved if its segment was dropped meanwhile.
+func (r *reading) readBlocks(ctx context.Context, p part, term string) ([]bm25.Scored, error) {
+	pages, err := r.index.store.Pages(ctx, p.segment, append([]byte(term), 0), append([]byte(term), 1), p.count)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]bm25.Scored, 0, p.count)
+	for _, page := range pages {
+		block, err := readEntries(page)
+		if err == nil {
+			rows, err = readList(rows, block.base, block.rest)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(rows) != p.count {
+		return nil, errMoved
+	}
+	return rows, nil
+}
+
+// both returns the rows that are in both lists, ascending as they are.
+func both(rows []uint32, list []bm25.Scored) []uint32 {
+	return slices.DeleteFunc(rows, func(row uint32) bool {
+		for len(list) > 0 && list[0].Row < row {
+			list = list[1:]
+		}
+		return len(list) == 0 || list[0].Row != row
+	})
+}

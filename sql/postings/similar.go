@@ -1,0 +1,291 @@
+package postings
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/sql/bm25"
+)
+
+// maxSimilar bounds the terms in memory that typing errors are compared with, of all users together: some 150 bytes each.
+const maxSimilar = 1 << 18
+
+// correctable reports whether a term may have been meant by a mistyped one: 3 to 32 runes with a letter among them.
+func correctable(term string) bool {
+	n := utf8.RuneCountInString(term)
+	if n < 3 || n > 32 {
+		return false
+	}
+	for _, r := range term {
+		if unicode.IsLetter(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// similarTerms are the terms of users by trigrams. Each user's are read at the first use; later uses add what is new.
+type similarTerms struct {
+	mu    sync.Mutex
+	users map[string]*trigramIndex
+}
+
+// trigramIndex is one user's terms.
+type trigramIndex struct {
+	changed int64 // the newest change that was read
+	known   map[string]bool
+	terms   []spotted
+	sizes   []uint8             // distinct trigrams of each term
+	byGram  map[uint64][]uint32 // places in terms
+	shared  []uint8             // of each term, all 0 between searches
+}
+
+// spotted is a term with one of the rows that hold it; 0 is none.
+type spotted struct {
+	term string
+	row  uint32
+}
+
+// trigrams returns the distinct trigrams of a term between two spaces and one, so that its start counts most.
+func trigrams(term string) []uint64 {
+	runes := append([]rune{' ', ' '}, []rune(term)...)
+	runes = append(runes, ' ')
+	grams := make([]uint64, 0, len(runes))
+	for i := range len(runes) - 2 {
+		grams = append(grams, uint64(runes[i])<<42|uint64(runes[i+1])<<21|uint64(runes[i+2]))
+	}
+	slices.Sort(grams)
+	return slices.Compact(grams)
+}
+
+// of returns a user's terms, up to date. Other users' are let go of when there are too many of all. The caller holds mu.
+func (st *similarTerms) of(ctx context.Context, store Store, user string, segments []Segment) (*trigramIndex, error) {
+	if st.users == nil {
+		st.users = make(map[string]*trigramIndex)
+	}
+	t := st.users[user]
+	if t == nil {
+		t = &trigramIndex{known: make(map[string]bool), byGram: make(map[uint64][]uint32)}
+		st.users[user] = t
+	}
+	if err := t.update(ctx, store, user, segments); err != nil {
+		delete(st.users, user) // half read
+		return nil, err
+	}
+	total := 0
+	for _, other := range st.users {
+		total += len(other.terms)
+	}
+	if total > maxSimilar {
+		clear(st.users)
+		st.users[user] = t
+	}
+	return t, nil
+}
+
+// update adds the terms of segments with newer content. Terms of one passage only are added as long as there is room: a word that was meant is
+// one that occurs.
+func (t *trigramIndex) update(ctx context.Context, store Store, user string, segments []Segment) error {
+	newest := t.changed
+	var read []int64
+	for _, s := range segments {
+		if s.Changed <= t.changed {
+			continue
+		}
+		newest, read = max(newest, s.Changed), append(read, s.Number)
+		var rare []spotted
+		for p, err := range termPages(ctx, store, s.Number) {
+			if err != nil {
+				return err
+			}
+			if rare, err = t.addPage(p, rare); err != nil {
+				return err
+			}
+		}
+		for _, s := range rare {
+			t.add(s)
+		}
+	}
+	if len(read) == 0 {
+		return nil
+	}
+	there, err := allThere(ctx, store, user, read)
+	if there { // else perhaps only parts of a segment were read: again at the next use
+		t.changed = newest
+	}
+	return err
+}
+
+// addPage adds the terms of a page and returns rare with those that wait.
+func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
+	if slices.Contains(p.Key, 0) {
+		return rare, nil // a block
+	}
+	page, err := readEntries(p)
+	if err != nil {
+		return rare, err
+	}
+	var e entry
+	for {
+		ok, err := page.next(&e)
+		if !ok || err != nil {
+			return rare, err
+		}
+		if !e.inBody || t.known[string(e.term)] || len(t.terms) >= maxSimilar || !correctable(string(e.term)) {
+			continue
+		}
+		row, err := e.firstRow(page.base)
+		if err != nil {
+			return rare, err
+		}
+		if e.count > 1 {
+			t.add(spotted{string(e.term), row})
+		} else if len(rare) < maxSimilar {
+			rare = append(rare, spotted{string(e.term), row})
+		}
+	}
+}
+
+func (t *trigramIndex) add(s spotted) {
+	if len(t.terms) >= maxSimilar || t.known[s.term] {
+		return
+	}
+	grams := trigrams(s.term)
+	for _, gram := range grams {
+		t.byGram[gram] = append(t.byGram[gram], uint32(len(t.terms)))
+	}
+	t.known[s.term] = true
+	t.terms = append(t.terms, s)
+	t.sizes = append(t.sizes, uint8(len(grams)))
+}
+
+// A candidate is a term and how alike it is, 0 to 1: the share of trigrams that both have.
+type candidate struct {
+	spotted
+	alike float64
+}
+
+// candidates returns the n terms most like term, most alike first, ties in their order.
+func (t *trigramIndex) candidates(term string, n int) []candidate {
+	grams := trigrams(term)
+	t.shared = append(t.shared, make([]uint8, len(t.terms)-len(t.shared))...)
+	var touched []uint32
+	for _, gram := range grams {
+		for _, place := range t.byGram[gram] {
+			if t.shared[place]++; t.shared[place] == 1 {
+				touched = append(touched, place)
+			}
+		}
+	}
+	var list []candidate
+	least := 0.0 // of the list when it was last cut
+	for _, place := range touched {
+		both := int(t.shared[place])
+		t.shared[place] = 0
+		alike := float64(both) / float64(len(grams)+int(t.sizes[place])-both)
+		if alike < least {
+			continue
+		}
+		list = append(list, candidate{t.terms[place], alike})
+		if len(list) >= 4*n {
+			sortCandidates(list)
+			list = list[:n]
+			least = list[n-1].alike
+		}
+	}
+	sortCandidates(list)
+	return list[:min(n, len(list))]
+}
+
+func sortCandidates(list []candidate) {
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.alike, a.alike), cmp.Compare(a.term, b.term)) })
+}
+
+// Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first.
+func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (like []string, err error) {
+	if term = Fold(term); k <= 0 || !correctable(term) {
+		return nil, nil
+	}
+	s = x.store.Scope(s)
+	err = x.steadily(ctx, s.User, func(r *reading) error {
+		spans := r.InScope(s, nil)
+		if len(spans) == 0 {
+			return nil
+		}
+		const spare = 32 // candidates that may turn out to be gone, hidden or in another namespace
+		list, err := x.candidates(ctx, r, s.User, term, k+spare)
+		if err != nil {
+			return err
+		}
+		like, err = r.visible(ctx, list, spans, k)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("similar terms: %w", err)
+	}
+	return like, nil
+}
+
+func (x *Index) candidates(ctx context.Context, r *reading, user, term string, n int) ([]candidate, error) {
+	x.similar.mu.Lock()
+	defer x.similar.mu.Unlock()
+	t, err := x.similar.of(ctx, x.store, user, r.segments)
+	if err != nil {
+		return nil, err
+	}
+	return t.candidates(term, n), nil
+}
+
+// visible returns the first k candidates that a passage in the spans holds. Mostly the passage in which a term was spotted is one.
+func (r *reading) visible(ctx context.Context, list []candidate, spans []bm25.Span, k int) (like []string, err error) {
+	for len(list) > 0 && len(like) < k {
+		some := list[:min(k-len(like), len(list))]
+		list = list[len(some):]
+		seen := make(map[string]bool)
+		var unsure []string
+		for _, c := range some {
+			if seen[c.term] = anyWithin([]bm25.Scored{{Row: c.row}}, spans); !seen[c.term] {
+				unsure = append(unsure, c.term)
+			}
+		}
+		all, err := r.find(ctx, unsure)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range all {
+			rows, err := r.passages(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			seen[f.Term] = anyWithin(rows, spans)
+		}
+		for _, c := range some {
+			if seen[c.term] {
+				like = append(like, c.term)
+			}
+		}
+	}
+	return like, nil
+}
+
+// anyWithin reports whether one of the passages, which come ascending, lies in the spans.
+func anyWithin(rows []bm25.Scored, spans []bm25.Span) bool {
+	for _, p := range rows {
+		for len(spans) > 0 && p.Row >= spans[0].End() {
+			spans = spans[1:]
+		}
+		if len(spans) == 0 {
+			return false
+		}
+		if p.Row >= spans[0].First {
+			return true
+		}
+	}
+	return false
+}

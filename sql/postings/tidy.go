@@ -1,0 +1,292 @@
+package postings
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+)
+
+const (
+	fanIn     = 4  // segments of a tier that are merged into one; a tier's segments are four times as large as those of the one below
+	deadShare = 4  // a segment is written anew when one of 4 of its passages is gone
+	pagesRead = 64 // at once
+	maxPut    = 512 << 10
+)
+
+// Tidy merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments and each is written O(log n)
+// times. After removals it also lets go of what was removed, where that is worth it. Several may tidy at once: one of them wins. It may be
+// interrupted: what is half written is seen by nobody.
+func Tidy(ctx context.Context, store Store, owner string, removals bool) error {
+	for {
+		segments, err := store.Segments(ctx, owner)
+		if err != nil {
+			return fmt.Errorf("segments of the index: %w", err)
+		}
+		chosen := crowded(segments)
+		if len(chosen) == 0 && removals {
+			if chosen, err = mostlyGone(ctx, store, segments); err != nil {
+				return err
+			}
+		}
+		if len(chosen) == 0 {
+			return nil
+		}
+		ok, err := mergeSegments(ctx, store, owner, chosen)
+		if err != nil || !ok { // another process is at it
+			return err
+		}
+	}
+}
+
+// Sweep removes what crashes left behind and lets go of what was removed, of all owners.
+func Sweep(ctx context.Context, store Store) error {
+	left, err := store.Left(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep the index: %w", err)
+	}
+	for _, n := range left {
+		if err := store.Drop(ctx, n); err != nil {
+			return fmt.Errorf("sweep the index: %w", err)
+		}
+	}
+	owners, err := store.Owners(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep the index: %w", err)
+	}
+	for _, owner := range owners {
+		if err := Tidy(ctx, store, owner, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crowded returns the segments of the lowest tier that has enough to be merged.
+func crowded(segments []Segment) []Segment {
+	tiers := make([][]Segment, bits.UintSize)
+	for _, s := range segments {
+		tier := bits.Len(uint(s.Passages)) / 2 // two bits: fanIn is 4
+		tiers[tier] = append(tiers[tier], s)
+	}
+	i := slices.IndexFunc(tiers, func(tier []Segment) bool { return len(tier) >= fanIn })
+	if i < 0 {
+		return nil
+	}
+	return tiers[i]
+}
+
+// mostlyGone returns a segment that holds much of what was removed, nil if none does.
+func mostlyGone(ctx context.Context, store Store, segments []Segment) ([]Segment, error) {
+	for _, s := range segments {
+		_, left, err := rowsLeft(ctx, store, s)
+		if err != nil {
+			return nil, err
+		}
+		if n := countRows(left); (s.Passages-n)*deadShare >= s.Passages {
+			return []Segment{s}, nil
+		}
+	}
+	return nil, nil
+}
+
+// rowsLeft returns a segment's rows, and those of them that were not removed.
+func rowsLeft(ctx context.Context, store Store, s Segment) (all, left []Run, err error) {
+	first, err := store.Pages(ctx, s.Number, []byte{}, lastKey, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(first) == 0 {
+		return nil, nil, errMoved
+	}
+	if all, err = readRows(first[0]); err != nil || len(all) == 0 {
+		return nil, nil, err
+	}
+	end := all[len(all)-1]
+	there, err := store.Contents(ctx, all[0].First, end.First+end.Count-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	return all, common(all, there), nil
+}
+
+func countRows(runs []Run) (n int) {
+	for _, r := range runs {
+		n += int(r.Count)
+	}
+	return n
+}
+
+// common returns the rows in both, ascending as they are.
+func common(a, b []Run) (both []Run) {
+	for len(a) > 0 && len(b) > 0 {
+		first, end := max(a[0].First, b[0].First), min(a[0].First+a[0].Count, b[0].First+b[0].Count)
+		if first < end {
+			both = join(both, Run{first, end - first})
+		}
+		if a[0].First+a[0].Count <= end {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return both
+}
+
+// join appends a run, to the last one if it follows it at once.
+func join(runs []Run, r Run) []Run {
+	if n := len(runs); n > 0 && runs[n-1].First+runs[n-1].Count == r.First {
+		runs[n-1].Count += r.Count
+		return runs
+	}
+	return append(runs, r)
+}
+
+// mergeSegments puts one segment in the place of others. ok is false if they have changed meanwhile.
+func mergeSegments(ctx context.Context, store Store, owner string, old []Segment) (ok bool, err error) {
+	merged := Segment{Owner: owner}
+	var all, left []Run
+	var numbers []int64
+	for _, s := range old {
+		has, keeps, err := rowsLeft(ctx, store, s)
+		if err != nil {
+			return false, ignoreMoved(err)
+		}
+		numbers, all, left = append(numbers, s.Number), append(all, has...), append(left, keeps...)
+		merged.Changed = max(merged.Changed, s.Changed)
+	}
+	slices.SortFunc(left, func(a, b Run) int { return int(int64(a.First) - int64(b.First)) })
+	merged.Passages = countRows(left)
+	if merged.Passages > 0 {
+		if merged.Number, err = store.Begin(ctx, owner); err != nil {
+			return false, err
+		}
+		err = writeMerged(ctx, store, merged.Number, numbers, left, countRows(all) == merged.Passages)
+		if errors.Is(err, errBadPage) {
+			if there, failed := allThere(ctx, store, owner, numbers); failed == nil && !there {
+				err = errMoved
+			}
+		}
+	}
+	if err == nil {
+		ok, err = store.Replace(ctx, merged, numbers)
+	}
+	unseen := numbers
+	if !ok {
+		unseen = []int64{merged.Number}
+	}
+	for _, n := range unseen {
+		if n > 0 {
+			err = errors.Join(err, store.Drop(context.WithoutCancel(ctx), n))
+		}
+	}
+	return ok, ignoreMoved(err)
+}
+
+// errMoved says that a segment was merged by another process while it was being read.
+var errMoved = errors.New("the index of words changed meanwhile")
+
+// allThere reports whether an owner's segments are still seen.
+func allThere(ctx context.Context, store Store, owner string, numbers []int64) (bool, error) {
+	segments, err := store.Segments(ctx, owner)
+	for _, n := range numbers {
+		if !slices.ContainsFunc(segments, func(s Segment) bool { return s.Number == n }) {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+func ignoreMoved(err error) error {
+	if errors.Is(err, errMoved) {
+		return nil
+	}
+	return err
+}
+
+// writeMerged writes what is left of segments into a new one.
+func writeMerged(ctx context.Context, store Store, to int64, from []int64, left []Run, all bool) error {
+	put := putter(func(pages []Page) error { return store.Put(ctx, to, pages) })
+	w := &pageWriter{yield: put.add}
+	if err := w.begin(left); err != nil {
+		return err
+	}
+	var cursors []*cursor
+	for _, n := range from {
+		cursors = append(cursors, newCursor(termPages(ctx, store, n)))
+	}
+	var keep func(uint32) bool
+	if !all {
+		keep = func(row uint32) bool { return holds(left, row) }
+	}
+	if err := merge(cursors, keep, w); err != nil {
+		return err
+	}
+	return put.flush()
+}
+
+// holds reports whether a row is in one of the runs, which are ascending.
+func holds(runs []Run, row uint32) bool {
+	_, ok := slices.BinarySearchFunc(runs, row, func(r Run, row uint32) int {
+		switch {
+		case r.First+r.Count <= row:
+			return -1
+		case r.First > row:
+			return 1
+		}
+		return 0
+	})
+	return ok
+}
+
+// termPages yields the pages of a segment behind that of its rows.
+func termPages(ctx context.Context, store Store, segment int64) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		from := []byte{0}
+		for {
+			pages, err := store.Pages(ctx, segment, from, lastKey, pagesRead)
+			if err != nil {
+				yield(Page{}, err)
+				return
+			}
+			for _, p := range pages {
+				if !yield(p, nil) {
+					return
+				}
+				from = append(bytes.Clone(p.Key), 0)
+			}
+			if len(pages) < pagesRead {
+				return
+			}
+		}
+	}
+}
+
+// batch gathers pages until they are worth a transaction.
+type batch struct {
+	put   func([]Page) error
+	pages []Page
+	size  int
+}
+
+func putter(put func([]Page) error) *batch { return &batch{put: put} }
+
+func (b *batch) add(p Page) error {
+	b.pages = append(b.pages, p)
+	if b.size += len(p.Key) + len(p.Body); b.size < maxPut {
+		return nil
+	}
+	return b.flush()
+}
+
+func (b *batch) flush() error {
+	if len(b.pages) == 0 {
+		return nil
+	}
+	pages := b.pages
+	b.pages, b.size = nil, 0
+	return b.put(pages)
+}
