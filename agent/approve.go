@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
@@ -41,31 +42,31 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		}
 	}
 	if !grant(c, w) && r.cfg.Exclusive {
-		return errDecided
+		return run.ErrDecided
 	}
 	return nil
 }
 
 // undecided fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such tool at the moment.
-func (r *Runs) undecided(ctx context.Context, s chat.Scope, c *control, w chat.Wish) (*tools.Tool, error) {
+func (r *Runs) undecided(ctx context.Context, s chat.Scope, c *run.Control, w chat.Wish) (*tools.Tool, error) {
 	if c != nil {
-		if t, known, err := c.undecided(w.CallID); known || err != nil {
+		if t, known, err := c.Undecided(w.CallID); known || err != nil {
 			return t, err
 		}
 	}
-	run, err := r.cfg.Store.Run(ctx, s, w.RunID)
+	now, err := r.cfg.Store.Run(ctx, s, w.RunID)
 	if err != nil {
 		return nil, err
 	}
-	log, err := r.engine.readLog(ctx, run)
+	log, err := r.engine.ReadLog(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	step, err := pendingCall(log, w.CallID)
+	step, err := run.PendingCall(log, w.CallID)
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.engine.findTool(ctx, run.Request, step.ToolName)
+	t, err := r.engine.FindTool(ctx, now.Request, step.ToolName)
 	if err != nil { // a toolset of an older version: the run's server has the last word
 		return nil, nil
 	}

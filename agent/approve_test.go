@@ -46,17 +46,17 @@ func TestACallWaitsUntilItIsApproved(t *testing.T) {
 			t.Errorf("%s by another user = %v", what, err)
 		}
 	}
-	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, "c99", nil); chat.CodeOf(orNone(err)) != chat.CodeNotFound {
+	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, "c99", nil); chat.CodeOf(orEmpty(err)) != chat.CodeNotFound {
 		t.Errorf("an unknown step = %v", err)
 	}
-	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":7}`)); chat.CodeOf(orNone(err)) != chat.CodeInvalid {
+	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":7}`)); chat.CodeOf(orEmpty(err)) != chat.CodeInvalid {
 		t.Errorf("an input that does not fit = %v", err)
 	}
 	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil {
 		t.Fatal(err)
 	}
 	got := h.wait(run.ID)
-	if err := h.runs.Deny(t.Context(), chat.Local, run.ID, id); chat.CodeOf(orNone(err)) != chat.CodeConflict {
+	if err := h.runs.Deny(t.Context(), chat.Local, run.ID, id); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
 		t.Errorf("a decision after the end = %v", err)
 	}
 	if s := got.step("web_search"); s.Status != chat.StatusComplete || len(got.answer().Citations) != 1 {
@@ -124,7 +124,7 @@ func TestACallThatNobodyDecidesEndsWithItsRun(t *testing.T) {
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, nil); chat.CodeOf(orNone(err)) != chat.CodeConflict {
+	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, nil); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
 		t.Errorf("Approve after Cancel = %v", err)
 	}
 	got := h.wait(run.ID)

@@ -1,10 +1,11 @@
 package agent
 
 import (
-	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"footnote/agent/tools"
 	"footnote/chat"
@@ -32,18 +33,18 @@ func BenchmarkRunsAtOnce(b *testing.B) {
 	})
 }
 
-// BenchmarkRunNothingStored is the agent's own share: the same run with a log that forgets.
-func BenchmarkRunNothingStored(b *testing.B) {
+// BenchmarkStepOverhead is a run without its model's time, for each of its turns, everything stored.
+func BenchmarkStepOverhead(b *testing.B) {
 	h := benchHouse(b)
-	set := h.runs.engine.registry.Toolsets[tools.DefaultToolset]
-	b.ReportAllocs()
+	var took []time.Duration
 	for b.Loop() {
-		w := newRunner(b, h.runs.engine, chat.Run{ID: "r", User: chat.LocalUser, Request: asks("How many days of paid holiday are there?")}, set)
-		w.store = func(context.Context, ...chat.Payload) error { return nil }
-		if _, err := w.do(b.Context(), nil); err != nil {
-			b.Fatal(err)
-		}
+		begun := time.Now()
+		h.one(b)
+		took = append(took, time.Since(begun)/3)
 	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
 type benched struct{ *house }
@@ -91,8 +92,3 @@ func (h benched) one(b *testing.B) {
 }
 
 var _ tools.Library = (*corpus.Library)(nil)
-
-// newRunner makes a run that nobody steers.
-func newRunner(t tb, e *engine, run chat.Run, set tools.Set) *work {
-	return e.newRunner(run, set, &control{user: run.User, ctx: t.Context(), now: t.Context(), leaving: t.Context()})
-}

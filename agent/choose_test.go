@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"footnote/agent/ground"
+	"footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
 )
 
-func thinking(t Thinking) func(*Config) { return func(c *Config) { c.Thinking = t } }
+func thinking(t run.Thinking) func(*Config) { return func(c *Config) { c.Thinking = t } }
 
 // tools are the names of the tools that were called, in order.
 func (t transcript) tools() []string {
@@ -66,7 +67,7 @@ func TestShortPaths(t *testing.T) {
 				t.Errorf("answer %q", a.Markdown)
 			}
 			s := got.step("choose")
-			if s.Details["path"] != tt.name || s.Details["confidence"].(float64) < sureEnough || !slices.Equal(got.tools(), tt.tools) {
+			if s.Details["path"] != tt.name || s.Details["confidence"].(float64) < 0.7 || !slices.Equal(got.tools(), tt.tools) {
 				t.Errorf("path %v with the tools %q", s.Details, got.tools())
 			}
 			if seen := model.Requests(); len(seen) != 1 || !seen[0].NoTools {
@@ -78,7 +79,7 @@ func TestShortPaths(t *testing.T) {
 				}
 			}
 			model = scripted.New(says(ground.Refusal), says(ground.Refusal), says(ground.Refusal))
-			h.hire(model, thinking(Thinking{Without: []string{featurePaths}}))
+			h.hire(model, thinking(run.Thinking{Without: []string{"short_paths"}}))
 			if h.answer(req).has("choose") || model.Requests()[0].NoTools {
 				t.Error("it can't be switched off")
 			}
@@ -119,18 +120,18 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 	const simple, complicated = "Who made the building survey?", "Why is the roof in poor condition?"
 	for _, tt := range []struct {
 		name, question string
-		set            Thinking
+		set            run.Thinking
 		asks           string
 		by             string
 		turns          int
 	}{
-		{"the model by default", simple, Thinking{}, "", "", 2},
-		{"rules by the settings", complicated, Thinking{Selection: tools.SelectRules}, "", "rules", 1},
-		{"rules by the request", complicated, Thinking{}, "rules", "rules", 1},
-		{"auto, simple", simple, Thinking{Selection: tools.SelectAuto}, "", "rules", 1},
-		{"auto, not simple", complicated, Thinking{Selection: tools.SelectAuto}, "", "model", 2},
-		{"the request wins", simple, Thinking{Selection: tools.SelectRules}, "model", "", 2},
-		{"the agent is off", complicated, Thinking{Pipeline: true}, "model", "pipeline", 1},
+		{"the model by default", simple, run.Thinking{}, "", "", 2},
+		{"rules by the settings", complicated, run.Thinking{Selection: tools.SelectRules}, "", "rules", 1},
+		{"rules by the request", complicated, run.Thinking{}, "rules", "rules", 1},
+		{"auto, simple", simple, run.Thinking{Selection: tools.SelectAuto}, "", "rules", 1},
+		{"auto, not simple", complicated, run.Thinking{Selection: tools.SelectAuto}, "", "model", 2},
+		{"the request wins", simple, run.Thinking{Selection: tools.SelectRules}, "model", "", 2},
+		{"the agent is off", complicated, run.Thinking{Pipeline: true}, "model", "pipeline", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -161,10 +162,10 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := newHouse(t, scripted.New()).library, (Thinking{Selection: "dice"}).Check(); err == nil {
+	if _, err := newHouse(t, scripted.New()).library, (run.Thinking{Selection: "dice"}).Check(); err == nil {
 		t.Error("an unknown selection is taken")
 	}
-	if err := (Thinking{Without: []string{"sleep"}}).Check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
+	if err := (run.Thinking{Without: []string{"sleep"}}).Check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
 		t.Errorf("an unknown feature: %v", err)
 	}
 }
@@ -172,14 +173,14 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 func TestEarlyStopSparesTheReading(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
-	ask := func(set Thinking) transcript {
+	ask := func(set run.Thinking) transcript {
 		h.hire(scripted.New(says(goodAnswer)), thinking(set))
 		return h.answer(asks("Is every employee entitled to paid holiday?"))
 	}
-	if got := ask(Thinking{Selection: tools.SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
+	if got := ask(run.Thinking{Selection: tools.SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
 		t.Errorf("tools %q:%s", got.tools(), dump(got.log))
 	}
-	if got := ask(Thinking{Selection: tools.SelectRules, Without: []string{featureEarlyStop}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
+	if got := ask(run.Thinking{Selection: tools.SelectRules, Without: []string{"early_stop"}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
 		t.Errorf("without it: tools %q", got.tools())
 	}
 }
@@ -192,7 +193,7 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, thinking(Thinking{Selection: tools.SelectAuto}))
+	h := newHouse(t, model, thinking(run.Thinking{Selection: tools.SelectAuto}))
 	h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 	if n := len(model.Requests()); n != 2 {
 		t.Fatalf("%d turns", n)
@@ -240,7 +241,7 @@ func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 			}
 			return says(goodAnswer)
 		})
-		h := newHouse(t, model, thinking(Thinking{Selection: tools.SelectAuto}))
+		h := newHouse(t, model, thinking(run.Thinking{Selection: tools.SelectAuto}))
 		h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 		got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 		got.answer()
@@ -273,7 +274,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
 		t.Errorf("tools %q", got.tools())
 	}
-	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)), thinking(Thinking{Without: []string{featureRefine}}))
+	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)), thinking(run.Thinking{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("it can't be switched off")
 	}
@@ -299,7 +300,7 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 			if s := got.step("choose"); s.Details["by"] != "pipeline" {
 				t.Errorf("choice %v", s.Details)
 			}
-			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(Thinking{NoRescue: true}))
+			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(run.Thinking{NoRescue: true}))
 			if got := h.answer(asks("How many days of paid holiday are there?")); got.has("choose") {
 				t.Error("it can't be switched off")
 			}
@@ -314,7 +315,7 @@ func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
 		"documentation": {"retrieve_documentation"},
 	} {
 		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says("The survey was made by Ada Brown [1].") }),
-			thinking(Thinking{Without: []string{featureEarlyStop}}))
+			thinking(run.Thinking{Without: []string{"early_stop"}}))
 		got := h.answer(chat.RunRequest{Message: "Who was it that made this survey of ours?", Toolset: set, Config: chat.RunConfig{Selection: "rules"}})
 		got.answer()
 		if tools := slices.Compact(got.tools()); !slices.Equal(tools, want) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"footnote/agent/run"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm/offline"
@@ -34,7 +35,7 @@ func TestALoneBacktickLosesNoAnswer(t *testing.T) {
 func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("Hello."))
-	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}} })
+	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]run.Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}} })
 	d := h.answer(asks("Hello!")).done()
 	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, "can't be stored") {
 		t.Errorf("done = %+v, error = %+v", d, d.Error)

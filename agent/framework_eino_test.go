@@ -2,7 +2,7 @@ package agent_test
 
 import (
 	"footnote/agent"
-	"footnote/agent/eino"
+	"footnote/agent/run/eino"
 )
 
 func init() { agent.AddFramework("eino", eino.Drive) }

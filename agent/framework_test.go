@@ -10,16 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/run"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
 )
 
 // frameworks are all that can drive a run. Those in packages above this one add themselves.
-var frameworks = map[string]Framework{"simple": nil}
+var frameworks = map[string]run.Framework{"simple": nil}
 
 // others are the frameworks but for simple.
-func others(t *testing.T, each func(t *testing.T, drive Framework)) {
+func others(t *testing.T, each func(t *testing.T, drive run.Framework)) {
 	t.Helper()
 	if len(frameworks) < 2 {
 		t.Fatal("there is no other framework")
@@ -31,7 +32,7 @@ func others(t *testing.T, each func(t *testing.T, drive Framework)) {
 	}
 }
 
-func drivenBy(drive Framework) func(*Config) { return func(c *Config) { c.Framework = drive } }
+func drivenBy(drive run.Framework) func(*Config) { return func(c *Config) { c.Framework = drive } }
 
 var changing = regexp.MustCompile(`"(run_id|timestamp|duration_ms|latency_ms|document_id|doc_id|chunk_id|session_id|url|id)":("[^"]*"|[0-9.e+]+)`)
 
@@ -92,14 +93,14 @@ func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run := func(t *testing.T, drive Framework) ([]string, int) {
+			log := func(t *testing.T, drive run.Framework) ([]string, int) {
 				model := scripted.New(row.replies...)
 				h := newHouse(t, model, drivenBy(drive))
 				return shape(t, h.answer(row.req)), len(model.Requests())
 			}
-			want, asked := run(t, nil)
-			others(t, func(t *testing.T, drive Framework) {
-				got, again := run(t, drive)
+			want, asked := log(t, nil)
+			others(t, func(t *testing.T, drive run.Framework) {
+				got, again := log(t, drive)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-simple +other):\n%s", diff)
 				}
@@ -113,7 +114,7 @@ func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 
 func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
 	t.Parallel()
-	others(t, func(t *testing.T, drive Framework) {
+	others(t, func(t *testing.T, drive run.Framework) {
 		h := newHouse(t, hanging{}, drivenBy(drive))
 		run := h.ask(asks("Wait"))
 		h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
@@ -151,17 +152,25 @@ func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
 func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	for name, drive := range map[string]Framework{
-		"it does nothing":                func(context.Context, Rounds) error { return nil },
-		"it fails":                       func(context.Context, Rounds) error { return broken },
-		"it panics":                      func(context.Context, Rounds) error { panic("broken") },
-		"it calls before a turn":         func(ctx context.Context, r Rounds) error { _, err := r.Call(ctx, 0); return err },
-		"it makes no calls":              func(ctx context.Context, r Rounds) error { _, _ = r.Turn(ctx); _, err := r.Turn(ctx); return err },
-		"it hides a failure":             func(ctx context.Context, r Rounds) error { _, _ = r.Turn(ctx); _, _ = r.Call(ctx, 7); return nil },
-		"it leaves a turn behind":        func(ctx context.Context, r Rounds) error { go func() { _, _ = r.Turn(ctx) }(); return broken },
-		"it ends before the last turn":   func(ctx context.Context, r Rounds) error { _, err := r.Turn(ctx); return err },
-		"it makes a call that is none":   func(ctx context.Context, r Rounds) error { _, _ = r.Turn(ctx); _, err := r.Call(ctx, -1); return err },
-		"it makes calls and then leaves": func(ctx context.Context, r Rounds) error { _, _ = r.Turn(ctx); _, err := r.Call(ctx, 0); return err },
+	for name, drive := range map[string]run.Framework{
+		"it does nothing":              func(context.Context, run.Rounds) error { return nil },
+		"it fails":                     func(context.Context, run.Rounds) error { return broken },
+		"it panics":                    func(context.Context, run.Rounds) error { panic("broken") },
+		"it calls before a turn":       func(ctx context.Context, r run.Rounds) error { _, err := r.Call(ctx, 0); return err },
+		"it makes no calls":            func(ctx context.Context, r run.Rounds) error { _, _ = r.Turn(ctx); _, err := r.Turn(ctx); return err },
+		"it hides a failure":           func(ctx context.Context, r run.Rounds) error { _, _ = r.Turn(ctx); _, _ = r.Call(ctx, 7); return nil },
+		"it leaves a turn behind":      func(ctx context.Context, r run.Rounds) error { go func() { _, _ = r.Turn(ctx) }(); return broken },
+		"it ends before the last turn": func(ctx context.Context, r run.Rounds) error { _, err := r.Turn(ctx); return err },
+		"it makes a call that is none": func(ctx context.Context, r run.Rounds) error {
+			_, _ = r.Turn(ctx)
+			_, err := r.Call(ctx, -1)
+			return err
+		},
+		"it makes calls and then leaves": func(ctx context.Context, r run.Rounds) error {
+			_, _ = r.Turn(ctx)
+			_, err := r.Call(ctx, 0)
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,4 +186,4 @@ func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 }
 
 // AddFramework has a framework of a package above this one tested here. FOOTNOTE_TEST_FRAMEWORK has all tests driven by it.
-func AddFramework(name string, drive Framework) { frameworks[name] = drive }
+func AddFramework(name string, drive run.Framework) { frameworks[name] = drive }

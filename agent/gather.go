@@ -3,22 +3,23 @@ package agent
 import (
 	"context"
 
+	"footnote/agent/run"
 	"footnote/chat"
 )
 
 // Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names another, and returns what it
 // found instead of an answer. Nothing is stored. It fails when the model does and there is no fallback; what was found until then comes
 // with the error.
-func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (Gathered, error) {
-	req, set, err := r.engine.check(r.engine.fill(req, "strategy"))
+func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (run.Gathered, error) {
+	req, set, err := r.engine.CheckRequest(r.engine.WithToolset(req, "strategy"))
 	if err != nil {
-		return Gathered{}, err
+		return run.Gathered{}, err
 	}
 	if err := r.reserve(user); err != nil {
-		return Gathered{}, err
+		return run.Gathered{}, err
 	}
 	defer r.unreserve(user)
-	found, err := r.engine.gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
+	found, err := r.engine.Gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
 	r.countTokens(context.WithoutCancel(ctx), user, found.Tokens)
 	return found, err
 }

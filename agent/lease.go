@@ -91,7 +91,7 @@ func (r *Runs) renew(ctx context.Context) error {
 	defer r.mu.Unlock()
 	for _, id := range lost {
 		if c, ok := r.active[id]; ok {
-			c.lose()
+			c.Lose()
 		}
 	}
 	return nil
@@ -137,13 +137,13 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 		if ours {
 			continue
 		}
-		log, err := r.engine.readLog(ctx, run)
+		log, err := r.engine.ReadLog(ctx, run)
 		if err != nil {
 			return err
 		}
-		set, err := r.engine.toolsOf(run.Request)
+		set, err := r.engine.ToolsOf(run.Request)
 		if err != nil { // a toolset of an older version: the default serves
-			set = r.engine.usualSet()
+			set = r.engine.DefaultTools()
 		}
 		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", run.ID, "events", len(log))
 		r.launch(context.WithoutCancel(ctx), run, set, log)

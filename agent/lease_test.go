@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"footnote/agent/run"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 )
@@ -58,5 +59,27 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 				t.Errorf("%d s after a look: taken over %d times", after, times)
 			}
 		})
+	}
+}
+
+func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(), among("one"))
+	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
+	begun, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"), h.runs.lease())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := run.NewControl(t.Context(), chat.LocalUser)
+	defer c.Close()
+	c.LeaveAtOnce()
+	h.runs.engine.NewRunner(begun, h.runs.engine.DefaultTools(), c).Execute(nil, nil)
+	if log := h.log(begun.ID); len(log) != 0 {
+		t.Errorf("log = %s, want none", dump(log))
+	}
+	h.works(two)
+	got := h.wait(begun.ID)
+	if got.log[0].Kind() != chat.KindRunStarted || got.answer().Markdown != goodAnswer {
+		t.Errorf("log:%s", dump(got.log))
 	}
 }

@@ -2,20 +2,18 @@ package agent
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"footnote/agent/ground"
-	"footnote/agent/tools"
+	"footnote/agent/run"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
 )
 
-func remembering(m Memory) func(*Config) { return func(c *Config) { c.Memory = m } }
+func remembering(m run.Memory) func(*Config) { return func(c *Config) { c.Memory = m } }
 
 // What an answer rested on can be cited in the next turn without another search.
 func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
@@ -36,7 +34,7 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	if !strings.Contains(system, "[501] (Staff handbook") || strings.Count(system, "Every employee is entitled") != 1 {
 		t.Errorf("the model was told:\n%s", system)
 	}
-	h.hire(scripted.New(says(ground.Refusal)), remembering(Memory{Passages: -1}))
+	h.hire(scripted.New(says(ground.Refusal)), remembering(run.Memory{Passages: -1}))
 	got = h.answer(req)
 	if got.answer(); strings.Contains(dump(got.log), "501") {
 		t.Error("it can't be switched off")
@@ -72,7 +70,7 @@ func TestAConversationIsToldInItsBounds(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, remembering(Memory{Turns: 3, Tokens: 200, Passages: 1}))
+	h := newHouse(t, model, remembering(run.Memory{Turns: 3, Tokens: 200, Passages: 1}))
 	session := ""
 	for turn = range 6 {
 		run := h.ask(chat.RunRequest{SessionID: session, Message: fmt.Sprintf("Question %d: how many days of paid holiday are there?", turn)})
@@ -99,7 +97,7 @@ func TestLongRunsAreCompacted(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), calls(search("paid holiday")), calls(call("read_document", `{"doc_id":"Long.md","focus_query":"length"}`)),
 		says("The paid holiday of the long document is told at great length [1]."))
-	h := newHouse(t, model, thinking(Thinking{ContextTokens: 1200}))
+	h := newHouse(t, model, thinking(run.Thinking{ContextTokens: 1200}))
 	h.add("Long.md", "# Holidays\n\n"+strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100))
 	got := h.answer(asks("How many days of paid holiday are there?"))
 	got.answer()
@@ -117,42 +115,5 @@ func TestLongRunsAreCompacted(t *testing.T) {
 	got2 := h.answer(asks("Hello"))
 	if got2.has("compact") {
 		t.Error("a short run is compacted")
-	}
-}
-
-// BenchmarkRecollect prepares the history of a conversation of 25 questions and 25 answers.
-func BenchmarkRecollect(b *testing.B) {
-	for _, kept := range []bool{true, false} {
-		b.Run(map[bool]string{true: "known", false: "after a restart"}[kept], func(b *testing.B) {
-			model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
-				if r.Turn() == 0 && !r.NoTools {
-					return calls(search("paid holiday"))
-				}
-				return scripted.Reply{Chunks: scripted.Words(goodAnswer + strings.Repeat(" So much about that for now.", 40))}
-			})
-			h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
-			h.furnish()
-			h.hire(model)
-			var run chat.Run
-			for i := range 25 {
-				run = h.ask(chat.RunRequest{SessionID: run.SessionID, Message: fmt.Sprintf("How many days of paid holiday are there in year %d?", i)})
-				h.wait(run.ID)
-			}
-			set := h.runs.engine.registry.Toolsets[tools.DefaultToolset]
-			next := chat.Run{ID: "next", User: chat.LocalUser, SessionID: run.SessionID, ParentID: run.ID, Request: asks("And unused days?")}
-			var worst time.Duration
-			for b.Loop() {
-				if !kept {
-					h.runs.engine.memories = newCache[memory](maxMemories)
-				}
-				begun := time.Now()
-				w := newRunner(b, h.runs.engine, next, set)
-				if err := w.prepare(b.Context()); err != nil {
-					b.Fatal(err)
-				}
-				worst = max(worst, time.Since(begun))
-			}
-			b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
-		})
 	}
 }

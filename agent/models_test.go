@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/e2e/scripted"
@@ -32,7 +33,7 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New()
 	h := newHouse(t, named{large, "large"}, func(c *Config) {
 		c.Models = []llm.Model{named{small, "small"}, named{large, "large"}}
-		c.Prices = map[string]Price{"small": {In: 0.5, Out: 2}}
+		c.Prices = map[string]run.Price{"small": {In: 0.5, Out: 2}}
 	})
 	got := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"}})
 	a := got.answer()
@@ -47,7 +48,7 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 		t.Errorf("the step costs %v", s.Cost)
 	}
 	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, chat.RunRequest{Message: "Hi", Config: chat.RunConfig{Model: "huge"}})
-	if chat.CodeOf(orNone(err)) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "Allowed: large, small.") {
+	if chat.CodeOf(orEmpty(err)) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "Allowed: large, small.") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -136,16 +137,16 @@ func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
 func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		prices map[string]Price
+		prices map[string]run.Price
 		given  bool
 	}{
-		{map[string]Price{"large": {2, 8}}, false},
-		{map[string]Price{"cheap": {1, 4}}, false},
-		{map[string]Price{"large": {2, 8}, "cheap": {1, 4}}, true},
+		{map[string]run.Price{"large": {In: 2, Out: 8}}, false},
+		{map[string]run.Price{"cheap": {In: 1, Out: 4}}, false},
+		{map[string]run.Price{"large": {In: 2, Out: 8}, "cheap": {In: 1, Out: 4}}, true},
 	} {
 		cheap, main := scripted.New(calls(search("holiday")), says("That is enough.")), scripted.New(says(goodAnswer))
 		h := newHouse(t, named{main, "large"}, func(c *Config) {
-			c.Select, c.Prices, c.Thinking = named{cheap, "cheap"}, tt.prices, Thinking{Selection: tools.SelectModel}
+			c.Select, c.Prices, c.Thinking = named{cheap, "cheap"}, tt.prices, run.Thinking{Selection: tools.SelectModel}
 		})
 		got := h.answer(asks("How many days of holiday are there?"))
 		if len(cheap.Requests()) == 0 || len(main.Requests()) == 0 {

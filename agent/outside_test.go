@@ -148,14 +148,14 @@ func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
 		{"cursor", []string{"calculate", "shop__deliver"}, "calculate", 1, false},
 		{"cursor", []string{"other__order"}, "", 0, true},
 	} {
-		set, err := h.runs.engine.toolsOf(chat.RunRequest{Toolset: tt.set, Config: chat.RunConfig{EnabledTools: tt.names}})
+		set, err := h.runs.engine.ToolsOf(chat.RunRequest{Toolset: tt.set, Config: chat.RunConfig{EnabledTools: tt.names}})
 		if err != nil || tt.unknown {
 			if err == nil || !tt.unknown {
 				t.Errorf("%s %v: err = %v", tt.set, tt.names, err)
 			}
 			continue
 		}
-		set = h.runs.engine.registry.WithMCPTools(t.Context(), set)
+		set = h.runs.engine.Registry.WithMCPTools(t.Context(), set)
 		names := set.Names()
 		if names[len(names)-1] != tt.tools || len(set.Absent) != tt.absent {
 			t.Errorf("%s %v = %v without %v", tt.set, tt.names, names, set.Absent)

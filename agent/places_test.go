@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"footnote/agent/ground"
+	"footnote/agent/run/runtest"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
@@ -57,8 +58,8 @@ func TestOneUserLeavesPlacesToOthers(t *testing.T) {
 	t.Parallel()
 	shared := true
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns, c.Shared = 4, func() bool { return shared } })
-	h.lend("anna", "handbook.md", handbook, "holiday")
-	h.lend("bert", "handbook.md", handbook, "holiday")
+	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
+	h.lend("bert", "handbook.md", runtest.Handbook, "holiday")
 	for i := range 2 {
 		if _, err := h.begin("anna", ""); err != nil {
 			t.Fatalf("anna's question %d: %v", i+1, err)
@@ -118,7 +119,7 @@ func TestAWaitingQuestionWaitsWhileItsUserHasAllRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	h.store.SetLimits(chat.Limits{chat.RunsAtOnce: 1})
-	h.lend("anna", "handbook.md", handbook, "holiday")
+	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
 	anna := chat.Scope{User: "anna"}
 	cancel := func(run chat.Run) {
 		t.Helper()
@@ -162,7 +163,7 @@ func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	h.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 1})
-	h.lend("anna", "handbook.md", handbook, "holiday")
+	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
 	anna := chat.Scope{User: "anna"}
 	run, err := h.begin("anna", "s")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // sent at once. What a request with the same IdempotencyKey has stored comes back, whatever became of its documents since: the waiting
 // question, or its run, under the run's id. It fails like Start for what can't be asked, and with CodeConflict when too many wait.
 func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
-	req, set, err := r.engine.check(req)
+	req, set, err := r.engine.CheckRequest(req)
 	if err != nil {
 		return chat.Queued{}, err
 	}

@@ -11,6 +11,9 @@ import (
 	"footnote/llm/offline"
 )
 
+// quotesOnly leads to the quotes that are all the rules have to say about an answer.
+const quotesOnly = "Without a language model I can't put it in other words, only quote again what the last answer rests on:"
+
 func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -22,7 +25,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 		req.SessionID = session
 		got := h.answer(req)
 		a := got.answer()
-		if want := onlyQuotes + "\n\n- " + quote + " [1]"; a.Markdown != want || len(a.Citations) != 1 || a.Citations[0].Quote != quote || len(a.Unsupported) != 0 {
+		if want := quotesOnly + "\n\n- " + quote + " [1]"; a.Markdown != want || len(a.Citations) != 1 || a.Citations[0].Quote != quote || len(a.Unsupported) != 0 {
 			t.Errorf("%s: answer = %q with %d citations, unsupported %q; want %q", message, a.Markdown, len(a.Citations), a.Unsupported, want)
 		}
 		if tools := got.tools(); len(tools) != 0 {
@@ -31,7 +34,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 	}
 	h.hire(offline.New())
 	for _, message := range []string{"shorter please", "why?"} {
-		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, onlyQuotes) {
+		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, quotesOnly) {
 			t.Errorf("%s, as a first question: %q", message, a.Markdown)
 		}
 	}

@@ -1,6 +1,7 @@
-// Package agent answers questions: a model chooses tools, the tools search and read the documents, and every claim of the
-// answer is tied to the words it rests on. Each run belongs to the server, not to a request: its goroutine goes on when nobody
-// looks, and all it does is in the run's log before anybody sees it.
+// Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the work on one question,
+// and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes on when nobody looks, and
+// all it does is in the run's log before anybody sees it. Several servers may share a store: a lease says which of them works on
+// a run. Start with Runs.Start and Runs.launch; Runs.Run is the loop that keeps leases and takes over the runs of other servers.
 package agent
 
 import (
@@ -9,13 +10,14 @@ import (
 	"sync"
 	"time"
 
+	"footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 )
 
 // Config wires Runs. Zero limits take their defaults.
 type Config struct {
-	RunConfig // of each run
+	run.Config // of each run
 
 	MaxTurns     int           // questions of a session; 0: the toolset's own
 	KeepSessions time.Duration // how long a session without activity is kept; 0: for ever
@@ -33,51 +35,51 @@ type Config struct {
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.
 type Runs struct {
 	cfg    Config // with the defaults
-	engine *engine
+	engine *run.Engine
 	wg     sync.WaitGroup
 
 	starting sync.RWMutex // held for writing while runs are taken over at the start, so that none of ours is among them
 	mu       sync.Mutex
-	active   map[string]*control // runs under way here, by id
-	unstored map[string]error    // why the end of a run could not be stored; of runs that are not over
-	begun    int                 // runs being stored, not active yet
-	places   map[string]int      // those that are active or begun, by user
-	held     map[string][]string // sessions whose waiting question its user's limits held back, by user
+	active   map[string]*run.Control // runs under way here, by id
+	unstored map[string]error        // why the end of a run could not be stored; of runs that are not over
+	begun    int                     // runs being stored, not active yet
+	places   map[string]int          // those that are active or begun, by user
+	held     map[string][]string     // sessions whose waiting question its user's limits held back, by user
 	stopping bool
 	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
 
 // NewRuns checks the wiring.
 func NewRuns(cfg Config) (*Runs, error) {
-	engine, err := newEngine(cfg.RunConfig)
+	engine, err := run.NewEngine(cfg.Config)
 	if err != nil {
 		return nil, err
 	}
-	cfg.RunConfig = engine.config()
+	cfg.Config = engine.Config()
 	cfg.MaxRuns = cmp.Or(cfg.MaxRuns, 1000)
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	return &Runs{
-		cfg: cfg, engine: engine, active: map[string]*control{}, places: map[string]int{}, held: map[string][]string{}, unstored: map[string]error{},
+		cfg: cfg, engine: engine, active: map[string]*run.Control{}, places: map[string]int{}, held: map[string][]string{}, unstored: map[string]error{},
 		look: make(chan struct{}, 1),
 	}, nil
 }
 
 // Models returns the names of the models that a request may name, the usual one first.
-func (r *Runs) Models() []string { return r.engine.modelNames() }
+func (r *Runs) Models() []string { return r.engine.ModelNames() }
 
 // Toolsets returns the names of the toolsets, the usual one first.
-func (r *Runs) Toolsets() []string { return r.engine.toolsets() }
+func (r *Runs) Toolsets() []string { return r.engine.ToolsetNames() }
 
 // Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them: without what those who
 // run the server add, the mark of the run, its day, its question and its library. A limit of 0 is that of the usual toolset.
-func (r *Runs) Rules(b chat.Budget) string { return r.engine.rules(b) }
+func (r *Runs) Rules(b chat.Budget) string { return r.engine.Rules(b) }
 
 // Tally returns what the runs of this process did so far.
 func (r *Runs) Tally() chat.Tally {
 	r.mu.Lock()
 	running := len(r.active)
 	r.mu.Unlock()
-	t := r.engine.stats.sum()
+	t := r.engine.Tally()
 	t.Running = running
 	return t
 }
@@ -89,7 +91,7 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	if r.left(user) {
 		return chat.Run{}, false, &chat.Error{Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked."}
 	}
-	req, set, err := r.engine.check(req)
+	req, set, err := r.engine.CheckRequest(req)
 	if err != nil {
 		return chat.Run{}, false, err
 	}
@@ -138,7 +140,7 @@ func (r *Runs) lease() chat.Lease {
 
 // launch gives a run its goroutine. log is what it did before a restart, nil for a new run.
 func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []chat.Event) {
-	c := newControl(ctx, begun.User)
+	c := run.NewControl(ctx, begun.User)
 	r.mu.Lock()
 	if r.stopping {
 		r.dismiss(c)
@@ -148,14 +150,14 @@ func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []
 	unstored := r.unstored[begun.ID]
 	r.mu.Unlock()
 	r.wg.Go(func() {
-		defer c.close()
-		runner := r.engine.newRunner(begun, set, c)
-		end := runner.execute(log, unstored)
-		r.countTokens(context.WithoutCancel(ctx), begun.User, end.tokens)
+		defer c.Close()
+		runner := r.engine.NewRunner(begun, set, c)
+		end := runner.Execute(log, unstored)
+		r.countTokens(context.WithoutCancel(ctx), begun.User, end.Tokens)
 		r.mu.Lock()
-		if end.unstored != nil {
-			r.unstored[begun.ID] = end.unstored
-		} else if end.over {
+		if end.Unstored != nil {
+			r.unstored[begun.ID] = end.Unstored
+		} else if end.Over {
 			delete(r.unstored, begun.ID)
 		}
 		delete(r.active, begun.ID)
@@ -163,7 +165,7 @@ func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []
 		r.mu.Unlock()
 		r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: begun.User, ID: begun.SessionID})
 		r.sendHeld(context.WithoutCancel(ctx), begun.User)
-		if err := runner.wait(); err != nil {
+		if err := runner.Wait(); err != nil {
 			r.cfg.Log.ErrorContext(ctx, "tools ended with an error", "run", begun.ID, "error", err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/e2e/scripted"
@@ -14,7 +15,7 @@ import (
 func cheaper(m llm.Model) func(*Config) {
 	return func(c *Config) {
 		c.Select = named{m, "small"}
-		c.Prices = map[string]Price{"small": {In: 1, Out: 1}, "large": {In: 100, Out: 100}}
+		c.Prices = map[string]run.Price{"small": {In: 1, Out: 1}, "large": {In: 100, Out: 100}}
 	}
 }
 
@@ -72,7 +73,7 @@ func TestACheaperModelThatSearchesNothingIsAskedToOnce(t *testing.T) {
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v", a)
 	}
-	if asked := small.Requests(); len(asked) != 3 || asked[1].Messages[len(asked[1].Messages)-1].Text != nudgeSearch {
+	if asked := small.Requests(); len(asked) != 3 || asked[1].Messages[len(asked[1].Messages)-1].Text != "You have not searched the documents. Search them before you answer; if they do not hold the answer, say so with the agreed sentence." {
 		t.Errorf("the cheaper model was asked %d times", len(asked))
 	}
 }
@@ -86,7 +87,7 @@ func TestWithoutAnalysisARunWorks(t *testing.T) {
 			if selection == tools.SelectRules {
 				model = scripted.New(says(goodAnswer))
 			}
-			h := newHouse(t, model, thinking(Thinking{Selection: selection, Without: []string{featureAnalyse}}))
+			h := newHouse(t, model, thinking(run.Thinking{Selection: selection, Without: []string{"analyse"}}))
 			got := h.answer(asks("How many days of paid holiday does an employee get?"))
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 				t.Errorf("answer %+v", a)
@@ -101,7 +102,7 @@ func TestWithoutAnalysisARunWorks(t *testing.T) {
 			}
 		})
 	}
-	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")), thinking(Thinking{Without: []string{featureAnalyse, featurePaths}}))
+	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")), thinking(run.Thinking{Without: []string{"analyse", "short_paths"}}))
 	if a := h.answer(asks("Hello!")).answer(); a.StopReason != chat.StopAnswered || len(a.Citations) != 0 {
 		t.Errorf("talk: %+v", a)
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"footnote/agent/run"
 	"footnote/chat"
 )
 
@@ -47,11 +48,11 @@ func (r *Runs) keep(ctx context.Context, s chat.Scope, w chat.Wish) error {
 }
 
 // reach returns a run under way: nil if another server works on it.
-func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*control, error) {
+func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*run.Control, error) {
 	r.mu.Lock()
 	c, ok := r.active[runID]
 	r.mu.Unlock()
-	if ok && c.userID() == s.User {
+	if ok && c.User() == s.User {
 		return c, nil
 	}
 	run, err := r.cfg.Store.Run(ctx, s, runID)
@@ -65,14 +66,14 @@ func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*control,
 }
 
 // grant does what is wished of a run that is here, and reports whether that is news. It may be asked for the same again.
-func grant(c *control, w chat.Wish) bool {
+func grant(c *run.Control, w chat.Wish) bool {
 	switch w.Kind {
 	case chat.WishCancel:
-		c.cancel()
+		c.Cancel()
 	case chat.WishAnswerNow:
-		c.answerNow()
+		c.AnswerNow()
 	case chat.WishApprove, chat.WishDeny:
-		return c.decide(w.CallID, w.Kind == chat.WishApprove, w.Input)
+		return c.Decide(w.CallID, w.Kind == chat.WishApprove, w.Input)
 	}
 	return true
 }

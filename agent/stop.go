@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"time"
+
+	"footnote/agent/run"
 )
 
 // leaveTime is how long calls that are under way when a server stops may take to end, so that the server which goes on has their results
@@ -33,7 +35,7 @@ func (r *Runs) Stop(ctx context.Context) error {
 		case <-late.C:
 			r.mu.Lock()
 			for _, c := range r.active {
-				c.leaveAtOnce()
+				c.LeaveAtOnce()
 			}
 			r.mu.Unlock()
 		case <-ctx.Done():
@@ -43,10 +45,10 @@ func (r *Runs) Stop(ctx context.Context) error {
 }
 
 // dismiss ends a run here because the server stops.
-func (r *Runs) dismiss(c *control) {
+func (r *Runs) dismiss(c *run.Control) {
 	if r.cfg.Exclusive {
-		c.interrupt()
+		c.Interrupt()
 	} else {
-		c.leave()
+		c.Leave()
 	}
 }

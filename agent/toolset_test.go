@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/agent/ground"
+	"footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/e2e/scripted"
@@ -148,8 +149,8 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 			}
 		}
 	}
-	cfg := RunConfig{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(), Tools: []string{"saw"}}
-	if _, err := NewRuns(Config{RunConfig: cfg}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
+	cfg := run.Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(), Tools: []string{"saw"}}
+	if _, err := NewRuns(Config{Config: cfg}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("NewRuns with an unknown tool = %v", err)
 	}
 }

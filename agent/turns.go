@@ -15,7 +15,7 @@ func (r *Runs) maxTurns(set tools.Set) int {
 	switch most := r.cfg.MaxTurns; {
 	case most == 0:
 		return set.MaxQuestions
-	case set.MaxQuestions < r.engine.registry.Toolsets[tools.DefaultToolset].MaxQuestions:
+	case set.MaxQuestions < r.engine.Registry.Toolsets[tools.DefaultToolset].MaxQuestions:
 		return min(most, set.MaxQuestions)
 	default:
 		return most

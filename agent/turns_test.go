@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm/offline"
@@ -65,7 +66,7 @@ func TestTheLimitOfQuestionsByToolset(t *testing.T) {
 		{"but not that of documentation", "documentation", 500, 20},
 		{"which it may lower", "documentation", 5, 5},
 	} {
-		r := &Runs{engine: &engine{registry: box}, cfg: Config{MaxTurns: tt.setting}}
+		r := &Runs{engine: &run.Engine{Registry: box}, cfg: Config{MaxTurns: tt.setting}}
 		if got := r.maxTurns(box.Toolsets[tt.set]); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}

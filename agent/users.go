@@ -32,14 +32,14 @@ func (r *Runs) endLeft() {
 	defer r.mu.Unlock()
 	left := map[string]bool{}
 	for _, c := range r.active {
-		user := c.userID()
+		user := c.User()
 		gone, known := left[user]
 		if !known {
 			gone = r.cfg.Left(user)
 			left[user] = gone
 		}
 		if gone {
-			c.revoke()
+			c.Revoke()
 		}
 	}
 }

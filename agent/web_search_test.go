@@ -104,7 +104,7 @@ func TestWithoutAProviderThereIsNoWebSearch(t *testing.T) {
 	if err == nil || chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "no web search provider is set up") {
 		t.Errorf("Start = %v", err)
 	}
-	if set := h.runs.engine.registry.Toolsets["react"]; set.Find("web_search") != nil || len(set.Absent) != 1 {
+	if set := h.runs.engine.Registry.Toolsets["react"]; set.Find("web_search") != nil || len(set.Absent) != 1 {
 		t.Errorf("react has %v", set.Names())
 	}
 }

@@ -32,8 +32,9 @@ var allowed = map[string][]string{
 	"sql/":             {"chat", "corpus", "corpus/text", "sql/bm25", "sql/cursor", "sql/dbcopy", "sql/migrations", "sql/pack", "sql/postings"},
 	"web":              {"chat"},
 	"mcp":              {"chat"},
-	"agent":            {"agent/ground", "agent/tools", "agent/question", "agent/tools/calc", "chat", "llm", "corpus", "corpus/text", "web", "mcp", "schema"},
-	"agent/":           {"agent", "llm"},
+	"agent":            {"agent/run", "agent/tools", "chat", "corpus/text"},
+	"agent/run":        {"agent/ground", "agent/question", "agent/tools", "agent/tools/calc", "chat", "corpus", "corpus/text", "corpus/quote", "corpus/support", "llm", "mcp", "web"},
+	"agent/run/eino":   {"agent/run", "llm"},
 	"agent/ground":     {"chat", "corpus", "corpus/text", "corpus/quote", "corpus/support"},
 	"agent/question":   {"chat", "corpus/text"},
 	"agent/tools":      {"agent/ground", "agent/tools/calc", "chat", "corpus", "corpus/text", "llm", "mcp", "schema", "web"},
@@ -54,6 +55,8 @@ var allowed = map[string][]string{
 	"server/httpio":    {"chat", "keys"},
 	"cmd/":             {"*"},
 	"e2e/":             {"*"},
+
+	"agent/run/runtest": {"chat", "corpus", "corpus/embed/embedtest", "corpus/extract", "sql/sqlite"},
 }
 
 // owners says which packages alone may import a driver or an SDK.
@@ -62,8 +65,8 @@ var owners = map[string][]string{
 	"github.com/sony/gobreaker":       {"llm/httpllm"},
 	"github.com/kaptinlin/jsonrepair": {"llm/textcalls"},
 	"github.com/anthropics":           {"llm/anthropic"},
-	"github.com/cloudwego/eino":       {"agent/eino"},
-	"github.com/eino-contrib":         {"agent/eino"},
+	"github.com/cloudwego/eino":       {"agent/run/eino"},
+	"github.com/eino-contrib":         {"agent/run/eino"},
 	"github.com/openai/openai-go":     {"llm/openai"},
 	"modernc.org/sqlite":              {"sql/sqlite"},
 	"github.com/jackc/pgx":            {"sql/postgres"},

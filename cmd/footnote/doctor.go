@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"footnote/agent"
+	agentrun "footnote/agent/run"
 	"footnote/corpus"
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
@@ -66,7 +66,7 @@ func checkTools(set *settings) error {
 	if err != nil {
 		return err
 	}
-	return agent.RunConfig{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
+	return agentrun.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
 func storage(ctx context.Context, set *settings) []finding {

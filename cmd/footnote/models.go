@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/agent"
+	agentrun "footnote/agent/run"
 	"footnote/llm"
 	"footnote/llm/anthropic"
 	"footnote/llm/httpllm"
@@ -83,8 +83,8 @@ func (s *settings) openai(model string, log *slog.Logger) openai.Config {
 }
 
 // prices reads the table of prices.
-func (s *settings) prices() (map[string]agent.Price, error) {
-	table := map[string]agent.Price{}
+func (s *settings) prices() (map[string]agentrun.Price, error) {
+	table := map[string]agentrun.Price{}
 	var errs []error
 	for name, text := range s.Prices {
 		in, out, ok := strings.Cut(text, "/")
@@ -94,7 +94,7 @@ func (s *settings) prices() (map[string]agent.Price, error) {
 			errs = append(errs, fmt.Errorf("the price %q of %s is not two numbers like 0.4/1.6", text, name))
 			continue
 		}
-		table[name] = agent.Price{In: a, Out: b}
+		table[name] = agentrun.Price{In: a, Out: b}
 	}
 	return table, errors.Join(errs...)
 }

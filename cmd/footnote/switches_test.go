@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent"
+	agentrun "footnote/agent/run"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 )
@@ -68,7 +68,7 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 				seen["cached_decisions"] = true
 			case step.Step == "enough":
 				seen["early_stop"] = true
-			case slices.Contains(agent.Features(), step.Step):
+			case slices.Contains(agentrun.Features(), step.Step):
 				seen[step.Step] = true
 			}
 		}
@@ -82,14 +82,14 @@ func TestEachFeatureIsSwitchedOffAlone(t *testing.T) {
 	check := func(name, config string, gone []string, without ...string) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := slices.DeleteFunc(slices.Sorted(slices.Values(agent.Features())), func(f string) bool { return slices.Contains(gone, f) })
+			want := slices.DeleteFunc(slices.Sorted(slices.Values(agentrun.Features())), func(f string) bool { return slices.Contains(gone, f) })
 			if got := stepsOf(t, config, without...); !slices.Equal(got, want) {
 				t.Errorf("steps of %q, want %q", got, want)
 			}
 		})
 	}
 	check("none", "", nil)
-	for _, feature := range agent.Features() {
+	for _, feature := range agentrun.Features() {
 		check(feature, "", append([]string{feature}, needs[feature]...), feature)
 	}
 	check("enable_query_decomposition", `"enable_query_decomposition":false`, []string{"plan"})

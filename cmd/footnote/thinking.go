@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/agent"
+	agentrun "footnote/agent/run"
 	"footnote/agent/tools"
 	"footnote/chat"
 )
@@ -99,15 +99,15 @@ func (s agentSettings) checkAgent() error {
 	return errors.Join(append(errs, of("FOOTNOTE_AGENT_WITHOUT", s.thinking().Check()), of("FOOTNOTE_GUARD_INPUT", s.guard().Check()))...)
 }
 
-func (s agentSettings) thinking() agent.Thinking {
-	return agent.Thinking{
+func (s agentSettings) thinking() agentrun.Thinking {
+	return agentrun.Thinking{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
 		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
 	}
 }
 
 // framework is what drives runs; nil is the agent's own loop.
-func (s agentSettings) framework() agent.Framework {
+func (s agentSettings) framework() agentrun.Framework {
 	if s.AgentFramework == "eino" {
 		return drivenByEino
 	}
@@ -115,12 +115,12 @@ func (s agentSettings) framework() agent.Framework {
 }
 
 // memory is what of a conversation runs know; 0 means nothing here.
-func (s agentSettings) memory() agent.Memory {
-	return agent.Memory{Turns: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1), Passages: cmp.Or(s.MemoryPassages, -1)}
+func (s agentSettings) memory() agentrun.Memory {
+	return agentrun.Memory{Turns: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1), Passages: cmp.Or(s.MemoryPassages, -1)}
 }
 
-func (s agentSettings) guard() agent.Guard {
-	g := agent.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
+func (s agentSettings) guard() agentrun.Guard {
+	g := agentrun.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
 	if len(g.Input) == 1 && g.Input[0] == "none" {
 		g.Input = []string{}
 	}

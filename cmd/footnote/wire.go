@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"footnote/agent"
+	agentrun "footnote/agent/run"
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/extract/worker"
@@ -86,7 +87,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return nil, err
 	}
 	a.runs, err = agent.NewRuns(agent.Config{
-		RunConfig: agent.RunConfig{
+		Config: agentrun.Config{
 			Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
 			Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,

@@ -3,8 +3,8 @@
 package main
 
 import (
-	"footnote/agent"
-	"footnote/agent/eino"
+	agentrun "footnote/agent/run"
+	"footnote/agent/run/eino"
 )
 
-var drivenByEino agent.Framework = eino.Drive
+var drivenByEino agentrun.Framework = eino.Drive

@@ -2,8 +2,10 @@
 
 package main
 
-import "footnote/agent"
+import (
+	agentrun "footnote/agent/run"
+)
 
 // drivenByEino is nil in a build without Eino. Its templates look for methods by name, for which the linker keeps every
 // method of every type (docs/decisions.md).
-var drivenByEino agent.Framework
+var drivenByEino agentrun.Framework

@@ -1,0 +1,355 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/english"
+	"footnote/llm"
+)
+
+// Limits on the calls of a turn.
+const (
+	maxParallel = 8
+	maxCalls    = 20 // of one turn; further ones are refused
+	maxSame     = 2  // the same call a third time is refused
+
+	parallelStep = "parallel" // the step that calls of one turn belong to
+
+	// quick is how long the events of calls that begin wait for those of their ends: most calls take less, and then both are
+	// stored at once.
+	quick = 3 * time.Millisecond
+)
+
+// attempt is one call on its way.
+type attempt struct {
+	call   llm.Call
+	tool   *tools.Tool
+	args   json.RawMessage
+	key    string // of the cache; empty for a tool that is not cached
+	step   chat.Step
+	status chat.Status // when it ends without running: error or skipped
+	told   any         // then: the output, for the model
+	begin  time.Time
+	ended  chan outcome
+	asking *approval // a person has to allow it; nil: nobody has to
+	edited bool      // it ran with a person's input
+}
+
+// outcome is what became of a call that ran.
+type outcome struct {
+	result tools.Result
+	err    error
+	took   time.Duration
+	cached bool
+}
+
+// act runs the calls of a turn at the same time and gives the model their results in the order of the calls.
+func (w *Runner) act(ctx context.Context, r reply) (err error) {
+	if err := w.left(ctx); err != nil {
+		return err
+	}
+	if r.finish == llm.FinishLength {
+		return w.cutShort(ctx, r)
+	}
+	version, err := w.cfg.Library.KnownVersion(ctx, w.desk.Scope) // it was asked for when the run began
+	if err != nil {
+		return fmt.Errorf("read library version: %w", err)
+	}
+	var queue []chat.Payload
+	defer func() {
+		if err != nil {
+			w.reopen(queue)
+		}
+	}()
+	said, stored := w.writer.Reset()
+	thought := strings.TrimSpace(said)
+	if thought == "" {
+		thought = strings.TrimSpace(tools.CutText(cmp.Or(r.reasoning, r.text), 4000))
+	}
+	var parent *chat.Step
+	if len(r.calls) > 1 {
+		step := w.phase(parallelStep, chat.ActionExploring, chat.StatusRunning, w.together(r.calls))
+		step.Thought = thought
+		parent = &step
+	}
+	attempts := w.attempts(r, version, parent)
+	if parent == nil {
+		attempts[0].step.Thought, attempts[0].step.Tokens, attempts[0].step.Cost = thought, &r.tokens, r.cost
+	} else {
+		parent.ActionType, parent.Tokens, parent.Cost = attempts[0].step.ActionType, &r.tokens, r.cost
+	}
+	if stored {
+		takes := attempts[0].step.CallID
+		if parent != nil {
+			takes = parent.CallID
+		}
+		queue = append(queue, chat.AnswerReset{CallID: takes})
+	}
+	if parent != nil {
+		queue = append(queue, w.track(*parent))
+	}
+	w.history = append(w.history, asked(r, attempts))
+	callCtx, cancel := w.callContext(ctx)
+	defer cancel()
+	for _, a := range attempts {
+		if a.status == "" && a.tool.Approve {
+			queue = append(queue, w.track(w.ask(a)))
+		} else if a.status == "" {
+			queue = append(queue, w.track(a.step))
+			if queue, err = w.tick(queue, a, chat.StatusRunning); err != nil {
+				return err
+			}
+			if a.tool.HasEffects {
+				if err := w.emit(ctx, queue...); err != nil {
+					return err
+				}
+				queue = nil
+			}
+			w.launch(callCtx, a)
+		}
+	}
+	grace := time.NewTimer(quick)
+	defer grace.Stop()
+	told := map[string]llm.Message{}
+	waits := false
+	for _, a := range attempts {
+		if a.asking != nil {
+			waits = true
+			continue
+		}
+		var o outcome
+		if a.status == "" {
+			o, queue, err = w.await(ctx, a, grace, queue)
+			if err != nil {
+				return err
+			}
+		}
+		step, message, err := w.conclude(a, o)
+		if err != nil {
+			return err
+		}
+		queue = append(queue, w.track(step))
+		if queue, err = w.tick(queue, a, step.Status); err != nil {
+			return err
+		}
+		told[a.step.CallID] = message
+	}
+	if waits {
+		if err := w.emit(ctx, queue...); err != nil {
+			return err
+		}
+		queue = nil
+		allowed, err := w.permitted(ctx, callCtx, attempts)
+		if err != nil {
+			return err
+		}
+		maps.Copy(told, allowed)
+	}
+	for _, a := range attempts {
+		w.history = append(w.history, told[a.step.CallID])
+	}
+	if parent != nil {
+		parent.Status, parent.ToolStatus, parent.Timestamp = chat.StatusComplete, chat.StatusComplete, stamp()
+		parent.DurationMS = int64((parent.Timestamp - attempts[0].step.Timestamp) * 1000)
+		queue = append(queue, w.track(*parent))
+	}
+	return w.emit(ctx, queue...)
+}
+
+// asked is the model's turn as the history keeps it.
+func asked(r reply, attempts []*attempt) llm.Message {
+	m := llm.Message{Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature}
+	for _, a := range attempts {
+		call := a.call
+		call.Malformed = ""
+		if !json.Valid(call.Arguments) {
+			call.Arguments = json.RawMessage(`{}`)
+		}
+		m.Calls = append(m.Calls, call)
+	}
+	return m
+}
+
+// await waits for a call, and stores what is queued when that takes longer than a moment.
+func (w *Runner) await(ctx context.Context, a *attempt, grace *time.Timer, queue []chat.Payload) (outcome, []chat.Payload, error) {
+	select {
+	case o := <-a.ended:
+		return o, queue, nil
+	case <-ctx.Done():
+		return outcome{}, queue, context.Cause(ctx)
+	case <-grace.C:
+		grace.Reset(0) // whatever is queued after this is stored before the next wait
+	}
+	if err := w.emit(ctx, queue...); err != nil {
+		return outcome{}, nil, err
+	}
+	o, err := a.wait(ctx)
+	return o, nil, err
+}
+
+// wait waits for the end of a call that was launched. One that was refused has none.
+func (a *attempt) wait(ctx context.Context) (outcome, error) {
+	if a.status != "" {
+		return outcome{}, nil
+	}
+	select {
+	case o := <-a.ended:
+		return o, nil
+	case <-ctx.Done():
+		return outcome{}, context.Cause(ctx)
+	}
+}
+
+// callContext is what calls run in: it ends with the turn, and when the user wants the answer now.
+func (w *Runner) callContext(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(w.control.now, func() { cancel(context.Cause(w.control.now)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// launch runs a call in its own goroutine; its end always comes.
+func (w *Runner) launch(ctx context.Context, a *attempt) {
+	a.begin = time.Now()
+	w.tools.Go(func() error {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				w.cfg.Log.ErrorContext(ctx, "tool panicked", "run", w.run.ID, "tool", a.tool.Name, "panic", p, "stack", string(debug.Stack()))
+				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Go on without it."}}
+			}
+			o.took = time.Since(a.begin)
+			a.ended <- o
+		}()
+		if a.key != "" {
+			if o.result, o.cached = w.engine.results.Get(a.key); o.cached {
+				return nil
+			}
+		}
+		limit := cmp.Or(a.tool.Timeout, w.cfg.ToolTimeout)
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		o.result, o.err = a.tool.Run(limited, w.desk, a.args)
+		switch {
+		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
+			o.err = errAnswerNow
+		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
+			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", limit.Seconds()), Err: o.err}
+		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
+			w.engine.results.Add(a.key, o.result)
+		}
+		return nil
+	})
+}
+
+// conclude makes a call's last event and its result for the model.
+func (w *Runner) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
+	step := a.step
+	step.Timestamp, step.DurationMS, step.Cached = stamp(), o.took.Milliseconds(), o.cached
+	var output any
+	var result chat.StepResult
+	switch {
+	case a.status != "":
+		step.Status, output = a.status, a.told
+	case errors.Is(o.err, errAnswerNow):
+		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failure("The user wants the answer now.")
+	case o.err != nil:
+		w.cfg.Log.Warn("tool failed", "run", w.run.ID, "tool", step.ToolName, "error", o.err)
+		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
+		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageFor(w.run.User, o.err), Retryable: true}
+		w.noteFailed(a.tool, step)
+	case o.result.Refused != "":
+		step.Status, output = chat.StatusError, a.failure(o.result.Refused)
+		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.Refused, 300), Retryable: true}
+	default:
+		step.Status = chat.StatusComplete
+		output, result = o.result.Output(w.desk.Sources.Number)
+		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again
+		step.Message, step.Summary = o.result.Message, o.result.Summary
+		if o.result.Details != nil {
+			step.Details = o.result.Details
+		}
+		a.tool.Apply(w.desk.Sources, o.result.Effects, result)
+		w.enough = w.enough || a.tool.AnswersNext
+	}
+	step.ToolStatus = step.Status
+	if said, ok := output.(map[string]any); ok && step.Status != chat.StatusComplete {
+		result = failed(said)
+	}
+	step.Result = result.Bounded()
+	whole, err := tools.Encode(output)
+	if err != nil {
+		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
+	}
+	step.ToolOutput, step.OutputSize = whole, len(whole)
+	if a.tool != nil && a.tool.Tells(step.Status) {
+		w.bare = true
+		w.evidence.Results.Keep(a.tool.Name, a.tool.Verbatim, a.args, whole, step.Message)
+	}
+	if utf8.RuneCount(whole) > tools.MaxOutput {
+		step.Truncated, step.Full = true, whole
+		if step.ToolOutput, err = tools.Clip(output, whole); err != nil {
+			return step, llm.Message{}, fmt.Errorf("clip output of %s: %w", step.ToolName, err)
+		}
+	}
+	message, err := toolMessage(w.nonce, a.call.ID, a.withNote(output))
+	return step, message, err
+}
+
+// failure is what a call without a result comes to, in the form its tool has agreed.
+func (a *attempt) failure(text string) map[string]any {
+	told := map[string]any{"error": text}
+	if a.tool != nil && a.tool.EchoedArg != "" {
+		var in map[string]any
+		_ = json.Unmarshal(a.call.Arguments, &in) // malformed arguments have nothing to echo
+		said, _ := in[a.tool.EchoedArg].(string)
+		told[a.tool.EchoedArg] = said
+	}
+	return told
+}
+
+// cutShort answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
+func (w *Runner) cutShort(ctx context.Context, r reply) error {
+	w.cutTurns++
+	step := w.phase("review", chat.ActionThinking, chat.StatusError, "The model's reply was cut at its length limit: asking for a shorter one")
+	w.aside = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter."}}
+	return w.takeBack(ctx, step)
+}
+
+// failed is the result of a call that came to what attempt.failure says.
+func failed(told map[string]any) chat.StepResult {
+	why, _ := told["error"].(string)
+	asked, _ := told["query"].(string)
+	return chat.StepResult{Failure: why, Query: asked}
+}
+
+// capabilityNouns are the words for calls of tools of one capability.
+var capabilityNouns = map[chat.Capability]string{
+	chat.CapabilitySearch: "search", chat.CapabilityRead: "reading", chat.CapabilityList: "listing", chat.CapabilityCalculate: "calculation",
+	chat.CapabilityCite: "quote check",
+}
+
+// together describes parallel calls: "3 searches in parallel".
+func (w *Runner) together(calls []llm.Call) string {
+	t := w.set.Find(calls[0].Name)
+	same := !slices.ContainsFunc(calls, func(c llm.Call) bool { return c.Name != calls[0].Name })
+	switch {
+	case t == nil || !same:
+		return english.Count(len(calls), "call") + " in parallel"
+	case t.Capability == chat.CapabilitySummarise:
+		return fmt.Sprintf("%d summaries in parallel", len(calls))
+	}
+	return english.Count(len(calls), cmp.Or(capabilityNouns[t.Capability], "call")) + " in parallel"
+}

@@ -1,0 +1,80 @@
+package run
+
+import (
+	"encoding/json"
+	"sync"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+)
+
+// approval is a call's wait for a person's word.
+type approval struct {
+	tool    *tools.Tool
+	settled bool         // guarded by the mutex of approvals
+	answer  chan verdict // holds one
+}
+
+// verdict is what a person decided about a call.
+type verdict struct {
+	denied bool
+	input  json.RawMessage // instead of the model's; nil: as it is
+}
+
+// ErrDecided is why a second decision about a call is refused.
+var ErrDecided = &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+
+// approvals are the calls of a run that wait, or waited, for a person. It is safe for concurrent use.
+type approvals struct {
+	mu      sync.Mutex
+	waiting map[string]*approval // by call id
+	early   map[string]verdict   // decisions about calls that do not wait yet, in a run that was taken over
+}
+
+// wait registers a call that waits from now on.
+func (s *approvals) wait(callID string, t *tools.Tool) *approval {
+	a := &approval{tool: t, answer: make(chan verdict, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[callID] = a
+	if v, ok := s.early[callID]; ok {
+		a.settled = true
+		a.answer <- v
+	}
+	return a
+}
+
+// settle hands a verdict to the call, and reports whether it is the first.
+func (s *approvals) settle(callID string, v verdict) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.waiting[callID]
+	if !ok { // it begins to wait in a moment
+		s.early[callID] = v
+		return true
+	}
+	if a.settled {
+		return false
+	}
+	a.settled = true
+	a.answer <- v
+	return true
+}
+
+// withdraw ends the wait without a person's word, or although it can't be followed.
+func (s *approvals) withdraw(a *approval) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.settled = true
+}
+
+// find returns the tool of a call that waits or waited.
+func (s *approvals) find(callID string) (t *tools.Tool, known, settled bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, known := s.waiting[callID]
+	if !known {
+		return nil, false, false
+	}
+	return a.tool, true, a.settled
+}

@@ -1,0 +1,95 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+)
+
+// Why a run's context may end.
+var (
+	errCancelled = errors.New("cancelled by the user")
+	errRevoked   = errors.New("the user has no valid key any more")
+	errStopping  = errors.New("the server stops")
+	errLeaving   = errors.New("the server stops, another one goes on")
+	errLost      = errors.New("another server works on this run")
+)
+
+// Why a model's turn may end before the model has.
+var (
+	errAnswerNow = errors.New("answer now")
+	errLate      = errors.New("the time for searching is over")
+)
+
+// Control steers a run under way from outside. It is safe for concurrent use.
+type Control struct {
+	user      string
+	ctx       context.Context // of the run
+	now       context.Context // ends with errAnswerNow when the user wants the answer now, and with the run
+	leaving   context.Context // ends with errLeaving when nothing more is to begin here; ctx does not end it
+	approvals approvals
+
+	end, endNow, endLeaving context.CancelCauseFunc
+}
+
+// NewControl makes the control of a user's run. The caller calls close when the run is over.
+func NewControl(ctx context.Context, user string) *Control {
+	c := &Control{user: user, approvals: approvals{waiting: map[string]*approval{}, early: map[string]verdict{}}}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	c.now, c.endNow = context.WithCancelCause(c.ctx)
+	c.leaving, c.endLeaving = context.WithCancelCause(context.WithoutCancel(ctx))
+	return c
+}
+
+// Close frees what the contexts hold.
+func (c *Control) Close() {
+	c.end(nil)
+	c.endNow(nil)
+	c.endLeaving(nil)
+}
+
+// User returns whose run it is.
+func (c *Control) User() string { return c.user }
+
+// Cancel ends the run as its user wants.
+func (c *Control) Cancel() { c.end(errCancelled) }
+
+// Revoke ends the run because its user has lost the last valid key.
+func (c *Control) Revoke() { c.end(errRevoked) }
+
+// Interrupt ends the run because the server stops and no other one goes on.
+func (c *Control) Interrupt() { c.end(errStopping) }
+
+// Lose ends the run here, without a word in its log, because another server works on it.
+func (c *Control) Lose() { c.end(errLost) }
+
+// Leave begins nothing any more: calls under way may end, then another server goes on.
+func (c *Control) Leave() { c.endLeaving(errLeaving) }
+
+// LeaveAtOnce cuts off the calls under way that leave lets end.
+func (c *Control) LeaveAtOnce() { c.end(errLeaving) }
+
+// AnswerNow makes the run answer from what it has.
+func (c *Control) AnswerNow() { c.endNow(errAnswerNow) }
+
+// Decide settles a call that waits for a person, or will wait in a moment: input replaces the model's unless it is nil. It reports whether
+// that is news: the first decision stands.
+func (c *Control) Decide(callID string, approved bool, input json.RawMessage) bool {
+	return c.approvals.settle(callID, verdict{denied: !approved, input: input})
+}
+
+// Undecided returns the tool of a call that waits for a person. known is false for a call that does not wait, or not yet: one of a run
+// that was taken over waits again in a moment.
+func (c *Control) Undecided(callID string) (t *tools.Tool, known bool, err error) {
+	t, known, settled := c.approvals.find(callID)
+	switch {
+	case c.ctx.Err() != nil:
+		return nil, known, &chat.Error{Code: chat.CodeConflict, Message: "This answer was stopped."}
+	case settled:
+		return nil, true, ErrDecided
+	}
+	return t, known, nil
+}

@@ -1,0 +1,80 @@
+package run
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"footnote/agent/question"
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// maxDecisions is how many choices of tools are remembered.
+const maxDecisions = 1000
+
+// decision is what a model chose first for a question that was then answered.
+type decision struct {
+	question string
+	calls    []llm.Call
+}
+
+// decisionKey is what questions have in common that the same tools answer (askedFor), and where they are searched for. It is empty for a
+// question that leans on others, and for one that is asked again because its answer did not please.
+func (w *Runner) decisionKey() string {
+	req := w.run.Request
+	if w.asked.Type == question.FollowUp || !w.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
+		return ""
+	}
+	key := question.IntentOf(req.Message).Key()
+	if key == "" {
+		return ""
+	}
+	return strings.Join([]string{
+		w.run.User, w.set.Name, strings.Join(w.set.Names(), " "), strings.Join(w.desk.Scope.Namespaces, "\x01"), strings.Join(w.desk.DocumentIDs, "\x01"), key,
+	}, "\x00")
+}
+
+// decided returns the calls that led to an answer for a similar question. Those for the same question are made as they were; for another one
+// the tools stay and search for its own words. ok is false when a tool was given anything that can't be taken from the question.
+func (w *Runner) decided() (calls []llm.Call, ok bool) {
+	d, ok := w.engine.decisions.Get(w.decisionKey())
+	if !ok {
+		return nil, false
+	}
+	if strings.EqualFold(strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(w.run.Request.Message), " ")) {
+		return slices.Clone(d.calls), true
+	}
+	for _, c := range d.calls {
+		var args map[string]json.RawMessage
+		if json.Unmarshal(c.Arguments, &args) != nil {
+			return nil, false
+		}
+		own := map[string]any{}
+		switch _, searches := args["query"]; {
+		case searches:
+			own["query"] = w.searchWords()
+		case len(args) > 0:
+			return nil, false
+		}
+		if slices.Contains(namesOf(calls), c.Name) {
+			continue // several searches for one question were for parts of it
+		}
+		call, ok := w.call(c.Name, own, len(calls))
+		if !ok {
+			return nil, false
+		}
+		calls = append(calls, call)
+	}
+	return calls, true
+}
+
+// learn remembers the model's first choice of a run that ended with an answer from documents.
+func (w *Runner) learn(a chat.Answer) {
+	if w.led || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered || !w.thinks(featureDecisions) {
+		return
+	}
+	if key := w.decisionKey(); key != "" && len(w.first) > 0 {
+		w.engine.decisions.Add(key, decision{w.run.Request.Message, slices.Clone(w.first)})
+	}
+}

@@ -1,0 +1,113 @@
+// Package eino has the agent framework Eino drive runs: its ReAct graph decides when the model speaks and when tools are called.
+package eino
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/flow/agent/react"
+	"github.com/cloudwego/eino/schema"
+	"github.com/eino-contrib/jsonschema"
+
+	"footnote/agent/run"
+	"footnote/llm"
+)
+
+// nodesPerRound is how many of the graph's steps a round takes: the model's, and that of the tools.
+const nodesPerRound = 2
+
+// Drive is a run.Framework.
+func Drive(ctx context.Context, r run.Rounds) error {
+	tools := make([]tool.BaseTool, len(r.Tools))
+	for i, spec := range r.Tools {
+		info, err := describe(spec)
+		if err != nil {
+			return err
+		}
+		tools[i] = caller{info: info, call: r.Call}
+	}
+	graph, err := react.NewAgent(ctx, &react.AgentConfig{
+		ToolCallingModel: speaker{r},
+		ToolsConfig: compose.ToolsNodeConfig{
+			Tools: tools,
+			UnknownToolsHandler: func(ctx context.Context, _, _ string) (string, error) { // the run tells the model what tools there are
+				return call(ctx, r.Call)
+			},
+		},
+		MaxStep: nodesPerRound * r.Most,
+	})
+	if err != nil {
+		return fmt.Errorf("build Eino's graph: %w", err)
+	}
+	_, err = graph.Generate(ctx, []*schema.Message{schema.UserMessage(r.Question)})
+	return err
+}
+
+func describe(spec llm.ToolSpec) (*schema.ToolInfo, error) {
+	info := &schema.ToolInfo{Name: spec.Name, Desc: spec.Description}
+	if len(spec.Schema) > 0 {
+		var params jsonschema.Schema
+		if err := json.Unmarshal(spec.Schema, &params); err != nil {
+			return nil, fmt.Errorf("read the schema of the tool %s: %w", spec.Name, err)
+		}
+		info.ParamsOneOf = schema.NewParamsOneOfByJSONSchema(&params)
+	}
+	return info, nil
+}
+
+// speaker is the run's model for Eino. The history is the run's own, so the messages that Eino collected are not read.
+type speaker struct{ run.Rounds }
+
+var _ model.ToolCallingChatModel = speaker{}
+
+// Generate has the model speak.
+func (s speaker) Generate(ctx context.Context, _ []*schema.Message, _ ...model.Option) (*schema.Message, error) {
+	calls, err := s.Turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made := make([]schema.ToolCall, len(calls))
+	for i, c := range calls {
+		made[i] = schema.ToolCall{ID: strconv.Itoa(i), Type: "function", Function: schema.FunctionCall{Name: c.Name, Arguments: string(c.Arguments)}}
+	}
+	return schema.AssistantMessage("", made), nil
+}
+
+// Stream is Generate in one piece: the run has shown the text already.
+func (s speaker) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	m, err := s.Generate(ctx, in, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderFromArray([]*schema.Message{m}), nil
+}
+
+// WithTools returns the same model: the run offers its tools itself.
+func (s speaker) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return s, nil }
+
+// caller is one of the run's tools for Eino.
+type caller struct {
+	info *schema.ToolInfo
+	call func(ctx context.Context, place int) (string, error)
+}
+
+// Info describes the tool.
+func (c caller) Info(context.Context) (*schema.ToolInfo, error) { return c.info, nil }
+
+// InvokableRun makes the call that Eino is at. Its arguments were the model's and are with the run.
+func (c caller) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
+	return call(ctx, c.call)
+}
+
+func call(ctx context.Context, make func(ctx context.Context, place int) (string, error)) (string, error) {
+	place, err := strconv.Atoi(compose.GetToolCallID(ctx))
+	if err != nil {
+		return "", fmt.Errorf("read which call Eino makes: %w", err)
+	}
+	return make(ctx, place)
+}

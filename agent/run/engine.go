@@ -1,0 +1,156 @@
+// Package run answers one question: a model chooses tools, the tools search and read the documents, and every claim of the answer
+// is tied to the words it rests on. Engine holds what all runs of a process share, Runner is one run, and Control steers it from
+// outside. Runner.Execute prepares the prompt, plans, lets rules choose the first tools where they can, then alternates turns of the
+// model with calls of tools and reviews the answer; each step is stored before the next begins. What a tool can do is in agent/tools,
+// what a footnote must hold in agent/ground, rules about the question's text in agent/question.
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/llm"
+	"footnote/mcp"
+	"footnote/web"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// Config wires an Engine. Store, Feed, Library and Model are required; zero limits take their defaults.
+type Config struct {
+	Store    chat.Store
+	Feed     *chat.Feed // over the same Store
+	Library  tools.Library
+	Model    llm.Model
+	Fallback llm.Model   // takes over when Model fails; nil: the run then fails
+	Web      *web.Web    // nil: there is no web_search
+	MCP      *mcp.Client // nil: there are no tools of other servers
+	Select   llm.Model   // a cheaper one that chooses tools, plans and judges; nil: Model
+	Models   []llm.Model // a request may name one of these instead of Model, weakest first
+	Owner    string      // names this process in leases; unique to its life. Empty: a fresh id
+	Log      *slog.Logger
+
+	// LeastModel is the first of Models that chooses tools by itself. Those before it get passages that rules found, and only write the
+	// answer. Empty: all choose.
+	LeastModel string
+	// Prices are per million tokens, by model. Runs with other models have no cost.
+	Prices map[string]Price
+
+	Toolset     string      // of requests without one; empty: DefaultToolset
+	Tools       []string    // of requests without enabled_tools; empty: the toolset's own
+	Budget      chat.Budget // zero fields: the toolset's own
+	Temperature *float64    // of requests without one; nil: the toolset's own
+	MaxTokens   int         // of one reply of the model; 0: its own limit
+	// SystemPrompt is what every model is told beside the rules: a role, a tone, what the documents are about. It changes no rule.
+	SystemPrompt string
+	Guard        Guard         // which questions are stopped
+	Thinking     Thinking      // how runs decide
+	Memory       Memory        // what of a conversation a run knows
+	ToolTimeout  time.Duration // of one call; 0: 30 s
+
+	// ApproveWeb has a person allow each search of the web.
+	ApproveWeb bool
+
+	Framework Framework // drives the runs; nil: the agent's own loop
+}
+
+// CheckTools reports a toolset or a tool that does not exist.
+func (c Config) CheckTools() error {
+	registry, err := c.registry()
+	if err != nil {
+		return err
+	}
+	return registry.Check(c.Toolset, c.Tools)
+}
+
+func (c Config) registry() (tools.Registry, error) {
+	return tools.NewRegistry(tools.Config{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb})
+}
+
+// Engine is what all runs of a process share: settings, tools, models, caches and counters. It is safe for concurrent use.
+type Engine struct {
+	cfg       Config
+	Registry  tools.Registry
+	guard     guard
+	stats     *stats
+	results   *lru.Cache[string, tools.Result]
+	decisions *lru.Cache[string, decision] // which tools a model chose for a question, when that led to an answer with footnotes
+	memories  *lru.Cache[string, recalled] // of finished runs, which never change
+	counts    *lru.Cache[string, int]      // of documents that can be searched
+}
+
+// NewEngine checks the wiring.
+func NewEngine(cfg Config) (*Engine, error) {
+	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
+		return nil, errors.New("agent: Store, Feed, Library and Model are required")
+	}
+	registry, err := cfg.registry()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Toolset = cmp.Or(cfg.Toolset, tools.DefaultToolset)
+	if err := registry.Check(cfg.Toolset, cfg.Tools); err != nil {
+		return nil, err
+	}
+	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())
+	cfg.ToolTimeout = cmp.Or(cfg.ToolTimeout, 30*time.Second)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := cfg.Thinking.Check(); err != nil {
+		return nil, err
+	}
+	cfg.Thinking.ContextTokens = cmp.Or(cfg.Thinking.ContextTokens, contextTokens)
+	cfg.Memory = cfg.Memory.orDefaults()
+	stops, err := newGuard(cfg.Guard)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{
+		cfg: cfg, Registry: registry, guard: stops, stats: newStats(), results: newCache[tools.Result](maxCached),
+		decisions: newCache[decision](maxDecisions), memories: newCache[recalled](maxMemories), counts: newCache[int](maxCached),
+	}, nil
+}
+
+// Config returns the settings with their defaults.
+func (e *Engine) Config() Config { return e.cfg }
+
+// Tally returns what all runs did so far.
+func (e *Engine) Tally() chat.Tally { return e.stats.sum() }
+
+// DefaultTools returns the tools of a request that names none.
+func (e *Engine) DefaultTools() tools.Set { return e.Registry.Toolsets[e.cfg.Toolset] }
+
+// FindTool returns the tool of a request's toolset with this name, with those of other servers; nil if it has no such tool.
+func (e *Engine) FindTool(ctx context.Context, req chat.RunRequest, name string) (*tools.Tool, error) {
+	set, err := e.ToolsOf(req)
+	if err != nil {
+		return nil, err
+	}
+	return e.Registry.WithMCPTools(ctx, set).Find(name), nil
+}
+
+// ReadLog reads all events that a run has stored.
+func (e *Engine) ReadLog(ctx context.Context, run chat.Run) ([]chat.Event, error) {
+	var log []chat.Event
+	for {
+		after := int64(0)
+		if len(log) > 0 {
+			after = log[len(log)-1].Seq
+		}
+		events, err := e.cfg.Store.Events(ctx, chat.Scope{User: run.User}, run.ID, after, chat.MaxPage)
+		if err != nil {
+			return nil, fmt.Errorf("read log of run %s: %w", run.ID, err)
+		}
+		if len(events) == 0 {
+			return log, nil
+		}
+		log = append(log, events...)
+	}
+}

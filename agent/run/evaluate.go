@@ -1,0 +1,73 @@
+package run
+
+import (
+	"slices"
+
+	"footnote/agent/ground"
+	"footnote/agent/question"
+)
+
+// evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
+func (w *Runner) evaluateWithout(markdown string) (confidence float64, explained string, unsupported []string) {
+	switch {
+	case !w.asked.NeedsDocuments():
+		return w.evaluateTalk(markdown)
+	case !w.mustCite():
+		c := w.evidence.Compare(markdown, func(said string) (string, bool) {
+			if by := w.evidence.ByTools(said); by != "" || !w.evidence.InPassages(said) {
+				return by, false
+			}
+			return ground.ThePassages, false
+		})
+		return c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported
+	case w.bare:
+		c := w.evidence.Compare(markdown, func(said string) (string, bool) { return w.evidence.ByTools(said), false })
+		return c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) + " No passage of a document stands behind it.", c.Unsupported
+	}
+	return ground.UncheckedConfidence, "The answer needs no documents.", []string{}
+}
+
+// evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
+func (w *Runner) evaluateTalk(markdown string) (confidence float64, explained string, unsupported []string) {
+	texts := []string{w.run.Request.Message}
+	for _, m := range w.past.messages {
+		texts = append(texts, m.Text)
+	}
+	if question.IsTalk(w.run.Request.Message) {
+		texts = append(texts, systemPrompt) // what it is and what it can do
+	}
+	against := w.evidence.Against(ground.TheConversation, texts)
+	c := w.evidence.Compare(markdown, func(said string) (by string, foreign bool) {
+		if by = w.evidence.ByTools(said); by != "" {
+			return by, false
+		}
+		if w.calculated(said) {
+			return ground.TheCalculation, false
+		}
+		return against(said)
+	})
+	return c.Confidence(), "The answer needs no documents. " + c.Explain(ground.TheConversation), c.Unsupported
+}
+
+// calculated reports whether a sentence says the result of the calculation that is the question.
+func (w *Runner) calculated(said string) bool {
+	v, ok := w.sumAsked()
+	if !ok {
+		return false
+	}
+	result, _ := v.Decimal()
+	return w.cite.Judge.States(said, ground.TalkWords+w.run.Request.Message, w.run.Request.Message, result)
+}
+
+// restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show no passages: at least one
+// of its sentences does, or none states anything and the documents were looked into.
+func (w *Runner) restsOnTools(markdown string) bool {
+	if !w.bare || !w.desk.Sources.IsEmpty() && w.asked.Type != question.Metadata {
+		return false
+	}
+	said := w.evidence.FactualClaims(markdown)
+	if len(said) == 0 {
+		return w.looked() // a word on what was searched is true of a search only
+	}
+	return slices.ContainsFunc(said, func(c ground.Claim) bool { return w.evidence.StatedByTools(c.Text) })
+}

@@ -1,0 +1,139 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// Framework drives a run: it asks for a turn of the model, has the turn's calls made, and goes on so until a turn has none. What a turn
+// and a call are stays the agent's: history, budgets, events, citations and what is done about failures. So a framework decides who is
+// next, and nothing else. It returns when a turn had no calls, or with the error of a turn or a call.
+type Framework func(ctx context.Context, r Rounds) error
+
+// Rounds is a run as a framework drives it. Its functions may be called from any goroutine; they work one after the other.
+type Rounds struct {
+	Question string
+	Tools    []llm.ToolSpec // those of the run
+	Most     int            // rounds of a turn and its calls that no run reaches
+
+	// Turn has the model speak, and returns the calls that it wants made: none after its answer. The answer's text is shown as it
+	// comes. It fails while calls of the last turn are not made.
+	Turn func(ctx context.Context) ([]llm.Call, error)
+
+	// Call returns what the model is told about one of the last turn's calls, by its place from 0; for a call that did not run that is
+	// why. The calls of a turn are made at the same time, when the first of them is asked for.
+	Call func(ctx context.Context, place int) (string, error)
+}
+
+// simple is the framework that needs no other's code.
+func simple(ctx context.Context, r Rounds) error {
+	for {
+		calls, err := r.Turn(ctx)
+		if err != nil || len(calls) == 0 {
+			return err
+		}
+		if _, err := r.Call(ctx, 0); err != nil {
+			return err
+		}
+	}
+}
+
+// moreRounds are those beyond the budget of turns: repairs, cut turns and reviews.
+const moreRounds = 50
+
+var errRounds = errors.New("the agent framework left the order of turns and calls")
+
+// rounds lets a framework drive one run, whose work is the framework's until close.
+type rounds struct {
+	w      *Runner
+	mu     sync.Mutex
+	closed bool
+	err    error // the first failure; the framework may wrap or hide it
+	reply  reply // of the last turn
+	told   []string
+	ended  bool // the last turn was the answer
+	last   []chat.Payload
+}
+
+func (r *rounds) offer() Rounds {
+	return Rounds{
+		Question: r.w.run.Request.Message, Tools: r.w.request().Tools, Most: r.w.budget.Steps + moreRounds,
+		Turn: func(ctx context.Context) (calls []llm.Call, err error) {
+			err = r.guard(func() error { calls, err = r.speak(ctx); return err })
+			return calls, err
+		},
+		Call: func(ctx context.Context, place int) (told string, err error) {
+			err = r.guard(func() error { told, err = r.observe(ctx, place); return err })
+			return told, err
+		},
+	}
+}
+
+// guard does one step at a time, and none after a failure or when the run was taken back.
+func (r *rounds) guard(step func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.closed:
+		return errRounds
+	}
+	r.err = step()
+	return r.err
+}
+
+func (r *rounds) speak(ctx context.Context) ([]llm.Call, error) {
+	if r.ended || len(r.reply.calls) > 0 && r.told == nil {
+		return nil, errRounds
+	}
+	var err error
+	r.told = nil
+	if r.reply, r.last, err = r.w.next(ctx); err != nil {
+		return nil, err
+	}
+	r.ended = len(r.reply.calls) == 0
+	return r.reply.calls, nil
+}
+
+func (r *rounds) observe(ctx context.Context, place int) (string, error) {
+	if place < 0 || place >= len(r.reply.calls) {
+		return "", errRounds
+	}
+	if r.told == nil {
+		before := len(r.w.history)
+		if err := r.w.observe(ctx, r.reply); err != nil {
+			return "", err
+		}
+		r.told = make([]string, len(r.reply.calls))
+		made := 0
+		for _, m := range r.w.history[min(before, len(r.w.history)):] {
+			if m.Role == llm.RoleTool && made < len(r.told) {
+				r.told[made] = m.Text
+				made++
+			}
+		}
+	}
+	return r.told[place], nil
+}
+
+// close takes the run back from the framework, which returned err. It waits for a step that the framework left behind.
+func (r *rounds) close(err error) ([]chat.Payload, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case err != nil:
+		return nil, fmt.Errorf("agent framework: %w", err)
+	case !r.ended:
+		return nil, errRounds
+	}
+	return r.last, nil
+}

@@ -1,0 +1,104 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+//go:embed gather.md
+var gatherPrompt string
+
+const (
+	gatherSeconds = 20   // of the 30 that a caller waits: the rest is for a plain search
+	leastGathered = 0.15 // passages with less of a closer look's score are left out
+)
+
+// Gathered is what an agent found for a query.
+type Gathered struct {
+	Results []corpus.Result // best first, each passage once, with one score for all tools: 0–1
+	Steps   []chat.Step     // what was done, each as it ended
+	Notes   []string
+	Tokens  chat.Tokens // that it took from models
+}
+
+// Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is stored. It fails when
+// the model does and there is no fallback; what was found until then comes with the error.
+func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most int) (out Gathered, err error) {
+	c := NewControl(ctx, run.User)
+	w := e.NewRunner(run, set, c)
+	defer func() { err = cmp.Or(err, w.Wait()) }()
+	defer c.Close()
+	w.budget.Seconds = min(w.budget.Seconds, gatherSeconds)
+	place := map[string]int{}
+	w.store = func(ctx context.Context, ps ...chat.Payload) error {
+		w.note(ctx, ps)
+		for _, p := range ps {
+			if s, ok := p.(chat.Step); ok {
+				if i, known := place[s.CallID]; known {
+					out.Steps[i] = s
+					continue
+				}
+				place[s.CallID] = len(out.Steps)
+				out.Steps = append(out.Steps, s)
+			}
+		}
+		return nil
+	}
+	err = w.gather(c.ctx)
+	out.Results, out.Notes, out.Tokens = w.gathered(most), []string{}, w.tokens
+	for _, s := range out.Steps {
+		if s.Step == "fallback" {
+			out.Notes = append(out.Notes, s.Message+".")
+		}
+	}
+	return out, err
+}
+
+// gather lets the model call tools until it has enough.
+func (w *Runner) gather(ctx context.Context) error {
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	w.history[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
+	if err := w.lead(ctx); err != nil {
+		return err
+	}
+	for !w.direct && !w.enough {
+		if w.press(); w.stop != "" {
+			return nil
+		}
+		r, err := w.turn(ctx)
+		if err != nil {
+			return err
+		}
+		w.writer.Reset()
+		if len(r.calls) == 0 {
+			return nil
+		}
+		if err := w.observe(ctx, r); err != nil {
+			return fmt.Errorf("gather: %w", err)
+		}
+	}
+	return nil
+}
+
+// gathered puts what all calls found in one order by a closer look at each passage.
+func (w *Runner) gathered(most int) []corpus.Result {
+	var hits []corpus.Result
+	for _, s := range w.desk.Sources.All() {
+		hit := w.desk.Sources.HitOf(s)
+		hit.Score, hit.Cosine = w.desk.Sources.ScoreOf(s.Passage.ID), nil
+		hits = append(hits, hit)
+	}
+	hits = corpus.Rerank(w.run.Request.Message, hits)
+	hits = slices.DeleteFunc(hits, func(h corpus.Result) bool { return h.Score < leastGathered })
+	return hits[:min(most, len(hits))]
+}

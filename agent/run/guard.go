@@ -1,0 +1,106 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/english"
+)
+
+// Guard says which questions are not worked on at all.
+type Guard struct {
+	Input     []string // RE2 patterns, matched without case anywhere in a question; nil: DefaultGuard
+	MaxLength int      // runes of a question; 0: no limit but that of all requests
+}
+
+// DefaultGuard stops questions that are orders about the program instead: at the start of a sentence, so that a question about such
+// orders is let through. Rules that are not the program's by name are those of a document where something follows that says which.
+func DefaultGuard() []string {
+	const (
+		begin  = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|from\s+now\s+on)[\s,]+|you\s+(?:must|should|are\s+to|have\s+to)\s+|i\s+(?:want|need)\s+you\s+to\s+)*`
+		ignore = `(?:ignore|disregard|forget|override|bypass)\s+`
+		rules  = `(?:instructions?|rules?|prompts?|guidelines?|restrictions?)`
+		all    = `(?:(?:all|any)\s+)?(?:of\s+)?`
+		end    = `\s*(?:[.!]|$|\n|and\b|then\b|above\b|(?:that\s+)?you\s+(?:were|have\s+been|got)\b)`
+	)
+	return []string{
+		begin + ignore + all + `(?:the\s+|your\s+|these\s+|my\s+)?(?:previous|prior|above|earlier)\s+` + rules,
+		begin + ignore + all + `your\s+(?:(?:own|previous|prior|current|original|initial|internal|hidden|safety|system|other)\s+)*(?:` + rules + `|training|programming)\b(?:$|[^'’])`,
+		begin + ignore + `(?:(?:all|any)\s+(?:of\s+)?(?:(?:the|these|those|my)\s+)?|(?:the|these|those|my)\s+)(?:(?:system|safety)\s+)?` + rules + end,
+		begin + ignore + all + `(?:the\s+)?system\s+(?:prompt|instructions?|rules?|guidelines?)(?:\s*(?:[.,;:!?]|$)|\s+(?:and|then|but|so)\b)`,
+		begin + ignore + `(?:(?:everything|all)\s+(?:the\s+)?above` + end + `|(?:everything|all|what(?:ever)?)\s+(?:that\s+)?you\s+(?:were|have\s+been)\s+(?:told|given|instructed))`,
+		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:reveal|show|print|repeat|output|tell)\s+(?:me\s+)?(?:all\s+(?:of\s+)?)?your\s+(?:system|hidden|initial|secret)\s+(?:prompt|instructions?|message)`,
+	}
+}
+
+// Check says what is wrong with it.
+func (g Guard) Check() error {
+	_, err := newGuard(g)
+	return err
+}
+
+// guard is a Guard that is ready to use.
+type guard struct {
+	rules   []guardRule
+	longest int
+}
+
+// guardRule is one pattern; own says that it is not one of DefaultGuard but of those who run the server.
+type guardRule struct {
+	re  *regexp.Regexp
+	own bool
+}
+
+func newGuard(g Guard) (guard, error) {
+	if g.Input == nil {
+		g.Input = DefaultGuard()
+	}
+	if g.MaxLength < 0 {
+		return guard{}, errors.New("guard.max_length can't be negative")
+	}
+	out := guard{longest: g.MaxLength}
+	for _, p := range g.Input {
+		re, err := regexp.Compile("(?i)" + p)
+		if err != nil {
+			return guard{}, fmt.Errorf("guard.input %q is no RE2 pattern: %w", p, err)
+		}
+		out.rules = append(out.rules, guardRule{re, !slices.Contains(DefaultGuard(), p)})
+	}
+	return out, nil
+}
+
+// stops returns why a question is not worked on, empty when it is.
+func (g guard) stops(question string) string {
+	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
+		return fmt.Sprintf("The question is longer than the %s allowed here. Shorten it.", english.Count(g.longest, "character"))
+	}
+	for _, rule := range g.rules {
+		switch {
+		case !rule.re.MatchString(question):
+		case rule.own:
+			return "A rule of this server stops questions like this one. Ask in other words, or about something else in your documents."
+		default:
+			return "This reads like an order to the program and not like a question about your documents. Ask about the documents."
+		}
+	}
+	return ""
+}
+
+// guardInput ends a run whose question a guard stops, visibly.
+func (w *Runner) guardInput(ctx context.Context) error {
+	why := w.engine.guard.stops(w.run.Request.Message)
+	if why == "" {
+		return nil
+	}
+	step := w.phase("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
+	step.Error = &chat.StepError{Code: chat.CodeGuardrail, Message: why}
+	if err := w.emit(ctx, w.started(), step); err != nil {
+		return err
+	}
+	return &chat.Error{Code: chat.CodeGuardrail, Message: why}
+}

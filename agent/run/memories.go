@@ -1,0 +1,116 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+const (
+	maxMemories = 2000 // finished runs of which is known what they rested on
+
+	// firstRecalled is the number of the first passage that is known from earlier in the conversation: far from those of the run's own.
+	firstRecalled = 501
+)
+
+// recalled is what a finished run leaves to those after it.
+type recalled struct {
+	sources   []chat.Source
+	citations []chat.Citation
+	passages  []string // ids, those of cited ones first
+}
+
+// memoryOf reads what an answered run rested on.
+func (w *Runner) memoryOf(ctx context.Context, run chat.Run) (recalled, error) {
+	if known, ok := w.engine.memories.Get(run.ID); ok {
+		return known, nil
+	}
+	log, err := w.engine.ReadLog(ctx, run)
+	if err != nil {
+		return recalled{}, fmt.Errorf("read an earlier answer: %w", err)
+	}
+	transcript, err := chat.Fold(log)
+	if err != nil {
+		return recalled{}, fmt.Errorf("read an earlier answer: %w", err)
+	}
+	var out recalled
+	if a := transcript.Answer; a != nil {
+		out.sources, out.citations = a.Sources[:min(len(a.Sources), 20)], a.Citations
+	}
+	var shown []string
+	for _, s := range transcript.Steps {
+		if s.Status == chat.StatusComplete && s.ToolName != "" {
+			shown = shownIn(s.Result, shown)
+		}
+	}
+	for _, c := range out.citations {
+		out.passages = text.AppendNew(out.passages, c.ChunkID)
+	}
+	for _, id := range shown {
+		out.passages = text.AppendNew(out.passages, id)
+	}
+	if run.Status != chat.RunRunning {
+		w.engine.memories.Add(run.ID, out)
+	}
+	return out, nil
+}
+
+// shownIn adds the passages of a tool's result.
+func shownIn(r *chat.StepResult, out []string) []string {
+	if r == nil {
+		return out
+	}
+	for _, hit := range r.Hits {
+		if hit.ChunkID != "" && len(out) < memoryPassages {
+			out = text.AppendNew(out, hit.ChunkID)
+		}
+	}
+	return out
+}
+
+// remember tells the model of the passages that the conversation rested on so far, as far as there is room, under numbers of their own: what
+// was found out is still known, and can be cited, without another search.
+func (w *Runner) remember(ctx context.Context) error {
+	ids := w.past.passages
+	if len(ids) == 0 || w.givenText() || w.fell {
+		return nil
+	}
+	passages, err := w.cfg.Library.Passages(ctx, w.desk.ReadScope(), ids)
+	if err != nil {
+		return fmt.Errorf("fetch passages of the conversation: %w", err)
+	}
+	byID := map[string]corpus.Passage{}
+	for _, p := range passages {
+		byID[p.ID] = p
+	}
+	var shown strings.Builder
+	left, documents := w.cfg.Memory.Tokens, map[string]corpus.Document{}
+	for i, id := range ids {
+		p, ok := byID[id]
+		if !ok || left <= 0 {
+			continue
+		}
+		doc, known := documents[p.DocumentID]
+		if !known {
+			if doc, err = w.cfg.Library.Document(ctx, w.desk.ReadScope(), p.DocumentID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+				return fmt.Errorf("find a document of the conversation: %w", err)
+			}
+			documents[p.DocumentID] = doc
+		}
+		if doc.ID == "" || !w.desk.InReach(doc) || tokens(p.Text) > left {
+			continue
+		}
+		left -= tokens(p.Text)
+		w.desk.Sources.AddEarlier(firstRecalled+i, p, doc)
+		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
+	}
+	if shown.Len() > 0 {
+		w.history[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +
+			fence(w.nonce, strings.TrimSpace(shown.String()))
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"footnote/agent/ground"
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/llm"
+)
+
+// How much of a conversation a model is told.
+const (
+	memoryTurns    = 10
+	memoryTokens   = 4000
+	memoryPassages = 50
+)
+
+// Memory is how much of its conversation a run knows. Zero fields take their defaults: 10, 4,000 and 50. A negative one means nothing.
+type Memory struct {
+	Turns    int // questions with their answers
+	Tokens   int // of these, and as many again of passages
+	Passages int // that earlier answers rested on, or that were shown for them: the last ones, each once
+}
+
+func (m Memory) orDefaults() Memory {
+	return Memory{Turns: orDefault(m.Turns, memoryTurns), Tokens: orDefault(m.Tokens, memoryTokens), Passages: orDefault(m.Passages, memoryPassages)}
+}
+
+func orDefault(n, usual int) int {
+	if n == 0 {
+		return usual
+	}
+	return max(0, n)
+}
+
+// recollection is what came before a question in its conversation.
+type recollection struct {
+	messages  []llm.Message   // questions and answers, oldest first
+	documents []chat.Source   // behind the last answer, in order
+	citations []chat.Citation // of the last answer that has any
+	passages  []string        // that were shown before, by id, the last ones first, each once
+	lost      int             // turns whose stored rows are damaged
+}
+
+// historyStep is the phase that says that the conversation could not be read.
+const historyStep = "history"
+
+// recollect reads the shown branch that a run continues, after the turns that came with the request.
+func (w *Runner) recollect(ctx context.Context) (recollection, error) {
+	out, err := w.recallBranch(ctx)
+	out.messages = append(w.outside(), out.messages...)
+	return out, err
+}
+
+// outside makes messages of the last turns that a request brought along.
+func (w *Runner) outside() []llm.Message {
+	turns, m := w.run.Request.History, w.cfg.Memory
+	var messages []llm.Message
+	for _, turn := range turns[max(0, len(turns)-m.Turns):] {
+		for i, role := range []llm.Role{llm.RoleUser, llm.RoleAssistant} {
+			messages = append(messages, llm.Message{Role: role, Text: clipTokens(turn[i], m.Tokens/max(1, m.Turns))})
+		}
+	}
+	return messages
+}
+
+func (w *Runner) recallBranch(ctx context.Context) (recollection, error) {
+	if w.run.ParentID == "" {
+		return recollection{}, nil
+	}
+	runs, err := w.cfg.Store.Runs(ctx, chat.Scope{User: w.run.User}, w.run.SessionID)
+	if err != nil {
+		return recollection{}, fmt.Errorf("read conversation: %w", err)
+	}
+	byID := make(map[string]chat.Run, len(runs))
+	for _, r := range runs {
+		byID[r.ID] = r
+	}
+	var out recollection
+	left := w.cfg.Memory.Tokens
+	answered := false
+	for id, turns := w.run.ParentID, 0; id != "" && turns < w.cfg.Memory.Turns && left > 0; turns++ {
+		past, ok := byID[id]
+		if !ok {
+			break
+		}
+		id = past.ParentID
+		var known recalled
+		if past.Answer != "" && !past.Unreadable {
+			known, err = w.memoryOf(ctx, past)
+		}
+		if past.Unreadable || errors.Is(err, chat.ErrDamaged) {
+			out.lost++
+			continue
+		}
+		if err != nil {
+			return recollection{}, err
+		}
+		if past.Answer != "" {
+			answer := clipTokens(ground.WithoutMarkers(past.Answer), left)
+			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: answer})
+			left -= tokens(answer)
+			if !answered {
+				answered, out.documents = true, known.sources
+			}
+			if len(out.citations) == 0 { // an answer without footnotes leaves those before it in sight
+				out.citations = known.citations
+			}
+			out.add(known.passages, w.cfg.Memory.Passages)
+		} else {
+			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"})
+		}
+		question := clipTokens(past.Request.Message, max(left, 50))
+		out.messages = append(out.messages, llm.Message{Role: llm.RoleUser, Text: question})
+		left -= tokens(question)
+	}
+	slices.Reverse(out.messages)
+	return out, nil
+}
+
+// add keeps passages that are not known yet, up to a limit in all.
+func (r *recollection) add(passages []string, limit int) {
+	for _, id := range passages {
+		if len(r.passages) < limit {
+			r.passages = text.AppendNew(r.passages, id)
+		}
+	}
+}
+
+// tokens estimates how many tokens a text has: about four bytes each.
+func tokens(s string) int { return len(s)/4 + 1 }
+
+func clipTokens(s string, limit int) string {
+	if len(s) <= limit*4 {
+		return s
+	}
+	cut := max(limit*4, 0)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + " …"
+}

@@ -1,0 +1,147 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"footnote/agent/question"
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/english"
+	"footnote/llm"
+)
+
+// mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there.
+const mostNamed = 8
+
+// openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the question asks for
+// something else, or the run may not open documents.
+func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
+	asked := strings.TrimSpace(w.run.Request.Message)
+	if w.givenText() || len(asked) > 400 || !w.thinks(featurePaths) || w.set.Find("open_document") == nil {
+		return nil, false, nil
+	}
+	var said string
+	if number, cited := question.CitationToOpen(asked); cited {
+		said, err = w.openCited(ctx, number)
+	} else if name, sure := question.DocumentToOpen(asked); name != "" {
+		said, err = w.openNamed(ctx, name, sure)
+	}
+	if err != nil || said == "" {
+		return nil, false, err
+	}
+	w.ownAnswer = true
+	if err := w.writer.Write(ctx, said); err != nil {
+		return nil, false, err
+	}
+	if said, err = w.writer.Finish(ctx); err != nil {
+		return nil, false, err
+	}
+	return append(w.writer.Rest(), w.report(said, llm.FinishStop)...), true, nil
+}
+
+// openCited opens the source of a footnote of the conversation's last answer that has any.
+func (w *Runner) openCited(ctx context.Context, number int) (said string, err error) {
+	if len(w.past.citations) == 0 {
+		return "There is no footnote to open yet: ask a question about your documents first.", nil
+	}
+	for _, c := range w.past.citations {
+		if c.Number != number {
+			continue
+		}
+		doc, err := w.cfg.Library.Document(ctx, w.desk.Scope, c.DocumentID)
+		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
+			return fmt.Sprintf("The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename)), nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("find the document of a footnote: %w", err)
+		}
+		w.desk.Sources.AddCited(c, doc)
+		return w.opened(ctx, fmt.Sprintf("Opened footnote %d: %s.", number, citedPlace(c)), map[string]any{
+			"citation_number": number, "reason": "You asked for footnote " + strconv.Itoa(number),
+		})
+	}
+	there := make([]string, len(w.past.citations))
+	for i, c := range w.past.citations {
+		there[i] = fmt.Sprintf("%d (%s)", c.Number, citedPlace(c))
+	}
+	return fmt.Sprintf("There is no footnote %d in the last answer. It has %s.", number, enumerate(there, len(there))), nil
+}
+
+// openNamed opens a document. It says nothing when the words may be something else than a name.
+func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
+	doc, ok, err := w.desk.FindByTitle(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if !ok && sure {
+		var why string
+		if doc, why, err = w.desk.Find(ctx, name); err != nil {
+			return "", fmt.Errorf("find document: %w", err)
+		}
+		ok = why == ""
+	}
+	switch {
+	case ok:
+		w.desk.Sources.AddDocuments(doc)
+		return w.opened(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
+	case !sure:
+		return "", nil
+	}
+	docs, _, err := w.cfg.Library.List(ctx, w.desk.Scope, corpus.Filter{IDs: w.desk.DocumentIDs, Limit: mostNamed})
+	if err != nil {
+		return "", fmt.Errorf("list documents: %w", err)
+	}
+	if len(docs) == 0 {
+		return "There are no documents yet. Add some first.", nil
+	}
+	names := make([]string, len(docs))
+	for i, d := range docs {
+		names[i] = text.EscapeMarkdown(d.DisplayName())
+	}
+	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), english.Choose(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
+}
+
+// opened makes the call that opens a source, and says whether it did.
+func (w *Runner) opened(ctx context.Context, said string, args map[string]any) (string, error) {
+	call, ok := w.call("open_document", args, 0)
+	if !ok {
+		return "", nil
+	}
+	if err := w.act(ctx, reply{finish: llm.FinishCalls, calls: []llm.Call{call}}); err != nil {
+		return "", err
+	}
+	if !w.desk.Sources.HasOpened() {
+		return "It was not opened.", nil
+	}
+	return said, nil
+}
+
+// citedPlace names a citation's document and page.
+func citedPlace(c chat.Citation) string {
+	name := c.Filename
+	if name == "" {
+		name = c.Title
+	}
+	if c.Page > 0 {
+		return fmt.Sprintf("%s, page %d", text.EscapeMarkdown(name), c.Page)
+	}
+	return text.EscapeMarkdown(name)
+}
+
+// enumerate joins names with commas, the first mostNamed of all there are.
+func enumerate(names []string, all int) string {
+	if len(names) > mostNamed {
+		names = names[:mostNamed]
+	}
+	if rest := all - len(names); rest > 0 {
+		return strings.Join(names, ", ") + " and " + strconv.Itoa(rest) + " more"
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

@@ -1,0 +1,116 @@
+package run
+
+import (
+	"cmp"
+	"crypto/rand"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/agent/ground"
+	"footnote/agent/question"
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/english"
+	"footnote/llm"
+)
+
+//go:embed system.md
+var systemPrompt string
+
+//go:embed context.md
+var contextPrompt string
+
+// newNonce is a mark that no document can know.
+func newNonce() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+// fence marks text as data. Signs that no reader could see are left out: they can spell orders.
+func fence(nonce, body string) string {
+	return "===== data " + nonce + " =====\n" + text.Visible(body) + "\n===== end of data " + nonce + " ====="
+}
+
+// prompt is the history that a run begins with: the rules, the conversation so far, and the question.
+func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
+	var system strings.Builder
+	fill := strings.NewReplacer(
+		"{{nonce}}", nonce, "{{refusal}}", ground.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
+		"{{role}}", roleOf(role)+wishesOf(text.Visible(run.Request.Instructions)), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
+	)
+	if run.Request.ContextText != "" {
+		_, _ = fill.WriteString(&system, contextPrompt)
+		system.WriteString(fence(nonce, run.Request.ContextText))
+	} else {
+		_, _ = fill.WriteString(&system, systemPrompt)
+		if len(past.documents) > 0 {
+			system.WriteString("\nThe user's last answer rested on these documents, in this order (“the second one” means the second of them):\n")
+			for i, doc := range past.documents {
+				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, text.Shorten(text.Visible(doc.Title), 120), doc.DocumentID)
+			}
+		}
+		if hint := a.Hint(); hint != "" {
+			system.WriteString("\nWhat simple rules make of the question, to be used or not: " + hint)
+		}
+		system.WriteString(addedContextPrompt(nonce, run.Request))
+	}
+	history := append([]llm.Message{{Role: llm.RoleSystem, Text: system.String()}}, visible(past.messages)...)
+	return append(history, llm.Message{Role: llm.RoleUser, Text: text.Visible(run.Request.Message)})
+}
+
+// visible leaves out of messages, in place, the signs that no reader could see: a question that was pasted, or the conversation so far, can
+// spell orders with them like any document.
+func visible(messages []llm.Message) []llm.Message {
+	for i := range messages {
+		messages[i].Text = text.Visible(messages[i].Text)
+	}
+	return messages
+}
+
+// Rules is the part of the system prompt that all runs share which search with this budget. A limit of 0 is that of the usual toolset.
+func (e *Engine) Rules(b chat.Budget) string {
+	usual := e.Registry.Toolsets[e.cfg.Toolset].Budget
+	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")
+	return strings.NewReplacer(
+		"{{nonce}}", "…", "{{refusal}}", ground.Refusal, "{{role}}", "",
+		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, e.cfg.Budget.Steps, usual.Steps)),
+		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, e.cfg.Budget.RetrievalCalls, usual.RetrievalCalls)),
+	).Replace(rules)
+}
+
+// roleOf introduces what those who run the server want said to every model.
+func roleOf(said string) string {
+	if said == "" {
+		return ""
+	}
+	return "\n\nThose who run this library say besides, as far as it does not contradict the rules below:\n" + said
+}
+
+// toolMessage is a tool's result as the model gets it.
+func toolMessage(nonce, callID string, output any) (llm.Message, error) {
+	if m, ok := output.(tools.ModelView); ok {
+		output = m.ForModel()
+	}
+	if text, ok := output.(string); ok {
+		return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fence(nonce, text)}, nil
+	}
+	body, err := tools.Encode(output)
+	if err != nil {
+		return llm.Message{}, fmt.Errorf("encode result: %w", err)
+	}
+	return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fence(nonce, string(body))}, nil
+}
+
+// wishesOf hands on what the asker wants said to the model.
+func wishesOf(said string) string {
+	if said == "" {
+		return ""
+	}
+	return "\n\nWho asks says besides, as far as it does not contradict the rules below:\n" + said
+}

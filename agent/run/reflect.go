@@ -1,0 +1,254 @@
+package run
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"footnote/agent/ground"
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/english"
+	"footnote/llm"
+)
+
+//go:embed reflect.md
+var reflectDoc string
+
+// longestJudgement is how long a model's judgement of its answer may be, in runes.
+const longestJudgement = 500
+
+// judgementSentences is how many sentences of it are kept.
+const judgementSentences = 3
+
+// judgedStops are the spent budgets after which there is still time for a judgement.
+var judgedStops = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
+
+// judgement is a model's judgement of an answer. The zero value is none.
+type judgement struct {
+	text  string
+	score *float64 // 0–1: how sure the model is that the answer addresses the whole question and is backed; nil: it gave no number
+
+	doubted []string // sentences of the answer that it finds in nothing it was shown
+}
+
+// with joins a judgement to what the program found when it compared the answer with passages: the lower confidence counts, and the text says
+// both. checked is false when there was nothing to compare: then the model's number stands alone.
+func (v judgement) with(found float64, explained string, checked bool) (confidence float64, text string) {
+	if v.text == "" {
+		return found, explained
+	}
+	if n := len(v.doubted); n > 0 {
+		explained = fmt.Sprintf("It finds %s of the answer in no text that it was shown. %s", english.Count(n, "sentence"), explained)
+	}
+	text = v.text
+	if v.score == nil {
+		return found, text + " " + explained
+	}
+	confidence = min(*v.score, found)
+	if !checked && found == ground.UncheckedConfidence {
+		confidence = *v.score
+	}
+	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)
+}
+
+// reflects reports whether the model is to judge its answer: when the request or the toolset wants it, and there is time. The program
+// compares every answer with its passages.
+func (w *Runner) reflects(answer string) bool {
+	wanted := w.run.Request.Config.EnableSelfEvaluation
+	if wanted == nil {
+		wanted = &w.set.Reflective
+	}
+	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !ground.IsRefusal(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
+}
+
+// reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check stands alone.
+func (w *Runner) reflect(ctx context.Context, answer string) (judgement, error) {
+	step := w.phase("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
+	if err := w.emit(ctx, w.track(step)); err != nil {
+		return judgement{}, err
+	}
+	begun := time.Now()
+	prompt, sentences := w.reflectPrompt(answer)
+	said, used, err := w.consult(ctx, prompt)
+	if cause := w.left(ctx); cause != nil {
+		return judgement{}, cause
+	}
+	v := readJudgement(said, sentences)
+	step.DurationMS, step.Timestamp, step.Tokens = sinceMS(begun), stamp(), &used
+	step.Status, step.Message, step.Summary = chat.StatusComplete, "Judged the answer", v.text
+	if v.score != nil {
+		step.Details["confidence"] = *v.score
+		step.Message = fmt.Sprintf("Judged the answer: confidence %.2f", *v.score)
+	}
+	if err != nil || v.text == "" {
+		w.cfg.Log.WarnContext(ctx, "model did not judge its answer", "run", w.run.ID, "error", err)
+		step.Status, step.Message, step.Summary = chat.StatusSkipped, "The model did not judge its answer: rules do", ""
+		v = judgement{}
+	}
+	if len(v.doubted) > 0 {
+		step.Details["unsupported"] = v.doubted
+		step.Message += fmt.Sprintf(", %s unsupported", english.Count(len(v.doubted), "sentence"))
+	}
+	step.ToolStatus = step.Status
+	return v, w.emit(ctx, w.track(step))
+}
+
+// reflectPrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or without footnotes the
+// passages that were found, and the text that came with the question. sentences are those that the model is asked about, by number from 1.
+func (w *Runner) reflectPrompt(answer string) (messages []llm.Message, sentences []string) {
+	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", w.nonce)
+	var b strings.Builder
+	b.WriteString("Question: " + w.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
+	room := w.cfg.Thinking.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - consultTokens // the sentences are the answer again
+	shown := w.showPassages(&b, &room)
+	if given := w.givenFor(answer, room); given != "" {
+		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" + given + "\n")
+		shown.Texts = append(shown.Texts, given)
+	}
+	if sentences = w.evidence.Doubtable(answer, shown); len(sentences) > 0 {
+		b.WriteString("\nThe sentences of the answer that you check:\n")
+		for i, said := range sentences {
+			b.WriteString(strconv.Itoa(i+1) + ". " + said + "\n")
+		}
+	}
+	return []llm.Message{
+		{Role: llm.RoleSystem, Text: rules},
+		{Role: llm.RoleUser, Text: fence(w.nonce, b.String())},
+	}, sentences
+}
+
+// showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without footnotes it writes the passages
+// that were found.
+func (w *Runner) showPassages(b *strings.Builder, room *int) ground.Shown {
+	var shown ground.Shown
+	add := func(label, text string) bool {
+		line := label + text + "\n"
+		if *room -= tokens(line); *room < 0 {
+			*room += tokens(line)
+			return false
+		}
+		b.WriteString(line)
+		shown.Texts = append(shown.Texts, text)
+		return true
+	}
+	if len(w.cite.Citations) == 0 {
+		if w.givenText() || w.desk.Sources.IsEmpty() {
+			return shown
+		}
+		b.WriteString("\nThe passages that were found:\n")
+		for _, src := range w.desk.Sources.All() {
+			add("- ", src.Passage.Text)
+		}
+		return shown
+	}
+	b.WriteString("\nWhat the footnotes cite:\n")
+	for _, c := range w.cite.Citations {
+		label, whole := "["+strconv.Itoa(c.Number)+"] ", true
+		for _, text := range w.evidence.TextsBehind(c.Number) {
+			whole = (slices.Contains(shown.Texts, text) || add(label, text)) && whole
+		}
+		if whole {
+			shown.Footnotes = append(shown.Footnotes, c.Number)
+		}
+		b.WriteString(label + "quotes: " + c.Quote + "\n")
+		*room -= tokens(label + c.Quote)
+	}
+	return shown
+}
+
+// givenFor is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that bear out a sentence of the
+// answer, and then the others from the beginning, all in their order.
+func (w *Runner) givenFor(answer string, limit int) string {
+	given := w.run.Request.ContextText + w.run.Request.AddedContext // a request has one of them at most
+	if tokens(given) <= limit {
+		return given
+	}
+	paragraphs := strings.Split(given, "\n\n")
+	keep := make([]bool, len(paragraphs))
+	take := func(wanted func(string) bool) {
+		for i, p := range paragraphs {
+			if size := tokens(p) + 1; !keep[i] && size <= limit && wanted(p) {
+				keep[i], limit = true, limit-size
+			}
+		}
+	}
+	stated := w.evidence.FactualClaims(answer)
+	take(func(p string) bool {
+		return slices.ContainsFunc(stated, func(c ground.Claim) bool { return w.cite.Judge.Backed(c.Text, ground.TalkOfContext, p) })
+	})
+	take(func(string) bool { return true })
+	var kept []string
+	for i, p := range paragraphs {
+		if keep[i] {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+// readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number and doubts no sentence.
+func readJudgement(said string, sentences []string) judgement {
+	var object struct {
+		Evaluation  string          `json:"evaluation"`
+		Confidence  json.RawMessage `json:"confidence"`
+		Unsupported json.RawMessage `json:"unsupported"`
+	}
+	said = strings.TrimSpace(said)
+	var v judgement
+	if at := strings.IndexByte(said, '{'); at >= 0 && json.NewDecoder(strings.NewReader(said[at:])).Decode(&object) == nil {
+		said, v.score, v.doubted = object.Evaluation, readShare(object.Confidence), readDoubts(object.Unsupported, sentences)
+	}
+	if v.text = firstSentences(said); v.text == "" && v.score != nil {
+		v.text = "The model gave a number only."
+	}
+	return v
+}
+
+// readDoubts reads a list of numbers as the sentences that it means. A list with anything else in it doubts none: it may count something else.
+func readDoubts(raw json.RawMessage, sentences []string) []string {
+	var numbers []json.Number
+	if json.Unmarshal(raw, &numbers) != nil {
+		return nil
+	}
+	var out []string
+	for _, number := range numbers {
+		n, err := strconv.Atoi(number.String())
+		if err != nil || n < 1 || n > len(sentences) {
+			return nil
+		}
+		out = text.AppendNew(out, sentences[n-1])
+	}
+	return out
+}
+
+// readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none.
+func readShare(raw json.RawMessage) *float64 {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(strings.Trim(string(raw), `" `)), "%")
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		n /= 100
+	}
+	if err != nil || !(n >= 0 && n <= 1) {
+		return nil
+	}
+	return &n
+}
+
+// firstSentences are those of a reply that are kept as a judgement.
+func firstSentences(said string) string {
+	said = strings.Join(strings.Fields(said), " ")
+	if !strings.ContainsFunc(said, unicode.IsLetter) {
+		return ""
+	}
+	if spans := text.Sentences(said); len(spans) > 0 {
+		said = string([]rune(said)[spans[0][0]:spans[min(len(spans), judgementSentences)-1][1]])
+	}
+	return text.Shorten(said, longestJudgement)
+}

@@ -1,0 +1,95 @@
+package run
+
+import (
+	"cmp"
+	"strings"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+)
+
+// CheckRequest refuses what can't be worked on, with a sentence for the user, and finds the request's tools.
+func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
+	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
+	if err := req.Validate(); err != nil {
+		return req, tools.Set{}, err
+	}
+	if err := tools.Selection(req.Config.Selection).Check(); err != nil {
+		return req, tools.Set{}, err
+	}
+	model, err := e.modelOf(req.Config)
+	if err != nil {
+		return req, tools.Set{}, err
+	}
+	if req.Thorough && e.cfg.Toolset == tools.DefaultToolset {
+		req = e.WithToolset(req, "react")
+	}
+	set, err := e.ToolsOf(req)
+	if (req.Thorough || set.Thorough) && model.Name() != offlineName {
+		req.Config = thorough(req.Config)
+	}
+	req.Thorough = false // the config says it from here on
+	if t := req.Config.Temperature; err == nil && t != nil && *t > set.MaxTemperature {
+		err = chat.Invalid("temperature must be from 0 to %g with the toolset %s.", set.MaxTemperature, set.Name)
+	}
+	if k := req.Config.RetrievalTopK; err == nil && k != nil && set.MaxTopK() > 0 && *k > set.MaxTopK() {
+		err = chat.Invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.MaxTopK(), set.Name)
+	}
+	return req, set, err
+}
+
+// thorough switches query decomposition and self-evaluation on where the request says nothing of them.
+func thorough(c chat.RunConfig) chat.RunConfig {
+	on := true
+	for _, setting := range []**bool{&c.EnableQueryDecomposition, &c.EnableSelfEvaluation} {
+		if *setting == nil {
+			*setting = &on
+		}
+	}
+	return c
+}
+
+// WithToolset gives a request that names no toolset the one of its route. Tools that the settings name hold there too.
+func (e *Engine) WithToolset(req chat.RunRequest, toolset string) chat.RunRequest {
+	if req.Toolset != "" {
+		return req
+	}
+	req.Toolset = toolset
+	if len(req.Config.EnabledTools) == 0 {
+		req.Config.EnabledTools = e.cfg.Tools
+	}
+	return req
+}
+
+// ToolsOf finds the tools that a request names.
+func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
+	set, why := e.Registry.Toolset(cmp.Or(req.Toolset, e.cfg.Toolset))
+	if why == "" {
+		names := req.Config.EnabledTools
+		if len(names) == 0 && set.Name == e.cfg.Toolset {
+			names = e.cfg.Tools
+		}
+		set, why = e.Registry.Pick(set, names)
+	}
+	if why != "" {
+		return tools.Set{}, chat.Invalid("%s", why)
+	}
+	return set, nil
+}
+
+// budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults.
+func (e *Engine) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
+	b := chat.Budget{
+		Steps:          cmp.Or(e.cfg.Budget.Steps, set.Budget.Steps),
+		RetrievalCalls: cmp.Or(e.cfg.Budget.RetrievalCalls, set.Budget.RetrievalCalls),
+		Seconds:        cmp.Or(e.cfg.Budget.Seconds, set.Budget.Seconds),
+		Tokens:         cmp.Or(e.cfg.Budget.Tokens, set.Budget.Tokens),
+	}
+	if c.MaxSteps != nil {
+		b.Steps = *c.MaxSteps
+	}
+	if c.MaxRetrievalCalls != nil {
+		b.RetrievalCalls = *c.MaxRetrievalCalls
+	}
+	return b
+}

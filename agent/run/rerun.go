@@ -1,0 +1,211 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/llm"
+)
+
+// ErrUnreadable is why a run can neither be carried on nor made again.
+var ErrUnreadable = &chat.Error{Code: chat.CodeConflict, Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again."}
+
+// BranchRequest is the request of a run beside an earlier one that makes one of its calls with another input. It fails with CodeNotFound
+// for a call that is not there, with CodeConflict for one that can't be made again, and with CodeInvalid for an input that the tool does not
+// take or can only fail with.
+func (e *Engine) BranchRequest(ctx context.Context, old chat.Run, log []chat.Event, callID string, input json.RawMessage) (req chat.RunRequest, err error) {
+	steps, err := upTo(log, callID)
+	if err != nil {
+		return req, err
+	}
+	at := slices.IndexFunc(steps, func(s chat.Step) bool { return s.CallID == callID })
+	if at < 0 || steps[at].ToolName == "" {
+		return req, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such tool call in this run."}
+	}
+	t, err := e.FindTool(ctx, old.Request, steps[at].ToolName)
+	if err != nil {
+		return req, err
+	}
+	if t == nil || t.EndsRun {
+		return req, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + text.Shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
+	}
+	args, err := t.Normalise(input, old.Request.Config.RetrievalTopK)
+	if err != nil {
+		return req, chat.Invalid("%s does not take this input: %s", t.Name, text.Shorten(err.Error(), 400)+".")
+	}
+	if t.WhyImpossible != nil {
+		if err := t.WhyImpossible(args); err != nil {
+			return req, chat.Invalid("%s", err.Error())
+		}
+	}
+	req = old.Request
+	if _, err := e.modelOf(req.Config); err != nil {
+		req.Config.Model = "" // it is no longer allowed: the usual one makes the new version
+	}
+	req.SessionID, req.Sibling, req.IdempotencyKey = old.SessionID, old.ID, ""
+	req.From = &chat.From{RunID: old.ID, CallID: callID, Tool: t.Name, Input: args}
+	return req, nil
+}
+
+// upTo returns the steps of a log before the model's turn with a call, and those of that turn, as they last were, but for those that tell of
+// the earlier run's own troubles. It returns none when there is no such call.
+func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
+	transcript, err := chat.Fold(log)
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	call, found := transcript.Step(callID)
+	if !found {
+		return nil, nil
+	}
+	at, _ := transcript.Position(callID)
+	var steps []chat.Step
+	for i, s := range transcript.Steps {
+		if i > at && (call.ParentID == "" || s.ParentID != call.ParentID) {
+			if s.ToolName != "" || s.Step == parallelStep { // the next turn
+				break
+			}
+			continue // what was thought of the turn
+		}
+		if s.ToolName == "" && slices.Contains([]string{"fallback", "restart", handedOver, takenOver, "rate_limit", historyStep}, s.Step) {
+			continue
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// branch repeats the earlier run's steps from its log and then makes the call with the other input. All that is repeated is stored at once, with the
+// call that begins: a server that takes the run over finds nothing of it or everything.
+func (w *Runner) branch(ctx context.Context) error {
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	from := w.run.Request.From
+	log, err := w.engine.ReadLog(ctx, chat.Run{ID: from.RunID, User: w.run.User})
+	if err != nil {
+		return err
+	}
+	steps, err := upTo(log, from.CallID)
+	if err != nil {
+		return err
+	}
+	ps := []chat.Payload{w.started()}
+	var again chat.Step
+	var repeated []chat.Step
+	for _, s := range steps {
+		if s.CallID == from.CallID {
+			s = w.anew(s, from)
+			again = s
+		} else if s, err = w.repeated(ctx, s, from); err != nil {
+			return err
+		}
+		repeated = append(repeated, s)
+		ps = append(ps, s)
+	}
+	if err := w.emit(ctx, ps...); err != nil {
+		return err
+	}
+	past := replay(repeated)
+	w.ids = past.ids
+	if err := w.restore(ctx, past); err != nil {
+		return err
+	}
+	w.resumePlan(past.plan)
+	return w.redo(ctx, []chat.Step{again})
+}
+
+// repeated is a step of the earlier run as this one shows it. It cost nothing here.
+func (w *Runner) repeated(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
+	if s.Truncated {
+		full, err := w.cfg.Store.StepOutput(ctx, chat.Scope{User: w.run.User}, from.RunID, s.CallID)
+		if err != nil {
+			return s, fmt.Errorf("read output of step %s: %w", s.CallID, err)
+		}
+		s.Full = full
+	}
+	s.Tokens, s.Cost, s.Cached = nil, nil, s.ToolName != ""
+	s.Details = maps.Clone(s.Details)
+	if s.Details == nil {
+		s.Details = map[string]any{}
+	}
+	s.Details["repeated_from"] = from.RunID
+	return s, nil
+}
+
+// anew is the call with the other input, beginning.
+func (w *Runner) anew(old chat.Step, from *chat.From) chat.Step {
+	s := chat.Step{
+		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType, Thought: old.Thought,
+		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: from.Input,
+		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
+	}
+	if t := w.set.Find(from.Tool); t != nil {
+		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(w.desk, from.Input)
+	}
+	return w.track(s)
+}
+
+// redo makes the calls that restore knows only as begun, at the same time, and puts their results where the history has none.
+func (w *Runner) redo(ctx context.Context, steps []chat.Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	version, err := w.cfg.Library.Version(ctx, w.desk.Scope)
+	if err != nil {
+		return fmt.Errorf("read library version: %w", err)
+	}
+	callCtx, cancel := w.callContext(ctx)
+	defer cancel()
+	attempts := make([]*attempt, len(steps))
+	for i, step := range steps {
+		attempts[i] = w.again(step, version)
+		if attempts[i].status == "" {
+			w.launch(callCtx, attempts[i])
+		}
+	}
+	for i, a := range attempts {
+		o, err := a.wait(ctx)
+		if err != nil {
+			return err
+		}
+		ended, message, err := w.conclude(a, o)
+		if err != nil {
+			return err
+		}
+		ended.Details = maps.Clone(ended.Details)
+		maps.Copy(ended.Details, steps[i].Details)
+		for j, m := range w.history {
+			if m.Role == llm.RoleTool && m.CallID == a.step.CallID {
+				w.history[j] = message
+			}
+		}
+		queue, err := w.tick([]chat.Payload{w.track(ended)}, a, ended.Status)
+		if err != nil {
+			return err
+		}
+		if err := w.emit(ctx, queue...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again is a call that was allowed once, ready to be made as the step it is.
+func (w *Runner) again(step chat.Step, version int64) *attempt {
+	if t := w.set.Find(step.ToolName); t != nil && t.Retrieval {
+		w.retrievals-- // it is charged twice else
+	}
+	delete(w.calls, step.ToolName+string(step.ToolInput))
+	a := w.attempt(reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version)
+	w.ids--
+	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought, step.Details
+	a.step.Tokens, a.step.Cost = step.Tokens, step.Cost
+	w.track(a.step)
+	return a
+}

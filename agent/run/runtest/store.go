@@ -1,0 +1,156 @@
+// Package runtest opens stores for tests of runs: real ones in a temporary directory, with two documents that are ready to be searched.
+package runtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/embed/embedtest"
+	"footnote/corpus/extract"
+	"footnote/sql/sqlite"
+)
+
+// Store is an open store with its library.
+type Store struct {
+	DB      *sqlite.DB
+	Chats   *sqlite.Chats
+	Feed    *chat.Feed
+	Library *corpus.Library
+}
+
+// Open opens the store of a file, and closes it at the end of the test. With an embedder the library finds by meaning too; nil: it does not.
+func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := &Store{DB: db, Chats: db.Chats()}
+	s.Feed = chat.NewFeed(s.Chats)
+	files := shelf{filepath.Dir(path)}
+	cfg := corpus.Config{
+		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Extractor: extract.New(nil), Renderer: files,
+	}
+	if embedder != nil {
+		cfg.Vectors, cfg.Embedder = db.Vectors(), embedder
+	}
+	if s.Library, err = corpus.NewLibrary(cfg); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Add puts a document into the library and waits until it is ready.
+func (s *Store) Add(t testing.TB, name, body string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.Library.Run(ctx); err != nil && ctx.Err() == nil {
+			t.Errorf("library: %v", err)
+		}
+	})
+	if _, _, err := s.Library.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Library.Wait(t.Context(), chat.Local, func(corpus.Counts) {}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	wg.Wait()
+}
+
+// Furnish copies the files of a store with Survey and Handbook next to path, which is that of its database. semantic: with vectors, made by
+// embedtest.Hashing.
+func Furnish(t testing.TB, path string, semantic bool) {
+	t.Helper()
+	p := &plain
+	if semantic {
+		p = &withVectors
+	}
+	p.once.Do(func() { p.files = furnished(t, filepath.Base(path), semantic) })
+	for name, body := range p.files {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// pattern is the files of a store with its documents, of which every test gets a copy.
+type pattern struct {
+	once  sync.Once
+	files map[string][]byte
+}
+
+var plain, withVectors pattern
+
+// furnished puts the documents into a store and returns its files.
+func furnished(t testing.TB, name string, semantic bool) map[string][]byte {
+	t.Helper()
+	dir := t.TempDir()
+	var embedder corpus.Embedder
+	if semantic {
+		embedder = embedtest.Hashing{}
+	}
+	s := Open(t, filepath.Join(dir, name), embedder)
+	s.Add(t, "Survey.md", Survey)
+	s.Add(t, "Handbook.md", Handbook)
+	if err := s.DB.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// shelf keeps originals in files, as the library wants them.
+type shelf struct{ dir string }
+
+type original struct{ *os.File }
+
+func (s shelf) Put(_ context.Context, r io.Reader, limit int64) (string, int64, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit))
+	if err != nil {
+		return "", 0, err
+	}
+	sum := sha256.Sum256(b)
+	name := hex.EncodeToString(sum[:])
+	return name, int64(len(b)), os.WriteFile(filepath.Join(s.dir, name), b, 0o600)
+}
+
+func (s shelf) Open(_ context.Context, name string) (io.ReadSeekCloser, error) {
+	f, err := os.Open(filepath.Join(s.dir, name))
+	return original{f}, err
+}
+
+func (s shelf) Delete(_ context.Context, name string) error {
+	return os.Remove(filepath.Join(s.dir, name))
+}
+
+// Render draws no pages: these documents have none.
+func (s shelf) Render(context.Context, corpus.File, int, int) ([]byte, error) {
+	return nil, errors.New("no pages")
+}
+
+// Expect has nothing to get ready.
+func (shelf) Expect() {}

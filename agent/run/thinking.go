@@ -1,0 +1,71 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/corpus/text"
+)
+
+// Features are what a run does around its model, by name. Each can be switched off.
+func Features() []string {
+	return []string{featureAnalyse, featurePlan, featurePaths, featureRefine, featureEarlyStop, featureDecisions, featureReflect}
+}
+
+const (
+	featureAnalyse   = "analyse"
+	featurePlan      = "plan"
+	featurePaths     = "short_paths"
+	featureRefine    = "refine"
+	featureEarlyStop = "early_stop"
+	featureDecisions = "cached_decisions"
+	featureReflect   = "reflect"
+)
+
+// Thinking is how runs decide. Its zero value is all of it, with the selection of each toolset.
+type Thinking struct {
+	Selection tools.Selection // of requests without one; empty: the toolset's own
+	Without   []string        // features that are switched off
+	Pipeline  bool            // the fixed pipeline for every question: search, read, answer
+	NoRescue  bool            // a model that can't use its tools is not helped by the fixed pipeline
+
+	// ContextTokens is how large a run's history may grow before the results of its older calls are shortened. 0: 60,000.
+	ContextTokens int
+}
+
+// Check says what is wrong with it.
+func (t Thinking) Check() error {
+	if err := t.Selection.Check(); err != nil {
+		return err
+	}
+	for _, name := range t.Without {
+		if !slices.Contains(Features(), name) {
+			return chat.Invalid("There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60), strings.Join(Features(), ", "))
+		}
+	}
+	if t.ContextTokens < 0 {
+		return chat.Invalid("The tokens of a context can't be negative.")
+	}
+	return nil
+}
+
+// thinks reports whether a feature is on.
+func (w *Runner) thinks(feature string) bool {
+	return !slices.Contains(w.cfg.Thinking.Without, feature)
+}
+
+// selection is who chooses this run's first tools.
+func (w *Runner) selection() tools.Selection {
+	switch asked := tools.Selection(w.run.Request.Config.Selection); {
+	case w.cfg.Thinking.Pipeline, w.engine.usesPipeline(w.model):
+		return tools.SelectRules
+	case asked != "":
+		return asked
+	case w.cfg.Thinking.Selection != "":
+		return w.cfg.Thinking.Selection
+	default:
+		return w.set.Selection
+	}
+}

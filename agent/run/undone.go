@@ -1,0 +1,83 @@
+package run
+
+import (
+	"context"
+	"strings"
+
+	"footnote/chat"
+)
+
+// objection is why a call that waited for a person did not run.
+type objection struct {
+	status  chat.Status // of its step
+	summary string      // likewise
+	because string      // for the answer
+	told    string      // the model
+}
+
+var (
+	denied = objection{
+		chat.StatusSkipped, "denied by you", ", because you denied it", "The user denied this call. Do not make it again; go on without it.",
+	}
+	unfit = objection{
+		chat.StatusSkipped, "the tool does not take your input", ": the tool does not take the input that you gave it",
+		"The user gave this call another input, which the tool does not take. Go on without it.",
+	}
+	unheard = objection{
+		chat.StatusSkipped, "nobody approved it in time", ": nobody approved it in time", "Nobody approved this call in time. Answer from what you have.",
+	}
+	hurried = objection{
+		chat.StatusCancelled, "you wanted the answer now", ": you wanted the answer before it was approved", "The user wants the answer now.",
+	}
+)
+
+// undone is a call that a person kept from running.
+type undone struct {
+	message string // what it was about to do
+	why     objection
+	acts    bool // it would have changed something elsewhere: there may be nothing else to say
+}
+
+// object ends a call before it runs.
+func (w *Runner) object(a *attempt, why objection) {
+	a.refuse(why.status, why.told, nil)
+	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{"approved": false}
+	w.undone = append(w.undone, undone{a.step.Message, why, a.tool.HasEffects})
+}
+
+// objected remembers a call of the log that a person kept from running.
+func (w *Runner) objected(s chat.Step) {
+	if allowed, said := s.Details["approved"].(bool); !said || allowed {
+		return
+	}
+	for _, why := range []objection{denied, unfit, unheard, hurried} {
+		if s.Status == why.status && s.Summary == why.summary {
+			w.undone = append(w.undone, undone{s.Message, why, w.set.HasEffects(s.ToolName)})
+		}
+	}
+}
+
+// onlyUndone reports whether a reply without footnotes is owed to calls that did not run, so that asking for footnotes or searching the
+// documents would lead nowhere. A question that the documents may answer as well is searched for once.
+func (w *Runner) onlyUndone() bool {
+	for _, u := range w.undone {
+		if u.acts && w.desk.Sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// sayUndone puts in place of a reply that rests on nothing what is certain: that the calls were not made, and why.
+func (w *Runner) sayUndone(ctx context.Context) error {
+	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete, "The answer rested on no document: it says what was not done instead")
+	if err := w.takeBack(ctx, step); err != nil {
+		return err
+	}
+	w.saidUndone = true
+	var said []string
+	for _, u := range w.undone {
+		said = append(said, "“"+u.message+"” was not done"+u.why.because+".")
+	}
+	return w.writer.Write(ctx, strings.Join(said, " "))
+}
