@@ -75,7 +75,7 @@ func (o grepDocumentsOutput) result(pattern string) chat.StepResult {
 
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
-		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, modelView: viewOf[grepDocumentsOutput], retrieval: true, cached: true,
+		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true, modelView: viewOf[grepDocumentsOutput], retrieval: true, cached: true,
 		doc: grepDocumentsDoc, schema: grepDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
 		describe: func(_ *Context, in grepDocumentsInput) string {
 			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)

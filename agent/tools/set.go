@@ -35,7 +35,7 @@ type Set struct {
 	Absent    []absence
 	OpenToMCP bool                       // has the tools of other servers too
 	MCPTools  []string                   // of those, the ones that were named
-	known     map[string]chat.Capability // of all tools there are, by name
+	known     map[string]chat.Capability // of all tools that others may stand in for, by name
 }
 
 // absence is a tool that a set should have and why it has not.
@@ -74,7 +74,9 @@ func NewRegistry(cfg Config) (Registry, error) {
 		if err != nil {
 			return Registry{}, err
 		}
-		built[t.Name], known[t.Name] = t, t.Capability
+		if built[t.Name] = t; !t.Unique {
+			known[t.Name] = t.Capability
+		}
 		box.Tools = append(box.Tools, t)
 	}
 	for _, row := range []struct {

@@ -55,6 +55,7 @@ type Tool struct {
 	Action          chat.Action
 	Capability      chat.Capability
 	Preference      int           // among tools of a capability, one with a lower number stands in first; 0: it stands in for no other
+	Unique          bool          // no other tool stands in for it
 	Resumable       bool          // retrieve_more goes on with its query
 	Retrieval       bool          // counts against the budget of retrieval calls
 	Cached          bool          // the same call gives the same result until the library changes
@@ -83,6 +84,7 @@ type definition[In any] struct {
 	action          chat.Action
 	capability      chat.Capability
 	preference      int
+	unique          bool
 	resumable       bool
 	retrieval       bool
 	cached          bool
@@ -116,7 +118,7 @@ func (k definition[In]) build() (*Tool, error) {
 		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
 	}
 	return &Tool{
-		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached, WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
+		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Unique: k.unique, Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached, WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
 		MaxTopK: k.maxTopK, EchoedArg: k.echoedArg, Schema: resolved, aliases: k.aliases,
 		Spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
 		WhyImpossible: func(args json.RawMessage) error {
