@@ -24,6 +24,9 @@ const (
 	StateCancelled State = "cancelled"
 )
 
+// States are all states of documents.
+var States = []State{StateQueued, StateParsing, StateIndexing, StateReady, StateFailed, StateCancelled}
+
 // Explained fails with CodeInvalid unless a failed document, and no other, has a reason.
 func (s State) Explained(reason *Failure) error {
 	if (reason != nil) != (s == StateFailed) {

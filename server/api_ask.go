@@ -25,7 +25,7 @@ func (a *apiHandlers) ask(c echo.Context) error {
 		return err
 	}
 	if c.Request().PostForm != nil {
-		c.Set(refusedKey, q)
+		ask.Keep(c, q)
 	}
 	run, err := a.questions.Start(c, q)
 	if err != nil {

@@ -55,10 +55,6 @@ func newDocumentInfo(d corpus.Document) documentInfo {
 	}
 }
 
-var states = []corpus.State{
-	corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing, corpus.StateReady, corpus.StateFailed, corpus.StateCancelled,
-}
-
 // documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
 func documentFilter(c echo.Context) (corpus.Filter, error) {
 	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
@@ -74,7 +70,7 @@ func documentFilter(c echo.Context) (corpus.Filter, error) {
 			continue
 		}
 		state := corpus.State(name)
-		if !slices.Contains(states, state) {
+		if !slices.Contains(corpus.States, state) {
 			return f, httpio.Invalid("state must be queued, parsing, indexing, ready, failed or cancelled.")
 		}
 		f.States = append(f.States, state)

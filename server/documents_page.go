@@ -74,7 +74,7 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 	case q.State == "":
 	case q.State == "working":
 		f.States = workingStates
-	case slices.Contains(states, corpus.State(q.State)):
+	case slices.Contains(corpus.States, corpus.State(q.State)):
 		f.States = []corpus.State{corpus.State(q.State)}
 	default:
 		return q, f, httpio.Invalid("state must be ready, working, failed or cancelled.")

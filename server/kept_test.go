@@ -20,19 +20,19 @@ func fieldsOf(t *testing.T, page, action string) url.Values {
 	}
 	fields := url.Values{}
 	for form := range root.Descendants() {
-		if form.Data != "form" || attr(form, "action") != action {
+		if form.Data != "form" || attribute(form, "action") != action {
 			continue
 		}
 		for n := range form.Descendants() {
 			switch {
-			case n.Data == "input" && attr(n, "name") != "":
-				fields.Add(attr(n, "name"), attr(n, "value"))
+			case n.Data == "input" && attribute(n, "name") != "":
+				fields.Add(attribute(n, "name"), attribute(n, "value"))
 			case n.Data == "textarea":
 				text := ""
 				if n.FirstChild != nil {
 					text = n.FirstChild.Data
 				}
-				fields.Add(attr(n, "name"), text)
+				fields.Add(attribute(n, "name"), text)
 			}
 		}
 	}

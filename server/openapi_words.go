@@ -42,7 +42,7 @@ func enum(t reflect.Type) []any {
 	case reflect.TypeFor[corpus.SearchMode]():
 		return list(corpus.ModeHybrid, corpus.ModeLexical, corpus.ModeSemantic)
 	case reflect.TypeFor[corpus.State]():
-		return list(states...)
+		return list(corpus.States...)
 	case reflect.TypeFor[corpus.Semantic]():
 		return list(corpus.SemanticOff, corpus.SemanticPending, corpus.SemanticReady, corpus.SemanticFailed)
 	case reflect.TypeFor[chat.Mode]():

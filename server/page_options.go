@@ -35,9 +35,6 @@ type refused struct {
 	why httpio.Problem
 }
 
-// refusedKey is where the question of a form waits in the request's context, for the page that says why it was not taken.
-const refusedKey = "question"
-
 // refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen are still in the box.
 func (h *pageHandlers) refusedPage(c echo.Context, p httpio.Problem, q ask.Question) error {
 	no := &refused{Question: q, why: p}
@@ -52,7 +49,7 @@ func (h *pageHandlers) refusedPage(c echo.Context, p httpio.Problem, q ask.Quest
 
 // showRefused reports whether a request was such a form and its page was drawn.
 func (h *pageHandlers) showRefused(c echo.Context, p httpio.Problem) bool {
-	q, ok := c.Get(refusedKey).(ask.Question)
+	q, ok := ask.Kept(c)
 	if !ok || p.Status == http.StatusUnauthorized {
 		return false
 	}

@@ -138,3 +138,15 @@ func (qs *Questions) check(key string, q Question) (chat.RunRequest, error) {
 func AskedPage(run chat.Run) string {
 	return "/c/" + run.SessionID + "?asked=" + run.ID
 }
+
+// keptField is where the question of a form waits in the request's context.
+const keptField = "question"
+
+// Keep keeps a form's question with its request, for the page that says why it was not taken.
+func Keep(c echo.Context, q Question) { c.Set(keptField, q) }
+
+// Kept is the question that Keep has kept, if there is one.
+func Kept(c echo.Context) (Question, bool) {
+	q, ok := c.Get(keptField).(Question)
+	return q, ok
+}
