@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/server/api"
 	"footnote/server/httpio/ssetest"
 	"footnote/server/runlog"
 )
@@ -21,7 +22,7 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"`+tt.style+`}`)
-			var answer agentAnswer
+			var answer api.AgentAnswer
 			got.decode(t, &answer)
 			if got.status != 200 || answer.Status != "success" || answer.Response != tt.want || answer.RetrievalMode != chat.ModeFullBook ||
 				len(answer.Citations) != 1 || answer.Confidence != 0.9 || answer.Tokens != (chat.Tokens{In: 10, Out: 5}) || answer.LatencyMS != 12 ||
@@ -35,13 +36,13 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 		t.Errorf("stream of %d events", len(events))
 	}
 	got = b.send("POST", "/agent/chat/structured", `{"message":"Is the roof sound?"}`)
-	var grounded groundedResponse
+	var grounded api.GroundedResponse
 	got.decode(t, &grounded)
 	if grounded.Answer != "It is sound [Source 1]." || len(grounded.Sources) != 1 || grounded.Sources[0].Quote != "sound" || grounded.RetrievalMode != "full_book" {
 		t.Errorf("structured: %s", got.body)
 	}
 	got = b.send("POST", "/agent/query", `{"question":"Is the roof sound?","history":[["Hello?","Hello."]],"context":"The roof is sound."}`)
-	var response agentResponse
+	var response api.AgentResponse
 	got.decode(t, &response)
 	if response.TotalSteps != len(hostile) || response.StepsUsed != 2 || response.TotalRetrievalCalls != len(hostile) || response.LLMTokensUsed != 15 ||
 		len(response.Citations) != 1 || response.Citations[0].ContentSnippet != "sound" || response.TotalLatencyMS != 12 || response.Cost == nil {

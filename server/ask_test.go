@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
+	"footnote/server/api"
 	"footnote/server/httpio/ssetest"
 )
 
@@ -18,9 +19,9 @@ func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
 	b.stage.play = script()
 
 	got := b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1","context_text":null}`)
-	var ok accepted
+	var ok api.Accepted
 	got.decode(t, &ok)
-	want := accepted{ok.RunID, "s1", "/runs/" + ok.RunID + "/stream", "/agent/runs/" + ok.RunID + "/events"}
+	want := api.Accepted{RunID: ok.RunID, SessionID: "s1", Stream: "/runs/" + ok.RunID + "/stream", Events: "/agent/runs/" + ok.RunID + "/events"}
 	if got.status != http.StatusAccepted || ok != want || ok.RunID == "" {
 		t.Errorf("JSON: %d %s", got.status, got.body)
 	}
@@ -106,7 +107,7 @@ func TestOneKeyIsOneRun(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range ids {
 		wg.Go(func() {
-			var ok accepted
+			var ok api.Accepted
 			b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`, "Idempotency-Key", "k1").decode(t, &ok)
 			ids[i] = ok.RunID
 		})

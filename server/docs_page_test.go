@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"footnote/server/openapi"
 )
 
 func TestTheAPICanBeReadAsAPage(t *testing.T) {
@@ -25,9 +27,9 @@ func TestTheAPICanBeReadAsAPage(t *testing.T) {
 			ids[id] = true
 		}
 	}
-	for _, op := range operations() {
-		if !ids[op.id()] || !strings.Contains(got.body, ">"+openPath(op.path)+"<") {
-			t.Errorf("%s %s is not on the page", op.method, op.path)
+	for _, op := range openapi.Operations() {
+		if !ids[op.ID()] || !strings.Contains(got.body, ">"+openapi.TemplatePath(op.Path)+"<") {
+			t.Errorf("%s %s is not on the page", op.Method, op.Path)
 		}
 	}
 	for _, a := range elements(doc, func(n *html.Node) bool { return n.Data == "a" }) {

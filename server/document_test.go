@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"footnote/corpus"
+	"footnote/server/api"
 	"footnote/server/find"
 	"footnote/server/httpio/ssetest"
 )
@@ -43,11 +44,11 @@ func form(t testing.TB, parts ...string) (body, contentType string) {
 	return b.String(), w.FormDataContentType()
 }
 
-func (b *bench) uploadFiles(parts ...string) (reply, uploaded) {
+func (b *bench) uploadFiles(parts ...string) (reply, api.Uploaded) {
 	b.t.Helper()
 	body, kind := form(b.t, parts...)
 	got := b.send("POST", "/documents", body, "Content-Type", kind)
-	var res uploaded
+	var res api.Uploaded
 	if got.status == http.StatusAccepted || strings.Contains(got.body, `"rejected"`) {
 		got.decode(b.t, &res)
 	}
@@ -55,14 +56,14 @@ func (b *bench) uploadFiles(parts ...string) (reply, uploaded) {
 }
 
 // settled follows a document's own stream to its end.
-func (b *bench) settled(id string) documentInfo {
+func (b *bench) settled(id string) api.DocumentInfo {
 	b.t.Helper()
 	got := b.send("GET", "/documents/"+id+"/events", "")
 	events := ssetest.NewReader(strings.NewReader(got.body)).All(b.t)
 	if len(events) == 0 || events[len(events)-1].Name != "document_done" {
 		b.t.Fatalf("the document's stream: %d %q", got.status, events)
 	}
-	var info documentInfo
+	var info api.DocumentInfo
 	reply{body: events[len(events)-1].Data}.decode(b.t, &info)
 	return info
 }
@@ -87,7 +88,7 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 		t.Fatalf("document = %+v", info)
 	}
 
-	var list struct{ Documents []documentInfo }
+	var list struct{ Documents []api.DocumentInfo }
 	b.send("GET", "/documents?namespace=house&state=ready&q=survey", "").decode(t, &list)
 	if len(list.Documents) != 1 || list.Documents[0].ID != first.ID {
 		t.Errorf("list = %+v", list.Documents)
@@ -97,7 +98,7 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 		t.Errorf("text = %q", text.body)
 	}
 	file := b.send("GET", "/documents/"+first.ID+"/file", "")
-	if file.body != survey || file.header.Get("Content-Security-Policy") != inert || !strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
+	if file.body != survey || file.header.Get("Content-Security-Policy") != api.Inert || !strings.HasPrefix(file.header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("file = %v %q", file.header, file.body)
 	}
 	if part := b.send("GET", "/documents/"+first.ID+"/file", "", "Range", "bytes=0-5"); part.status != 206 || part.body != survey[:6] {
@@ -117,7 +118,7 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	if found.TotalResults != 0 || found.Results == nil {
 		t.Errorf("search elsewhere = %+v", found)
 	}
-	var retrieved retrieveResponse
+	var retrieved api.RetrieveResponse
 	b.send("POST", "/agent/retrieve", `{"query":"gutters","top_k":3,"filters":{"document_ids":["`+first.ID+`"]}}`).decode(t, &retrieved)
 	if len(retrieved.Chunks) != 1 || retrieved.Strategy != "lexical" || len(retrieved.AgentTrace.Steps) != 1 {
 		t.Errorf("retrieve = %+v", retrieved)
@@ -191,7 +192,7 @@ func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
 	if got.status != http.StatusAccepted {
 		t.Fatalf("status %d: %s", got.status, got.body)
 	}
-	var res uploaded
+	var res api.Uploaded
 	got.decode(t, &res)
 	if len(res.Documents) != 1 || res.Documents[0].Filename != "before.md" || len(res.Rejected) != 1 || !strings.Contains(res.Rejected[0].Detail, "Rename") {
 		t.Errorf("%s", got.body)
@@ -307,7 +308,7 @@ func TestSearchReranks(t *testing.T) {
 		b.added(name, body)
 	}
 	for rerank, want := range map[string]string{"false": "scattered.md", "true": "together.md"} {
-		var found searchResponse
+		var found api.SearchResponse
 		b.send("POST", "/search", `{"query":"cost of clearing the gutter","rerank":`+rerank+`}`).decode(t, &found)
 		if len(found.Results) != 2 || found.Results[0].Metadata.Filename != want || found.Results[0].Score < found.Results[1].Score || len(found.Notes) != 0 {
 			t.Errorf("rerank %s: %+v", rerank, found)

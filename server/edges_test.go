@@ -14,6 +14,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/api"
 	"footnote/server/httpio/ssetest"
 	"footnote/server/runlog"
 )
@@ -79,7 +80,7 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 			t.Errorf("style %q: the run says %q and %+v, the stream %q", style, run.Text, run.Answer, answer.Answer)
 		}
 		for _, tools := range []string{"", "?tools=true"} {
-			var history sessionHistory
+			var history api.SessionHistory
 			b.send("GET", "/agent/session/"+run.SessionID+tools, "").decode(t, &history)
 			if last := history.Messages[len(history.Messages)-1]; last.Content != answer.Answer {
 				t.Errorf("style %q: the conversation has %q, want %q", style, last.Content, answer.Answer)
@@ -98,7 +99,7 @@ func TestDatesAndTimesOfFilters(t *testing.T) {
 		`"2020-01-01"`: 1, `"2020-01-01T00:00:00Z"`: 1, `"2120-01-01"`: 0, `"2120-01-01T00:00:00+02:00"`: 0, `""`: 1, `null`: 1,
 	} {
 		got := b.send("POST", "/search", `{"query":"gutters","filters":{"added_after":`+value+`}}`)
-		var found searchResponse
+		var found api.SearchResponse
 		got.decode(t, &found)
 		if got.status != 200 || found.TotalResults != want {
 			t.Errorf("added_after %s: %d %s, want %d", value, got.status, got.body, want)
@@ -183,7 +184,7 @@ func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
 				}
 			})
 			b.added("Survey.md", survey)
-			var got retrieveResponse
+			var got api.RetrieveResponse
 			b.send("POST", "/agent/retrieve", `{"query":"gutters"}`).decode(t, &got)
 			if len(got.Chunks) != 1 || len(got.AgentTrace.Steps) != 2 || len(got.AgentTrace.ToolCalls) != 2 || got.AgentTrace.Steps[0].CallID != "c1" {
 				t.Errorf("trace = %+v", got.AgentTrace)

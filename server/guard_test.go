@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/keys"
+	"footnote/server/api"
 	"footnote/server/httpio"
 	"footnote/server/httpio/ssetest"
 )
@@ -34,7 +35,7 @@ func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 			b.Handler().ServeHTTP(rec, req)
 			for _, want := range httpio.SecurityHeaders {
 				got := rec.Header().Get(want[0])
-				if got != want[1] && !(want[0] == "Content-Security-Policy" && got == inert) {
+				if got != want[1] && !(want[0] == "Content-Security-Policy" && got == api.Inert) {
 					t.Errorf("%s = %q, want %q", want[0], got, want[1])
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/server/api"
 	"footnote/server/httpio/ssetest"
 )
 
@@ -43,7 +44,7 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 	if first.status != 202 {
 		t.Fatalf("%d %s", first.status, first.body)
 	}
-	var run accepted
+	var run api.Accepted
 	first.decode(t, &run)
 	entrances := []struct{ path, body string }{
 		{"/chat", `{"message":"Why?"}`},
@@ -190,7 +191,7 @@ func (b *bench) upload(key string, sizes ...int) reply {
 func TestUploadsCount(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert", "carl")
 	b.stage.store.SetLimits(chat.Limits{chat.FilesPerDay: 2, chat.UploadMiBPerDay: 3, chat.DiskMiB: 2})
-	var some uploaded
+	var some api.Uploaded
 	got := b.upload(given["anna"], 100, 200, 300)
 	got.decode(t, &some)
 	if got.status != 202 || len(some.Documents) != 2 || len(some.Rejected) != 1 || some.Rejected[0].Code != chat.CodeTooMany || !strings.Contains(some.Rejected[0].Detail, "2 files in 24 hours") {
@@ -198,7 +199,7 @@ func TestUploadsCount(t *testing.T) {
 	}
 	b.upload(given["anna"], 400).wantOver(t, "a fourth", 429, chat.FilesPerDay)
 	// A file that its limit has no room for leaves nothing behind, and the next one that fits is taken.
-	some = uploaded{}
+	some = api.Uploaded{}
 	got = b.upload(given["bert"], 3<<20, 1<<20)
 	got.decode(t, &some)
 	if len(some.Documents) != 1 || len(some.Rejected) != 1 || !strings.Contains(some.Rejected[0].Detail, "MiB") {

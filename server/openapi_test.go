@@ -13,7 +13,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/server/api"
 	"footnote/server/httpio/ssetest"
+	"footnote/server/openapi"
 )
 
 // described is the description as a program reads it.
@@ -96,12 +98,12 @@ func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
 	}
 	routed := map[string]bool{}
 	for _, route := range b.echo.Routes() {
-		key := strings.ToLower(route.Method) + " " + openPath(route.Path)
+		key := strings.ToLower(route.Method) + " " + openapi.TemplatePath(route.Path)
 		if forPeople[route.Method+" "+route.Path] {
 			continue
 		}
 		routed[key] = true
-		if _, ok := d.Paths[openPath(route.Path)][strings.ToLower(route.Method)]; !ok {
+		if _, ok := d.Paths[openapi.TemplatePath(route.Path)][strings.ToLower(route.Method)]; !ok {
 			t.Errorf("%s %s has no entry in operations: describe it there", route.Method, route.Path)
 		}
 	}
@@ -153,7 +155,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	for name := range describedFields() {
+	for name := range openapi.DescribedFields() {
 		if component, _, _ := strings.Cut(name, "."); d.Components.Schemas[component] != nil && !used[name] {
 			t.Errorf("describedFields has %s, which is no field", name)
 		} else if d.Components.Schemas[component] == nil && component != "Question" {
@@ -205,7 +207,7 @@ func TestRangesHold(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	d := b.description()
-	for name, f := range describedFields() {
+	for name, f := range openapi.DescribedFields() {
 		component, tag, _ := strings.Cut(name, ".")
 		bodies := map[string]string{
 			"SearchQuery": `/search {"query":"roof",%s}`, "RunConfig": `/agent/query {"question":"Why?","config":{%s}}`,
@@ -213,13 +215,13 @@ func TestRangesHold(t *testing.T) {
 		}
 		form, ok := bodies[component]
 		var s jsonschema.Schema
-		if !ok || json.Unmarshal(d.Components.Schemas[component], &s) != nil || f.min == nil || f.max == nil || s.Properties[tag].Maximum == nil {
+		if !ok || json.Unmarshal(d.Components.Schemas[component], &s) != nil || f.Min == nil || f.Max == nil || s.Properties[tag].Maximum == nil {
 			continue
 		}
 		for _, at := range []struct {
 			value float64
 			fails bool
-		}{{*f.min - 1, true}, {*f.min, false}, {*f.max, false}, {*f.max + 1, true}} {
+		}{{*f.Min - 1, true}, {*f.Min, false}, {*f.Max, false}, {*f.Max + 1, true}} {
 			path, body, _ := strings.Cut(strings.ReplaceAll(form, "%s", `"`+tag+`":`+strconv.FormatFloat(at.value, 'g', -1, 64)), " ")
 			if got := b.send("POST", path, body); (got.status == 400) != at.fails || !at.fails && got.status != 200 {
 				t.Errorf("%s = %v: %d %s", name, at.value, got.status, got.body)
@@ -235,7 +237,7 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 	id := up.Documents[0].ID
 	b.settled(id)
 	b.stage.play = script()
-	var asked accepted
+	var asked api.Accepted
 	b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`).decode(t, &asked)
 	b.stage.play = nil
 	open := b.begin("Is it running?")

@@ -12,6 +12,7 @@ import (
 
 	"footnote/chat"
 	"footnote/keys"
+	"footnote/server/api"
 	"footnote/server/httpio"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestOnlyTheLocalUserReadsHints(t *testing.T) {
 	down := &chat.Error{Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.", Err: errors.New("secret cause")}
 	b, path, _ := keyedWith(t, nil, func(c *Config) {
-		c.Checks = []Check{{Name: "originals", Probe: func(context.Context) error { return down }}}
+		c.Checks = []api.Check{{Name: "originals", Probe: func(context.Context) error { return down }}}
 	})
 	detail := func(user, accept string, err error) string {
 		t.Helper()

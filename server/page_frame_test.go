@@ -17,7 +17,7 @@ var imports = regexp.MustCompile(`(?m)^(?:import|export)\b(?:[^'"\n]*\bfrom)?\s*
 // is, and all of it may be kept for good. The first page with all that it needs is small.
 func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 	b := newBench(t)
-	b.Server.page.assets.Script = true
+	b.Server.page.Assets.Script = true
 	page := b.send("GET", "/", "", "Accept", "text/html")
 	preloaded := map[string]bool{}
 	var files, waiting []string
@@ -74,7 +74,7 @@ func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 // A page that was drawn before its run began learns from the stream what the run may use.
 func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 	b := newBench(t)
-	b.Server.page.assets.Script = true
+	b.Server.page.Assets.Script = true
 	run := b.begin("How is the roof?")
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html").body
 	if !strings.Contains(page, `<div id="composer-use"></div>`) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"footnote/chat"
+	"footnote/server/api"
 )
 
 // chosen is what the question box of a page says: what each choice offers, and what is chosen.
@@ -81,7 +82,7 @@ func (b *bench) inNamespaces(names ...string) {
 	for _, name := range names {
 		body, kind := form(b.t, "namespace="+name, "@"+name+".md=# "+name+"\n\nThe roof of "+name+" is sound.")
 		got := b.send("POST", "/documents", body, "Content-Type", kind)
-		var res uploaded
+		var res api.Uploaded
 		got.decode(b.t, &res)
 		b.send("GET", "/documents/"+res.Documents[0].ID+"/events", "")
 	}

@@ -18,11 +18,11 @@ func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
 	case htmx && httpio.WantsStream(c): // its body would be swapped into the page
 		return c.NoContent(p.Status)
 	case htmx:
-		return s.page.errorFragment(c, p)
+		return s.page.ErrorFragment(c, p)
 	case httpio.WantsHTML(c) && s.guard.SignedOut(c):
-		return s.page.signInFirst(c, p)
+		return s.page.SignInFirst(c, p)
 	case httpio.WantsHTML(c):
-		return s.page.errorPage(c, p)
+		return s.page.ErrorPage(c, p)
 	}
 	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
 	return c.JSON(p.Status, p)

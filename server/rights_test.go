@@ -10,6 +10,8 @@ import (
 
 	"footnote/chat"
 	"footnote/keys"
+	"footnote/server/api"
+	"footnote/server/openapi"
 )
 
 // secret is in everything that the owner has: it must not come out to anybody else.
@@ -49,7 +51,7 @@ var rights = map[string]right{
 	"DELETE /agent/runs/:id/feedback":          {},
 	"GET /agent/runs/:id/export":               {},
 	"GET /feedback":                            {want: 200},
-	"POST /evidence/verify":                    {body: `{"file":` + quoted(evidenceExample) + `}`, want: 200},
+	"POST /evidence/verify":                    {body: `{"file":` + quoted(openapi.EvidenceExample) + `}`, want: 200},
 	"GET /agent/session/:id":                   {},
 	"DELETE /agent/session/:id":                {},
 	"GET /sessions":                            {want: 200},
@@ -119,7 +121,7 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	b.t.Helper()
 	body, kind := form(b.t, "@"+secret+".md=# "+secret+"\n\nThe "+secret+" roof is sound.")
 	got := b.send("POST", "/documents", body, "Content-Type", kind, "X-API-Key", key)
-	var res uploaded
+	var res api.Uploaded
 	got.decode(b.t, &res)
 	doc := res.Documents[0].ID
 	b.send("GET", "/documents/"+doc+"/events", "", "X-API-Key", key) // until it is ready

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"footnote/server/httpio"
+	"footnote/server/openapi"
 )
 
 // routes builds the router. Every route is one line here or in pageRoutes.
@@ -20,64 +21,64 @@ func (s *Server) routes() *echo.Echo {
 	e.Logger.SetOutput(io.Discard)
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
-	e.Use(httpio.Observe(s.metrics, s.log), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.CheckUser, httpio.CheckQuery(queryNames), middleware.GzipWithConfig(middleware.GzipConfig{
+	e.Use(httpio.Observe(s.metrics, s.log), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.CheckUser, httpio.CheckQuery(openapi.QueryNames), middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,
 	}))
 
-	e.POST("/chat", s.api.ask)
-	e.GET("/agent/runs/:id", s.api.getRun)
-	e.GET("/agent/runs/:id/events", s.api.streamEvents)
-	e.POST("/agent/runs/:id/cancel", s.api.cancelRun)
-	e.POST("/agent/runs/:id/answer-now", s.api.answerNow)
-	e.GET("/agent/runs/:id/steps/:call/output", s.api.getStepOutput)
-	e.POST("/agent/runs/:id/steps/:call/approve", s.api.approveStep)
-	e.POST("/agent/runs/:id/steps/:call/deny", s.api.denyStep)
-	e.POST("/agent/runs/:id/steps/:call/rerun", s.api.rerunStep)
-	e.POST("/agent/runs/:id/feedback", s.api.setFeedback)
-	e.DELETE("/agent/runs/:id/feedback", s.api.dropFeedback)
-	e.GET("/agent/runs/:id/export", s.api.exportRun)
-	e.GET("/feedback", s.api.listFeedback)
-	e.POST("/evidence/verify", s.api.verifyEvidence)
-	e.POST("/agent/chat", s.api.agentChat)
-	e.POST("/agent/chat/structured", s.api.agentChatStructured)
-	e.POST("/agent/query", s.api.agentQuery)
-	e.POST("/agent/retrieve", s.api.agentRetrieve)
-	e.GET("/agent/session/:id", s.api.getHistory)
-	e.DELETE("/agent/session/:id", s.api.deleteSession)
-	e.POST("/search", s.api.search)
+	e.POST("/chat", s.api.Ask)
+	e.GET("/agent/runs/:id", s.api.GetRun)
+	e.GET("/agent/runs/:id/events", s.api.StreamEvents)
+	e.POST("/agent/runs/:id/cancel", s.api.CancelRun)
+	e.POST("/agent/runs/:id/answer-now", s.api.AnswerNow)
+	e.GET("/agent/runs/:id/steps/:call/output", s.api.GetStepOutput)
+	e.POST("/agent/runs/:id/steps/:call/approve", s.api.ApproveStep)
+	e.POST("/agent/runs/:id/steps/:call/deny", s.api.DenyStep)
+	e.POST("/agent/runs/:id/steps/:call/rerun", s.api.RerunStep)
+	e.POST("/agent/runs/:id/feedback", s.api.SetFeedback)
+	e.DELETE("/agent/runs/:id/feedback", s.api.DropFeedback)
+	e.GET("/agent/runs/:id/export", s.api.ExportRun)
+	e.GET("/feedback", s.api.ListFeedback)
+	e.POST("/evidence/verify", s.api.VerifyEvidence)
+	e.POST("/agent/chat", s.api.AgentChat)
+	e.POST("/agent/chat/structured", s.api.AgentChatStructured)
+	e.POST("/agent/query", s.api.AgentQuery)
+	e.POST("/agent/retrieve", s.api.AgentRetrieve)
+	e.GET("/agent/session/:id", s.api.GetHistory)
+	e.DELETE("/agent/session/:id", s.api.DeleteSession)
+	e.POST("/search", s.api.Search)
 	e.POST("/mcp", s.mcp.Serve)
 
-	e.GET("/sessions", s.api.listSessions)
-	e.PATCH("/sessions/:id", s.api.renameSession)
-	e.DELETE("/sessions/:id", s.api.deleteSession)
-	e.POST("/sessions/:id/restore", s.api.restoreSession)
-	e.POST("/sessions/:id/head", s.api.setHead)
-	e.GET("/sessions/:id/queue", s.api.getQueue)
-	e.POST("/sessions/:id/queue", s.api.enqueue)
-	e.PATCH("/sessions/:id/queue/:item", s.api.editQueued)
-	e.DELETE("/sessions/:id/queue/:item", s.api.dropQueued)
-	e.POST("/sessions/:id/queue/:item/send", s.api.sendQueued)
+	e.GET("/sessions", s.api.ListSessions)
+	e.PATCH("/sessions/:id", s.api.RenameSession)
+	e.DELETE("/sessions/:id", s.api.DeleteSession)
+	e.POST("/sessions/:id/restore", s.api.RestoreSession)
+	e.POST("/sessions/:id/head", s.api.SetHead)
+	e.GET("/sessions/:id/queue", s.api.GetQueue)
+	e.POST("/sessions/:id/queue", s.api.Enqueue)
+	e.PATCH("/sessions/:id/queue/:item", s.api.EditQueued)
+	e.DELETE("/sessions/:id/queue/:item", s.api.DropQueued)
+	e.POST("/sessions/:id/queue/:item/send", s.api.SendQueued)
 
-	e.POST("/documents", s.api.upload)
-	e.POST("/documents/samples", s.api.addSamples)
-	e.GET("/documents", either(s.page.documentsPage, s.api.listDocuments))
-	e.GET("/documents/:id", s.api.getDocument)
-	e.DELETE("/documents/:id", s.api.deleteDocument)
-	e.GET("/documents/:id/text", s.api.documentText)
-	e.GET("/documents/:id/file", s.api.documentFile)
-	e.GET("/documents/:id/events", s.api.documentEvents)
-	e.GET("/documents/:id/pages/:page", s.api.pageImage)
-	e.POST("/documents/:id/cancel", s.api.cancelDocument)
-	e.POST("/documents/:id/retry", s.api.retryDocument)
-	e.POST("/documents/:id/restore", s.api.restoreDocument)
+	e.POST("/documents", s.api.Upload)
+	e.POST("/documents/samples", s.api.AddSamples)
+	e.GET("/documents", either(s.page.Documents, s.api.ListDocuments))
+	e.GET("/documents/:id", s.api.GetDocument)
+	e.DELETE("/documents/:id", s.api.DeleteDocument)
+	e.GET("/documents/:id/text", s.api.DocumentText)
+	e.GET("/documents/:id/file", s.api.DocumentFile)
+	e.GET("/documents/:id/events", s.api.DocumentEvents)
+	e.GET("/documents/:id/pages/:page", s.api.PageImage)
+	e.POST("/documents/:id/cancel", s.api.CancelDocument)
+	e.POST("/documents/:id/retry", s.api.RetryDocument)
+	e.POST("/documents/:id/restore", s.api.RestoreDocument)
 
 	e.POST("/v1/chat/completions", s.v1.Chat)
 	e.GET("/v1/models", s.v1.Models)
 	e.GET("/v1/models/:model", s.v1.Model)
 	s.describedRoutes(e)
 
-	e.GET("/health", s.api.health)
-	e.GET("/readyz", s.api.ready)
+	e.GET("/health", s.api.Health)
+	e.GET("/readyz", s.api.Ready)
 	e.GET("/metrics", s.metrics.Handler())
 	s.pageRoutes(e)
 	return e
@@ -85,30 +86,30 @@ func (s *Server) routes() *echo.Echo {
 
 // pageRoutes adds the routes of the page.
 func (s *Server) pageRoutes(e *echo.Echo) {
-	e.GET("/", s.page.startPage)
-	e.GET("/c/:id", s.page.sessionPage)
-	e.POST("/c/:id/rename", s.page.renameForm)
-	e.POST("/c/:id/delete", s.page.deleteForm)
-	e.POST("/c/:id/restore", s.page.restoreForm)
-	e.POST("/c/:id/head", s.page.headForm)
-	e.GET("/c/:id/next", s.page.nextTurns)
-	e.GET("/c/:id/events", s.page.sessionEvents)
-	e.POST("/c/:id/queue", s.api.enqueue)
-	e.POST("/c/:id/queue/:item/edit", s.api.editQueued)
-	e.POST("/c/:id/queue/:item/delete", s.api.dropQueued)
-	e.POST("/c/:id/queue/:item/send", s.api.sendQueued)
-	e.GET("/find", s.page.findPage)
-	e.GET("/choose", s.page.chooseList)
-	e.GET("/d/:id", s.page.viewDocument)
-	e.GET("/leave", s.page.leave)
-	e.POST("/documents/:id/delete", s.api.deleteDocumentForm)
-	e.GET("/runs/:id/stream", s.page.streamPage)
-	e.GET("/runs/:id/steps/:call/thought", s.page.showThought)
-	e.GET("/signin", s.page.askForKey)
-	e.POST("/signin", s.page.signIn)
-	e.POST("/signout", s.page.signOut)
-	e.GET("/static/:version/*", s.page.staticFile)
-	e.GET("/favicon.ico", s.page.favicon)
+	e.GET("/", s.page.Start)
+	e.GET("/c/:id", s.page.Session)
+	e.POST("/c/:id/rename", s.page.RenameForm)
+	e.POST("/c/:id/delete", s.page.DeleteForm)
+	e.POST("/c/:id/restore", s.page.RestoreForm)
+	e.POST("/c/:id/head", s.page.HeadForm)
+	e.GET("/c/:id/next", s.page.NextTurns)
+	e.GET("/c/:id/events", s.page.SessionEvents)
+	e.POST("/c/:id/queue", s.api.Enqueue)
+	e.POST("/c/:id/queue/:item/edit", s.api.EditQueued)
+	e.POST("/c/:id/queue/:item/delete", s.api.DropQueued)
+	e.POST("/c/:id/queue/:item/send", s.api.SendQueued)
+	e.GET("/find", s.page.Find)
+	e.GET("/choose", s.page.Choices)
+	e.GET("/d/:id", s.page.Document)
+	e.GET("/leave", s.page.Leave)
+	e.POST("/documents/:id/delete", s.api.DeleteDocumentForm)
+	e.GET("/runs/:id/stream", s.page.Stream)
+	e.GET("/runs/:id/steps/:call/thought", s.page.Thought)
+	e.GET("/signin", s.page.AskForKey)
+	e.POST("/signin", s.page.SignIn)
+	e.POST("/signout", s.page.SignOut)
+	e.GET("/static/:version/*", s.page.StaticFile)
+	e.GET("/favicon.ico", s.page.Favicon)
 }
 
 // either answers an address that browsers and programs share: with a page for a browser and its script, else as a program gets it.
@@ -124,8 +125,8 @@ func either(page, program echo.HandlerFunc) echo.HandlerFunc {
 
 // describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
 func (s *Server) describedRoutes(e *echo.Echo) {
-	document := sync.OnceValues(func() (*apiDocument, error) {
-		doc, err := describe(s.limits, s.users, s.version)
+	document := sync.OnceValues(func() (*openapi.Document, error) {
+		doc, err := openapi.Describe(s.limits, s.users, s.version)
 		if err != nil {
 			return nil, fmt.Errorf("describe the API: %w", err)
 		}
@@ -144,7 +145,7 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 		if err != nil {
 			return err
 		}
-		return s.page.docsPage(c, doc.docs)
+		return s.page.Docs(c, doc.Docs)
 	})
 }
 

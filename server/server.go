@@ -1,4 +1,6 @@
-// Package server speaks HTTP: the page, its streams and the API for programs. It and the packages below it are the only ones that know Echo.
+// Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1 clients made for OpenAI,
+// mcpserver other models, and openapi describes what programs get. The rooms do not know each other. What several need is below them: ask, find,
+// runlog and httpio. No other packages know Echo.
 package server
 
 import (
@@ -16,18 +18,21 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/keys"
+	"footnote/server/api"
 	"footnote/server/ask"
 	"footnote/server/find"
 	"footnote/server/httpio"
 	"footnote/server/mcpserver"
+	"footnote/server/page"
 	"footnote/server/runlog"
+
 	v1 "footnote/server/v1"
 )
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
 type Runs interface {
 	ask.Starter
-	runControl
+	api.Runs
 }
 
 // Config wires a Server. Store, Feed, Library and Runs are required.
@@ -44,7 +49,7 @@ type Config struct {
 	Toolsets  []string // for the page: those that a question may name, the usual one first
 	Offline   bool     // no model is set: rules choose the tools
 	Samples   fs.FS    // the documents that POST /documents/samples adds; nil: there are none
-	Checks    []Check
+	Checks    []api.Check
 	Hosts     []string             // further names the server is reached by; see hostAllowed
 	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
 	Metrics   *prometheus.Registry // nil: one of its own
@@ -52,17 +57,17 @@ type Config struct {
 	Users     chat.Limits // what each user may do; the store and the library hold to most of it themselves
 	Keys      *keys.File  // who may use it; nil: everybody is the local user
 
-	Gather gathering                // lets the agent search for POST /agent/retrieve; nil: a plain search
+	Gather api.Gather               // lets the agent search for POST /agent/retrieve; nil: a plain search
 	Rules  func(chat.Budget) string // what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Tally  func() chat.Tally        // what runs did so far, for the metrics; nil: they have none of it
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
-	api  *apiHandlers
+	api  *api.Handlers
 	v1   *v1.Handlers
 	mcp  *mcpserver.Handlers
-	page *pageHandlers
+	page *page.Handlers
 
 	limits  httpio.Limits
 	users   chat.Limits
@@ -119,19 +124,19 @@ func (s *Server) makeRooms(cfg Config) error {
 	searches := &find.Searcher{Store: cfg.Store}
 	s.v1 = &v1.Handlers{Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams}
 	s.mcp = &mcpserver.Handlers{Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log, Version: cfg.Version}
-	s.page = &pageHandlers{
-		store: cfg.Store, feed: cfg.Feed, library: cfg.Library, logs: logs, questions: asking, keys: cfg.Keys,
-		bodies: bodies, streams: s.streams, guard: s.guard, log: s.log,
-		model: cfg.ModelName, models: cfg.Models, toolsets: cfg.Toolsets, offline: cfg.Offline, hasSamples: cfg.Samples != nil, keepDays: cfg.KeepDays,
+	s.page = &page.Handlers{
+		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
+		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
+		Model: cfg.ModelName, Models: cfg.Models, Toolsets: cfg.Toolsets, Offline: cfg.Offline, HasSamples: cfg.Samples != nil, KeepDays: cfg.KeepDays,
 	}
-	if err := s.page.prepare(); err != nil {
+	if err := s.page.Prepare(); err != nil {
 		return err
 	}
-	s.api = &apiHandlers{
-		store: cfg.Store, feed: cfg.Feed, library: cfg.Library, runs: cfg.Runs, logs: logs, questions: asking, searcher: searches,
-		gathering: cfg.Gather, rules: cfg.Rules, checks: cfg.Checks, samples: cfg.Samples, version: cfg.Version,
-		bodies: bodies, streams: s.streams, metrics: s.metrics, guard: s.guard, limits: s.limits, log: s.log,
-		askedFragment: s.page.askFragment, uploadRefused: s.page.uploadRefused,
+	s.api = &api.Handlers{
+		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking, Searcher: searches,
+		Gatherer: cfg.Gather, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples, Version: cfg.Version,
+		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
+		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/server/api"
 )
 
 func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
@@ -27,7 +28,7 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 		}
 	}
 	got := b.send("GET", "/agent/session/user_7_conv_9", "")
-	var body sessionHistory
+	var body api.SessionHistory
 	got.decode(t, &body)
 	if got.status != 200 || len(body.Messages) != 50 || body.TurnCount != 30 || body.StartedAt.IsZero() {
 		t.Fatalf("got %d with %d messages, %d turns", got.status, len(body.Messages), body.TurnCount)
@@ -36,7 +37,7 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	if first.Role != "user" || first.Content != "Question 5" || last.Role != "assistant" || last.Content != "Yes." || last.Timestamp.IsZero() {
 		t.Errorf("from %+v to %+v", first, last)
 	}
-	want := retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 3, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
+	want := api.Retrieval{ToolName: "search_documents", Query: "roof", ResultsCount: 3, AvgSimilarity: 0.75, Timestamp: time.UnixMicro(1_500_000).UTC()}
 	if len(body.RetrievalHistory) != 25 || body.RetrievalHistory[0] != want {
 		t.Errorf("%d retrievals, the first %+v", len(body.RetrievalHistory), body.RetrievalHistory[0])
 	}
@@ -56,7 +57,7 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 		chat.Answer{Markdown: "Yes."}, chat.RunDone{Status: chat.RunCompleted},
 	}
 	b.send("POST", "/chat", `{"message":"Is it sound?","session_id":"s1"}`)
-	var plain, body sessionHistory
+	var plain, body api.SessionHistory
 	b.send("GET", "/agent/session/s1?tools=false", "").decode(t, &plain)
 	if len(plain.Messages) != 2 || plain.RetrievalHistory[0].ResultsCount != 2 {
 		t.Errorf("without tools: %+v", plain)
@@ -83,7 +84,7 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 		b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"s1"}`, i))
 	}
 	b.send("GET", "/agent/session/s1?tools=true", "").decode(t, &body)
-	if len(body.Messages) != historyMessages || body.Messages[0].Role != roleSystem || body.Messages[historyMessages-1].Content != "Yes." || body.Messages[historyMessages-4].Content != "Question 19" {
+	if len(body.Messages) != api.HistoryMessages || body.Messages[0].Role != api.RoleSystem || body.Messages[api.HistoryMessages-1].Content != "Yes." || body.Messages[api.HistoryMessages-4].Content != "Question 19" {
 		t.Errorf("%d messages from %+v", len(body.Messages), body.Messages[0])
 	}
 	for _, value := range []string{"maybe", ""} {
@@ -108,7 +109,7 @@ func TestAParameterStandsInAnAddressOnce(t *testing.T) {
 func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{chat.RunDone{Status: chat.RunCompleted}}
-	var ok, second accepted
+	var ok, second api.Accepted
 	b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`).decode(t, &ok)
 	b.send("POST", "/chat", `{"message":"And the walls?","session_id":"s1"}`).decode(t, &second)
 	for _, tt := range []struct {
@@ -135,12 +136,12 @@ func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", tt.name, got.status, got.body, tt.want)
 		}
 	}
-	var history sessionHistory
+	var history api.SessionHistory
 	b.send("GET", "/agent/session/s1", "").decode(t, &history)
 	if len(history.Messages) != 1 || history.Messages[0].Content != "Is the roof sound?" {
 		t.Errorf("the branch shown is %+v", history.Messages)
 	}
-	var list struct{ Sessions []sessionInfo }
+	var list struct{ Sessions []api.SessionInfo }
 	b.send("GET", "/sessions?q=roof", "").decode(t, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].Title != "The roof" || list.Sessions[0].SessionID != "s1" {
 		t.Errorf("sessions = %+v", list.Sessions)

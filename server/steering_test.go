@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"footnote/chat"
+	"footnote/server/api"
 )
 
 // finished is a run that is over, with an answer.
@@ -31,7 +32,7 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 	if got := b.send("POST", at, `{"rating":"down","reason":"wrong","comment":"=HYPERLINK(\"x\"),\n\"no\""}`); got.status != 200 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	var page feedbackList
+	var page api.FeedbackList
 	b.send("GET", "/feedback?rating=down&limit=1", "").decode(t, &page)
 	if len(page.Feedback) != 1 || page.Feedback[0].Reason != "wrong" || page.Feedback[0].Question != "=1+1, is the roof sound?" {
 		t.Errorf("list = %+v", page)
@@ -113,7 +114,7 @@ func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	at := "/sessions/" + run.SessionID + "/queue"
-	var one waitingQuestion
+	var one api.WaitingQuestion
 	b.send("POST", at, `{"message":"one <b>"}`).decode(t, &one)
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if got := b.send("POST", "/c/"+run.SessionID+"/queue", "message=two", form...); got.status != 303 {
@@ -123,7 +124,7 @@ func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
 	if fragment.status != 200 || !strings.Contains(fragment.body, `id="queue"`) || !strings.Contains(fragment.body, "one, mended") {
 		t.Errorf("fragment: %d %s", fragment.status, fragment.body)
 	}
-	var list waitingList
+	var list api.WaitingList
 	b.send("GET", at, "").decode(t, &list)
 	if len(list.Queue) != 2 || list.Queue[0].Message != "one, mended" || list.Queue[1].Message != "two" {
 		t.Errorf("queue = %+v", list)
@@ -157,7 +158,7 @@ func TestARunFromAStepIsASibling(t *testing.T) {
 	b := newBench(t)
 	run := b.finished("Is the roof sound?")
 	at := "/agent/runs/" + run.ID + "/steps/c1/rerun"
-	var got accepted
+	var got api.Accepted
 	reply := b.send("POST", at, `{"input":{"query":"walls"}}`)
 	reply.decode(t, &got)
 	if reply.status != 202 || got.SessionID != run.SessionID || got.RunID == run.ID {

@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/server/api"
 )
 
 func TestARefusedUploadLeavesNothingOfItBehind(t *testing.T) {
@@ -17,7 +18,7 @@ func TestARefusedUploadLeavesNothingOfItBehind(t *testing.T) {
 	b.settled(kept)
 	count := func() int {
 		t.Helper()
-		var list struct{ Documents []documentInfo }
+		var list struct{ Documents []api.DocumentInfo }
 		b.send("GET", "/documents", "").decode(t, &list)
 		return len(list.Documents)
 	}
@@ -67,12 +68,12 @@ func TestTheSameFileWithOtherMetaGetsThatMeta(t *testing.T) {
 	if len(res.Documents) != 1 || res.Documents[0].DuplicateOf != id {
 		t.Fatalf("again = %+v", res)
 	}
-	var info documentInfo
+	var info api.DocumentInfo
 	b.send("GET", "/documents/"+id, "").decode(t, &info)
 	if info.Meta["author"] != "Zed" {
 		t.Errorf("meta = %v", info.Meta)
 	}
-	var found searchResponse
+	var found api.SearchResponse
 	b.send("POST", "/search", `{"query":"gutters","filters":{"meta":{"author":"Zed"}}}`).decode(t, &found)
 	if found.TotalResults == 0 {
 		t.Error("a search for the new author finds nothing")

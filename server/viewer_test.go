@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/english"
+	"footnote/server/api"
 	"footnote/views"
 )
 
@@ -62,7 +63,7 @@ func marked(root *html.Node, tag, class string) string {
 }
 
 // added uploads one file and waits until it is read in.
-func (b *bench) added(path, content string) documentInfo {
+func (b *bench) added(path, content string) api.DocumentInfo {
 	b.t.Helper()
 	_, res := b.uploadFiles("@" + path + "=" + content)
 	if len(res.Documents) != 1 {
@@ -76,7 +77,7 @@ func (b *bench) added(path, content string) documentInfo {
 }
 
 // cited stores an answer that cites quote in a document, and returns the citation.
-func (b *bench) cited(d documentInfo, quote string, change func(*chat.Citation)) chat.Citation {
+func (b *bench) cited(d api.DocumentInfo, quote string, change func(*chat.Citation)) chat.Citation {
 	b.t.Helper()
 	text, err := b.library.Text(b.t.Context(), chat.Local, d.ID)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 
 	"footnote/corpus/milvus"
-	"footnote/server"
+	"footnote/server/api"
 )
 
 // milvusSettings say where vectors are kept that the database does not keep.
@@ -54,8 +54,8 @@ func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
 }
 
 // milvusCheck is how /health asks for the vectors. Without them searches go on by words.
-func milvusCheck(vectors *milvus.Store) server.Check {
-	return server.Check{Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() }}
+func milvusCheck(vectors *milvus.Store) api.Check {
+	return api.Check{Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() }}
 }
 
 // vectorStore is what the doctor finds out about it; nothing when there is none.

@@ -16,7 +16,7 @@ import (
 	"footnote/corpus/blobs"
 	"footnote/corpus/blobs/s3"
 	"footnote/llm/httpllm"
-	"footnote/server"
+	"footnote/server/api"
 )
 
 // validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket.
@@ -79,9 +79,9 @@ const originalsTime = 2 * time.Second
 
 // originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all the same. It asks every ten
 // seconds at most.
-func originalsCheck(kept originals) server.Check {
+func originalsCheck(kept originals) api.Check {
 	var seen httpllm.Reach
-	return server.Check{Name: "originals", Probe: func(ctx context.Context) error {
+	return api.Check{Name: "originals", Probe: func(ctx context.Context) error {
 		return seen.Ask(ctx, time.Now(), func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, originalsTime)
 			defer cancel()

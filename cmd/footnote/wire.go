@@ -24,6 +24,7 @@ import (
 	"footnote/llm/openai"
 	"footnote/mcp"
 	"footnote/server"
+	"footnote/server/api"
 	"footnote/server/httpio"
 )
 
@@ -162,9 +163,9 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 }
 
 // checks are the dependencies that GET /health asks beside the database and the index.
-func (a *app) checks(set *settings) (checks []server.Check) {
+func (a *app) checks(set *settings) (checks []api.Check) {
 	if a.stores.checkFile != nil {
-		checks = append(checks, server.Check{Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() }})
+		checks = append(checks, api.Check{Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() }})
 	}
 	if set.Blobs != "" {
 		checks = append(checks, originalsCheck(a.stores.blobs))
@@ -173,7 +174,7 @@ func (a *app) checks(set *settings) (checks []server.Check) {
 		checks = append(checks, milvusCheck(a.stores.milvus))
 	}
 	main, direct := a.models.main.(*anthropic.Model)
-	var answers *server.Check // what asks the model that answers
+	var answers *api.Check // what asks the model that answers
 	if direct {
 		answers = new(modelCheck("model", main.Reach))
 	} else if a.remote != nil {
@@ -190,8 +191,8 @@ func (a *app) checks(set *settings) (checks []server.Check) {
 }
 
 // modelCheck asks a model's server, and says what is wrong with it in words for people.
-func modelCheck(name string, reach func(context.Context) error) server.Check {
-	return server.Check{Name: name, Probe: func(ctx context.Context) error {
+func modelCheck(name string, reach func(context.Context) error) api.Check {
+	return api.Check{Name: name, Probe: func(ctx context.Context) error {
 		err := reach(ctx)
 		if e, ok := errors.AsType[*llm.Error](err); ok {
 			return &chat.Error{Code: chat.CodeModelFailed, Message: "The model can't be used now.", Hint: e.Message, Err: e.Err}

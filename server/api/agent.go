@@ -1,0 +1,115 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/ask"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// AgentQuestion is the body of POST /agent/chat and /agent/chat/structured.
+type AgentQuestion struct {
+	ask.Question
+	CitationStyle runlog.CitationStyle `json:"citation_style"`
+}
+
+// AgentAnswer is the body of their answers; Response and Citations belong to the first, Answer to the second.
+type AgentAnswer struct {
+	RunID     string          `json:"run_id"`
+	SessionID string          `json:"session_id"`
+	Status    string          `json:"status"`
+	Response  string          `json:"response"`
+	Citations []chat.Citation `json:"citations"`
+	Sources   []chat.Source   `json:"sources"`
+	runlog.Judged
+	RetrievalMode chat.Mode       `json:"retrieval_mode"`
+	StopReason    chat.StopReason `json:"stop_reason,omitempty"`
+	Tokens        chat.Tokens     `json:"tokens"`
+	Cost          *float64        `json:"cost,omitempty"`
+	LatencyMS     int64           `json:"latency_ms"`
+	Error         *chat.StepError `json:"error,omitempty"`
+}
+
+// GroundedResponse is an answer with its sources spelled out.
+type GroundedResponse struct {
+	RunID     string                  `json:"run_id"`
+	SessionID string                  `json:"session_id"`
+	Status    string                  `json:"status"`
+	Answer    string                  `json:"answer"`
+	Sources   []runlog.GroundedSource `json:"sources"`
+	runlog.Judged
+	RetrievalMode chat.Mode       `json:"retrieval_mode"`
+	Error         *chat.StepError `json:"error,omitempty"`
+}
+
+func (a *Handlers) AgentChat(c echo.Context) error {
+	q, t, err := a.askAndWait(c)
+	if err != nil || t == nil {
+		return err
+	}
+	text, citations := t.Spoken()
+	answer := AgentAnswer{
+		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Response: q.CitationStyle.Apply(text, citations, httpio.Origin(c)),
+		Citations: citations, Sources: []chat.Source{}, Judged: t.Judged(), RetrievalMode: t.Mode, Tokens: t.Tokens,
+		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
+	}
+	if a := t.Answer; a != nil && !t.Withheld() {
+		answer.Sources, answer.StopReason = httpio.NotNil(a.Sources), a.StopReason
+	}
+	return c.JSON(answerStatus(t), answer)
+}
+
+func (a *Handlers) AgentChatStructured(c echo.Context) error {
+	q, t, err := a.askAndWait(c)
+	if err != nil || t == nil {
+		return err
+	}
+	text, citations := t.Spoken()
+	return c.JSON(answerStatus(t), GroundedResponse{
+		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: q.CitationStyle.Mark(text, citations),
+		Sources: runlog.SourcesOf(citations, ""), Judged: t.Judged(), RetrievalMode: t.Mode, Error: t.Error,
+	})
+}
+
+// askAndWait starts the run of an agentQuestion and waits for its end. When the client asked for a stream it sends that and
+// returns no trace.
+func (a *Handlers) askAndWait(c echo.Context) (AgentQuestion, *runlog.Trace, error) {
+	var q AgentQuestion
+	if err := a.Bodies.ReadJSON(c, &q); err != nil {
+		return q, nil, err
+	}
+	if err := q.CitationStyle.Check(); err != nil {
+		return q, nil, err
+	}
+	q.Style = string(q.CitationStyle)
+	t, err := a.runToEnd(c, q.Question, q.CitationStyle.Frame(httpio.Origin(c)))
+	return q, t, err
+}
+
+// runToEnd waits for the end of a question's run, or streams it with frame when the client asked for that.
+func (a *Handlers) runToEnd(c echo.Context, q ask.Question, frame runlog.Framing) (*runlog.Trace, error) {
+	run, err := a.Questions.Start(c, q)
+	if err != nil {
+		return nil, err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if httpio.WantsStream(c) {
+		return nil, httpio.OfRun(run, a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: frame}))
+	}
+	t, err := a.Logs.Await(c.Request().Context(), httpio.Scope(c), run)
+	if err != nil {
+		return nil, httpio.OfRun(run, err)
+	}
+	return t, httpio.OfRun(run, runlog.FailureOf(t))
+}
+
+func answerStatus(t *runlog.Trace) int {
+	if t.Withheld() {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}

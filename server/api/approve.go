@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+// Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as text.
+type Approval struct {
+	Input map[string]any `json:"input"`
+}
+
+// ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with the body's input.
+func (a *Handlers) ApproveStep(c echo.Context) error {
+	var input json.RawMessage
+	if c.Request().ContentLength != 0 {
+		var err error
+		if input, err = a.readInput(c); err != nil {
+			return err
+		}
+	}
+	return a.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
+		if err := a.Runs.Approve(ctx, scope, run, c.Param("call"), input); err != nil {
+			return err
+		}
+		return a.decided(c, run)
+	})
+}
+
+// DenyStep keeps a call that waits from running.
+func (a *Handlers) DenyStep(c echo.Context) error {
+	return a.steer(c, func(ctx context.Context, scope chat.Scope, run string) error {
+		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
+			return err
+		}
+		return a.decided(c, run)
+	})
+}
+
+// decidedLimit is how long a page without scripts waits to show what a decision changed.
+const decidedLimit = 5 * time.Second
+
+// decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown earlier, the
+// page would ask once more, and not load itself again, so as not to take a reader's words away.
+func (a *Handlers) decided(c echo.Context, run string) error {
+	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
+	defer cancel()
+	waited, goesOn := false, errors.New("the call goes on")
+	err := a.Logs.Listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
+		p, err := e.Payload()
+		step, ok := p.(chat.Step)
+		if err != nil || !ok || step.CallID != c.Param("call") {
+			return err
+		}
+		if step.Status == chat.StatusPending {
+			waited = true
+		} else if waited {
+			return goesOn
+		}
+		return nil
+	}, nil)
+	if errors.Is(err, goesOn) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

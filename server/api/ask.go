@@ -1,0 +1,46 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/ask"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// Accepted is the answer to a question that is being worked on.
+type Accepted struct {
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	Stream    string `json:"stream"` // of page fragments
+	Events    string `json:"events"` // of JSON
+}
+
+// Ask answers POST /chat: it starts a run and answers in the form the client asks for.
+func (a *Handlers) Ask(c echo.Context) error {
+	q, err := a.Questions.Read(c)
+	if err != nil {
+		return err
+	}
+	if c.Request().PostForm != nil {
+		ask.Keep(c, q)
+	}
+	run, err := a.Questions.Start(c, q)
+	if err != nil {
+		return err
+	}
+	switch {
+	case httpio.WantsStream(c):
+		return a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: runlog.ProgramFrame})
+	case httpio.ByHTMX(c):
+		return a.AskedFragment(c, run)
+	case httpio.WantsHTML(c) || httpio.MediaType(c) != echo.MIMEApplicationJSON:
+		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run))
+	}
+	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
+	return c.JSON(http.StatusAccepted, Accepted{
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+	})
+}

@@ -1,0 +1,280 @@
+package api
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/httpio"
+)
+
+// DocumentInfo is a document in the API.
+type DocumentInfo struct {
+	ID        string          `json:"id"`
+	Filename  string          `json:"filename"`
+	Path      string          `json:"path"`
+	Title     string          `json:"title"`
+	MIME      string          `json:"mime"`
+	Bytes     int64           `json:"bytes"`
+	Pages     int             `json:"pages"`
+	Passages  int             `json:"passages"`
+	SHA256    string          `json:"sha256"`
+	Namespace string          `json:"namespace"`
+	Language  string          `json:"language,omitempty"`
+	Meta      map[string]any  `json:"meta"`
+	State     corpus.State    `json:"state"`
+	Semantic  corpus.Semantic `json:"semantic"`
+	Progress  corpus.Progress `json:"progress"`
+	Error     *corpus.Failure `json:"error,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+// DocumentList is one page of documents.
+type DocumentList struct {
+	Documents []DocumentInfo `json:"documents"`
+	Next      string         `json:"next,omitempty"` // the cursor of the next page
+}
+
+func newDocumentInfo(d corpus.Document) DocumentInfo {
+	if d.Meta == nil {
+		d.Meta = map[string]any{}
+	}
+	return DocumentInfo{
+		ID: d.ID, Filename: d.Filename, Path: d.Path, Title: d.Title, MIME: d.MIME, Bytes: d.Bytes, Pages: d.Pages, Passages: d.Passages,
+		SHA256: d.SHA256, Namespace: d.Namespace, Language: d.Language, Meta: d.Meta, State: d.State, Semantic: d.Semantic,
+		Progress: d.Progress, Error: d.Error, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+	}
+}
+
+// documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
+func documentFilter(c echo.Context) (corpus.Filter, error) {
+	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
+	if err != nil {
+		return corpus.Filter{}, err
+	}
+	f := corpus.Filter{Text: c.QueryParam("q"), Sort: c.QueryParam("sort"), Limit: limit, Cursor: c.QueryParam("cursor")}
+	if !slices.Contains([]string{"", "newest", "oldest", "title"}, f.Sort) {
+		return f, httpio.Invalid("sort must be newest, oldest or title.")
+	}
+	for name := range strings.SplitSeq(c.QueryParam("state"), ",") {
+		if name == "" {
+			continue
+		}
+		state := corpus.State(name)
+		if !slices.Contains(corpus.States, state) {
+			return f, httpio.Invalid("state must be queued, parsing, indexing, ready, failed or cancelled.")
+		}
+		f.States = append(f.States, state)
+	}
+	return f, nil
+}
+
+func (a *Handlers) ListDocuments(c echo.Context) error {
+	filter, err := documentFilter(c)
+	if err != nil {
+		return err
+	}
+	if err := chat.CheckNamespace(c.QueryParam("namespace")); err != nil {
+		return err
+	}
+	docs, next, err := a.Library.List(c.Request().Context(), httpio.Scope(c).In(c.QueryParam("namespace")), filter)
+	if err != nil {
+		return err
+	}
+	list := []DocumentInfo{}
+	for _, d := range docs {
+		list = append(list, newDocumentInfo(d))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, DocumentList{list, next})
+}
+
+func (a *Handlers) GetDocument(c echo.Context) error {
+	d, err := a.Library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, newDocumentInfo(d))
+}
+
+func (a *Handlers) DeleteDocument(c echo.Context) error {
+	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (a *Handlers) RestoreDocument(c echo.Context) error {
+	if err := a.Library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return a.changed(c)
+}
+
+func (a *Handlers) CancelDocument(c echo.Context) error {
+	if err := a.Library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return a.changed(c)
+}
+
+func (a *Handlers) RetryDocument(c echo.Context) error {
+	if err := a.Library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+		return err
+	}
+	return a.changed(c)
+}
+
+// Inert keeps anything in a file from running, should a browser show it after all.
+const Inert = "default-src 'none'; sandbox"
+
+func (a *Handlers) DocumentText(c echo.Context) error {
+	text, err := a.Library.Text(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", Inert)
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	return c.Stream(http.StatusOK, "text/plain; charset=utf-8", struct{ io.Reader }{strings.NewReader(text)}) // in pieces: a copy of it may be large
+}
+
+// DocumentFile answers with the original, always as an attachment.
+func (a *Handlers) DocumentFile(c echo.Context) error {
+	d, file, err := a.Library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", Inert)
+	h.Set("Content-Type", inertType(d.MIME))
+	h.Set("Content-Disposition", attachment(d.Filename))
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("ETag", `"`+d.SHA256+`"`)
+	http.ServeContent(c.Response(), c.Request(), "", d.UpdatedAt, file)
+	return nil
+}
+
+// inertType keeps the types that no browser runs anything of.
+func inertType(kind string) string {
+	switch base, _, _ := strings.Cut(kind, ";"); base {
+	case "application/pdf", "text/plain", "text/markdown", "text/csv":
+		return kind
+	}
+	return echo.MIMEOctetStream
+}
+
+// attachment names a download. A name outside ASCII goes out in its encoded form.
+func attachment(filename string) string {
+	if value := mime.FormatMediaType("attachment", map[string]string{"filename": filename}); value != "" {
+		return value
+	}
+	return "attachment"
+}
+
+const (
+	defaultPageWidth = 1000
+	MaxPageWidth     = 4000
+)
+
+// PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With ?v= set to the
+// beginning of the document's sha256 it may be kept for ever.
+func (a *Handlers) PageImage(c echo.Context) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	name, ok := strings.CutSuffix(c.Param("page"), ".png")
+	n, err := strconv.Atoi(name)
+	if !ok || err != nil || n < 1 {
+		return httpio.NotFound("There is no such page. Pages are 1.png, 2.png and so on.")
+	}
+	width, err := httpio.QueryInt(c, "width", defaultPageWidth, 100, MaxPageWidth)
+	if err != nil {
+		return err
+	}
+	if text := c.QueryParam("dpr"); text != "" {
+		density, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(density >= 0.5 && density <= 4) {
+			return httpio.Invalid("dpr must be a number from 0.5 to 4.")
+		}
+		width = min(int(float64(width)*density), MaxPageWidth)
+	}
+	d, err := a.Library.Document(ctx, scope, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if n > d.Pages {
+		return httpio.NotFound("This document has no such page: it has " + strconv.Itoa(d.Pages) + ".")
+	}
+	h := c.Response().Header()
+	tag := `"` + d.SHA256 + "-" + strconv.Itoa(n) + "-" + strconv.Itoa(width) + `"`
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "private, no-cache")
+	if v := c.QueryParam("v"); len(v) >= 8 && strings.HasPrefix(d.SHA256, v) {
+		h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	if c.Request().Header.Get("If-None-Match") == tag {
+		return c.NoContent(http.StatusNotModified)
+	}
+	image, err := a.Library.PageImage(ctx, scope, d.ID, n, max(width, 100))
+	if err != nil {
+		h.Del("ETag")
+		return err
+	}
+	return c.Blob(http.StatusOK, "image/png", image)
+}
+
+// finished reports whether a document's state will not change by itself.
+func finished(d corpus.Document) bool {
+	return d.State == corpus.StateReady || d.State == corpus.StateFailed || d.State == corpus.StateCancelled
+}
+
+// changed answers a form about a document with the list as it was, and a program with the document.
+func (a *Handlers) changed(c echo.Context) error {
+	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
+		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
+	}
+	return a.GetDocument(c)
+}
+
+// backToList is the list that a form was on: forms carry its query in their address.
+func backToList(c echo.Context, deleted string) string {
+	query := c.QueryParams()
+	for name := range query {
+		if !slices.Contains([]string{"q", "kind", "state", "namespace", "sort", "limit"}, name) {
+			query.Del(name)
+		}
+	}
+	if deleted != "" {
+		query.Set("deleted", deleted)
+	}
+	if len(query) == 0 {
+		return "/documents"
+	}
+	return "/documents?" + query.Encode()
+}
+
+// DeleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
+func (a *Handlers) DeleteDocumentForm(c echo.Context) error {
+	id := c.Param("id")
+	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {
+		return err
+	}
+	if httpio.ByHTMX(c) {
+		return c.NoContent(http.StatusNoContent)
+	}
+	if chat.CheckSessionID(id) != nil {
+		id = ""
+	}
+	return c.Redirect(http.StatusSeeOther, backToList(c, id))
+}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// StreamEvents answers GET /agent/runs/{id}/events.
+func (a *Handlers) StreamEvents(c echo.Context) error {
+	after, err := httpio.LastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope, base := c.Request().Context(), httpio.Scope(c), httpio.Origin(c)
+	return a.Logs.Follow(c, id, after, runlog.Follower{Frame: func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		if entry.Type != chat.KindAnswer {
+			return runlog.ProgramFrame(dst, entry)
+		}
+		run, err := a.Store.Run(ctx, scope, id)
+		if err != nil {
+			return dst, err
+		}
+		return runlog.CitationStyle(run.Request.CitationStyle).Frame(base)(dst, entry)
+	}})
+}

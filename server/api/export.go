@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+	"footnote/views"
+)
+
+// exportKinds are the media types of an answer's evidence.
+var exportKinds = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json"}
+
+// ExportRun answers with an answer and all it rests on, as a file.
+func (a *Handlers) ExportRun(c echo.Context) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	format := c.QueryParam("format")
+	if format == "" {
+		format = "json"
+	}
+	kind, ok := exportKinds[format]
+	if !ok {
+		return httpio.Invalid("format must be md, html or json.")
+	}
+	t, err := a.Logs.Trace(c.Request().Context(), httpio.Scope(c), id)
+	if err != nil {
+		return err
+	}
+	if t.Status == chat.RunRunning {
+		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Export it when it is done."}
+	}
+	e, err := evidenceOf(t).Sealed()
+	if err != nil {
+		return err
+	}
+	file, err := views.EvidenceFile(e, format)
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", Inert)
+	h.Set("Content-Disposition", attachment(fileName(t.Question)+"."+format))
+	h.Set("Cache-Control", "no-store")
+	return c.Blob(http.StatusOK, kind, file)
+}
+
+// evidenceOf is the run as it is kept in a file.
+func evidenceOf(t *runlog.Trace) chat.Evidence {
+	e := chat.Evidence{
+		RunID: t.RunID, Question: t.Question, Answer: t.Text, Model: t.Model, Status: t.Status, AskedAt: t.CreatedAt,
+		Citations: []chat.EvidenceCitation{}, Unsupported: []string{}, Steps: []chat.EvidenceStep{},
+	}
+	if t.EndedAt != nil {
+		e.AnsweredAt = *t.EndedAt
+	}
+	if t.Answer != nil {
+		e.StopReason, e.Unsupported = t.Answer.StopReason, httpio.NotNil(t.Answer.Unsupported)
+	}
+	for _, c := range t.Citations {
+		e.Citations = append(e.Citations, chat.EvidenceCitation{
+			Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SHA256: c.SHA256, Page: c.Page, Section: c.Section,
+			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check, SourceURL: chat.WebLink(c.SourceURL),
+		})
+	}
+	for _, s := range t.Steps {
+		step := chat.EvidenceStep{
+			Step: s.Step, Tool: s.ToolName, Message: s.Message, Input: s.ToolInput, Summary: s.Summary, Status: s.Status,
+			At: time.UnixMicro(int64(math.Round(s.Timestamp * 1e6))).UTC(), DurationMS: s.DurationMS,
+		}
+		if s.Error != nil {
+			step.Error = s.Error.Message
+		}
+		e.Steps = append(e.Steps, step)
+	}
+	return e
+}
+
+// fileName is a name that every file system takes, made of a question's words.
+func fileName(question string) string {
+	words := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	name := []rune(strings.Join(words, "-"))
+	if len(name) > 60 {
+		name = name[:60]
+	}
+	return "footnote-" + strings.Trim(string(name), "-")
+}
+
+// EvidenceFile is the body of POST /evidence/verify.
+type EvidenceFile struct {
+	File string `json:"file"` // the whole text of an exported file
+}
+
+// VerifyEvidence checks an exported answer against the documents as they are now.
+func (a *Handlers) VerifyEvidence(c echo.Context) error {
+	file, err := a.readEvidence(c)
+	if err != nil {
+		return err
+	}
+	e, problems, err := views.ReadEvidence(file)
+	if err != nil {
+		return err
+	}
+	var results []chat.EvidenceResult
+	versions := map[string]*presentDocument{}
+	for _, citation := range e.Citations {
+		v := versions[citation.DocumentID]
+		if v == nil {
+			if v, err = a.present(c.Request().Context(), httpio.Scope(c), citation.DocumentID); err != nil {
+				return err
+			}
+			versions[citation.DocumentID] = v
+		}
+		results = append(results, corpus.CheckEvidence(citation, v.found, v.sha256, v.text, v.blocks))
+	}
+	return c.JSON(http.StatusOK, e.Report(problems, results))
+}
+
+// readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an evidenceFile.
+func (a *Handlers) readEvidence(c echo.Context) ([]byte, error) {
+	body, err := a.Bodies.ReadRaw(c)
+	if err != nil {
+		return nil, err
+	}
+	var itself struct {
+		Format *string `json:"format"`
+	}
+	if json.Unmarshal(body, &itself) == nil && itself.Format != nil {
+		return body, nil
+	}
+	var wrapped EvidenceFile
+	err = httpio.Decode(body, &wrapped, (*json.Decoder).DisallowUnknownFields)
+	return []byte(wrapped.File), err
+}
+
+// presentDocument is a document as it is now.
+type presentDocument struct {
+	found  bool
+	sha256 string
+	text   string
+	blocks []corpus.Block
+}
+
+func (a *Handlers) present(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
+	d, err := a.Library.Document(ctx, scope, id)
+	if err != nil {
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			return &presentDocument{}, nil
+		}
+		return nil, err
+	}
+	v := &presentDocument{found: true, sha256: d.SHA256}
+	if v.text, err = a.Library.Text(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	v.blocks, err = a.Library.Blocks(ctx, scope, id)
+	return v, err
+}

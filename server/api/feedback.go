@@ -1,0 +1,198 @@
+package api
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/english"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// Judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" withdraws.
+type Judgement struct {
+	Rating  chat.Rating `json:"rating"`
+	Reason  string      `json:"reason"`
+	Comment string      `json:"comment"`
+}
+
+// FeedbackList is one page of GET /feedback.
+type FeedbackList struct {
+	Feedback []chat.Feedback `json:"feedback"`
+	Next     string          `json:"next,omitempty"` // the cursor of the next page
+}
+
+// SetFeedback stores what a reader thinks of an answer, in the place of what they thought before.
+func (a *Handlers) SetFeedback(c echo.Context) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	body, err := a.readJudgement(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	run, err := a.Store.Run(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if run.Status == chat.RunRunning {
+		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done."}
+	}
+	if body.Rating == "none" && httpio.MediaType(c) != echo.MIMEApplicationJSON {
+		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
+			return httpio.Invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
+		}
+		if err := a.Store.DropFeedback(ctx, scope, id); err != nil {
+			return err
+		}
+		return a.judged(c, run, nil)
+	}
+	stored, err := a.Store.SetFeedback(ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment})
+	if err != nil {
+		return err
+	}
+	return a.judged(c, run, &stored)
+}
+
+func (a *Handlers) readJudgement(c echo.Context) (Judgement, error) {
+	var body Judgement
+	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+		err := a.Bodies.ReadJSON(c, &body)
+		return body, err
+	}
+	if err := a.Bodies.ReadForm(c); err != nil {
+		return body, err
+	}
+	form := c.Request().PostForm
+	return Judgement{chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(httpio.FormText(form, "comment"))}, nil
+}
+
+// judged answers with the feedback as it is now, nil for none.
+func (a *Handlers) judged(c echo.Context, run chat.Run, f *chat.Feedback) error {
+	switch {
+	case httpio.ByHTMX(c):
+		return httpio.Show(c, http.StatusOK, views.Feedback(run.ID, f))
+	case httpio.WantsHTML(c):
+		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID+"#turn-"+run.ID)
+	case f == nil:
+		return c.NoContent(http.StatusNoContent)
+	}
+	return c.JSON(http.StatusOK, f)
+}
+
+func (a *Handlers) DropFeedback(c echo.Context) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	if err := a.Store.DropFeedback(c.Request().Context(), httpio.Scope(c), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// ListFeedback answers GET /feedback: a page of it, or with ?format= all of it as a file.
+func (a *Handlers) ListFeedback(c echo.Context) error {
+	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
+	if err != nil {
+		return err
+	}
+	q := chat.FeedbackQuery{Rating: chat.Rating(c.QueryParam("rating")), Limit: limit, Cursor: c.QueryParam("cursor")}
+	if q.Rating != "" && chat.Reasons(q.Rating) == nil {
+		return httpio.Invalid("rating must be up or down.")
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	switch format := c.QueryParam("format"); format {
+	case "", "json":
+	case "csv":
+		return a.feedbackFile(c, q, "text/csv; charset=utf-8", "feedback.csv", newCSVFeedback)
+	case "jsonl":
+		return a.feedbackFile(c, q, "application/jsonl; charset=utf-8", "feedback.jsonl", newLinesFeedback)
+	default:
+		return httpio.Invalid("format must be json, csv or jsonl.")
+	}
+	found, next, err := a.Store.Feedback(c.Request().Context(), httpio.Scope(c), q)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, FeedbackList{httpio.NotNil(found), next})
+}
+
+// feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure can still be told.
+func (a *Handlers) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error) error {
+	q.Limit, q.Cursor = chat.MaxPage, ""
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	page, next, err := a.Store.Feedback(ctx, scope, q)
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", attachment(name))
+	h.Set("Content-Security-Policy", Inert)
+	write := open(c.Response())
+	for {
+		if err := write(page); err != nil {
+			return err
+		}
+		if next == "" {
+			return nil
+		}
+		q.Cursor = next
+		if page, next, err = a.Store.Feedback(ctx, scope, q); err != nil {
+			return err
+		}
+	}
+}
+
+func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
+	lines := json.NewEncoder(w)
+	return func(page []chat.Feedback) error {
+		for _, f := range page {
+			if err := lines.Encode(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
+	table := csv.NewWriter(w)
+	head := []string{"run_id", "session_id", "rating", "reason", "comment", "question", "created_at", "updated_at"}
+	return func(page []chat.Feedback) error {
+		if head != nil {
+			if err := table.Write(head); err != nil {
+				return err
+			}
+			head = nil
+		}
+		for _, f := range page {
+			if err := table.Write([]string{
+				f.RunID, f.SessionID, string(f.Rating), f.Reason, cell(f.Comment), cell(f.Question), f.CreatedAt.Format(time.RFC3339), f.UpdatedAt.Format(time.RFC3339),
+			}); err != nil {
+				return err
+			}
+		}
+		table.Flush()
+		return table.Error()
+	}
+}
+
+// cell keeps a spreadsheet from taking somebody's words for a formula.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

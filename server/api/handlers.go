@@ -1,0 +1,70 @@
+// Package api answers the addresses for programs, and the forms that browsers post to them: questions (ask, agent, query), runs and what steers
+// them, conversations and their queues, documents and uploads, searches, feedback and exports. Handlers has one method for each address; the
+// bodies that it reads and writes are the types beside it, which package openapi describes.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/ask"
+	"footnote/server/find"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+	"footnote/views"
+)
+
+// Handlers answers the API's own addresses. Browsers that post a form to one of them get a page or a piece of one.
+type Handlers struct {
+	Store     chat.Store
+	Feed      *chat.Feed
+	Library   *corpus.Library
+	Runs      Runs
+	Logs      *runlog.Reader
+	Questions *ask.Questions
+	Searcher  *find.Searcher
+	Gatherer  Gather                   // lets the agent search for POST /agent/retrieve; nil: a plain search
+	Rules     func(chat.Budget) string // what models are told with a budget, for the histories of sessions; nil: they have no system message
+	Checks    []Check
+	Samples   fs.FS // the documents that POST /documents/samples adds; nil: there are none
+	Version   string
+
+	Bodies  httpio.Bodies
+	Streams *httpio.Streams
+	Metrics *httpio.Metrics
+	Guard   *httpio.Guard
+	Limits  httpio.Limits
+	Log     *slog.Logger
+
+	// askedFragment answers the page's script with the turn of a new run.
+	AskedFragment func(echo.Context, chat.Run) error
+	// uploadRefused answers a form with the page of files that were not taken; taken is how many others were.
+	UploadRefused func(c echo.Context, status, taken int, refused []views.RefusedFile) error
+}
+
+// Runs steers the work on questions.
+type Runs interface {
+	// Cancel stops a run; one that is over already fails with chat.CodeConflict.
+	Cancel(ctx context.Context, s chat.Scope, runID string) error
+	// AnswerNow makes a run answer from what it has; one that is over already fails with chat.CodeConflict.
+	AnswerNow(ctx context.Context, s chat.Scope, runID string) error
+	// Approve lets a call that waits for a person run, with another input if one is given. chat.CodeNotFound for one that never waited,
+	// chat.CodeConflict for one that was decided or whose run is over, chat.CodeInvalid for an input that the tool does not take.
+	Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error
+	// Deny keeps such a call from running; the model is told.
+	Deny(ctx context.Context, s chat.Scope, runID, callID string) error
+	// Rerun starts a run beside an earlier one that is over: its steps up to a tool call, that call with another input, and what comes of it.
+	Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (run chat.Run, fresh bool, err error)
+	// Enqueue lets a question wait until its session's run is over.
+	Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error)
+	// SendNow puts a waiting question first and ends the run under way: with answer, by an answer from what it has.
+	SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error
+	// Resend sends a session's first waiting question if nothing is in its way any more.
+	Resend(ctx context.Context, s chat.Scope, sessionID string)
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+)
+
+const probeTime = 2 * time.Second
+
+// Check is one dependency that GET /health asks.
+type Check struct {
+	Name     string
+	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
+	Probe    func(ctx context.Context) error  // has 2 s; a chat.Error's message is shown, anything else is only logged
+	Says     func(ctx context.Context) string // what to tell of it while it is well; nil: nothing
+}
+
+type CheckResult struct {
+	Status string `json:"status"` // ok, failed
+	Detail string `json:"detail,omitempty"`
+}
+
+// HealthReport is the answer to GET /health.
+type HealthReport struct {
+	Status  string                 `json:"status"` // ok, degraded, down
+	Version string                 `json:"version,omitempty"`
+	Checks  map[string]CheckResult `json:"checks"`
+}
+
+// Readiness is the answer to GET /readyz.
+type Readiness struct {
+	Status string `json:"status"` // ready, draining
+}
+
+// Health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser one 200
+// and "degraded".
+func (a *Handlers) Health(c echo.Context) error {
+	checks := append([]Check{
+		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
+			_, _, err := a.Store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1})
+			return err
+		}},
+		{Name: "index", Critical: true, Probe: func(ctx context.Context) error {
+			_, err := a.Library.Version(ctx, chat.Local)
+			return err
+		}},
+	}, a.Checks...)
+	errs, says := make([]error, len(checks)), make([]string, len(checks))
+	ctx, cancel := context.WithTimeout(c.Request().Context(), probeTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i, check := range checks {
+		wg.Go(func() {
+			if errs[i] = check.Probe(ctx); errs[i] == nil && check.Says != nil {
+				says[i] = check.Says(ctx)
+			}
+		})
+	}
+	wg.Wait()
+
+	body := HealthReport{Status: "ok", Version: a.Version, Checks: map[string]CheckResult{}}
+	status := http.StatusOK
+	for i, check := range checks {
+		if errs[i] == nil {
+			body.Checks[check.Name] = CheckResult{Status: "ok", Detail: says[i]}
+			continue
+		}
+		a.Log.WarnContext(ctx, "health check failed", "check", check.Name, "err", errs[i])
+		body.Checks[check.Name] = CheckResult{Status: "failed", Detail: a.probeDetail(errs[i])}
+		if check.Critical {
+			body.Status, status = "down", http.StatusServiceUnavailable
+		} else if body.Status == "ok" {
+			body.Status = "degraded"
+		}
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(status, body)
+}
+
+// probeDetail says what is wrong. Everybody may read it, so what names settings is left out where keys tell users from operators.
+func (a *Handlers) probeDetail(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "It did not answer within 2 seconds."
+	}
+	if e, ok := errors.AsType[*chat.Error](err); ok {
+		if a.Guard.KeyNeeded() {
+			return e.Message
+		}
+		return e.Advice()
+	}
+	return "It can't be used now; the log has the details."
+}
+
+// Ready answers GET /readyz: whether new work should come here.
+func (a *Handlers) Ready(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if a.Streams.IsDraining() {
+		return c.JSON(http.StatusServiceUnavailable, Readiness{"draining"})
+	}
+	return c.JSON(http.StatusOK, Readiness{"ready"})
+}

@@ -1,0 +1,201 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/ask"
+	"footnote/server/find"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// retrieveTime is how long POST /agent/retrieve may take.
+const retrieveTime = 30 * time.Second
+
+// AgentQuery is the body of POST /agent/query.
+type AgentQuery struct {
+	Question  string         `json:"question"`
+	Namespace string         `json:"namespace"`
+	Context   *string        `json:"context"` // text to answer from besides the documents
+	Config    chat.RunConfig `json:"config"`
+	History   [][]string     `json:"history"` // earlier turns as [question, answer], oldest first
+	SessionID string         `json:"session_id"`
+	Toolset   string         `json:"toolset"`
+}
+
+// AgentResponse is its answer, with the whole trace of the run.
+type AgentResponse struct {
+	ID                  string          `json:"id"` // of the run
+	SessionID           string          `json:"session_id"`
+	Status              string          `json:"status"`
+	Question            string          `json:"question"`
+	Answer              string          `json:"answer"`
+	Citations           []queryCitation `json:"citations"`
+	Steps               []queryStep     `json:"steps"`
+	TotalSteps          int             `json:"total_steps"` // of Steps, phases without a tool included
+	StepsUsed           int             `json:"steps_used"`  // rounds of the model, which max_steps limits
+	TotalRetrievalCalls int             `json:"total_retrieval_calls"`
+	runlog.Judged
+	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
+	TotalLatencyMS int64           `json:"total_latency_ms"`
+	LLMTokensUsed  int             `json:"llm_tokens_used"`
+	Cost           *float64        `json:"cost,omitempty"`
+	Error          *chat.StepError `json:"error,omitempty"`
+}
+
+// queryCitation is a citation under the names of this API, beside its number and link.
+type queryCitation struct {
+	Number         int     `json:"number"`
+	ChunkID        string  `json:"chunk_id"`
+	DocumentID     string  `json:"document_id"`
+	ContentSnippet string  `json:"content_snippet"`
+	Relevance      string  `json:"relevance"` // how the quote supports the answer, in words
+	Score          float64 `json:"score"`
+	Title          string  `json:"title"`
+	URL            string  `json:"url"`
+}
+
+func (a *Handlers) AgentQuery(c echo.Context) error {
+	var body AgentQuery
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	history, err := pairs(body.History)
+	if err != nil {
+		return err
+	}
+	q := ask.Question{
+		Message: body.Question, SessionID: body.SessionID, Namespace: body.Namespace,
+		Toolset: body.Toolset, Config: body.Config, AddedContext: body.Context, Thorough: true, History: history,
+	}
+	run, err := a.Questions.Start(c, q)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if httpio.WantsStream(c) {
+		return httpio.OfRun(run, a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)}))
+	}
+	t, err := a.Logs.Await(c.Request().Context(), httpio.Scope(c), run)
+	if err == nil {
+		err = runlog.FailureOf(t)
+	}
+	if err != nil {
+		return httpio.OfRun(run, err)
+	}
+	return c.JSON(answerStatus(t), newAgentResponse(t))
+}
+
+// newAgentResponse is a finished run under the names of this API.
+func newAgentResponse(t *runlog.Trace) AgentResponse {
+	text, citations := t.Spoken()
+	res := AgentResponse{
+		ID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Question: t.Question, Answer: text,
+		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps), TotalRetrievalCalls: t.RetrievalCalls(),
+		Judged: t.Judged(), TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Cost: t.Cost, Error: t.Error,
+	}
+	for _, cite := range citations {
+		res.Citations = append(res.Citations, queryCitation{
+			Number: cite.Number, ChunkID: cite.ChunkID, DocumentID: cite.DocumentID, ContentSnippet: cite.Quote,
+			Relevance: relevance(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
+		})
+	}
+	res.StepsUsed = t.StepsUsed()
+	if t.Answer != nil && !t.Withheld() {
+		res.StopReason = t.Answer.StopReason
+	}
+	return res
+}
+
+// pairs checks turns that came with a question: each is a question and its answer, neither of them empty.
+func pairs(turns [][]string) ([][2]string, error) {
+	list := make([][2]string, 0, len(turns))
+	for i, turn := range turns {
+		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
+			return nil, httpio.Invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
+		}
+		list = append(list, [2]string{turn[0], runlog.WithoutFootnotes(turn[1])})
+	}
+	return list, nil
+}
+
+func relevance(cite chat.Citation) string {
+	where := runlog.PlaceName(cite.Title, cite.Section, " › ")
+	switch cite.Check {
+	case chat.CheckVerified:
+		return "Quoted word for word from " + where
+	case chat.CheckApproximate:
+		return "Close to the words of " + where
+	}
+	return "Ascribed to " + where + ", but the words were not found there"
+}
+
+// RetrieveResponse is the answer to POST /agent/retrieve.
+type RetrieveResponse struct {
+	Query      string     `json:"query"`
+	Chunks     []chunk    `json:"chunks"`
+	Total      int        `json:"total"`
+	Strategy   string     `json:"strategy"`
+	AgentTrace agentTrace `json:"agent_trace"`
+	Notes      []string   `json:"notes"`
+	LatencyMS  int64      `json:"latency_ms"`
+}
+
+// chunk is a passage that was found, with how it was.
+type chunk struct {
+	find.SearchResult
+	ChunkID    string      `json:"chunk_id"`
+	Strategy   string      `json:"strategy"`
+	AgentTrace searchTrace `json:"agent_trace"`
+}
+
+// newRetrieveResponse describes passages that were found by a strategy in steps.
+func newRetrieveResponse(query string, found []find.SearchResult, strategy string, steps []chat.Step, notes []string, tookMS int64) RetrieveResponse {
+	res := RetrieveResponse{
+		Query: query, Chunks: make([]chunk, 0, len(found)), Total: len(found), Strategy: strategy, AgentTrace: newAgentTrace(query, steps),
+		Notes: httpio.NotNil(notes), LatencyMS: tookMS,
+	}
+	for _, r := range found {
+		res.Chunks = append(res.Chunks, chunk{r, r.Metadata.ChunkID, strategy, res.AgentTrace.searchTrace})
+	}
+	return res
+}
+
+// AgentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
+func (a *Handlers) AgentRetrieve(c echo.Context) error {
+	var body find.SearchQuery
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
+	defer cancel()
+	c.SetRequest(c.Request().WithContext(ctx))
+	if err := a.Searcher.Spend(ctx, httpio.Scope(c), body); err != nil {
+		return err
+	}
+	res, ok, err := a.gather(c, body, began)
+	if err != nil {
+		return err
+	}
+	if ok {
+		return c.JSON(http.StatusOK, res)
+	}
+	found, err := a.find(c, body)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &chat.Error{Code: chat.CodeTimeout, Message: "The search took longer than 30 seconds. Narrow it with filters, or try again in a moment.", Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	steps, notes := append(res.AgentTrace.Steps, found.step), append(res.Notes, found.notes...)
+	return c.JSON(http.StatusOK, newRetrieveResponse(body.Query, found.results, found.strategy, steps, notes, time.Since(began).Milliseconds()))
+}

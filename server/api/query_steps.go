@@ -1,0 +1,120 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was observed.
+type queryStep struct {
+	chat.Step
+	StepNumber  int              `json:"step_number"` // from 1
+	Action      queryAction      `json:"action"`
+	Observation queryObservation `json:"observation"`
+}
+
+type queryAction struct {
+	Tool      string          `json:"tool"` // the phase, for a step that calls no tool
+	ToolInput json.RawMessage `json:"tool_input"`
+	Thought   string          `json:"thought"`
+}
+
+type queryObservation struct {
+	Result    any     `json:"result"` // null while there is none
+	Success   bool    `json:"success"`
+	Error     *string `json:"error"` // null without one
+	LatencyMS int64   `json:"latency_ms"`
+}
+
+func querySteps(steps []chat.Step) []queryStep {
+	out := make([]queryStep, 0, len(steps))
+	for i, s := range steps {
+		out = append(out, newQueryStep(s, i+1))
+	}
+	return out
+}
+
+func newQueryStep(s chat.Step, number int) queryStep {
+	q := queryStep{
+		Step: s, StepNumber: number,
+		Action:      queryAction{Tool: s.Step, ToolInput: s.ToolInput, Thought: s.Thought},
+		Observation: queryObservation{Success: s.Status == chat.StatusComplete, LatencyMS: s.DurationMS},
+	}
+	if len(q.Action.ToolInput) == 0 {
+		q.Action.ToolInput = json.RawMessage(`{}`)
+	}
+	if len(s.ToolOutput) > 0 {
+		q.Observation.Result = s.ToolOutput
+	}
+	if s.Error != nil {
+		q.Observation.Error = &s.Error.Message
+	}
+	return q
+}
+
+// responseEvent is the name of the last event in the stream of POST /agent/query. It is not in the run's log and has no number.
+const responseEvent = "response"
+
+// queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an observation as well, and behind
+// run_done comes the whole response.
+func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
+	steps := runlog.Trace{} // so that each step keeps its number, input and thought
+	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		switch entry.Type {
+		case chat.KindReasoningStep:
+			if err := steps.Add(entry.Event); err != nil {
+				return dst, err
+			}
+			return stepFrame(&steps, dst, entry)
+		case chat.KindReset:
+			steps = runlog.Trace{}
+		case chat.KindRunDone:
+			t, err := a.Logs.Trace(ctx, scope, runID)
+			if err != nil {
+				return dst, err
+			}
+			body, err := json.Marshal(newAgentResponse(t))
+			if err != nil {
+				return dst, fmt.Errorf("encode the response: %w", err)
+			}
+			if dst, err = runlog.ProgramFrame(dst, entry); err != nil {
+				return dst, err
+			}
+			return httpio.AppendFrame(dst, 0, responseEvent, body), nil
+		}
+		return runlog.ProgramFrame(dst, entry)
+	}
+}
+
+// stepFrame is a step's event with the fields that POST /agent/query adds to steps.
+func stepFrame(t *runlog.Trace, dst []byte, entry *chat.Entry) ([]byte, error) {
+	p, err := entry.Event.Payload()
+	if err != nil {
+		return dst, err
+	}
+	step, ok := p.(chat.Step)
+	if !ok {
+		return dst, fmt.Errorf("event %d holds no step", entry.Seq)
+	}
+	at, known := t.Log.Position(step.CallID)
+	if !known {
+		return dst, fmt.Errorf("event %d was not added to the trace", entry.Seq)
+	}
+	q := newQueryStep(t.Steps[at], at+1)
+	more, err := json.Marshal(struct {
+		StepNumber  int              `json:"step_number"`
+		Action      queryAction      `json:"action"`
+		Observation queryObservation `json:"observation"`
+	}{q.StepNumber, q.Action, q.Observation})
+	if err != nil {
+		return dst, fmt.Errorf("encode a step: %w", err)
+	}
+	body := append(bytes.TrimSuffix(bytes.Clone(entry.JSON), []byte("}")), ',')
+	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), append(body, more[1:]...)), nil
+}

@@ -1,0 +1,165 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/ask"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// WaitingQuestion is a question that waits until the run of its conversation is over.
+type WaitingQuestion struct {
+	ID        string    `json:"id"`
+	SessionID string    `json:"session_id"`
+	Message   string    `json:"message"`
+	Problem   string    `json:"problem,omitempty"` // why it could not be sent; change or remove it
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// WaitingList is what waits, in the order in which it will be sent.
+type WaitingList struct {
+	Queue []WaitingQuestion `json:"queue"`
+}
+
+// OtherWords is the body of PATCH /sessions/{id}/queue/{item}.
+type OtherWords struct {
+	Message string `json:"message"`
+}
+
+// SendNow is the body of POST /sessions/{id}/queue/{item}/send.
+type SendNow struct {
+	Finish string `json:"finish"` // what happens to the run under way: cancel, answer_now
+}
+
+func (a *Handlers) GetQueue(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	list, err := a.Store.Queue(c.Request().Context(), httpio.Scope(c), id)
+	if err != nil {
+		return err
+	}
+	out := WaitingList{Queue: []WaitingQuestion{}}
+	for _, q := range list {
+		out.Queue = append(out.Queue, waitingOf(q))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, out)
+}
+
+func waitingOf(q chat.Queued) WaitingQuestion {
+	return WaitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem, q.CreatedAt}
+}
+
+// Enqueue lets a question wait: a form of the page, or JSON.
+func (a *Handlers) Enqueue(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	q, err := a.Questions.Read(c)
+	if err != nil {
+		return err
+	}
+	if q.SessionID != "" && q.SessionID != id {
+		return httpio.Invalid("session_id names another conversation than the address. Leave it out.")
+	}
+	if q.Sibling != "" {
+		return httpio.Invalid("A question that takes another's place can't wait. Leave sibling out.")
+	}
+	q.SessionID = id
+	req, err := a.Questions.Request(c, q)
+	if err != nil {
+		return err
+	}
+	queued, err := a.Runs.Enqueue(c.Request().Context(), httpio.Scope(c), req)
+	if err != nil {
+		return err
+	}
+	if a.fromPage(c) {
+		return a.queueChanged(c, id)
+	}
+	return c.JSON(http.StatusAccepted, waitingOf(queued))
+}
+
+func (a *Handlers) EditQueued(c echo.Context) error {
+	return a.changeQueued(c, func(id, item string) error {
+		var body OtherWords
+		if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+			if err := a.Bodies.ReadJSON(c, &body); err != nil {
+				return err
+			}
+		} else {
+			if err := a.Bodies.ReadForm(c); err != nil {
+				return err
+			}
+			body.Message = httpio.FormText(c.Request().PostForm, "message")
+		}
+		req, err := a.Questions.Request(c, ask.Question{Message: body.Message, SessionID: id})
+		if err != nil {
+			return err
+		}
+		return a.Store.EditQueued(c.Request().Context(), httpio.Scope(c), id, item, strings.TrimSpace(req.Message))
+	})
+}
+
+func (a *Handlers) DropQueued(c echo.Context) error {
+	return a.changeQueued(c, func(id, item string) error {
+		return a.Store.DropQueued(c.Request().Context(), httpio.Scope(c), id, item)
+	})
+}
+
+func (a *Handlers) SendQueued(c echo.Context) error {
+	return a.changeQueued(c, func(id, item string) error {
+		body := SendNow{Finish: "cancel"}
+		if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+			if err := a.Bodies.ReadJSON(c, &body); err != nil {
+				return err
+			}
+		}
+		if body.Finish != "cancel" && body.Finish != "answer_now" {
+			return httpio.Invalid("finish must be cancel or answer_now.")
+		}
+		return a.Runs.SendNow(c.Request().Context(), httpio.Scope(c), id, item, body.Finish == "answer_now")
+	})
+}
+
+// changeQueued changes one waiting question; what now is first may be sent.
+func (a *Handlers) changeQueued(c echo.Context, change func(id, item string) error) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	if err := change(id, c.Param("item")); err != nil {
+		return err
+	}
+	a.Runs.Resend(c.Request().Context(), httpio.Scope(c), id)
+	if a.fromPage(c) {
+		return a.queueChanged(c, id)
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// fromPage reports whether a request comes from the page, by its script or by a form.
+func (a *Handlers) fromPage(c echo.Context) bool {
+	return httpio.ByHTMX(c) || httpio.WantsHTML(c)
+}
+
+// queueChanged answers the page with what waits now.
+func (a *Handlers) queueChanged(c echo.Context, session string) error {
+	if !httpio.ByHTMX(c) {
+		return c.Redirect(http.StatusSeeOther, "/c/"+session+"#queue")
+	}
+	list, err := a.Store.Queue(c.Request().Context(), httpio.Scope(c), session)
+	if err != nil {
+		return err
+	}
+	return httpio.Show(c, http.StatusOK, views.Queue(session, list))
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"time"
+
+	"footnote/chat"
+	"footnote/server/runlog"
+)
+
+// Retrieval is one search or reading of a session.
+type Retrieval struct {
+	ToolName      string    `json:"tool_name"`
+	Query         string    `json:"query"`
+	ResultsCount  int       `json:"results_count"`
+	AvgSimilarity float64   `json:"avg_similarity"` // of the results whose cosine is known, else of those that have a score; 0 when none has
+	Timestamp     time.Time `json:"timestamp"`
+}
+
+// retrievals is what the runs behind messages searched for and read.
+func retrievals(messages []message, traces map[string]*runlog.Trace) []Retrieval {
+	list := []Retrieval{}
+	last := ""
+	for _, m := range messages {
+		if m.RunID == last {
+			continue
+		}
+		last = m.RunID
+		for _, step := range traces[m.RunID].Steps {
+			if step.Capability.Retrieves() && step.Status == chat.StatusComplete {
+				list = append(list, newRetrieval(step))
+			}
+		}
+	}
+	return list
+}
+
+// newRetrieval describes a step that has ended.
+func newRetrieval(step chat.Step) Retrieval {
+	r := Retrieval{ToolName: step.ToolName, Timestamp: time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()}
+	if step.Result != nil {
+		r.Query, r.ResultsCount, r.AvgSimilarity = step.Result.Query, step.Result.Found, average(step.Result.Hits)
+	}
+	return r
+}
+
+// average is that of the cosines that are known, and of the scores where none is: the two are not comparable. Passages under a document are
+// not counted beside it.
+func average(hits []chat.Hit) float64 {
+	var near, scores []float64
+	for _, hit := range hits {
+		if hit.Sub {
+			continue
+		}
+		if hit.Similarity != nil && *hit.Similarity > 0 {
+			near = append(near, *hit.Similarity)
+		}
+		if hit.Score != nil && *hit.Score > 0 {
+			scores = append(scores, *hit.Score)
+		}
+	}
+	if len(near) == 0 {
+		near = scores
+	}
+	if len(near) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range near {
+		sum += v
+	}
+	return sum / float64(len(near))
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"footnote/chat"
+)
+
+// searchTrace is how an agent came to its passages, as each of them carries it.
+type searchTrace struct {
+	Query       string       `json:"query"`
+	Iterations  int          `json:"iterations"` // turns with calls; calls side by side are one
+	ToolCalls   []tracedCall `json:"tool_calls"`
+	ToolResults []tracedEnd  `json:"tool_results"` // one for each call, in the same order
+	Plan        tracedPlan   `json:"plan"`
+}
+
+// agentTrace is a searchTrace with all that was done.
+type agentTrace struct {
+	searchTrace
+	Steps []chat.Step `json:"steps"`
+}
+
+type tracedCall struct {
+	Tool       string          `json:"tool"`
+	Parameters json.RawMessage `json:"parameters"`
+	Iteration  int             `json:"iteration"` // from 1
+}
+
+type tracedEnd struct {
+	Tool          string  `json:"tool"`
+	Success       bool    `json:"success"`
+	ExecutionTime float64 `json:"execution_time"` // seconds
+	NumResults    int     `json:"num_results"`
+}
+
+type tracedPlan struct {
+	Reasoning string   `json:"reasoning"`
+	Cost      *float64 `json:"cost,omitempty"`
+}
+
+// newAgentTrace tells steps as calls, their ends, and what was thought before them.
+func newAgentTrace(query string, steps []chat.Step) agentTrace {
+	t := agentTrace{searchTrace{Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{}}, steps}
+	var reasons []string
+	group := ""
+	for _, s := range steps {
+		switch {
+		case s.ToolName != "":
+			if s.ParentID == "" || s.ParentID != group {
+				t.Iterations++
+			}
+			group = s.ParentID
+			t.add(s)
+		case s.ActionType == chat.ActionPlanning:
+			reasons = append(reasons, s.Message)
+			if s.Step == "choose" && s.Summary != "" {
+				reasons = append(reasons, s.Summary)
+			}
+			if s.Cost != nil {
+				sum := *s.Cost
+				if t.Plan.Cost != nil {
+					sum += *t.Plan.Cost
+				}
+				t.Plan.Cost = &sum
+			}
+		}
+	}
+	t.Plan.Reasoning = strings.Join(reasons, "\n")
+	return t
+}
+
+// add takes a call and its end over. A reading without a list of passages is one result.
+func (t *agentTrace) add(s chat.Step) {
+	input := s.ToolInput
+	if len(input) == 0 {
+		input = json.RawMessage(`{}`)
+	}
+	t.ToolCalls = append(t.ToolCalls, tracedCall{s.ToolName, input, t.Iterations})
+	end := tracedEnd{Tool: s.ToolName, Success: s.Status == chat.StatusComplete, ExecutionTime: float64(s.DurationMS) / 1000}
+	if end.Success {
+		end.NumResults = newRetrieval(s).ResultsCount
+		if s.ActionType == chat.ActionReading {
+			end.NumResults = cmp.Or(end.NumResults, 1)
+		}
+	}
+	t.ToolResults = append(t.ToolResults, end)
+}

@@ -1,0 +1,51 @@
+package api
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/chat"
+)
+
+func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
+	cent := 0.01
+	step := func(name, parent, input string, found int, status chat.Status) chat.Step {
+		action := chat.ActionSearching
+		if name == "read_document" {
+			action = chat.ActionReading
+		}
+		return chat.Step{Step: name, ToolName: name, ParentID: parent, ActionType: action, ToolInput: json.RawMessage(input), Result: &chat.StepResult{Found: found}, Status: status, DurationMS: 250}
+	}
+	steps := []chat.Step{
+		{Step: "analyse", ActionType: chat.ActionPlanning, Message: "A factual question about: roof"},
+		{Step: "choose", ActionType: chat.ActionPlanning, Message: "Rules chose", Summary: "its words are plain", Cost: &cent},
+		{Step: "plan", ActionType: chat.ActionPlanning, Message: "Planned 2 parts", Cost: &cent},
+		{CallID: "c3", Step: "parallel", ActionType: chat.ActionSearching},
+		step("semantic_search", "c3", `{"query":"roof"}`, 3, chat.StatusComplete),
+		step("metadata_search", "c3", "", 0, chat.StatusError),
+		{Step: "refine", ActionType: chat.ActionAnalysing, Message: "Trying other words"},
+		step("read_document", "", `{"doc_id":"d"}`, 0, chat.StatusComplete),
+		step("hybrid_search", "", `{"query":"slates"}`, 0, chat.StatusComplete),
+	}
+	sum := 0.02
+	want := searchTrace{
+		Query: "roof?", Iterations: 3,
+		ToolCalls: []tracedCall{
+			{"semantic_search", json.RawMessage(`{"query":"roof"}`), 1}, {"metadata_search", json.RawMessage(`{}`), 1},
+			{"read_document", json.RawMessage(`{"doc_id":"d"}`), 2}, {"hybrid_search", json.RawMessage(`{"query":"slates"}`), 3},
+		},
+		ToolResults: []tracedEnd{
+			{"semantic_search", true, 0.25, 3}, {"metadata_search", false, 0.25, 0}, {"read_document", true, 0.25, 1}, {"hybrid_search", true, 0.25, 0},
+		},
+		Plan: tracedPlan{Reasoning: "A factual question about: roof\nRules chose\nits words are plain\nPlanned 2 parts", Cost: &sum},
+	}
+	got := newAgentTrace("roof?", steps)
+	if diff := cmp.Diff(want, got.searchTrace); diff != "" {
+		t.Error(diff)
+	}
+	if len(got.Steps) != len(steps) {
+		t.Errorf("%d steps", len(got.Steps))
+	}
+}

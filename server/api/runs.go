@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+)
+
+func (a *Handlers) GetRun(c echo.Context) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	t, err := a.Logs.Trace(c.Request().Context(), httpio.Scope(c), id)
+	if err != nil {
+		return err
+	}
+	if t.Answer != nil {
+		t.Answer.Markdown = t.Style.Named(t.Answer.Markdown, t.Citations, httpio.Origin(c))
+		t.Text = t.Answer.Markdown
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, t)
+}
+
+func (a *Handlers) CancelRun(c echo.Context) error { return a.steer(c, a.Runs.Cancel) }
+
+func (a *Handlers) AnswerNow(c echo.Context) error { return a.steer(c, a.Runs.AnswerNow) }
+
+// steer changes a run's course. What comes of it shows in the run's events.
+func (a *Handlers) steer(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	run, err := a.Store.Run(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if err := how(ctx, scope, id); err != nil {
+		return err
+	}
+	switch {
+	case httpio.ByHTMX(c):
+		return c.NoContent(http.StatusNoContent)
+	case httpio.WantsHTML(c):
+		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)
+	}
+	return c.JSON(http.StatusAccepted, Accepted{
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+	})
+}
+
+func (a *Handlers) GetStepOutput(c echo.Context) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	output, err := a.Logs.Output(c.Request().Context(), httpio.Scope(c), id, c.Param("call"))
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, output)
+}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/corpus"
+	"footnote/server/httpio"
+)
+
+// AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once.
+func (a *Handlers) AddSamples(c echo.Context) error {
+	if a.Samples == nil {
+		return httpio.NotFound("This server comes without sample documents. Add your own.")
+	}
+	res := Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
+	err := fs.WalkDir(a.Samples, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		d, duplicate, err := a.addSample(c.Request().Context(), httpio.Scope(c).User, name)
+		if err != nil {
+			return fmt.Errorf("add sample %s: %w", name, err)
+		}
+		doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
+		if duplicate {
+			doc.DuplicateOf = d.ID
+		}
+		res.Documents = append(res.Documents, doc)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
+		return c.Redirect(http.StatusSeeOther, "/documents")
+	}
+	return c.JSON(http.StatusAccepted, res)
+}
+
+func (a *Handlers) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
+	file, err := a.Samples.Open(name)
+	if err != nil {
+		return corpus.Document{}, false, err
+	}
+	defer file.Close()
+	return a.Library.Add(ctx, corpus.Upload{User: user, Path: "samples/" + name, Filename: path.Base(name), Body: file})
+}

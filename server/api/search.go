@@ -1,0 +1,88 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+	"footnote/server/find"
+	"footnote/server/httpio"
+)
+
+// SearchResponse is the answer to POST /search.
+type SearchResponse struct {
+	Query        string              `json:"query"`
+	TotalResults int                 `json:"total_results"`
+	Results      []find.SearchResult `json:"results"`
+	Notes        []string            `json:"notes,omitempty"`
+}
+
+type found struct {
+	results  []find.SearchResult
+	strategy string
+	notes    []string
+	step     chat.Step
+}
+
+// Search answers POST /search.
+func (a *Handlers) Search(c echo.Context) error {
+	var body find.SearchQuery
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	if err := a.Searcher.Spend(c.Request().Context(), httpio.Scope(c), body); err != nil {
+		return err
+	}
+	f, err := a.find(c, body)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes})
+}
+
+// find checks a search and runs it; the step it took is part of what it returns.
+func (a *Handlers) find(c echo.Context, body find.SearchQuery) (found, error) {
+	q, err := a.Searcher.Query(body)
+	if err != nil {
+		return found{}, err
+	}
+	scope := httpio.Scope(c)
+	if err := a.Library.CheckNamed(c.Request().Context(), scope, body.Namespace, q.Documents); err != nil {
+		return found{}, err
+	}
+	start := time.Now()
+	res, err := a.Library.Search(c.Request().Context(), scope.In(body.Namespace), q)
+	if err != nil {
+		return found{}, err
+	}
+	f := found{results: find.PassagesOf(res.Results), strategy: string(q.Mode), notes: httpio.NotNil(res.Notes)}
+	if !a.Library.Semantic() {
+		f.strategy = string(corpus.ModeLexical)
+	}
+	f.step, err = searchStep(q, f, start)
+	return f, err
+}
+
+// searchStep is the search as one step of reasoning, for callers that want to see what was done.
+func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
+	input, err := json.Marshal(map[string]any{"query": q.Text, "max_results": q.Limit})
+	if err != nil {
+		return chat.Step{}, err
+	}
+	output, err := json.Marshal(map[string]any{"total_found": len(f.results)})
+	if err != nil {
+		return chat.Step{}, err
+	}
+	return chat.Step{
+		CallID: "search-1", Step: "search_documents", ActionType: chat.ActionSearching, ToolName: "search_documents",
+		Message: "Found " + english.Count(len(f.results), "passage"), Timestamp: float64(start.UnixMicro()) / 1e6,
+		ToolInput: input, ToolOutput: output, OutputSize: len(output), Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
+		Capability: chat.CapabilitySearch, Result: &chat.StepResult{Query: q.Text, Found: len(f.results), Notes: f.notes},
+		DurationMS: time.Since(start).Milliseconds(), Details: map[string]any{"strategy": f.strategy},
+	}, nil
+}

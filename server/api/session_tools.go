@@ -1,0 +1,45 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"footnote/chat"
+	"footnote/server/runlog"
+)
+
+// toolCall is what the assistant asked a tool for.
+type toolCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the tool gave.
+func withTools(messages []message, traces map[string]*runlog.Trace) []message {
+	out := make([]message, 0, len(messages))
+	for _, m := range messages {
+		out = append(out, m)
+		if m.Role != RoleUser || traces[m.RunID] == nil {
+			continue
+		}
+		for _, step := range traces[m.RunID].Steps {
+			if step.ToolName != "" && step.Status != chat.StatusRunning && step.Status != chat.StatusPending {
+				out = append(out, toolMessages(m.RunID, step)...)
+			}
+		}
+	}
+	return out
+}
+
+func toolMessages(runID string, step chat.Step) []message {
+	at := time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()
+	call := toolCall{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}
+	if len(call.Arguments) == 0 {
+		call.Arguments = json.RawMessage(`{}`)
+	}
+	return []message{
+		{Role: RoleAssistant, Content: step.Thought, Timestamp: at, RunID: runID, ToolCalls: []toolCall{call}},
+		{Role: RoleTool, Content: string(step.ToolOutput), Timestamp: at, RunID: runID, Name: step.ToolName, CallID: step.CallID},
+	}
+}

@@ -1,0 +1,254 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+	"footnote/views"
+)
+
+// HistoryMessages is how many messages of a session are given out, the newest.
+const HistoryMessages = 50
+
+// SessionInfo is a session in a list.
+type SessionInfo struct {
+	SessionID string    `json:"session_id"`
+	Title     string    `json:"title"`
+	TurnCount int       `json:"turn_count"`
+	Running   bool      `json:"running"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// message is one side of a turn.
+type message struct {
+	Role      string     `json:"role"` // user, assistant; system and tool when tools were asked for
+	Content   string     `json:"content"`
+	Timestamp time.Time  `json:"timestamp"`
+	RunID     string     `json:"run_id,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+	Name      string     `json:"name,omitempty"`    // of the tool that speaks
+	CallID    string     `json:"call_id,omitempty"` // of the call that it answers
+}
+
+// The roles of messages.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+)
+
+// SessionHistory is a session with its last messages, oldest first, and what was searched and read for them.
+type SessionHistory struct {
+	SessionID        string      `json:"session_id"`
+	Title            string      `json:"title"`
+	Messages         []message   `json:"messages"`
+	RetrievalHistory []Retrieval `json:"retrieval_history"`
+	StartedAt        time.Time   `json:"started_at"`
+	TurnCount        int         `json:"turn_count"`
+	Notes            []string    `json:"notes"` // of turns that can't be read
+}
+
+// SessionList is one page of sessions.
+type SessionList struct {
+	Sessions []SessionInfo `json:"sessions"`
+	Next     string        `json:"next,omitempty"` // the cursor of the next page
+}
+
+// SessionTitle is the body of PATCH /sessions/{id}.
+type SessionTitle struct {
+	Title string `json:"title"`
+}
+
+// SessionHead is the body of POST /sessions/{id}/head.
+type SessionHead struct {
+	RunID string `json:"run_id"`
+}
+
+// GetHistory answers GET /agent/session/{id} with the branch that is shown.
+func (a *Handlers) GetHistory(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	tools, err := httpio.QueryFlag(c, "tools")
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	session, err := a.Store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	runs, lost, err := a.Logs.ReadableRuns(ctx, scope, session)
+	if err != nil {
+		return err
+	}
+	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
+	lost += damaged
+	if extra := len(branch) - HistoryMessages; extra > 0 {
+		branch = branch[extra:]
+	}
+	messages := []message{}
+	for _, run := range branch {
+		messages = append(messages, message{Role: RoleUser, Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID})
+		if run.Answer != "" || run.Status == chat.RunGuardrailTriggered || run.Status == chat.RunCitationValidationFailed {
+			messages = append(messages, message{Role: RoleAssistant, Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID})
+		}
+	}
+	messages = newest(messages)
+	traces, damaged, err := a.traces(c, messages)
+	if err != nil {
+		return err
+	}
+	lost += damaged
+	messages = slices.DeleteFunc(messages, func(m message) bool { return traces[m.RunID] == nil })
+	for i, m := range messages {
+		if t := traces[m.RunID]; m.Role == RoleAssistant {
+			if t.Withheld() {
+				m.Content, _ = t.Spoken() // as it was told instead of an answer
+			}
+			messages[i].Content = t.Style.Named(m.Content, t.Citations, httpio.Origin(c))
+		}
+	}
+	searched := retrievals(messages, traces)
+	if tools {
+		messages = newest(withTools(messages, traces))
+		if a.Rules != nil {
+			rules := message{Role: RoleSystem, Content: a.Rules(lastBudget(messages, traces)), Timestamp: session.CreatedAt}
+			messages = append([]message{rules}, messages[max(0, len(messages)-HistoryMessages+1):]...)
+		}
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	notes := []string{}
+	if lost > 0 {
+		notes = append(notes, views.TurnsLost(lost))
+	}
+	return c.JSON(http.StatusOK, SessionHistory{session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount, notes})
+}
+
+// lastBudget is that of the last run, whose toolset and settings decide its limits.
+func lastBudget(messages []message, traces map[string]*runlog.Trace) chat.Budget {
+	for _, m := range slices.Backward(messages) {
+		if t := traces[m.RunID]; t != nil {
+			return t.Budget
+		}
+	}
+	return chat.Budget{}
+}
+
+func newest(messages []message) []message {
+	return messages[max(0, len(messages)-HistoryMessages):]
+}
+
+// traces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
+func (a *Handlers) traces(c echo.Context, messages []message) (traces map[string]*runlog.Trace, lost int, err error) {
+	traces = map[string]*runlog.Trace{}
+	for _, m := range messages {
+		if _, known := traces[m.RunID]; known {
+			continue
+		}
+		t, err := a.Logs.Trace(c.Request().Context(), httpio.Scope(c), m.RunID)
+		if errors.Is(err, chat.ErrDamaged) {
+			a.Log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
+			t, err = nil, nil
+			lost++
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		traces[m.RunID] = t
+	}
+	return traces, lost, nil
+}
+
+func (a *Handlers) ListSessions(c echo.Context) error {
+	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
+	if err != nil {
+		return err
+	}
+	q := chat.SessionQuery{Text: c.QueryParam("q"), Limit: limit, Cursor: c.QueryParam("cursor")}
+	sessions, next, err := a.Store.Sessions(c.Request().Context(), httpio.Scope(c), q)
+	if err != nil {
+		return err
+	}
+	list := []SessionInfo{}
+	for _, session := range sessions {
+		list = append(list, SessionInfo{
+			SessionID: session.ID, Title: session.Title, TurnCount: session.TurnCount, Running: session.Running,
+			CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt,
+		})
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(http.StatusOK, SessionList{list, next})
+}
+
+func (a *Handlers) RenameSession(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	var body SessionTitle
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	title := strings.Join(strings.Fields(body.Title), " ")
+	if n := utf8.RuneCountInString(title); n < 1 || n > 200 {
+		return httpio.Invalid("A title has 1 to 200 characters.")
+	}
+	if err := a.Store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (a *Handlers) DeleteSession(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	if err := a.Store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (a *Handlers) RestoreSession(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	if err := a.Store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (a *Handlers) SetHead(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	var body SessionHead
+	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+		return err
+	}
+	if !httpio.RunIDForm.MatchString(body.RunID) {
+		return httpio.NotFound("There is no such run in this conversation.")
+	}
+	if err := a.Store.SetHead(c.Request().Context(), httpio.Scope(c), id, body.RunID); err != nil {
+		return err
+	}
+	a.Feed.HeadMoved(httpio.Scope(c).User, id)
+	return c.NoContent(http.StatusNoContent)
+}

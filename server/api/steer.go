@@ -1,0 +1,75 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/ask"
+	"footnote/server/httpio"
+)
+
+// OtherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as text.
+type OtherInput struct {
+	Input map[string]any `json:"input"`
+}
+
+// RerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with another input, and what
+// comes of it.
+func (a *Handlers) RerunStep(c echo.Context) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	input, err := a.readInput(c)
+	if err != nil {
+		return err
+	}
+	if input == nil {
+		return httpio.Invalid("input must be a JSON object: the tool's arguments.")
+	}
+	run, fresh, err := a.Runs.Rerun(c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, httpio.OnceKey(c))
+	if err != nil {
+		return err
+	}
+	if fresh {
+		a.Metrics.RunStarted(c.Path())
+	}
+	switch {
+	case httpio.ByHTMX(c):
+		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run)) // with a fragment the page would not be loaded again
+		return c.NoContent(http.StatusOK)
+	case httpio.WantsHTML(c):
+		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run)+"#turn-"+run.ID)
+	}
+	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
+	return c.JSON(http.StatusAccepted, Accepted{
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+	})
+}
+
+func (a *Handlers) readInput(c echo.Context) (json.RawMessage, error) {
+	var body OtherInput
+	if httpio.MediaType(c) == echo.MIMEApplicationJSON {
+		if err := a.Bodies.ReadJSON(c, &body); err != nil {
+			return nil, err
+		}
+		if body.Input == nil {
+			return nil, nil
+		}
+		return json.Marshal(body.Input)
+	}
+	if err := a.Bodies.ReadForm(c); err != nil {
+		return nil, err
+	}
+	text := strings.TrimSpace(httpio.FormText(c.Request().PostForm, "input"))
+	if err := httpio.LegibleJSON([]byte(text)); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(text), &body.Input); err != nil || body.Input == nil {
+		return nil, httpio.Invalid(`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`)
+	}
+	return json.RawMessage(text), nil
+}

@@ -1,0 +1,295 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/english"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// maxFieldBytes bounds a text field of an upload, which is held in memory; files are streamed.
+const maxFieldBytes = 64 << 10
+
+// Uploaded is the answer to an upload: each file is in one of the two lists.
+type Uploaded struct {
+	Documents []uploadedDocument `json:"documents"`
+	Rejected  []rejectedFile     `json:"rejected"`
+}
+
+type uploadedDocument struct {
+	ID          string       `json:"id"`
+	Filename    string       `json:"filename"`
+	State       corpus.State `json:"state"`
+	DuplicateOf string       `json:"duplicate_of,omitempty"`
+	RenamedFrom string       `json:"renamed_from,omitempty"` // the name that it came under
+}
+
+type rejectedFile struct {
+	Filename string    `json:"filename"`
+	Code     chat.Code `json:"code"`
+	Detail   string    `json:"detail"`
+
+	why error
+}
+
+// upload is one request's files: what is told of them, and what was there before them.
+type upload struct {
+	res   Uploaded
+	made  []corpus.Document // by this request, or brought back by it
+	moved []string          // names of documents that were there before and have another version or other meta now
+}
+
+// Upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be taken is
+// listed with its reason and the others go on; when all are refused the status says why; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
+func (a *Handlers) Upload(c echo.Context) error {
+	if err := httpio.LimitBody(c, a.Limits.UploadTotal); err != nil {
+		return err
+	}
+	parts, err := c.Request().MultipartReader()
+	if err != nil {
+		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
+	}
+	if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
+		return err
+	}
+	up := upload{res: Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}}
+	if err := a.takeParts(c, parts, &up); err != nil {
+		return a.takeUploadBack(c, &up, err)
+	}
+	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
+		return httpio.Invalid("There is no file in the request. Send one or more in the field \"files\".")
+	}
+	return a.uploaded(c, up.res)
+}
+
+// uploaded answers an upload. One of which nothing was taken has the status of its reason.
+func (a *Handlers) uploaded(c echo.Context, res Uploaded) error {
+	status := http.StatusAccepted
+	if len(res.Documents) == 0 {
+		status = refusedStatus(res.Rejected)
+		c.Response().Header().Set("Cache-Control", "no-store")
+		switch status {
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
+			c.Response().Header().Set("Retry-After", httpio.RetryAfter(res.Rejected[len(res.Rejected)-1].why, "5"))
+		}
+	}
+	switch {
+	case !httpio.WantsHTML(c) || httpio.ByHTMX(c):
+		return c.JSON(status, res)
+	case len(res.Rejected) == 0:
+		return c.Redirect(http.StatusSeeOther, "/documents")
+	}
+	var refused []views.RefusedFile
+	for _, r := range res.Rejected {
+		refused = append(refused, views.RefusedFile{Name: r.Filename, Reason: r.Detail})
+	}
+	return a.UploadRefused(c, status, len(res.Documents), refused)
+}
+
+// refusedStatus is the status of the files' reasons, the highest one if they differ: what the server can't do counts more than
+// what is wrong with a file.
+func refusedStatus(files []rejectedFile) int {
+	status := 0
+	for _, f := range files {
+		status = max(status, httpio.Status(f.Code))
+	}
+	return status
+}
+
+// takeParts streams all files of an upload into the library.
+func (a *Handlers) takeParts(c echo.Context, parts *multipart.Reader, up *upload) error {
+	res := &up.res
+	settings := corpus.Upload{User: httpio.Scope(c).User, Batch: &corpus.Batch{}}
+	for files := 0; ; {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
+			a.Log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
+			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
+				Detail: "A file's name holds a character that can't be sent. Rename that file, and add it and those after it again."})
+			return nil
+		}
+		if err != nil {
+			return a.uploadBroken(err)
+		}
+		isFile, err := a.uploadField(part, &settings, files)
+		if err != nil {
+			return err
+		}
+		if !isFile {
+			continue
+		}
+		if files++; files > a.Limits.UploadFiles {
+			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + english.Digits(a.Limits.UploadFiles) + " and then the rest."}
+		}
+		if err := a.addFile(c, part, settings, up); err != nil {
+			return err
+		}
+	}
+}
+
+// uploadField takes a text field into settings, or reports that the part is a file.
+func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
+	name := part.FormName()
+	if name == "files" {
+		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil && params["filename"] == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
+			return false, httpio.Invalid("A part of the field \"files\" is no file: it has no file name.")
+		}
+		return true, nil
+	}
+	if name != "namespace" && name != "meta" {
+		return false, httpio.Invalid("The field " + strconv.Quote(name) + " is not known here. The fields are files, namespace and meta.")
+	}
+	if files > 0 {
+		return false, httpio.Invalid("The field " + name + " must come before the files it is meant for.")
+	}
+	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
+	if err != nil {
+		return false, a.uploadBroken(err)
+	}
+	if len(value) > maxFieldBytes {
+		return false, &chat.Error{Code: chat.CodeTooLarge, Message: "The field " + name + " is too long: at most 64 KiB."}
+	}
+	if name == "namespace" {
+		settings.Namespace = string(value)
+		return false, chat.CheckNamespace(settings.Namespace)
+	}
+	if err := httpio.LegibleJSON(value); err != nil {
+		return false, err
+	}
+	if len(value) > 0 && json.Unmarshal(value, &settings.Meta) != nil {
+		return false, httpio.Invalid("The field meta must be a JSON object.")
+	}
+	return false, httpio.CheckStrict(value, nil)
+}
+
+// addFile puts one file into the library. It fails only when the request can't go on.
+func (a *Handlers) addFile(c echo.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
+	res := &up.res
+	reject := func(name string, err error) {
+		a.Metrics.Uploaded("rejected")
+		e := httpio.AsError(err)
+		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message, why: err})
+		a.Log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
+	}
+	whole := partPath(part)
+	name := path.Base(strings.ReplaceAll(whole, "\\", "/"))
+	if err := a.roomForUpload(c.Request().Context(), settings.User); err != nil { // before it is read
+		reject(name, err)
+		return nil
+	}
+	body := &limitedFile{r: part, left: a.Limits.Upload, limit: a.Limits.Upload, name: name}
+	settings.Path, settings.Filename, settings.Body = whole, name, body
+	d, duplicate, err := a.Library.Add(c.Request().Context(), settings)
+	if body.broken != nil {
+		return a.uploadBroken(body.broken)
+	}
+	if err != nil {
+		reject(name, err)
+		return nil
+	}
+	doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
+	result := "added"
+	if duplicate {
+		doc.DuplicateOf, result = d.ID, "duplicate"
+	} else if d.Filename != name {
+		doc.RenamedFrom = name
+	}
+	switch {
+	case d.Fresh:
+		up.made = append(up.made, d)
+	case !duplicate, settings.Meta != nil:
+		up.moved = append(up.moved, d.Filename)
+	}
+	a.Metrics.Uploaded(result)
+	res.Documents = append(res.Documents, doc)
+	return nil
+}
+
+// takeUploadBack removes the documents that a refused request has made, and says what became of its files.
+func (a *Handlers) takeUploadBack(c echo.Context, up *upload, refused error) error {
+	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
+		return refused
+	}
+	ctx, scope := context.WithoutCancel(c.Request().Context()), httpio.Scope(c)
+	for _, d := range up.made {
+		if err := a.Library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return fmt.Errorf("take an upload back: %w", err)
+		}
+	}
+	e := httpio.AsError(refused)
+	told := *e
+	told.Message += " Nothing of this upload was kept"
+	if len(up.moved) > 0 {
+		told.Message += ", but what it changed of earlier documents stays: “" + strings.Join(up.moved, "”, “") + "”"
+	}
+	told.Message += "."
+	return &told
+}
+
+// uploadBroken is the error for a body that ended or went wrong before its end.
+func (a *Handlers) uploadBroken(err error) error {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " + humanize.IBytes(uint64(tooLarge.Limit)) + " in all. Send fewer files at once."}
+	}
+	return &chat.Error{Code: chat.CodeInvalid, Message: "The upload broke off or is not a proper form. Send the files again.", Err: err}
+}
+
+// limitedFile fails with a sentence for people after limit bytes, and remembers a failure of the request itself.
+type limitedFile struct {
+	r           io.Reader
+	left, limit int64
+	name        string
+	broken      error
+}
+
+func (f *limitedFile) Read(p []byte) (int, error) {
+	if int64(len(p)) > f.left+1 {
+		p = p[:f.left+1]
+	}
+	n, err := f.r.Read(p)
+	if int64(n) > f.left {
+		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + humanize.IBytes(uint64(f.limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
+	}
+	f.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.broken = err
+	}
+	return n, err
+}
+
+// partPath is the whole path a part names, as the client wrote it: browsers send one when a folder is dropped. The library cleans it.
+func partPath(part *multipart.Part) string {
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return ""
+	}
+	return strings.ToValidUTF8(params["filename"], "\ufffd")
+}
+
+// roomForUpload fails if a user's limits have no room for a single byte more.
+func (a *Handlers) roomForUpload(ctx context.Context, user string) error {
+	if err := a.Store.Room(ctx, user, chat.ResourceUploadFiles); err != nil {
+		return err
+	}
+	return a.Store.Room(ctx, user, chat.ResourceUploadBytes)
+}

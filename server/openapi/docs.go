@@ -1,0 +1,221 @@
+package openapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/labstack/echo/v4"
+
+	"footnote/english"
+	"footnote/views"
+)
+
+// Docs puts the description into words. base is where the examples are sent; keys says that they need one.
+func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
+	d := views.Docs{About: doc.Info.Description, Version: doc.Info.Version}
+	for _, tag := range doc.Tags {
+		g := views.DocsGroup{Name: tag.Name, About: tag.Description}
+		for _, op := range Operations() { // in their order, which a map of paths does not keep
+			made := doc.Paths[TemplatePath(op.Path)][strings.ToLower(op.Method)]
+			if op.group != tag.Name {
+				continue
+			}
+			shown, err := docsOperation(op, made, doc, base, keys)
+			if err != nil {
+				return d, err
+			}
+			g.Operations = append(g.Operations, shown)
+		}
+		d.Groups = append(d.Groups, g)
+	}
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		d.Schemas = append(d.Schemas, views.DocsSchema{Name: name, Fields: docsFields(doc.Components.Schemas[name], doc.asked[name])})
+	}
+	return d, nil
+}
+
+func docsOperation(op Operation, made apiOperation, doc *Document, base string, keys bool) (views.DocsOperation, error) {
+	out := views.DocsOperation{ID: made.OperationID, Method: op.Method, Path: TemplatePath(op.Path), Summary: op.summary, About: op.about, FormKind: op.formKind}
+	for _, p := range op.params {
+		out.Params = append(out.Params, views.DocsField{
+			Name: p.name, Where: p.in, Type: docsType(p.schema), Required: p.need, Bounds: bounds(p.schema), About: p.about,
+		})
+	}
+	if op.form != nil {
+		out.Form = docsFields(made.RequestBody.Content[op.formKind].Schema, true)
+	}
+	if op.body != nil {
+		out.Body = docsType(made.RequestBody.Content[echo.MIMEApplicationJSON].Schema)
+		out.Fields = docsFields(doc.Components.Schemas[out.Body.Schema], true)
+	}
+	if op.body != nil || op.form == nil {
+		var err error
+		if out.Example, err = curl(op, base, keys); err != nil {
+			return out, err
+		}
+		if out.Try, err = tryForm(op, keys); err != nil {
+			return out, err
+		}
+	}
+	for _, status := range slices.Sorted(maps.Keys(made.Responses)) {
+		res := made.Responses[status]
+		o := views.DocsOutcome{Status: status, About: res.Description}
+		for _, kind := range slices.Sorted(maps.Keys(res.Content)) {
+			o.Kinds = append(o.Kinds, views.DocsKind{Media: kind, Type: docsType(res.Content[kind].Schema)})
+		}
+		out.Outcomes = append(out.Outcomes, o)
+	}
+	return out, nil
+}
+
+// curl is the request of an operation as a command for a shell.
+func curl(op Operation, base string, keys bool) (string, error) {
+	lines := []string{"curl " + base + TemplatePath(op.Path)}
+	if op.Method != http.MethodGet {
+		lines[0] = "curl -X " + op.Method + " " + base + TemplatePath(op.Path)
+	}
+	if keys {
+		lines = append(lines, "-H 'X-API-Key: fn_…'")
+	}
+	if op.body != nil {
+		body, err := json.Marshal(op.example)
+		if err != nil {
+			return "", fmt.Errorf("encode an example: %w", err)
+		}
+		lines = append(lines, "-H 'Content-Type: application/json'", "-d '"+string(body)+"'")
+	}
+	return strings.Join(lines, " \\\n  "), nil
+}
+
+// tryForm is the form that sends an operation's request.
+func tryForm(op Operation, keys bool) (*views.DocsTry, error) {
+	t := &views.DocsTry{Keys: keys}
+	if op.body != nil {
+		body, err := json.MarshalIndent(op.example, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encode an example: %w", err)
+		}
+		t.Body = string(body)
+	}
+	for _, o := range op.outcomes {
+		kind := o.kind
+		if o.body != nil {
+			kind = echo.MIMEApplicationJSON
+		}
+		if kind != "" && !slices.Contains(t.Accepts, kind) {
+			t.Accepts = append(t.Accepts, kind)
+		}
+	}
+	return t, nil
+}
+
+// docsFields lists an object's fields; asked says that it is a request's, where some are needed.
+func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
+	var fields []views.DocsField
+	for _, name := range s.PropertyOrder {
+		p := s.Properties[name]
+		fields = append(fields, views.DocsField{
+			Name: name, Type: docsType(p), Required: asked && slices.Contains(s.Required, name), Bounds: bounds(p), About: p.Description,
+		})
+	}
+	return fields
+}
+
+// docsType says what a value is: "text", "list of Citation".
+func docsType(s *jsonschema.Schema) views.DocsType {
+	if s == nil { // events: what they are is in the text
+		return views.DocsType{Words: "text"}
+	}
+	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
+		return views.DocsType{Words: name, Schema: name}
+	}
+	if len(s.AnyOf) > 0 {
+		return docsType(s.AnyOf[0])
+	}
+	if len(s.OneOf) > 0 {
+		return views.DocsType{Words: docsType(s.OneOf[0]).Words + " or " + docsType(s.OneOf[1]).Words}
+	}
+	kinds := append(slices.Clone(s.Types), s.Type)
+	switch {
+	case slices.Contains(kinds, "array"):
+		of := docsType(s.Items)
+		return views.DocsType{Words: "list of " + of.Words, Schema: of.Schema}
+	case slices.Contains(kinds, "object"):
+		if more := s.AdditionalProperties; more != nil && more.Ref != "" {
+			of := docsType(more)
+			return views.DocsType{Words: "object of " + of.Words, Schema: of.Schema}
+		}
+		return views.DocsType{Words: "object"}
+	case slices.Contains(kinds, "string"):
+		return views.DocsType{Words: cmp.Or(map[string]string{"date-time": "time", "binary": "file"}[s.Format], "text")}
+	case slices.Contains(kinds, "integer"):
+		return views.DocsType{Words: "whole number"}
+	case slices.Contains(kinds, "number"):
+		return views.DocsType{Words: "number"}
+	case slices.Contains(kinds, "boolean"):
+		return views.DocsType{Words: "true or false"}
+	case s.Const != nil:
+		return views.DocsType{Words: fmt.Sprint(*s.Const)}
+	}
+	return views.DocsType{Words: "any value"}
+}
+
+// bounds says what a value may be: "1 to 50; default 5".
+func bounds(s *jsonschema.Schema) string {
+	var parts []string
+	for _, r := range []struct {
+		low, high *float64
+		unit      string
+	}{{s.Minimum, s.Maximum, ""}, {wide(s.MinLength), wide(s.MaxLength), " characters"}, {wide(s.MinItems), wide(s.MaxItems), " entries"}} {
+		switch low, high := number(r.low), number(r.high); {
+		case r.low != nil && r.high != nil && low == high:
+			parts = append(parts, low+r.unit)
+		case r.low != nil && r.high != nil:
+			parts = append(parts, low+" to "+high+r.unit)
+		case r.low != nil:
+			parts = append(parts, "at least "+low+r.unit)
+		case r.high != nil:
+			parts = append(parts, "at most "+high+r.unit)
+		}
+	}
+	var values []string
+	for _, value := range s.Enum {
+		if text, ok := value.(string); ok && text != "" {
+			values = append(values, text)
+		}
+	}
+	if len(values) > 0 {
+		parts = append(parts, strings.Join(values, ", "))
+	}
+	if s.Pattern != "" && s.Pattern != notBlank {
+		parts = append(parts, "form "+s.Pattern)
+	}
+	if len(s.Default) > 0 {
+		parts = append(parts, "default "+strings.Trim(string(s.Default), `"`))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func wide(n *int) *float64 {
+	if n == nil {
+		return nil
+	}
+	return to(float64(*n))
+}
+
+func number(f *float64) string {
+	if f == nil {
+		return ""
+	}
+	if n := int(*f); float64(n) == *f {
+		return english.Digits(n)
+	}
+	return strconv.FormatFloat(*f, 'g', -1, 64)
+}

@@ -1,0 +1,241 @@
+// Package openapi describes the API: operations lists every route for programs, schema makes JSON schemas of the types that the rooms read and
+// write, fields and words say what types can't. The description is served as it is, and docs puts it into words for a page.
+package openapi
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	v1 "footnote/server/v1"
+)
+
+// Operation describes one route: what GET /openapi.json and GET /docs are made from.
+type Operation struct {
+	Method, Path string // the path as the router has it
+	group        string
+	summary      string // one line
+	about        string // whatever else a caller must know
+	params       []parameter
+	body         any            // a value of the JSON body's type; nil: none
+	open         bool           // the body may have fields that are not described
+	form         []parameter    // the fields of a form that is taken beside, or instead of, JSON
+	formKind     string         // its media type
+	example      map[string]any // of the JSON body
+	outcomes     []outcome
+	fails        []chat.Code // beside those that every route can fail with
+}
+
+// parameter is a part of the address, a header or a form's field.
+type parameter struct {
+	in, name string // path, query, header; form
+	about    string
+	need     bool
+	schema   *jsonschema.Schema
+}
+
+// outcome is one way in which an operation succeeds.
+type outcome struct {
+	status int
+	about  string
+	body   any    // a value of the JSON body's type; nil: no JSON
+	kind   string // media type of another body; empty with body nil: no body
+}
+
+// alwaysFails are the codes that every route can fail with.
+var alwaysFails = []chat.Code{chat.CodeForbidden, chat.CodeUnavailable, chat.CodeInternal}
+
+// The document's own form, as far as it is used.
+type (
+	Document struct {
+		OpenAPI    string                             `json:"openapi"`
+		Info       apiInfo                            `json:"info"`
+		Servers    []apiServer                        `json:"servers"`
+		Tags       []apiTag                           `json:"tags"`
+		Paths      map[string]map[string]apiOperation `json:"paths"`
+		Components apiComponents                      `json:"components"`
+		Limits     []apiLimit                         `json:"x-limits"`
+
+		asked map[string]bool // the components of requests
+	}
+	apiLimit struct {
+		Name          chat.LimitName `json:"name"`
+		About         string         `json:"about"`
+		Default       int64          `json:"default"`
+		Value         int64          `json:"value"` // that holds here; 0: no limit
+		WindowSeconds int64          `json:"window_seconds,omitempty"`
+	}
+	apiInfo struct {
+		Title       string `json:"title"`
+		Version     string `json:"version"`
+		Description string `json:"description"`
+	}
+	apiServer struct {
+		URL string `json:"url"`
+	}
+	apiTag struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	}
+	apiComponents struct {
+		Schemas map[string]*jsonschema.Schema `json:"schemas"`
+	}
+	apiOperation struct {
+		OperationID string                 `json:"operationId"`
+		Tags        []string               `json:"tags"`
+		Summary     string                 `json:"summary"`
+		Description string                 `json:"description,omitempty"`
+		Parameters  []apiParameter         `json:"parameters,omitempty"`
+		RequestBody *apiBody               `json:"requestBody,omitempty"`
+		Responses   map[string]apiResponse `json:"responses"`
+	}
+	apiParameter struct {
+		Name        string             `json:"name"`
+		In          string             `json:"in"`
+		Description string             `json:"description"`
+		Required    bool               `json:"required,omitempty"`
+		Schema      *jsonschema.Schema `json:"schema"`
+	}
+	apiBody struct {
+		Required bool                  `json:"required"`
+		Content  map[string]apiContent `json:"content"`
+	}
+	apiResponse struct {
+		Description string                `json:"description"`
+		Content     map[string]apiContent `json:"content,omitempty"`
+	}
+	apiContent struct {
+		Schema  *jsonschema.Schema `json:"schema,omitempty"`
+		Example map[string]any     `json:"example,omitempty"`
+	}
+)
+
+const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the documents' words. " +
+	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1. null means that a field is absent. " +
+	"A field that stands twice in one object or is written in another case, and text with a NUL character, are refused with 400 and the field's name. " +
+	"Errors are problem+json: code is stable, detail is a sentence for people. Browsers that ask for text/html get pages. " +
+	"Each user with a key has limits, which x-limits lists; over one the answer is 429 (507 for room on the disk) with Retry-After, the limit's name and, " +
+	"where it is known, retry_at."
+
+// Describe makes the description of the whole API.
+func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, error) {
+	types := newSchemas(DescribedFields())
+	doc := &Document{
+		OpenAPI: "3.1.0",
+		Info:    apiInfo{Title: "Footnote", Version: version, Description: apiAbout},
+		Servers: []apiServer{{URL: "/"}},
+		Paths:   map[string]map[string]apiOperation{},
+	}
+	for _, limit := range chat.AllLimits() {
+		doc.Limits = append(doc.Limits, apiLimit{limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Window.Seconds())})
+	}
+	for _, g := range groups {
+		doc.Tags = append(doc.Tags, apiTag{Name: g.name, Description: g.about})
+	}
+	for _, op := range Operations() {
+		path := TemplatePath(op.Path)
+		if doc.Paths[path] == nil {
+			doc.Paths[path] = map[string]apiOperation{}
+		}
+		doc.Paths[path][strings.ToLower(op.Method)] = op.describe(types)
+	}
+	for _, kind := range chat.Kinds {
+		types.event(kind)
+	}
+	types.response(v1.Chunk{})
+	doc.Components.Schemas, doc.asked = types.made, types.asked
+	return doc, errors.Join(types.err, doc.nameSame())
+}
+
+// TemplatePath writes /runs/:id as /runs/{id}.
+func TemplatePath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func (op Operation) describe(types *schemas) apiOperation {
+	out := apiOperation{
+		OperationID: op.ID(), Tags: []string{op.group}, Summary: op.summary, Description: op.about, Responses: map[string]apiResponse{},
+	}
+	for _, p := range op.params {
+		out.Parameters = append(out.Parameters, apiParameter{Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema})
+	}
+	if op.body != nil || op.form != nil {
+		out.RequestBody = &apiBody{Required: true, Content: map[string]apiContent{}}
+	}
+	if op.body != nil {
+		out.RequestBody.Content[echo.MIMEApplicationJSON] = apiContent{Schema: types.request(op.body, op.open), Example: op.example}
+	}
+	if op.form != nil {
+		out.RequestBody.Content[op.formKind] = apiContent{Schema: formSchema(op.form)}
+	}
+	for _, o := range op.outcomes {
+		out.add(o.status, o.about, o.content(types))
+	}
+	for _, code := range slices.Concat(op.fails, alwaysFails) {
+		kind, body := "application/problem+json", any(httpio.Problem{})
+		if strings.HasPrefix(op.Path, "/v1/") {
+			kind, body = echo.MIMEApplicationJSON, v1.Failed{}
+		}
+		out.add(httpio.Status(code), codeWords[code], map[string]apiContent{kind: {Schema: types.response(body)}})
+	}
+	return out
+}
+
+// add puts another way to answer with a status beside those that are known.
+func (out *apiOperation) add(status int, about string, content map[string]apiContent) {
+	key := strconv.Itoa(status)
+	res, ok := out.Responses[key]
+	switch {
+	case !ok:
+		res = apiResponse{Description: about, Content: map[string]apiContent{}}
+	case !strings.Contains(res.Description, about):
+		res.Description += " " + about
+	}
+	for kind, c := range content {
+		res.Content[kind] = c
+	}
+	out.Responses[key] = res
+}
+
+func (o outcome) content(types *schemas) map[string]apiContent {
+	switch {
+	case o.body != nil:
+		return map[string]apiContent{echo.MIMEApplicationJSON: {Schema: types.response(o.body)}}
+	case o.kind == eventsKind: // a schema would be that of each event, and events are of many
+		return map[string]apiContent{o.kind: {}}
+	case o.kind != "":
+		return map[string]apiContent{o.kind: {Schema: &jsonschema.Schema{Type: "string"}}}
+	}
+	return nil
+}
+
+// ID names an operation: POST /agent/runs/:id/cancel is post_agent_runs_id_cancel.
+func (op Operation) ID() string {
+	return strings.ToLower(op.Method) + strings.NewReplacer("/:", "_", "/", "_", ".", "_", "-", "_").Replace(op.Path)
+}
+
+func formSchema(fields []parameter) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
+	for _, f := range fields {
+		field := f.schema.CloneSchemas()
+		field.Description = f.about
+		s.Properties[f.name] = field
+		s.PropertyOrder = append(s.PropertyOrder, f.name)
+		if f.need {
+			s.Required = append(s.Required, f.name)
+		}
+	}
+	return s
+}

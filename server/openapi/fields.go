@@ -1,0 +1,208 @@
+package openapi
+
+import (
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"footnote/chat"
+	"footnote/server/api"
+
+	v1 "footnote/server/v1"
+)
+
+// Patterns of texts. They are read alike by all engines of regular expressions.
+const (
+	notBlank    = `[^\s\x00]`
+	sessionForm = `^[A-Za-z0-9_-]{1,128}$`
+	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: none
+	// namespaceForm leaves out letters and digits of other scripts, which are taken as well: not all engines know them.
+	namespaceForm = `^([^\s\x00-\x2c/:-@\[-^\x60{-\x7f.][^\s\x00-\x2c/:-@\[-^\x60{-\x7f]*)?$`
+	dateForm      = `^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?)?$` // empty: none
+	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
+)
+
+const stepResultAbout = "What the call came to, in one form for all tools; null while it runs. tool_output is what the tool itself says of it."
+
+// DescribedFields says of the fields what their types do not.
+func DescribedFields() map[string]field {
+	answerNotes := field{about: "What there is to know about the answer, in sentences: that another model answered instead, that footnotes named no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0."}
+	message := field{about: "The question.", need: true, pattern: notBlank, Min: to(1), Max: to(chat.MaxQuestion)}
+	given := field{pattern: notBlank, Min: to(1), Max: to(chat.MaxContext)}
+	session := field{about: "The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.", pattern: maybeForm}
+	named := field{about: "Only documents of this namespace; none: of all. One without documents is refused with 404.", pattern: namespaceForm, Max: to(128)}
+	fifty := field{Min: to(1), Max: to(50)}
+	share := field{Min: to(0), Max: to(1)}
+	return map[string]field{
+		"Question.message":             message,
+		"Step.result":                  {about: stepResultAbout},
+		"QueryStep.result":             {about: stepResultAbout},
+		"Event_reasoning_step.result":  {about: stepResultAbout},
+		"Hit.url":                      {about: "Where to open it; without it, /d/{document_id}?p={chunk_id}."},
+		"Question.session_id":          session,
+		"Question.context_text":        given,
+		"Question.document_ids":        {about: "Only these documents. One that is not there is refused with 404.", Max: to(chat.MaxDocumentIDs)},
+		"Question.namespace":           named,
+		"AgentQuery.namespace":         named,
+		"SearchQuery.namespace":        named,
+		"V1Question.namespace":         named,
+		"V1Question.document_ids":      {about: "Only these documents. One that is not there is refused with 404.", Max: to(chat.MaxDocumentIDs)},
+		"SearchFilters.document_ids":   {about: "Only these documents. One that is not there is refused with 404."},
+		"Question.toolset":             toolsetField,
+		"AgentQuery.history":           {pair: true},
+		"AgentQuery.question":          message,
+		"AgentQuery.session_id":        session,
+		"AgentQuery.context":           given,
+		"AgentQuery.toolset":           {about: "The set of tools that the model has, with its limits and its temperature; none: react, unless the settings name another than cursor."},
+		"AgentQuestion.citation_style": {about: "How footnotes are written: [Source N] with a list of sources at the end (source, also without this field), or [N] (numeric). In a stream the pieces have [N] and the answer event the style, source only if it is named. What names a style is read again in it: the run, its events and the conversation."},
+
+		"RunConfig.temperature":         {Min: to(0), Max: to(2)},
+		"RunConfig.max_steps":           fifty,
+		"RunConfig.max_retrieval_calls": fifty,
+		"RunConfig.retrieval_top_k":     fifty,
+		"RunConfig.enabled_tools":       {Max: to(50)},
+		"RunConfig.selection":           {about: "Who chooses the first tools; none: as the server is set.", values: []string{"model", "rules", "auto"}},
+
+		"SearchQuery.query":       {about: "What to search for; exact phrases stand in double quotes.", need: true, pattern: notBlank, Min: to(1), Max: to(chat.MaxQuestion)},
+		"SearchQuery.top_k":       {initial: 5, Min: to(1), Max: to(50)},
+		"SearchQuery.min_score":   share,
+		"SearchQuery.mode":        {about: "Which indexes answer: both, words or meaning.", initial: "hybrid"},
+		"SearchFilters.title":     {about: "A part of the title or file name."},
+		"SearchFilters.mime":      {about: "A media type, or its beginning, such as text/."},
+		"SearchFilters.meta":      {about: "Fields of meta with the values they must have."},
+		"SearchFilters.year":      {about: "The year of the document's own date, which its meta has as date, year or published; a month or a day of it as well."},
+		"SearchFilters.date_from": {about: "The document's own date is this or later: 2026-01-31, 2026-01 or 2026.", pattern: dateForm},
+		"SearchFilters.date_to":   {about: "The document's own date is this or earlier; as date_from.", pattern: dateForm},
+		"SessionHistory.notes":    {about: "What there is to know about the conversation, in sentences: how many of its turns can't be read, because their stored rows are damaged."},
+		"SessionTitle.title":      {about: "The new title.", need: true, pattern: notBlank, Min: to(1), Max: to(200)},
+		"Judgement.rating":        {about: "What the reader thinks of the answer.", need: true, values: []string{"up", "down"}},
+		"Judgement.reason":        {about: "With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic, unclear."},
+		"Judgement.comment":       {about: "In the reader's own words.", Max: to(chat.MaxComment)},
+		"OtherInput.input":        {about: "The tool's arguments.", need: true},
+		"Approval.input":          {about: "Other arguments for the tool; as the model chose them if left out."},
+		"OtherWords.message":      {about: "The question.", need: true, pattern: notBlank, Min: to(1), Max: to(chat.MaxQuestion)},
+		"SendNow.finish":          {about: "What happens to the run under way.", initial: "cancel", values: []string{"cancel", "answer_now"}},
+		"Evidence.format":         {about: "The file's form: footnote-evidence/1."},
+		"Evidence.digest":         {about: "SHA-256 of the same JSON, compact, with an empty digest."},
+		"Evidence.asked_at":       {about: "When the question was asked."},
+		"Evidence.answered_at":    {about: "When the run ended."},
+		"EvidenceStep.tool":       {about: "The tool that was called."},
+		"EvidenceStep.input":      {about: "Its arguments."},
+		"EvidenceStep.at":         {about: "When the step ended."},
+		"EvidenceReport.ok":       {about: "Nothing is wrong with the file, and every quote is verified."},
+		"EvidenceReport.problems": {about: "What is wrong with the file itself, as sentences."},
+		"FeedbackList.feedback":   {about: "What was said, last changed first."},
+		"Feedback.rating":         {about: "What the reader thinks of the answer."},
+		"Feedback.reason":         {about: "Why, from a few."},
+		"Feedback.comment":        {about: "Why, in the reader's own words."},
+		"WaitingList.queue":       {about: "What waits, in the order in which it will be sent."},
+		"WaitingQuestion.problem": {about: "Why it could not be sent. It waits until it is changed or removed."},
+		"McpMessage.jsonrpc":      {about: "Always 2.0.", need: true, values: []string{"2.0"}},
+		"McpMessage.method":       {about: "What is asked for: tools/list, tools/call, initialize, … A message without one answers a request of ours, and we make none."},
+		"EvidenceFile.file":       {about: "The whole text of an exported file.", need: true},
+		"SessionHead.run_id":      {about: "The run at the end of the branch to show.", need: true, pattern: runForm},
+
+		"V1Question.model":                 {about: "The model to ask: footnote.", need: true, values: []string{v1.ModelName}},
+		"V1Question.messages":              {about: "The conversation; the last message is the question, those before it are turns.", need: true, Min: to(1)},
+		"V1Question.stream":                {about: "Answer with chunks as server-sent events, ended by [DONE].", initial: false},
+		"V1Question.temperature":           {Min: to(0), Max: to(2)},
+		"V1Question.n":                     {about: "How many answers: 1.", Min: to(1), Max: to(1)},
+		"V1Question.session_id":            {about: "Go on with this conversation of the server; then only the last message is used. Without it each request is a conversation.", pattern: maybeForm},
+		"V1Message.role":                   {need: true, values: []string{"user", "assistant", "system", "developer", "tool", "function"}, about: "user and assistant make the conversation and take turns; system and developer are told to the model besides its rules, 8,000 characters in all; the others are let in and have no effect."},
+		"V1Message.content":                {about: "The text, or parts of it."},
+		"V1Question.tools":                 {about: "None: the tools are Footnote's own, and it uses them by itself.", Max: to(0)},
+		"V1Question.tool_choice":           {about: "auto or none, which are the same here.", values: []string{"auto", "none"}},
+		"V1Question.max_tokens":            {about: "It has no effect: answers are as long as they need to be.", Min: to(1)},
+		"V1Question.max_completion_tokens": {about: "It has no effect: answers are as long as they need to be.", Min: to(1)},
+		"V1Format.type":                    {need: true, values: []string{"text"}, about: "The form of the answer."},
+		"V1Completion.id":                  {about: `"chatcmpl-" and the run's id.`},
+		"V1Chunk.id":                       {about: `"chatcmpl-" and the run's id.`},
+		"V1Completion.footnote":            {about: "How far the answer can be relied on, and why."},
+		"V1Chunk.footnote":                 {about: "How far the answer can be relied on, and why: in the chunk with the finish_reason."},
+		"V1Choice.message":                 {about: "The answer."},
+		"V1Choice.finish_reason":           {values: []string{"stop"}},
+		"V1Completion.object":              {values: []string{"chat.completion"}},
+		"V1Chunk.object":                   {values: []string{"chat.completion.chunk"}},
+		"V1Error.type":                     {values: []string{"invalid_request_error", "authentication_error", "permission_error", "rate_limit_error", "server_error"}},
+		"V1ModelInfo.id":                   {values: []string{v1.ModelName}},
+		"V1ModelList.object":               {values: []string{"list"}},
+		"V1ModelInfo.object":               {values: []string{"model"}},
+		"V1Annotation.type":                {values: []string{"url_citation"}},
+		"V1Reply.role":                     {values: []string{"assistant"}},
+		"V1Reply.content":                  {about: "The answer, in Markdown with footnotes [N]."},
+
+		"AgentAnswer.status":        apiStatusField,
+		"GroundedResponse.status":   apiStatusField,
+		"AgentResponse.status":      apiStatusField,
+		"AgentResponse.id":          {about: "The run's id: GET /agent/runs/{id} has all of it."},
+		"Judged.confidence":         share,
+		"Judged.notes":              answerNotes,
+		"Answer.notes":              answerNotes,
+		"GroundedResponse.sources":  {about: "The footnotes with their quotes, in order of their numbers."},
+		"SearchResult.score":        share,
+		"Message.role":              {values: []string{api.RoleSystem, api.RoleUser, api.RoleAssistant, api.RoleTool}},
+		"Message.tool_calls":        {about: "What the assistant asked tools for."},
+		"Message.name":              {about: "The tool that speaks."},
+		"Message.call_id":           {about: "The call that the tool answers."},
+		"ToolCall.id":               {about: "The step's call_id."},
+		"ToolCall.name":             {about: "The tool."},
+		"ToolCall.arguments":        {about: "Its arguments, an object."},
+		"AgentTrace.query":          {about: "The query."},
+		"SearchTrace.query":         {about: "The query."},
+		"HealthReport.status":       {values: []string{"ok", "degraded", "down"}},
+		"CheckResult.status":        {values: []string{"ok", "failed"}},
+		"Readiness.status":          {values: []string{"ready", "draining"}},
+		"Problem.type":              {about: "Always about:blank."},
+		"Problem.title":             {about: "The status in words."},
+		"Problem.status":            {about: "The HTTP status."},
+		"Failure.code":              {about: "Why the file could not be read."},
+		"DocumentInfo.error":        {about: "Why the file could not be read."},
+		"Step.timestamp":            {about: "When, in Unix seconds with a fraction."},
+		"Step.title":                {about: "A heading for the step."},
+		"Step.parent_id":            {about: "The step that groups parallel calls."},
+		"Source.number":             {about: "Of its first footnote; 0 when it is not cited."},
+		"Trace.parent_id":           {about: "The run before it on its branch."},
+		"Trace.text":                {about: "The answer as far as it is written."},
+		"Trace.answer":              {about: "The whole answer; null until there is one."},
+		"Trace.steps":               {about: "The last state of each step, in the order they began."},
+		"AnswerReset.call_id":       {about: "The step that takes the text over: it was a thought. Drop the text since the last reset; its numbers are free again."},
+		"AnswerDelta.text":          {about: "The next piece of the answer."},
+		"Budget.steps":              {about: "Turns of the model."},
+		"Trace.tokens":              {about: "Tokens of the model, of all steps and the answer."},
+		"Trace.cost":                {about: "What all of them cost, in the currency of the prices; left out when the model has no price."},
+		"Trace.latency_ms":          {about: "How long the run took, or has taken so far, in milliseconds."},
+		"Budget.tokens":             {about: "Tokens of the model in all."},
+		"Retrieval.query":           {about: "What was searched for, or which document was read."},
+		"Retrieval.tool_name":       {about: "The tool that searched or read."},
+		"RetrieveResponse.strategy": {about: "Who searched how: agentic (the steps say with which tools), or hybrid, lexical, semantic for a plain search."},
+		"RejectedFile.detail":       {about: "Why it was not taken, as a sentence."},
+	}
+}
+
+var (
+	toolsetField   = field{about: "The set of tools that the model has; none: the server's own."}
+	apiStatusField = field{values: []string{"success", "cancelled", "guardrail_triggered", "citation_validation_failed"}, about: "How the run ended."}
+)
+
+func to(n float64) *float64 { return &n }
+
+func textSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
+
+func textOf(most int) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", MaxLength: &most} }
+
+func patterned(pattern string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: pattern}
+}
+
+func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "integer", Minimum: &low, Maximum: &high}
+	if initial != "" {
+		s.Default = []byte(initial)
+	}
+	return s
+}
+
+// oneOrNone is one of the values, or empty, which is the same as none.
+func oneOrNone(values ...string) *jsonschema.Schema { return oneOf(append(values, "")...) }
+
+func oneOf(values ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Enum: list(values...)}
+}

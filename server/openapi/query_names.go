@@ -1,0 +1,18 @@
+package openapi
+
+import (
+	"sync"
+)
+
+// QueryNames are the parameters in the address that each route takes, by method and path.
+var QueryNames = sync.OnceValue(func() map[string][]string {
+	names := map[string][]string{}
+	for _, op := range Operations() {
+		for _, p := range op.params {
+			if p.in == "query" {
+				names[op.Method+" "+op.Path] = append(names[op.Method+" "+op.Path], p.name)
+			}
+		}
+	}
+	return names
+})

@@ -1,0 +1,245 @@
+package openapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"footnote/chat"
+	"footnote/server/find"
+	"footnote/server/httpio"
+	v1 "footnote/server/v1"
+)
+
+// field is what a struct's field cannot say of itself.
+type field struct {
+	about    string
+	need     bool // a request must have it
+	pattern  string
+	Min, Max *float64 // of a number; of the length of a text or a list
+	initial  any      // what an absent one means
+	values   []string // all that a text may be
+	pair     bool     // a list of lists of two texts that are not blank
+}
+
+// schemas makes JSON schemas of Go types by their json tags. Structs become components, named like their types.
+type schemas struct {
+	fields map[string]field // by "Component.field"
+	made   map[string]*jsonschema.Schema
+	asked  map[string]bool // components of requests: the others are of responses
+	err    error
+}
+
+func newSchemas(fields map[string]field) *schemas {
+	return &schemas{fields: fields, made: map[string]*jsonschema.Schema{}, asked: map[string]bool{}}
+}
+
+func (b *schemas) request(v any, open bool) *jsonschema.Schema {
+	return b.of(reflect.TypeOf(v), true, open)
+}
+
+func (b *schemas) response(v any) *jsonschema.Schema { return b.of(reflect.TypeOf(v), false, true) }
+
+// event makes the component of one kind of event: its payload behind type, run_id and seq.
+func (b *schemas) event(kind chat.Kind) {
+	p, err := chat.Event{Type: kind, Body: json.RawMessage("{}")}.Payload()
+	if err != nil {
+		b.err = errors.Join(b.err, err)
+		return
+	}
+	b.response(p)
+	body := b.made[componentName(reflect.TypeOf(p))].CloneSchemas()
+	name := any(string(kind))
+	body.Properties["type"] = &jsonschema.Schema{Const: &name, Description: "The kind of event; also the name of the server-sent event."}
+	body.Properties["run_id"] = &jsonschema.Schema{Type: "string", Description: words["run_id"]}
+	body.Properties["seq"] = &jsonschema.Schema{Type: "integer", Description: "The event's number in its run, from 1 without gaps; also the id of the server-sent event. 0 for a reset."}
+	body.PropertyOrder = append([]string{"type", "run_id", "seq"}, body.PropertyOrder...)
+	body.Required = append([]string{"type", "run_id", "seq"}, body.Required...)
+	b.made["Event_"+string(kind)] = body
+}
+
+// componentName is a type's name, behind its package's for those of the OpenAI-compatible API and of the Model Context Protocol: theirs are as
+// general as the API's own.
+func componentName(t reflect.Type) string {
+	name := []rune(t.Name())
+	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
+}
+
+var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp"}
+
+func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case reflect.TypeFor[httpio.Moment]():
+		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{Type: "string", Enum: []any{""}}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, none, {Type: "null"}}}
+	case reflect.TypeFor[find.Year]():
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer", Minimum: to(1000), Maximum: to(9999)}, {Type: "string", Pattern: dateForm}, {Type: "null"}}}
+	case reflect.TypeFor[json.RawMessage]():
+		return &jsonschema.Schema{Type: "object"}
+	case reflect.TypeFor[v1.Content]():
+		return v1ContentSchema()
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return nullable(b.of(t.Elem(), asked, open))
+	case reflect.String:
+		return &jsonschema.Schema{Type: "string", Enum: enum(t)}
+	case reflect.Bool:
+		return &jsonschema.Schema{Type: "boolean"}
+	case reflect.Int, reflect.Int64:
+		return &jsonschema.Schema{Type: "integer", Format: "int64"}
+	case reflect.Float64:
+		return &jsonschema.Schema{Type: "number"}
+	case reflect.Slice:
+		s := &jsonschema.Schema{Type: "array", Items: b.of(t.Elem(), asked, open)}
+		if asked && t.Elem().Kind() == reflect.String {
+			s.Items.MinLength = whole(to(1))
+		}
+		return s
+	case reflect.Array:
+		n := t.Len()
+		return &jsonschema.Schema{Type: "array", Items: b.of(t.Elem(), asked, open), MinItems: &n, MaxItems: &n}
+	case reflect.Map:
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: b.of(t.Elem(), asked, open)}
+	case reflect.Interface:
+		return &jsonschema.Schema{}
+	case reflect.Struct:
+		return b.component(t, asked, open)
+	default:
+		b.err = errors.Join(b.err, fmt.Errorf("no schema for %v", t))
+		return &jsonschema.Schema{}
+	}
+}
+
+func (b *schemas) component(t reflect.Type, asked, open bool) *jsonschema.Schema {
+	if t.NumField() == 0 {
+		return &jsonschema.Schema{Type: "object"}
+	}
+	name := componentName(t)
+	ref := &jsonschema.Schema{Ref: "#/components/schemas/" + name}
+	if b.made[name] != nil {
+		if b.asked[name] != asked {
+			b.err = errors.Join(b.err, fmt.Errorf("%s is in requests and in responses: the two have different rules", name))
+		}
+		return ref
+	}
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
+	if !open {
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	}
+	b.made[name], b.asked[name] = s, asked
+	b.addFields(s, t, asked, open)
+	return ref
+}
+
+func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && tag == "":
+			b.addFields(s, f.Type, asked, open)
+			continue
+		case !f.IsExported() || tag == "-":
+			continue
+		case tag == "":
+			b.err = errors.Join(b.err, fmt.Errorf("%v.%s has no json tag", t, f.Name))
+			continue
+		}
+		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+		about := b.fields[componentName(t)+"."+tag]
+		kind := f.Type
+		if !asked && optional && kind.Kind() == reflect.Pointer { // left out, never null
+			kind = kind.Elem()
+		}
+		value := about.narrow(b.of(kind, asked, open))
+		if asked && !about.need && value.Enum != nil {
+			value.Enum = append(value.Enum, "") // the same as none
+		}
+		switch {
+		case asked && !about.need, !asked && !optional && mayBeNull(t, f.Type):
+			value = nullable(value)
+		}
+		if value.Description = about.about; value.Description == "" {
+			value.Description = words[tag]
+		}
+		s.Properties[tag] = value
+		s.PropertyOrder = append(s.PropertyOrder, tag)
+		if asked && about.need || !asked && !optional {
+			s.Required = append(s.Required, tag)
+		}
+	}
+}
+
+// mayBeNull is true for the lists and objects of events: they come as the log has them. The server's own are never null.
+func mayBeNull(t, f reflect.Type) bool {
+	return t.PkgPath() == reflect.TypeFor[chat.Step]().PkgPath() && (f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f != reflect.TypeFor[json.RawMessage]()
+}
+
+// narrow puts a field's bounds into its schema.
+func (f field) narrow(s *jsonschema.Schema) *jsonschema.Schema {
+	s.Pattern = f.pattern
+	for _, value := range f.values {
+		s.Enum = append(s.Enum, value)
+	}
+	if f.initial != nil {
+		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: it can't fail
+	}
+	if f.pair {
+		s.Items.MinItems, s.Items.MaxItems = whole(to(2)), whole(to(2))
+		s.Items.Items.Pattern = notBlank
+	}
+	if f.Min == nil && f.Max == nil {
+		return s
+	}
+	switch kinds := append(s.Types, s.Type); {
+	case slices.Contains(kinds, "string"):
+		s.MinLength, s.MaxLength = whole(f.Min), whole(f.Max)
+	case slices.Contains(kinds, "array"):
+		s.MinItems, s.MaxItems = whole(f.Min), whole(f.Max)
+	default:
+		s.Minimum, s.Maximum = f.Min, f.Max
+	}
+	return s
+}
+
+func whole(f *float64) *int {
+	if f == nil {
+		return nil
+	}
+	n := int(math.Round(*f))
+	return &n
+}
+
+// nullable lets null in as well.
+func nullable(s *jsonschema.Schema) *jsonschema.Schema {
+	switch {
+	case s.Ref != "" || len(s.OneOf) > 0:
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
+	case s.Type != "":
+		s.Types, s.Type = []string{s.Type, "null"}, ""
+		if s.Enum != nil {
+			s.Enum = append(slices.Clone(s.Enum), nil)
+		}
+	}
+	return s
+}
+
+func v1ContentSchema() *jsonschema.Schema {
+	kind := any("text")
+	part := &jsonschema.Schema{Type: "object", Required: []string{"type", "text"}, Properties: map[string]*jsonschema.Schema{
+		"type": {Const: &kind, Description: "Only text is understood."}, "text": {Type: "string", Description: "The text."},
+	}}
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: part}}}
+}

@@ -1,0 +1,103 @@
+package page
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// Documents answers GET /documents for a browser; the page's script gets the list alone.
+func (h *Handlers) Documents(c echo.Context) error {
+	query, filter, err := documentsQuery(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	counts, err := h.Library.Count(ctx, scope.In(query.Namespace))
+	if err != nil {
+		return err
+	}
+	docs, next, err := h.Library.List(ctx, scope.In(query.Namespace), filter)
+	if err != nil {
+		return err
+	}
+	list := views.DocumentsPage{
+		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query, Samples: h.HasSamples, Now: time.Now(),
+	}
+	if httpio.ByHTMX(c) {
+		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
+	}
+	page, err := h.frame(c, "Documents")
+	if err != nil {
+		return err
+	}
+	page.Place, page.Deleted = "documents", ""
+	page.Running = counts.Working > 0
+	list.Deleted = deletedSession(c)
+	return h.showPage(c, http.StatusOK, page, views.Documents(list), nil)
+}
+
+// maxListed is how many documents the page lists at most; a search finds the rest.
+const maxListed = 1000
+
+var workingStates = []corpus.State{corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing}
+
+// documentsQuery reads ?q=&kind=&state=&namespace=&sort=&limit= of the page. Beside the states of the API it knows "working".
+func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error) {
+	q := views.DocumentsQuery{
+		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"), State: c.QueryParam("state"),
+		Namespace: c.QueryParam("namespace"), Sort: c.QueryParam("sort"),
+	}
+	var err error
+	if q.Limit, err = httpio.QueryInt(c, "limit", views.DocumentsStep, 1, maxListed); err != nil {
+		return q, corpus.Filter{}, err
+	}
+	if err := chat.CheckNamespace(q.Namespace); err != nil {
+		return q, corpus.Filter{}, err
+	}
+	f := corpus.Filter{Text: q.Text, Sort: q.Sort, Limit: q.Limit}
+	if !slices.Contains([]string{"", "newest", "oldest", "title"}, q.Sort) {
+		return q, f, httpio.Invalid("sort must be newest, oldest or title.")
+	}
+	if q.Sort == "newest" {
+		q.Sort = ""
+	}
+	switch {
+	case q.State == "":
+	case q.State == "working":
+		f.States = workingStates
+	case slices.Contains(corpus.States, corpus.State(q.State)):
+		f.States = []corpus.State{corpus.State(q.State)}
+	default:
+		return q, f, httpio.Invalid("state must be ready, working, failed or cancelled.")
+	}
+	if q.Kind != "" {
+		i := slices.IndexFunc(views.Kinds, func(k views.Kind) bool { return k.Name == q.Kind })
+		if i < 0 {
+			return q, f, httpio.Invalid("kind must be pdf, md, html or txt.")
+		}
+		f.MIME = views.Kinds[i].MIME
+	}
+	return q, f, nil
+}
+
+// UploadRefused answers a form with files of which some were not taken.
+func (h *Handlers) UploadRefused(c echo.Context, status, taken int, refused []views.RefusedFile) error {
+	page, err := h.frame(c, views.UploadTitle(taken))
+	if err != nil {
+		return err
+	}
+	page.Place = "documents"
+	if status == http.StatusAccepted {
+		status = http.StatusOK
+	}
+	return h.showPage(c, status, page, views.UploadRefused(taken, refused), nil)
+}

@@ -1,0 +1,147 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/a-h/templ"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody reads. The
+// zero value is not usable: see newFragments. It is safe for concurrent use.
+type fragments struct {
+	feed    *chat.Feed
+	md      *views.Markdown
+	usual   string   // the model that answers when no other is asked for
+	offered []string // the models that a question may name
+	onPage  func()   // a citation of a page was drawn: the reader may click it
+
+	mu   sync.Mutex
+	runs map[string]*drawnRun
+}
+
+// drawnRun is what was drawn of one run. frames[seq-1] is the frame of event seq, nil if nobody has asked for it yet.
+type drawnRun struct {
+	readers int // guarded by fragments.mu
+
+	mu     sync.Mutex
+	fold   *fold
+	frames [][]byte
+}
+
+func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), usual string, offered []string) *fragments {
+	return &fragments{feed: feed, md: md, usual: usual, offered: offered, onPage: onPage, runs: map[string]*drawnRun{}}
+}
+
+// join returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
+func (f *fragments) join(ctx context.Context, s chat.Scope, run string) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d := f.runs[run]
+	if d == nil {
+		d = &drawnRun{}
+		f.runs[run] = d
+	}
+	d.readers++
+	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
+		if entry.Type == chat.KindReset {
+			return d.startOver(dst, run)
+		}
+		drawn, err := f.draw(ctx, s, d, entry)
+		return append(dst, drawn...), err
+	}
+	leave = sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if d.readers--; d.readers == 0 {
+			delete(f.runs, run)
+		}
+	})
+	return frame, leave
+}
+
+// startOver empties the reader's turn. The log follows from its first event, and need not be what was drawn.
+func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
+	d.mu.Lock()
+	d.fold, d.frames = nil, nil
+	d.mu.Unlock()
+	var b bytes.Buffer
+	if err := views.OverFragment(newFold(run, nil).turn).Render(context.Background(), &b); err != nil {
+		return dst, fmt.Errorf("draw the start of run %s: %w", run, err)
+	}
+	return httpio.AppendFrame(dst, 0, string(chat.KindReset), b.Bytes()), nil
+}
+
+// draw returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.
+func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *chat.Entry) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := int(entry.Seq) - 1
+	if at < len(d.frames) {
+		if d.frames[at] != nil {
+			return d.frames[at], nil
+		}
+		d.fold, d.frames = nil, d.frames[:0:0] // somebody reads from earlier on: draw it again from there
+	}
+	if d.fold == nil {
+		d.fold = newFold(entry.RunID, f.md)
+		d.fold.turn.Usual, d.fold.turn.Offered = f.usual, f.offered
+	}
+	if at > len(d.frames) {
+		page, err := f.feed.Read(ctx, s, entry.RunID, int64(len(d.frames)))
+		if err != nil {
+			return nil, err
+		}
+		for _, before := range page.Entries {
+			if before.Seq >= entry.Seq {
+				break
+			}
+			if _, err := d.fold.apply(before.Event); err != nil {
+				return nil, err
+			}
+			d.frames = append(d.frames, nil)
+		}
+	}
+	changed, err := d.fold.apply(entry.Event)
+	if err != nil {
+		return nil, err
+	}
+	if changed.cite.Page > 0 {
+		f.onPage()
+	}
+	var b bytes.Buffer
+	if err := fragment(d.fold.turn, entry.Type, changed).Render(context.Background(), &b); err != nil {
+		return nil, fmt.Errorf("draw event %d of run %s: %w", entry.Seq, entry.RunID, err)
+	}
+	frame := httpio.AppendFrame(nil, entry.Seq, string(entry.Type), b.Bytes())
+	d.frames = append(d.frames, frame)
+	return frame, nil
+}
+
+// fragment is what an event of a kind redraws.
+func fragment(t *views.Turn, kind chat.Kind, c change) templ.Component {
+	switch kind {
+	case chat.KindRunStarted:
+		return views.StartedFragment(t)
+	case chat.KindReasoningStep:
+		return views.StepFragment(t, c.step, c.parent, c.whole, c.moved)
+	case chat.KindAnswerDelta:
+		return views.DeltaFragment(t, c.blocks, c.all, c.head)
+	case chat.KindAnswerReset:
+		return views.ResetFragment(t, c.step, c.parent)
+	case chat.KindCitation:
+		return views.CitationFragment(t, c.cite)
+	case chat.KindAnswer:
+		return views.AnswerFragment(t)
+	case chat.KindRunDone:
+		return views.DoneFragment(t, c.ended)
+	default: // a kind of a later version draws nothing
+		return templ.NopComponent
+	}
+}

@@ -1,0 +1,227 @@
+package page
+
+import (
+	"time"
+
+	"footnote/chat"
+	"footnote/views"
+)
+
+// fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.
+type fold struct {
+	log   chat.Transcript
+	turn  *views.Turn
+	md    *views.Markdown // nil: the answer's text is gathered, not drawn
+	draft *views.Draft    // the answer since the last reset
+	calls map[string]*views.Step
+	kids  map[string]string // call id → parent's
+}
+
+// change says what an event redraws.
+type change struct {
+	step   *views.Step
+	parent *views.Step // of step
+	whole  bool        // all of parent changed, not only its line
+	moved  []*views.Step
+	blocks []views.Block
+	all    bool // blocks are all that there are now
+	head   bool // the timeline's head changed with the blocks
+	ended  []*views.Step
+	cite   chat.Citation
+}
+
+func newFold(run string, md *views.Markdown) *fold {
+	f := &fold{
+		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
+		calls: map[string]*views.Step{}, kids: map[string]string{},
+	}
+	f.draft = views.NewDraft(md, f.citation)
+	return f
+}
+
+// foldRun applies a whole log and draws the answer once, as it is at the end.
+func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn, error) {
+	f := newFold(run, nil)
+	for _, entry := range entries {
+		if _, err := f.apply(entry.Event); err != nil {
+			return nil, err
+		}
+	}
+	switch t := f.turn; {
+	case t.Final != nil:
+		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.citation)
+	case !f.draft.Empty():
+		whole := views.NewDraft(md, f.citation)
+		whole.Add(f.draft.Text())
+		if t.Blocks = whole.Blocks(); !t.Running() {
+			t.Blocks = whole.Close()
+		}
+	}
+	return f.turn, nil
+}
+
+// apply adds the next event. Events that were applied before change nothing.
+func (f *fold) apply(ev chat.Event) (change, error) {
+	payload, err := f.log.Apply(ev)
+	if err != nil || payload == nil {
+		return change{}, err
+	}
+	t := f.turn
+	t.StartedAt, t.LastSeq, t.Citations = f.log.StartedAt, f.log.LastSeq, f.log.Citations
+	t.Elapsed = max(0, f.log.LastAt.Sub(t.StartedAt))
+	switch p := payload.(type) {
+	case chat.RunStarted:
+		t.SessionID, t.Question, t.Model, t.Mode, t.Budget = p.SessionID, p.Question, p.Model, p.Mode, p.Budget
+	case chat.Step:
+		return f.step(p, ev.At), nil
+	case chat.AnswerDelta:
+		return f.delta(p), nil
+	case chat.AnswerReset:
+		return f.reset(p), nil
+	case chat.Citation:
+		return change{cite: p}, nil
+	case chat.Answer:
+		f.answer(p)
+	case chat.RunDone:
+		return change{ended: f.done(p)}, nil
+	case chat.Reset: // tells a reader to start over; the log itself has none
+	}
+	return change{}, nil
+}
+
+func (f *fold) step(p chat.Step, at time.Time) change {
+	s, known := f.calls[p.CallID]
+	var c change
+	if !known {
+		s = f.newStep(p.CallID, at)
+		c.parent, c.whole = f.adopt(s, p, at)
+		if p.ParentID == "" {
+			c.parent, c.moved = f.repeat(s, p.ToolName)
+			c.whole = c.moved != nil
+		}
+	} else if s.Made { // children came before it
+		s.Started = at
+	}
+	children, n, started := s.Children, s.N, s.Started
+	*s = views.Step{Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started))}
+	if c.parent == nil {
+		c.parent = f.calls[f.kids[p.CallID]]
+	}
+	if f.group(c.parent, at) {
+		c.whole = true
+	}
+	c.step = s
+	return c
+}
+
+func (f *fold) newStep(call string, at time.Time) *views.Step {
+	s := &views.Step{RunID: f.turn.RunID, N: len(f.turn.All) + 1, Started: at}
+	s.CallID = call
+	f.calls[call] = s
+	f.turn.All = append(f.turn.All, s)
+	return s
+}
+
+// adopt puts a new step under its parent, which is made up if it has no event of its own yet.
+func (f *fold) adopt(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
+	if p.ParentID == "" || p.ParentID == p.CallID {
+		f.turn.Steps = append(f.turn.Steps, s)
+		return nil, false
+	}
+	parent, known := f.calls[p.ParentID]
+	if !known {
+		parent = f.newStep(p.ParentID, at)
+		parent.Made = true
+		f.turn.Steps = append(f.turn.Steps, parent)
+	}
+	parent.Children = append(parent.Children, s)
+	f.kids[p.CallID] = p.ParentID
+	return parent, !known
+}
+
+// group gives a made-up parent the state of its children and reports whether that changed it.
+func (f *fold) group(parent *views.Step, at time.Time) bool {
+	if parent == nil || !parent.Made {
+		return false
+	}
+	before := parent.Status
+	parent.Elapsed = max(0, at.Sub(parent.Started))
+	parent.Status = chat.StatusError
+	for _, c := range parent.Children {
+		if c.Status == chat.StatusRunning || c.Status == chat.StatusPending {
+			parent.Status = chat.StatusRunning
+			break
+		}
+		if c.Status != chat.StatusError {
+			parent.Status = chat.StatusComplete
+		}
+	}
+	return parent.Status != before
+}
+
+func (f *fold) delta(p chat.AnswerDelta) change {
+	first := f.draft.Empty()
+	if first {
+		f.turn.Worked = f.turn.Elapsed
+	}
+	blocks, all := f.draft.Add(p.Text)
+	f.turn.Blocks = f.draft.Blocks()
+	return change{blocks: blocks, all: all, head: first}
+}
+
+// reset draws the text so far as the thought that it was.
+func (f *fold) reset(p chat.AnswerReset) change {
+	s := f.calls[p.CallID]
+	if step, known := f.log.Step(p.CallID); known {
+		s.Thought = step.Thought
+	}
+	f.draft, f.turn.Blocks, f.turn.Worked = views.NewDraft(f.md, f.citation), nil, 0
+	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
+}
+
+func (f *fold) citation(n int) (chat.Citation, bool) {
+	for _, c := range f.turn.Citations {
+		if c.Number == n {
+			return c, true
+		}
+	}
+	return chat.Citation{}, false
+}
+
+func (f *fold) answer(p chat.Answer) {
+	f.turn.Final = &p
+	if f.turn.Worked == 0 {
+		f.turn.Worked = f.turn.Elapsed
+	}
+	if f.md != nil {
+		f.turn.Blocks = f.md.Whole(p.Markdown, p.Unsupported, f.citation)
+	}
+}
+
+// done ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it ended.
+func (f *fold) done(p chat.RunDone) []*views.Step {
+	f.turn.Status, f.turn.Error = p.Status, p.Error
+	if f.turn.Final == nil {
+		f.turn.Blocks = f.draft.Close()
+	}
+	var ended []*views.Step
+	for _, s := range f.turn.All {
+		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {
+			continue
+		}
+		if s.Made {
+			s.Status = chat.StatusComplete
+		} else {
+			s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
+			s.Elapsed = max(0, f.turn.StartedAt.Add(f.turn.Elapsed).Sub(s.Started))
+		}
+		top := s
+		for parent := f.calls[f.kids[top.CallID]]; parent != nil; parent = f.calls[f.kids[top.CallID]] {
+			top = parent
+		}
+		if len(ended) == 0 || ended[len(ended)-1] != top {
+			ended = append(ended, top)
+		}
+	}
+	return ended
+}

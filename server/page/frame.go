@@ -1,0 +1,163 @@
+// Package page answers browsers. Handlers draws whole pages (start, session, documents, viewer) with the templates of package views, and for the
+// page's script the pieces that change: fragments turns a run's events into them, once for all readers. Signing in, static files and pages about
+// failures are here as well.
+package page
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/keys"
+	"footnote/server/ask"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+	"footnote/static"
+	"footnote/views"
+)
+
+// sessionsShown is how many conversations the menu lists.
+const sessionsShown = 100
+
+// Handlers answers browsers: pages, their pieces, and the streams that keep them up to date.
+type Handlers struct {
+	Store     chat.Store
+	Feed      *chat.Feed
+	Library   *corpus.Library
+	Logs      *runlog.Reader
+	Questions *ask.Questions
+	Keys      *keys.File // who may use it; nil: everybody is the local user
+	Bodies    httpio.Bodies
+	Streams   *httpio.Streams
+	Guard     *httpio.Guard
+	Log       *slog.Logger
+
+	Model      string   // the name of the one that answers when no other is asked for
+	Models     []string // those that a question may name, the usual one first
+	Toolsets   []string // likewise
+	Offline    bool     // no model is set: rules choose the tools
+	HasSamples bool     // POST /documents/samples adds documents
+	KeepDays   int      // a session is kept so many days after its last question; 0: for ever
+
+	md           *views.Markdown
+	drawn        *fragments
+	starterCache starterCache
+	Assets       views.Assets
+	version      string // of the static files
+}
+
+// Prepare makes what the pages share.
+func (h *Handlers) Prepare() error {
+	version, err := static.Version()
+	if err != nil {
+		return err
+	}
+	modules, err := static.Modules()
+	if err != nil {
+		return err
+	}
+	h.md, h.version = views.NewMarkdown(), version
+	h.drawn = newFragments(h.Feed, h.md, h.Library.ExpectPage, h.Model, h.Models)
+	h.Assets = views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts(), Modules: modules}
+	return nil
+}
+
+// Favicon sends browsers that look for an icon at the usual address to it.
+func (h *Handlers) Favicon(c echo.Context) error {
+	return c.Redirect(http.StatusSeeOther, h.Assets.Path("icon.svg"))
+}
+
+// StaticFile serves a file of the page. Its address holds the version of them all, so browsers may keep it for good.
+func (h *Handlers) StaticFile(c echo.Context) error {
+	name := c.Param("*")
+	body, err := static.Read(name)
+	if err != nil {
+		return httpio.NotFound("There is no such file.")
+	}
+	keep := "no-cache"
+	if c.Param("version") == h.version {
+		keep = "public, max-age=31536000, immutable"
+	}
+	c.Response().Header().Set("Cache-Control", keep)
+	return c.Blob(http.StatusOK, staticType(name), body)
+}
+
+func staticType(name string) string {
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "css":
+		return "text/css; charset=utf-8"
+	case "js":
+		return "text/javascript; charset=utf-8"
+	case "svg":
+		return "image/svg+xml"
+	default:
+		return "text/plain; charset=utf-8"
+	}
+}
+
+// frame collects what every page shows around its own part. title is the document's.
+func (h *Handlers) frame(c echo.Context, title string) (views.Page, error) {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	sessions, _, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
+	if err != nil {
+		return views.Page{}, err
+	}
+	counts, err := h.Library.Count(ctx, scope)
+	if err != nil {
+		return views.Page{}, err
+	}
+	user := ""
+	if _, signedIn := httpio.SentKey(c.Request()); signedIn && h.Keys != nil {
+		user = scope.User
+	}
+	return views.Page{
+		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Model: h.Model, Offline: h.Offline,
+		Semantic: h.Library.Semantic(), Now: time.Now(), Assets: h.Assets, Deleted: deletedSession(c), KeepDays: h.KeepDays,
+	}, nil
+}
+
+func deletedSession(c echo.Context) string {
+	id := c.QueryParam("deleted")
+	if chat.CheckSessionID(id) != nil {
+		return ""
+	}
+	return id
+}
+
+// showPage answers with a whole page. source fills the panel, nil leaves it empty.
+func (h *Handlers) showPage(c echo.Context, status int, p views.Page, main, source templ.Component) error {
+	return httpio.Show(c, status, views.Layout(p, main, source))
+}
+
+// ErrorFragment answers an htmx request that failed.
+func (h *Handlers) ErrorFragment(c echo.Context, p httpio.Problem) error {
+	no := views.Refusal{Detail: p.Detail, Code: p.Code}
+	if p.Status == http.StatusUnauthorized && h.Guard.SignedOut(c) {
+		no.SignIn = "/signin?to=" + url.QueryEscape(pageOf(c))
+	}
+	return httpio.Show(c, p.Status, views.Sentence(no))
+}
+
+// ErrorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.
+func (h *Handlers) ErrorPage(c echo.Context, p httpio.Problem) error {
+	if h.showRefused(c, p) {
+		return nil
+	}
+	title := views.TroubleTitle(p.Code)
+	page, err := h.frame(c, title)
+	if err != nil {
+		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Offline: h.Offline, Model: h.Model}
+	}
+	request := p.RequestID
+	if p.Status < http.StatusInternalServerError {
+		request = ""
+	}
+	return h.showPage(c, p.Status, page, views.Trouble(title, p.Detail, request), nil)
+}

@@ -1,0 +1,58 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/corpus"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// asked are the fields of a form that make a question.
+var asked = []string{"message", "session_id", "context_text", "document_ids", "namespace", "toolset", "model"}
+
+// keptFields are the fields of a form's question: of one that was sent without a valid key, they go along with the form that asks for
+// the key. They are nowhere but in bodies: no address, cookie or log has them. They are nil when there is no question.
+func keptFields(c echo.Context) []views.Field {
+	form := c.Request().PostForm
+	if corpus.Blank(form.Get("message")) {
+		return nil
+	}
+	var fields []views.Field
+	for name, values := range form {
+		if slices.Contains(asked, name) {
+			for _, value := range values {
+				fields = append(fields, views.Field{Name: name, Value: value})
+			}
+		}
+	}
+	if strings.HasPrefix(c.Path(), "/c/:id/") && !form.Has("session_id") {
+		fields = append(fields, views.Field{Name: "session_id", Value: c.Param("id")})
+	}
+	slices.SortStableFunc(fields, func(a, b views.Field) int { return strings.Compare(a.Name, b.Name) })
+	return fields
+}
+
+// showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports whether it did.
+func (h *Handlers) showKept(c echo.Context) bool {
+	q, err := h.Questions.Read(c)
+	if err != nil {
+		return false
+	}
+	err = h.refusedPage(c, httpio.Problem{Status: http.StatusOK}, q)
+	return err == nil || c.Response().Committed
+}
+
+// pageOf is the page that a request comes from, on this server.
+func pageOf(c echo.Context) string {
+	u, err := url.Parse(c.Request().Referer())
+	if err != nil || u.Host != c.Request().Host {
+		return "/"
+	}
+	return localTarget(u.RequestURI())
+}

@@ -1,0 +1,28 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// Leave answers GET /leave?to=: a page that names an address of another site and has a link to it. It never redirects.
+func (h *Handlers) Leave(c echo.Context) error {
+	u, err := url.Parse(c.QueryParam("to"))
+	if err != nil {
+		return httpio.Invalid("This is not an address that can be opened from here.")
+	}
+	host, ok := views.ShownHost(u)
+	if !ok {
+		return httpio.Invalid("Only addresses that begin with http:// or https:// can be opened from here.")
+	}
+	page, err := h.frame(c, "Leave")
+	if err != nil {
+		return err
+	}
+	return h.showPage(c, http.StatusOK, page, views.Leave(views.Leaving{Host: host, Address: u.String()}), nil)
+}

@@ -1,0 +1,67 @@
+package page
+
+import (
+	"net/http"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+	"footnote/views"
+)
+
+// NextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch that are not on the
+// branch to ?after=, what still waits, and the question box. The page puts the turns behind the one that the first of them names: those
+// that stood there belong to another version.
+func (h *Handlers) NextTurns(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	list, err := h.Store.Queue(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	session, err := h.Store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	runs, _, err := h.Logs.ReadableRuns(ctx, scope, session)
+	if err != nil {
+		return err
+	}
+	parts := []templ.Component{views.Queue(id, list)}
+	branch := runlog.BranchTo(runs, session.HeadID)
+	seen := runlog.BranchTo(runs, c.QueryParam("after"))
+	at := shared(branch, seen)
+	if at == len(branch) && at < len(seen) { // it ends before what is seen
+		at--
+	}
+	if news, _ := runlog.Readable(branch[at:]); len(news) > 0 {
+		turns, _, err := h.foldTurns(ctx, scope, news, runs)
+		if err != nil {
+			return err
+		}
+		box := views.Composer{SessionID: id, Key: chat.NewID()}
+		for _, t := range turns {
+			parts = append(parts, views.TurnArticle(t))
+			if t.Running() {
+				box.RunID, box.Budget = t.RunID, t.Budget
+			}
+		}
+		parts = append(parts, views.ComposerBar(box), views.ComposerUse(box))
+	}
+	return httpio.Show(c, http.StatusOK, templ.Join(parts...))
+}
+
+// shared returns how many runs two branches have in common, from the first question on.
+func shared(a, b []chat.Run) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n].ID == b[n].ID {
+		n++
+	}
+	return n
+}

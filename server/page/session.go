@@ -1,0 +1,273 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/ask"
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+	"footnote/views"
+)
+
+// Session answers GET /c/{session}: the conversation's shown branch.
+func (h *Handlers) Session(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return httpio.NotFound("There is no such conversation. It may have been deleted.")
+	}
+	return h.showSession(c, http.StatusOK, id, nil)
+}
+
+// showSession draws it, with a question that was not taken if there is one.
+func (h *Handlers) showSession(c echo.Context, status int, id string, no *refused) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	session, err := h.Store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	runs, lost, err := h.Logs.ReadableRuns(ctx, scope, session)
+	if err != nil {
+		return err
+	}
+	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
+	turns, damagedLogs, err := h.turns(ctx, scope, session, branch, runs)
+	if err != nil {
+		return err
+	}
+	lost += damaged + damagedLogs
+	page, err := h.frame(c, session.Title)
+	if err != nil {
+		return err
+	}
+	page.Session = id
+	counts, err := h.Library.Count(ctx, scope)
+	if err != nil {
+		return err
+	}
+	box := views.Composer{SessionID: id, Key: chat.NewID(), Documents: page.Documents}
+	var as ask.Question
+	if no != nil {
+		as = no.Question
+		no.fill(&box)
+	} else if len(branch) > 0 {
+		as = questionOf(branch[len(branch)-1].Request)
+	}
+	if box.Choose, err = h.chooser(ctx, scope, counts, as.DocumentIDs); err != nil {
+		return err
+	}
+	if box.Options, err = h.options(ctx, scope, as); err != nil {
+		return err
+	}
+	if n := len(turns); n > 0 && turns[n-1].Running() {
+		page.Running, box.RunID, box.Budget = true, turns[n-1].RunID, turns[n-1].Budget
+	}
+	waiting, err := h.Store.Queue(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	page.Running = page.Running || len(waiting) > 0 && waiting[0].Problem == ""
+	if n := len(turns); n > 0 && turns[n-1].Asks() {
+		page.Running = false // the next step is the reader's, whose words a reload would take away
+	}
+	if page.Running && (no != nil || c.QueryParams().Has("still")) {
+		page.Running, page.Still = false, true
+	}
+	return h.showPage(c, status, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting, Lost: lost}), nil)
+}
+
+// turns folds the runs of the shown branch. lost counts those whose logs are damaged.
+func (h *Handlers) turns(ctx context.Context, scope chat.Scope, session chat.Session, branch, runs []chat.Run) (turns []*views.Turn, lost int, err error) {
+	if turns, lost, err = h.foldTurns(ctx, scope, branch, runs); err != nil {
+		return nil, 0, err
+	}
+	said, _, err := h.Store.Feedback(ctx, scope, chat.FeedbackQuery{SessionID: session.ID, Limit: chat.MaxPage})
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, t := range turns {
+		if i := slices.IndexFunc(said, func(f chat.Feedback) bool { return f.RunID == t.RunID }); i >= 0 {
+			t.Feedback = &said[i]
+		}
+	}
+	return turns, lost, nil
+}
+
+// foldTurns folds the runs at the end of the shown branch but for those, as many as lost, whose logs are damaged. runs are all of the session.
+func (h *Handlers) foldTurns(ctx context.Context, scope chat.Scope, branch, runs []chat.Run) (turns []*views.Turn, lost int, err error) {
+	turns = make([]*views.Turn, 0, len(branch))
+	for i, run := range branch {
+		t, err := h.turn(ctx, scope, run)
+		if errors.Is(err, chat.ErrDamaged) {
+			h.Log.ErrorContext(ctx, "turn can't be read", "run", run.ID, "error", err)
+			lost++
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		t.Siblings, t.Latest, t.Live = siblings(runs, run), i == len(branch)-1, h.Assets.Script
+		turns = append(turns, t)
+	}
+	return turns, lost, nil
+}
+
+// turn folds one run's log. What the log does not say yet comes from the run itself.
+func (h *Handlers) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*views.Turn, error) {
+	log, err := h.Feed.Read(ctx, scope, run.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	t, err := foldRun(run.ID, h.md, log.Entries)
+	if err != nil {
+		return nil, err
+	}
+	t.Usual, t.Offered, t.ParentID = h.Model, h.Models, run.ParentID
+	if t.Question == "" {
+		t.Question, t.SessionID, t.StartedAt = run.Request.Message, run.SessionID, run.CreatedAt
+	}
+	return t, nil
+}
+
+// Thought answers GET /runs/{id}/steps/{call}/thought: the whole of a thought that the page shows the beginning of.
+func (h *Handlers) Thought(c echo.Context) error {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	run, err := h.Store.Run(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	t, err := h.turn(ctx, scope, run)
+	if err != nil {
+		return err
+	}
+	for _, step := range t.All {
+		if step.CallID == c.Param("call") && step.Thought != "" {
+			c.Response().Header().Set("Cache-Control", "no-store")
+			return c.String(http.StatusOK, step.Thought)
+		}
+	}
+	return httpio.NotFound("There is no such thought in this run.")
+}
+
+// siblings returns the ids of all versions of a run's question, oldest first.
+func siblings(runs []chat.Run, of chat.Run) []string {
+	var ids []string
+	for _, run := range runs {
+		if run.ParentID == of.ParentID {
+			ids = append(ids, run.ID)
+		}
+	}
+	return ids
+}
+
+// newestUnder returns the end of the newest branch that runs through a run.
+func newestUnder(runs []chat.Run, id string) string {
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].ParentID == id {
+			return newestUnder(runs, runs[i].ID)
+		}
+	}
+	return id
+}
+
+// AskFragment answers a question that a script sent: the new turn, and the question box while it runs. A question that takes
+// another's place changes the branch: the page is loaded again.
+func (h *Handlers) AskFragment(c echo.Context, run chat.Run) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	if run.Request.Sibling != "" || run.ParentID == "" {
+		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
+		return c.NoContent(http.StatusOK)
+	}
+	t, err := h.turn(ctx, scope, run)
+	if err != nil {
+		return err
+	}
+	t.Latest, t.Live = true, true
+	counts, err := h.Library.Count(ctx, scope)
+	if err != nil {
+		return err
+	}
+	box := views.Composer{SessionID: run.SessionID, Key: chat.NewID(), Documents: counts.Documents}
+	if t.Running() {
+		box.RunID, box.Budget = run.ID, t.Budget
+	}
+	return httpio.Show(c, http.StatusOK, views.NewTurn(t, box))
+}
+
+func (h *Handlers) RenameForm(c echo.Context) error {
+	id, err := h.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	title := strings.Join(strings.Fields(c.Request().PostForm.Get("title")), " ")
+	if n := len([]rune(title)); n < 1 || n > 200 {
+		return httpio.Invalid("A title has 1 to 200 characters.")
+	}
+	if err := h.Store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/c/"+id)
+}
+
+func (h *Handlers) DeleteForm(c echo.Context) error {
+	id, err := h.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	if err := h.Store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/?deleted="+id)
+}
+
+func (h *Handlers) RestoreForm(c echo.Context) error {
+	id, err := h.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	if err := h.Store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/c/"+id)
+}
+
+// HeadForm shows another version of an answer, with what was asked after it.
+func (h *Handlers) HeadForm(c echo.Context) error {
+	id, err := h.sessionForm(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	runs, err := h.Store.Runs(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	run := c.Request().PostForm.Get("run")
+	if !slices.ContainsFunc(runs, func(r chat.Run) bool { return r.ID == run }) {
+		return httpio.NotFound("There is no such run in this conversation.")
+	}
+	if err := h.Store.SetHead(ctx, scope, id, newestUnder(runs, run)); err != nil {
+		return err
+	}
+	h.Feed.HeadMoved(scope.User, id)
+	return c.Redirect(http.StatusSeeOther, "/c/"+id+"#turn-"+run)
+}
+
+// sessionForm reads a form about the session that the address names.
+func (h *Handlers) sessionForm(c echo.Context) (string, error) {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return "", err
+	}
+	return id, h.Bodies.ReadForm(c)
+}

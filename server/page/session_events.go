@@ -1,0 +1,81 @@
+package page
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+)
+
+// checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.
+const checkPause = time.Second
+
+// SessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown branch, whenever that is
+// not ?head= or what was told before. A page that shows the conversation in another tab asks for the new turns then. While nothing
+// begins, the stream costs no look at the store.
+func (h *Handlers) SessionEvents(c echo.Context) error {
+	id, err := httpio.SessionID(c)
+	if err != nil {
+		return err
+	}
+	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("head")
+	wake, stop := h.Feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
+	defer stop()
+	news := wake()
+	session, err := h.Store.Session(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if httpio.IsHead(c.Request()) {
+		httpio.SetStreamHeaders(c.Response().Header())
+		return c.NoContent(http.StatusOK)
+	}
+	if err := h.Streams.Enter(scope.User); err != nil {
+		return err
+	}
+	defer h.Streams.Leave(scope.User)
+	out, err := httpio.NewEventStream(c.Response())
+	if err != nil {
+		return nil // the reader has left
+	}
+	for {
+		if session.HeadID != told {
+			told = session.HeadID
+			if err := out.Send(httpio.AppendFrame(nil, 0, "head", []byte(told))); err != nil {
+				return nil
+			}
+		}
+		next := time.NewTimer(checkPause)
+		if !wait(h.Streams, c, out, news) || !wait(h.Streams, c, out, next.C) {
+			next.Stop()
+			return nil
+		}
+		news = wake()
+		if session, err = h.Store.Session(ctx, scope, id); err != nil {
+			return err // deleted meanwhile: the stream just ends
+		}
+	}
+}
+
+// wait waits for a signal and keeps the stream alive meanwhile. It is false when the stream is to end.
+func wait[T any](s *httpio.Streams, c echo.Context, out *httpio.EventStream, signal <-chan T) bool {
+	heartbeat := time.NewTicker(s.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		select {
+		case <-signal:
+			return true
+		case <-heartbeat.C:
+			if err := out.Comment("still here"); err != nil {
+				return false
+			}
+		case <-c.Request().Context().Done():
+			return false
+		case <-s.Draining:
+			_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it comes back on its own
+			return false
+		}
+	}
+}

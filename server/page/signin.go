@@ -1,0 +1,93 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+// keyKept is how long a browser keeps a key.
+const keyKept = 30 * 24 * time.Hour
+
+// AskForKey answers GET /signin.
+func (h *Handlers) AskForKey(c echo.Context) error {
+	return h.signInPage(c, http.StatusOK, c.QueryParam("to"), "")
+}
+
+// signInPage asks for a key, on the way to an address or to a question that was sent without one.
+func (h *Handlers) signInPage(c echo.Context, status int, to, detail string) error {
+	return httpio.Show(c, status, views.SignIn(h.Assets, localTarget(to), detail, keptFields(c)))
+}
+
+// SignIn keeps a valid key in a cookie that no script can read.
+func (h *Handlers) SignIn(c echo.Context) error {
+	if h.Keys == nil {
+		return c.Redirect(http.StatusSeeOther, "/")
+	}
+	if err := h.Bodies.ReadForm(c); err != nil {
+		return err
+	}
+	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
+	user, _, err := h.Keys.User(key)
+	if err != nil {
+		if chat.CodeOf(err) != chat.CodeUnauthorized {
+			return err
+		}
+		return h.signInPage(c, http.StatusUnauthorized, c.Request().PostForm.Get("to"), "This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
+	}
+	cookie := keptKey(c, key, int(keyKept.Seconds()))
+	c.SetCookie(cookie)
+	if len(keptFields(c)) > 0 {
+		c.Request().AddCookie(cookie)
+		c.Set(httpio.UserField, user)
+		if h.showKept(c) {
+			return nil
+		}
+	}
+	return c.Redirect(http.StatusSeeOther, localTarget(c.Request().PostForm.Get("to")))
+}
+
+func (h *Handlers) SignOut(c echo.Context) error {
+	c.SetCookie(keptKey(c, "", -1))
+	return c.Redirect(http.StatusSeeOther, "/signin")
+}
+
+func keptKey(c echo.Context, key string, seconds int) *http.Cookie {
+	return &http.Cookie{
+		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
+	}
+}
+
+// localTarget keeps a way back that stays on this server.
+func localTarget(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) || u.Path == "/signin" {
+		return "/"
+	}
+	return to
+}
+
+// SignInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its question.
+func (h *Handlers) SignInFirst(c echo.Context, p httpio.Problem) error {
+	if p.Status != http.StatusUnauthorized {
+		return httpio.Show(c, p.Status, views.SignIn(h.Assets, "/", p.Detail, nil))
+	}
+	to := "/"
+	switch c.Request().Method {
+	case http.MethodGet:
+		to = c.Request().URL.RequestURI()
+	case http.MethodPost:
+		if err := h.Bodies.ReadForm(c); err != nil { // what is no form of the page has no question
+			c.Request().PostForm = nil
+		}
+		to = pageOf(c)
+	}
+	return h.signInPage(c, p.Status, to, "")
+}

@@ -1,0 +1,24 @@
+package page
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"footnote/server/httpio"
+	"footnote/server/runlog"
+)
+
+// Stream answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the page. A
+// reader that has them all gets the last one again, because the page's script comes back after an end it did not expect.
+func (h *Handlers) Stream(c echo.Context) error {
+	after, err := httpio.LastSeen(c.Request())
+	if err != nil {
+		return err
+	}
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return err
+	}
+	frame, leave := h.drawn.join(c.Request().Context(), httpio.Scope(c), id)
+	defer leave()
+	return h.Logs.Follow(c, id, after, runlog.Follower{Frame: frame, RepeatLast: true})
+}

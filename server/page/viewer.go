@@ -1,0 +1,194 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/server/httpio"
+	"footnote/views"
+)
+
+const (
+	blocksShown = 1200 // of a document without pages, on its own page
+	blocksAside = 60   // in the panel
+	sheetsWhole = 24   // pages of a document on its own page; a document of up to wholePages is shown whole
+	wholePages  = 30
+	sheetsAside = 4
+	maxOutline  = 200
+
+	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each word of a page has a box in memory.
+	maxShownText = 400_000
+)
+
+// Document answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
+// and which part of a long document to show. The page's script gets the source panel.
+func (h *Handlers) Document(c echo.Context) error {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	d, err := h.Library.Document(ctx, scope, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if d.MIME == "application/pdf" {
+		h.Library.ExpectPage() // the browser asks for its image next
+	}
+	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
+	if err := p.load(); err != nil {
+		return err
+	}
+	if err := p.readLink(c); err != nil {
+		return err
+	}
+	if err := p.mark(); err != nil {
+		return err
+	}
+	at, err := p.place()
+	if err != nil {
+		return err
+	}
+	if err := p.cut(at); err != nil {
+		return err
+	}
+	if p.v.Panel {
+		return httpio.Show(c, http.StatusOK, views.SourcePanel(p.v))
+	}
+	page, err := h.frame(c, d.DisplayTitle())
+	if err != nil {
+		return err
+	}
+	page.Place = "documents"
+	return h.showPage(c, http.StatusOK, page, views.DocumentPage(p.v), nil)
+}
+
+// aside reports whether a request is for the panel beside an answer.
+func aside(c echo.Context) bool {
+	return httpio.ByHTMX(c) || c.QueryParam("panel") == "1"
+}
+
+// viewing makes a Viewer for one request.
+type viewing struct {
+	*Handlers
+	ctx    context.Context
+	scope  chat.Scope
+	v      *views.Viewer
+	text   string
+	blocks []corpus.Block
+	sizes  [][2]float64
+	link   chat.Link // what was asked for
+}
+
+// load reads the document's content.
+func (p *viewing) load() (err error) {
+	id := p.v.Document.ID
+	if p.text, err = p.Library.Text(p.ctx, p.scope, id); err != nil {
+		return err
+	}
+	if p.blocks, err = p.Library.Blocks(p.ctx, p.scope, id); err != nil {
+		return err
+	}
+	if p.v.Document.MIME == "application/pdf" {
+		if p.sizes, err = p.Library.PageSizes(p.ctx, p.scope, id); err != nil {
+			return err
+		}
+	}
+	p.v.Notice = stateNotice(p.v.Document, len(p.blocks) == 0)
+	return nil
+}
+
+// stateNotice says why a document shows nothing, or something old.
+func stateNotice(d corpus.Document, empty bool) string {
+	switch d.State {
+	case corpus.StateReady:
+		if empty {
+			return views.NoContent
+		}
+		return ""
+	case corpus.StateFailed:
+		if d.Error != nil {
+			return d.Error.Detail
+		}
+		return views.NoContent
+	case corpus.StateCancelled:
+		return views.CancelledNow
+	case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
+		if !empty {
+			return views.Replacing
+		}
+		if d.State == corpus.StateQueued {
+			return views.QueuedNow
+		}
+	}
+	return views.ReadingNow
+}
+
+// place is the index of the block, and the page from 1, that a request is about: what is marked, else what it names.
+type place struct {
+	block, page int
+}
+
+func (p *viewing) place() (at place, err error) {
+	last := max(len(p.sizes), 1)
+	if p.link.At != "" {
+		at.block = max(p.blockNamed(p.link.At), 0)
+	} else if marked := p.anchor(); marked.End > 0 {
+		at.block = p.blockAt(marked.Start)
+		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
+			boxes, err := p.Library.Boxes(p.ctx, p.scope, p.v.Document.ID, marked.Start, marked.End)
+			if err != nil {
+				return at, err
+			}
+			if len(boxes) > 0 {
+				at.page = int(boxes[0][0])
+			}
+		}
+	}
+	if at.page == 0 && at.block < len(p.blocks) {
+		at.page = p.blocks[at.block].Page
+	}
+	if p.link.Page > 0 {
+		at.page = p.link.Page
+	}
+	at.page = min(max(at.page, 1), last)
+	return at, nil
+}
+
+// anchor is the marked quote, else the marked passage; empty without any.
+func (p *viewing) anchor() views.Span {
+	if p.v.Quote.End > p.v.Quote.Start {
+		return p.v.Quote
+	}
+	return p.v.Passage
+}
+
+// blockAt is the index of the last block that starts at or before a place.
+func (p *viewing) blockAt(at int) int {
+	low, high := 0, len(p.blocks)
+	for low < high {
+		if mid := (low + high) / 2; p.blocks[mid].Start <= at {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return max(low-1, 0)
+}
+
+// runes returns [start, end), rune offsets, of a text.
+func runes(text string, start, end int) []rune {
+	n, from, to := 0, len(text), len(text)
+	for i := range text {
+		if n == start {
+			from = i
+		}
+		if n == end {
+			to = i
+			break
+		}
+		n++
+	}
+	return []rune(strings.Clone(text[min(from, to):to]))
+}

@@ -1,0 +1,131 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+
+	"footnote/chat"
+	"footnote/corpus/quote"
+	"footnote/server/runlog"
+	"footnote/views"
+)
+
+// cite finds the citation {run}.{number} and its words in the document as it is now. Words that are not there are never
+// marked, nor is anything near them.
+func (p *viewing) cite(name string) error {
+	run, number, ok := strings.Cut(name, ".")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		p.v.Notice = views.CiteGone
+		return nil
+	}
+	answer, err := p.Logs.Trace(p.ctx, p.scope, run)
+	if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
+		p.v.Notice = views.CiteGone
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cited := findCitation(answer, n, p.v.Document.ID)
+	if cited == nil {
+		p.v.Notice = views.CiteGone
+		return nil
+	}
+	p.v.Cited = cited
+	cited.Changed = cited.SHA256 != "" && cited.SHA256 != p.v.Document.SHA256
+	if err := p.markQuote(cited); err != nil {
+		return err
+	}
+	p.v.Map = p.citedMap(cited)
+	return nil
+}
+
+// findCitation returns a citation with its neighbours, nil if the answer has no such one of this document.
+func findCitation(answer *runlog.Trace, number int, document string) *views.Cited {
+	var found *views.Cited
+	for i, c := range answer.Citations {
+		if c.Number != number || c.DocumentID != document {
+			continue
+		}
+		found = &views.Cited{Citation: c, Question: answer.Question, SessionID: answer.SessionID, RunID: answer.RunID}
+		if a := answer.Answer; a != nil {
+			found.Doubted = views.Doubted(a.Markdown, a.Unsupported)[number]
+		}
+		if i > 0 {
+			found.Before = &answer.Citations[i-1]
+		}
+		if i+1 < len(answer.Citations) {
+			found.After = &answer.Citations[i+1]
+		}
+		break
+	}
+	if found == nil {
+		return nil
+	}
+	for _, c := range answer.Citations {
+		if c.DocumentID == document {
+			found.Here = append(found.Here, c)
+		}
+	}
+	return found
+}
+
+// markQuote marks the quote where it stands, and the passage it was found in.
+func (p *viewing) markQuote(c *views.Cited) error {
+	if c.Check == chat.CheckNotFound || c.Quote == "" {
+		return nil
+	}
+	span := views.Span{Start: c.Start, End: c.End}
+	if string(runes(p.text, span.Start, span.End)) != c.Quote {
+		start, end, check := quote.Find([]rune(p.text), c.Quote, 0, 0)
+		if check != chat.CheckVerified {
+			return nil
+		}
+		span = views.Span{Start: start, End: end}
+	}
+	p.v.Quote, c.Marked = span, true
+	found, err := p.Library.Passages(p.ctx, p.scope, []string{c.ChunkID})
+	if err != nil {
+		return err
+	}
+	if len(found) == 1 && found[0].DocumentID == p.v.Document.ID && found[0].Start <= span.Start && span.Start < found[0].End {
+		p.v.Passage = views.Span{Start: found[0].Start, End: found[0].End}
+	}
+	return nil
+}
+
+// mapCells is how finely the strip shows a document.
+const mapCells = 60
+
+// citedMap is the strip of the document with this answer's citations: a cell for each page, or for a piece of the text.
+func (p *viewing) citedMap(c *views.Cited) []views.MapCell {
+	last := 0
+	if n := len(p.blocks); n > 0 {
+		last = p.blocks[n-1].End
+	}
+	cells := min(len(p.sizes), mapCells)
+	if len(p.sizes) == 0 {
+		cells = min(len(p.blocks), mapCells)
+	}
+	if cells < 2 || last == 0 {
+		return nil
+	}
+	strip := make([]views.MapCell, cells)
+	for _, other := range c.Here {
+		if other.Check == chat.CheckNotFound {
+			continue
+		}
+		at := other.Start * cells / last
+		if len(p.sizes) > 0 {
+			at = (other.Page - 1) * cells / len(p.sizes)
+		}
+		if at < 0 || at >= cells {
+			continue
+		}
+		if strip[at].Cited = true; other.Number == c.Number {
+			strip[at].Now = true
+		}
+	}
+	return strip
+}

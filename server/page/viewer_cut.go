@@ -1,0 +1,169 @@
+package page
+
+import (
+	"strconv"
+
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/views"
+)
+
+// cut fills in the part of the document around a place.
+func (p *viewing) cut(at place) error {
+	if len(p.sizes) > 0 {
+		if err := p.sheets(at.page); err != nil {
+			return err
+		}
+	} else {
+		p.part(at.block)
+	}
+	p.outline(at)
+	return nil
+}
+
+// part shows the blocks around one.
+func (p *viewing) part(block int) {
+	size := blocksShown
+	if p.v.Panel {
+		size = blocksAside
+	}
+	if len(p.blocks) == 0 {
+		return
+	}
+	from, to := p.window(block, size)
+	p.v.Blocks, p.v.Offset = p.blocks[from:to], p.blocks[from].Start
+	end := p.blocks[to-1].End
+	if to < len(p.blocks) {
+		p.v.Next = p.blocks[to].Start
+		end = p.v.Next
+		at := min(to+size/3, len(p.blocks)-1)
+		if first, _ := p.window(at, size); first > to {
+			at = to // the window around the farther block would leave blocks out
+		}
+		p.v.Later = p.atBlock(p.blocks[at].ID, p.blocks[to].ID)
+	}
+	if from > 0 {
+		at := max(from-2*size/3, 0)
+		if _, end := p.window(at, size); end < from {
+			at = from - 1
+		}
+		p.v.Earlier = p.atBlock(p.blocks[at].ID, p.blocks[from-1].ID)
+	}
+	p.v.Text = runes(p.text, p.v.Offset, end)
+}
+
+// window returns the range of blocks to draw around one: at most size of them, and fewer if they have more than MaxBlockNodes nodes or more than
+// maxShownText. It always holds the block itself.
+func (p *viewing) window(block, size int) (from, to int) {
+	from = max(min(block-size/3, len(p.blocks)-size), 0)
+	to = min(from+size, len(p.blocks)) - 1
+	from, to = around(block, from, to, maxShownText, func(i int) int { return p.blocks[i].End - p.blocks[i].Start })
+	from, to = around(block, from, to, views.MaxBlockNodes, func(i int) int { return views.BlockNodes(p.blocks[i]) })
+	return from, to + 1
+}
+
+// around narrows [from, to] around one of them to those whose costs are at most most together: a third of that goes to those before. It always
+// holds the one itself.
+func around(one, from, to, most int, cost func(int) int) (int, int) {
+	sum := 0
+	for n := from; n <= to; n++ {
+		sum += cost(n)
+	}
+	if sum <= most {
+		return from, to
+	}
+	left := most - cost(one)
+	before := left / 3
+	first, last := from, to
+	for from = one; from > first && cost(from-1) <= before; from-- {
+		before, left = before-cost(from-1), left-cost(from-1)
+	}
+	for to = one; to < last && cost(to+1) <= left; to++ {
+		left -= cost(to + 1)
+	}
+	return from, to
+}
+
+// markSheets puts the boxes of passage and quote on the pages shown.
+func (p *viewing) markSheets(from, to int) error {
+	boxes := func(s views.Span) ([]chat.Box, error) {
+		return p.Library.Boxes(p.ctx, p.scope, p.v.Document.ID, s.Start, s.End)
+	}
+	passage, err := boxes(p.v.Passage)
+	if err != nil {
+		return err
+	}
+	quote, err := boxes(p.v.Quote)
+	if err != nil {
+		return err
+	}
+	put := func(list []chat.Box, on func(*views.Sheet) *[]chat.Box) {
+		for _, box := range list {
+			if n := int(box[0]); n >= from && n <= to {
+				marked := on(&p.v.Sheets[n-from])
+				*marked = append(*marked, box)
+			}
+		}
+	}
+	put(passage, func(s *views.Sheet) *[]chat.Box { return &s.Passage })
+	put(quote, func(s *views.Sheet) *[]chat.Box { return &s.Quote })
+	first := quote
+	if len(first) == 0 {
+		first = passage
+	}
+	if len(first) > 0 {
+		if n := int(first[0][0]); n >= from && n <= to {
+			p.v.Sheets[n-from].Anchor = true
+		}
+	}
+	return nil
+}
+
+// outline lists the headings, the deepest left out when there are too many.
+func (p *viewing) outline(at place) {
+	if p.v.Panel {
+		return
+	}
+	deepest := 3
+	for ; deepest > 1 && p.headings(deepest) > maxOutline; deepest-- {
+	}
+	shown := map[string]bool{}
+	for _, b := range p.v.Blocks {
+		shown[b.ID] = true
+	}
+	mark := p.anchor()
+	for _, b := range p.blocks {
+		if b.Kind != corpus.BlockHeading || b.Level > deepest || len(p.v.Outline) == maxOutline {
+			continue
+		}
+		title := string(runes(p.text, b.Start, b.End))
+		p.v.Outline = append(p.v.Outline, views.OutlineEntry{ID: b.ID, Title: title, Level: b.Level, URL: p.headingURL(b, shown[b.ID])})
+		if mark.End > 0 && b.Start <= mark.Start {
+			p.v.Current = b.ID
+		}
+	}
+}
+
+func (p *viewing) headings(deepest int) int {
+	n := 0
+	for _, b := range p.blocks {
+		if b.Kind == corpus.BlockHeading && b.Level <= deepest {
+			n++
+		}
+	}
+	return n
+}
+
+// headingURL leads to a heading on this page, or to the part that it is in.
+func (p *viewing) headingURL(b corpus.Block, shown bool) string {
+	if len(p.sizes) > 0 {
+		if b.Page >= p.v.Pages.From && b.Page <= p.v.Pages.To {
+			return "#p" + strconv.Itoa(b.Page)
+		}
+		return p.atPage(b.Page)
+	}
+	if shown {
+		return "#" + b.ID
+	}
+	return p.atBlock(b.ID, b.ID)
+}

@@ -1,0 +1,94 @@
+package page
+
+import "footnote/views"
+
+// sheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can be drawn.
+func (p *viewing) sheets(page int) error {
+	all := len(p.sizes)
+	size := sheetsWhole
+	switch {
+	case p.v.Panel:
+		size = sheetsAside
+	case all <= wholePages:
+		size = all
+	}
+	from := min(max(page-size/3, 1), max(all-size+1, 1))
+	to := min(from+size-1, all)
+	texts := p.textsOf(from, to)
+	first := from // page of texts[0]
+	from, to = around(page, from, to, maxShownText, func(n int) int { return texts[n-first].End - texts[n-first].Start })
+	sheets, err := p.linesOf(from, to, texts[from-first:])
+	if err != nil {
+		return err
+	}
+	first = from
+	from, to = around(page, from, to, views.MaxBlockNodes, func(n int) int { return sheets[n-first].Nodes() })
+	sheets, texts = sheets[from-first:to-first+1], p.textsOf(from, to)
+	for i := range sheets {
+		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
+	}
+	span := spanOf(texts)
+	p.v.Sheets, p.v.Pages = sheets, views.PageRange{From: from, To: to, All: all}
+	p.v.Offset, p.v.Text = span.Start, runes(p.text, span.Start, span.End)
+	if from > 1 {
+		p.v.Earlier = p.atPage(from - 1)
+	}
+	if to < all {
+		p.v.Later = p.atPage(to + 1)
+	}
+	return p.markSheets(from, to)
+}
+
+// textsOf returns which part of the text each of some pages has; an empty one of a page without text.
+func (p *viewing) textsOf(from, to int) []views.Span {
+	texts := make([]views.Span, to-from+1)
+	for _, b := range p.blocks {
+		if b.Page < from || b.Page > to {
+			continue
+		}
+		text := &texts[b.Page-from]
+		if text.End == 0 {
+			text.Start = b.Start
+		}
+		text.End = b.End
+	}
+	return texts
+}
+
+// spanOf is from the first text to the last one.
+func spanOf(texts []views.Span) (all views.Span) {
+	for _, text := range texts {
+		if text.End == 0 {
+			continue
+		}
+		if all.End == 0 {
+			all.Start = text.Start
+		}
+		all.End = text.End
+	}
+	return all
+}
+
+// linesOf returns pages with their lines.
+func (p *viewing) linesOf(from, to int, texts []views.Span) ([]views.Sheet, error) {
+	span := spanOf(texts[:to-from+1])
+	lines, err := p.Library.Lines(p.ctx, p.scope, p.v.Document.ID, span.Start, span.End)
+	if err != nil {
+		return nil, err
+	}
+	var sheets []views.Sheet
+	for n := from; n <= to; n++ {
+		sheets = append(sheets, views.Sheet{Page: n, Width: p.sizes[n-1][0], Height: p.sizes[n-1][1]})
+	}
+	for i, line := range lines {
+		until := span.End
+		if i+1 < len(lines) {
+			until = max(lines[i+1].Start, line.End)
+		}
+		if n := int(line.Box[0]); n >= from && n <= to {
+			s := &sheets[n-from]
+			s.Lines = append(s.Lines, views.SheetLine{Line: line, Until: until})
+		}
+	}
+	return sheets, nil
+}
