@@ -230,7 +230,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 // testReplacing stops an older version, starts this one on what it left, and checks that the older one does not come back.
 func testReplacing(t *testing.T, before string) {
 	t.Helper()
-	env := []string{"DATABASE_URL=" + postgrestest.ForTest(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+	env := []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
 	dir := newDir(t)
 	old := serveProgram(t, before, "127.0.0.1:0", dir, env...)
 	id := old.add(books[0])[0]
