@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,6 +33,10 @@ const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		if err := overlap(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		dir, err := os.MkdirTemp("", "footnote-test-*")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -48,6 +55,17 @@ func TestMain(m *testing.M) {
 		}
 		return code
 	}())
+}
+
+// overlap has three tests at once for each processor, unless -parallel says otherwise: most of their time they wait for other processes.
+func overlap() error {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if chosen {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 }
 
 // build makes the program as it is shipped: static, without the tables for debuggers, and with tags (see the Makefile).

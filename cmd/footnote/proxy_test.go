@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,15 +20,29 @@ import (
 	"footnote/sql/postgres/postgrestest"
 )
 
-// freeAddr returns a loopback address that nothing listens on.
+// freePorts are tried one after the other, from a place of each run's own. They are below those that the system gives out by itself (32768 and up), so
+// that nobody gets one before its server listens, or while that is being restarted.
+var freePorts atomic.Int64
+
+const firstPort, lastPort = 20_000, 32_767
+
+// freeAddr returns a loopback address that nothing listens on, another one each time.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	freePorts.CompareAndSwap(0, rand.Int64N(lastPort-firstPort)+1)
+	for range lastPort - firstPort {
+		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+freePorts.Add(1)%(lastPort-firstPort))
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			continue // somebody else's
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return addr
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // proxied runs nginx with deploy/nginx.conf in front of servers. Its url is all that may be used of what it returns.
