@@ -37,11 +37,11 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		}
 	}
 	if c == nil || !r.cfg.Exclusive {
-		if err := r.keep(ctx, s, w); err != nil || c == nil {
+		if err := r.storeCommand(ctx, s, w); err != nil || c == nil {
 			return err
 		}
 	}
-	if !grant(c, w) && r.cfg.Exclusive {
+	if !applyCommand(c, w) && r.cfg.Exclusive {
 		return run.ErrDecided
 	}
 	return nil

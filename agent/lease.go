@@ -18,7 +18,7 @@ func (r *Runs) Run(ctx context.Context) error {
 		watching.Go(func() { r.watchUsers(ctx) })
 		defer watching.Wait()
 	}
-	r.heed(ctx)
+	r.applyCommands(ctx)
 	r.sendWaiting(ctx)
 	var purged time.Time
 	ticker, looks := time.NewTicker(r.cfg.Lease/3), time.NewTicker(r.lookEvery())
@@ -30,7 +30,7 @@ func (r *Runs) Run(ctx context.Context) error {
 			return nil
 		case <-r.look:
 			r.takeOverFree(ctx)
-			r.heed(ctx)
+			r.applyCommands(ctx)
 			continue
 		case <-looks.C:
 			r.takeOverFree(ctx)
@@ -41,7 +41,7 @@ func (r *Runs) Run(ctx context.Context) error {
 			r.cfg.Log.ErrorContext(ctx, "leases could not be renewed", "error", err)
 			continue
 		}
-		r.heed(ctx)
+		r.applyCommands(ctx)
 		r.sendWaiting(ctx)
 		if time.Since(purged) >= undoTime {
 			purged = time.Now()

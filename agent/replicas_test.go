@@ -166,7 +166,7 @@ func TestAWishReachesTheServerThatWorksOnTheRun(t *testing.T) {
 					if err := two.takeOver(t.Context(), time.Now()); err != nil {
 						t.Fatal(err)
 					}
-					two.heed(t.Context()) // once, before the call waits again
+					two.applyCommands(t.Context()) // once, before the call waits again
 				} else {
 					h.works(h.runs)
 				}

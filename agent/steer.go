@@ -25,21 +25,21 @@ func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		return err
 	}
 	if c != nil {
-		grant(c, w)
+		applyCommand(c, w)
 		if r.cfg.Exclusive {
 			return nil
 		}
-		err := r.keep(context.WithoutCancel(ctx), s, w)
+		err := r.storeCommand(context.WithoutCancel(ctx), s, w)
 		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not because it ended, as was wished
 			r.cfg.Log.WarnContext(ctx, "a wish is known to this server only", "run", w.RunID, "wish", w.Kind, "error", err)
 		}
 		return nil
 	}
-	return r.keep(ctx, s, w)
+	return r.storeCommand(ctx, s, w)
 }
 
-// keep stores a wish. If its run came here in between, it is found here.
-func (r *Runs) keep(ctx context.Context, s chat.Scope, w chat.Wish) error {
+// storeCommand stores a wish. If its run came here in between, it is found here.
+func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	if err := r.cfg.Store.Wish(ctx, s, w); err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*run.Cont
 	return nil, nil
 }
 
-// grant does what is wished of a run that is here, and reports whether that is news. It may be asked for the same again.
-func grant(c *run.Control, w chat.Wish) bool {
+// applyCommand does what is wished of a run that is here, and reports whether that is news. It may be asked for the same again.
+func applyCommand(c *run.Control, w chat.Wish) bool {
 	switch w.Kind {
 	case chat.WishCancel:
 		c.Cancel()
@@ -86,8 +86,8 @@ func (r *Runs) Look() {
 	}
 }
 
-// heed does what is wished of the runs under way.
-func (r *Runs) heed(ctx context.Context) {
+// applyCommands does what is wished of the runs under way.
+func (r *Runs) applyCommands(ctx context.Context) {
 	r.mu.Lock()
 	idle := len(r.active)+r.begun == 0
 	r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *Runs) heed(ctx context.Context) {
 		c, ok := r.active[w.RunID]
 		r.mu.Unlock()
 		if ok {
-			grant(c, w)
+			applyCommand(c, w)
 		}
 	}
 }

@@ -17,8 +17,8 @@ func addedContextPrompt(nonce string, req chat.RunRequest) string {
 		"this text too. What rests on this text alone gets no footnote: say that it comes from the given text.\n" + fence(nonce, req.AddedContext)
 }
 
-// offerAdded gives the model made of rules, which reads only the results of tools, the added context as one of them.
-func (w *Runner) offerAdded() error {
+// giveContextToFallback gives the model made of rules, which reads only the results of tools, the added context as one of them.
+func (w *Runner) giveContextToFallback() error {
 	paragraphs := w.evidence.Added
 	if w.givenText() || len(paragraphs) == 0 {
 		return nil

@@ -11,21 +11,21 @@ import (
 	"footnote/llm"
 )
 
-// ask makes a call wait for a person, from the next event on.
-func (w *Runner) ask(a *attempt) chat.Step {
+// requestApproval makes a call wait for a person, from the next event on.
+func (w *Runner) requestApproval(a *toolCall) chat.Step {
 	a.asking = w.control.approvals.wait(a.step.CallID, a.tool)
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
 	a.step.Summary = "waits for your approval"
 	return a.step
 }
 
-// permitted waits for a person's word on each call that needs it, in the order of the calls, and runs those that may. It returns the
+// runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that may. It returns the
 // results for the model by the ids of their steps.
-func (w *Runner) permitted(ctx, callCtx context.Context, attempts []*attempt) (map[string]llm.Message, error) {
+func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall) (map[string]llm.Message, error) {
 	late := time.NewTimer(w.searchTime() - time.Since(w.begun))
 	defer late.Stop()
 	told := map[string]llm.Message{}
-	var open []*attempt
+	var open []*toolCall
 	var leaves error
 	for _, a := range attempts {
 		if a.asking == nil {
@@ -34,7 +34,7 @@ func (w *Runner) permitted(ctx, callCtx context.Context, attempts []*attempt) (m
 		var v verdict
 		if a.status == "" {
 			var err error
-			if v, err = w.hear(ctx, a, late.C); errors.Is(err, errLeaving) {
+			if v, err = w.awaitVerdict(ctx, a, late.C); errors.Is(err, errLeaving) {
 				leaves = err // what runs already may end
 				break
 			} else if err != nil {
@@ -42,7 +42,7 @@ func (w *Runner) permitted(ctx, callCtx context.Context, attempts []*attempt) (m
 			}
 		}
 		if a.status == "" {
-			w.admit(a, v)
+			w.acceptApproval(a, v)
 			if err := w.emit(ctx, w.track(a.step)); err != nil { // before it begins: what has an effect is in the log
 				return nil, err
 			}
@@ -55,7 +55,7 @@ func (w *Runner) permitted(ctx, callCtx context.Context, attempts []*attempt) (m
 		if err != nil {
 			return nil, err
 		}
-		step, message, err := w.conclude(a, o)
+		step, message, err := w.finishCall(a, o)
 		if err != nil {
 			return nil, err
 		}
@@ -67,11 +67,11 @@ func (w *Runner) permitted(ctx, callCtx context.Context, attempts []*attempt) (m
 	return told, leaves
 }
 
-// hear waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer now.
-func (w *Runner) hear(ctx context.Context, a *attempt, late <-chan time.Time) (verdict, error) {
-	object := func(why objection) {
+// awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer now.
+func (w *Runner) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
+	object := func(why rejection) {
 		w.control.approvals.withdraw(a.asking)
-		w.object(a, why)
+		w.rejectCall(a, why)
 	}
 	select {
 	case v := <-a.asking.answer:
@@ -99,19 +99,19 @@ func (w *Runner) hear(ctx context.Context, a *attempt, late <-chan time.Time) (v
 	return verdict{}, nil
 }
 
-// admit makes an approved call ready to run, with the person's input if there is one.
-func (w *Runner) admit(a *attempt, v verdict) {
+// acceptApproval makes an approved call ready to run, with the person's input if there is one.
+func (w *Runner) acceptApproval(a *toolCall, v verdict) {
 	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning, stamp(), ""
 	a.step.Details = map[string]any{"approved": true}
 	if v.input != nil && string(v.input) != string(a.args) {
 		a.step.Details["proposed"] = a.args
 		a.args, a.step.ToolInput, a.edited = v.input, v.input, true
-		a.step.Message = a.tool.Describe(w.desk, a.args)
+		a.step.Message = a.tool.Describe(w.toolContext, a.args)
 	}
 }
 
 // withNote tells the model that its call ran with another input.
-func (a *attempt) withNote(output any) any {
+func (a *toolCall) withNote(output any) any {
 	if !a.edited {
 		return output
 	}
@@ -123,15 +123,15 @@ func (a *attempt) withNote(output any) any {
 
 // resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the history already.
 func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
-	var attempts []*attempt
+	var attempts []*toolCall
 	for _, s := range waiting {
-		a := &attempt{step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput}, ended: make(chan outcome, 1)}
+		a := &toolCall{step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput}, ended: make(chan outcome, 1)}
 		if a.tool = w.set.Find(s.ToolName); a.tool == nil {
 			a.asking = &approval{}
 			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
 			a.step.Acts = a.tool.HasEffects
-			if err := w.emit(ctx, w.track(w.ask(a))); err != nil {
+			if err := w.emit(ctx, w.track(w.requestApproval(a))); err != nil {
 				return err
 			}
 		}
@@ -139,7 +139,7 @@ func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
 	}
 	callCtx, cancel := w.callContext(ctx)
 	defer cancel()
-	told, err := w.permitted(ctx, callCtx, attempts)
+	told, err := w.runApproved(ctx, callCtx, attempts)
 	if err != nil {
 		return err
 	}

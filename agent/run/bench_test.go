@@ -138,7 +138,7 @@ func BenchmarkParallelTools(b *testing.B) {
 		}
 		slowest.Store(0)
 		begun := time.Now()
-		if err := w.act(b.Context(), reply{calls: cs, finish: llm.FinishCalls}); err != nil {
+		if err := w.runCalls(b.Context(), reply{calls: cs, finish: llm.FinishCalls}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begun)-time.Duration(slowest.Load()))

@@ -30,9 +30,9 @@ type choice struct {
 	read       bool       // the best of the documents found are read, unless what was found suffices
 }
 
-// lead begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a step; then the model writes
+// preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a step; then the model writes
 // the answer. It does nothing when the model is to choose.
-func (w *Runner) lead(ctx context.Context) error {
+func (w *Runner) preselectTools(ctx context.Context) error {
 	if w.givenText() || w.turns > 0 || w.retrievals > 0 && w.selection() != tools.SelectRules {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (w *Runner) lead(ctx context.Context) error {
 	if err != nil || !ok && c.by == "" {
 		return err
 	}
-	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
+	step := w.newStep("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
 	step.Summary, step.DurationMS = c.why, sinceMS(begun)
 	step.Details = map[string]any{
 		"selection": w.selection(), "by": c.by, "why": c.why, "confidence": c.confidence, "tools": append(namesOf(c.opening), namesOf(c.then)...),
@@ -52,26 +52,26 @@ func (w *Runner) lead(ctx context.Context) error {
 	if err := w.emit(ctx, step); err != nil || !ok {
 		return err
 	}
-	w.led, w.direct = true, true
+	w.preselected, w.direct = true, true
 	return w.carryOut(ctx, c)
 }
 
 // carryOut makes the calls of a choice.
 func (w *Runner) carryOut(ctx context.Context, c choice) error {
 	if c.only != "" {
-		all := w.desk.DocumentIDs
-		w.desk.DocumentIDs = []string{c.only}
-		defer func() { w.desk.DocumentIDs = all }()
+		all := w.toolContext.DocumentIDs
+		w.toolContext.DocumentIDs = []string{c.only}
+		defer func() { w.toolContext.DocumentIDs = all }()
 	}
-	if _, _, _, searches := w.desk.Sources.Readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
-		if err := w.make(ctx, c.opening, c.why); err != nil {
+	if _, _, _, searches := w.toolContext.Sources.Readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
+		if err := w.makeCalls(ctx, c.opening, c.why); err != nil {
 			return err
 		}
 		if err := w.refine(ctx); err != nil {
 			return err
 		}
 	}
-	if err := w.make(ctx, c.then, c.why); err != nil || !c.read {
+	if err := w.makeCalls(ctx, c.then, c.why); err != nil || !c.read {
 		return err
 	}
 	if enough, err := w.stopEarly(ctx); enough || err != nil {
@@ -80,17 +80,17 @@ func (w *Runner) carryOut(ctx context.Context, c choice) error {
 	return w.readBest(ctx)
 }
 
-// make makes calls of the program's own, as far as the budget goes.
-func (w *Runner) make(ctx context.Context, calls []llm.Call, why string) error {
+// makeCalls makes calls of the program's own, as far as the budget goes.
+func (w *Runner) makeCalls(ctx context.Context, calls []llm.Call, why string) error {
 	if len(calls) == 0 || !w.mayCall() {
 		return nil
 	}
-	return w.act(ctx, reply{finish: llm.FinishCalls, text: why, calls: calls})
+	return w.runCalls(ctx, reply{finish: llm.FinishCalls, text: why, calls: calls})
 }
 
 // mayCall reports whether there is room for further calls of the program's own.
 func (w *Runner) mayCall() bool {
-	w.press()
+	w.checkBudgets()
 	return w.stop == "" && w.retrievals < w.budget.RetrievalCalls
 }
 
@@ -100,24 +100,24 @@ const mostRead = 2
 // readBest reads the best of the documents that were found.
 func (w *Runner) readBest(ctx context.Context) error {
 	var calls []llm.Call
-	for _, id := range w.desk.Sources.Unread(min(mostRead, w.budget.RetrievalCalls-w.retrievals)) {
+	for _, id := range w.toolContext.Sources.Unread(min(mostRead, w.budget.RetrievalCalls-w.retrievals)) {
 		if call, ok := w.reading(id, w.run.Request.Message, len(calls)); ok {
 			calls = append(calls, call)
 		}
 	}
-	return w.make(ctx, calls, "Reading the best of what was found.")
+	return w.makeCalls(ctx, calls, "Reading the best of what was found.")
 }
 
 // choose decides who begins. ok is false when the model does; a choice with "by" says then why.
 func (w *Runner) choose(ctx context.Context) (c choice, ok bool, err error) {
-	if w.fell {
-		if w.thinks(featurePaths) {
+	if w.onFallback {
+		if w.enabled(featurePaths) {
 			c, ok = w.citedPath()
 		}
 		return c, ok, nil
 	}
 	selection := w.selection()
-	if w.thinks(featurePaths) {
+	if w.enabled(featurePaths) {
 		if c, ok, err = w.shortPath(ctx); ok || err != nil {
 			return c, ok, err
 		}
@@ -125,8 +125,8 @@ func (w *Runner) choose(ctx context.Context) (c choice, ok bool, err error) {
 	if selection == tools.SelectModel {
 		return choice{}, false, nil
 	}
-	if selection == tools.SelectAuto && w.thinks(featureDecisions) {
-		if calls, ok := w.decided(); ok {
+	if selection == tools.SelectAuto && w.enabled(featureDecisions) {
+		if calls, ok := w.recallDecision(); ok {
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
 				message: "Chose as for a similar question before: " + strings.Join(namesOf(calls), ", "),
@@ -193,9 +193,9 @@ func (w *Runner) byRules() (choice, bool) {
 func (w *Runner) searchWords() string {
 	words := w.run.Request.Message
 	if w.asked.Type == question.FollowUp {
-		for i := len(w.past.messages) - 1; i >= 0; i-- {
-			if w.past.messages[i].Role == llm.RoleUser {
-				words += " " + strings.Join(question.Keywords(w.past.messages[i].Text), " ")
+		for i := len(w.conversation.messages) - 1; i >= 0; i-- {
+			if w.conversation.messages[i].Role == llm.RoleUser {
+				words += " " + strings.Join(question.Keywords(w.conversation.messages[i].Text), " ")
 				break
 			}
 		}

@@ -43,7 +43,7 @@ func (w *Runner) makeRoom(ctx context.Context) error {
 	if shortened == 0 {
 		return nil
 	}
-	step := w.phase("compact", chat.ActionThinking, chat.StatusComplete, "Shortened "+english.Count(shortened, "earlier result")+" to make room")
+	step := w.newStep("compact", chat.ActionThinking, chat.StatusComplete, "Shortened "+english.Count(shortened, "earlier result")+" to make room")
 	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
 	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": w.cfg.Thinking.ContextTokens}
 	return w.emit(ctx, step)

@@ -25,7 +25,7 @@ func (w *Runner) consult(ctx context.Context, messages []llm.Message) (said stri
 	defer context.AfterFunc(w.control.leaving, cancel)()
 	req := llm.Request{Messages: messages, NoTools: true, Temperature: w.temperature(), Unasked: true, Seed: w.run.Request.Config.Seed, MaxTokens: consultTokens}
 	model := w.model
-	if w.cfg.Select != nil && !w.fell {
+	if w.cfg.Select != nil && !w.onFallback {
 		model = w.cfg.Select
 	}
 	var text strings.Builder

@@ -31,13 +31,13 @@ func (w *Runner) decisionKey() string {
 		return ""
 	}
 	return strings.Join([]string{
-		w.run.User, w.set.Name, strings.Join(w.set.Names(), " "), strings.Join(w.desk.Scope.Namespaces, "\x01"), strings.Join(w.desk.DocumentIDs, "\x01"), key,
+		w.run.User, w.set.Name, strings.Join(w.set.Names(), " "), strings.Join(w.toolContext.Scope.Namespaces, "\x01"), strings.Join(w.toolContext.DocumentIDs, "\x01"), key,
 	}, "\x00")
 }
 
-// decided returns the calls that led to an answer for a similar question. Those for the same question are made as they were; for another one
+// recallDecision returns the calls that led to an answer for a similar question. Those for the same question are made as they were; for another one
 // the tools stay and search for its own words. ok is false when a tool was given anything that can't be taken from the question.
-func (w *Runner) decided() (calls []llm.Call, ok bool) {
+func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
 	d, ok := w.engine.decisions.Get(w.decisionKey())
 	if !ok {
 		return nil, false
@@ -69,9 +69,9 @@ func (w *Runner) decided() (calls []llm.Call, ok bool) {
 	return calls, true
 }
 
-// learn remembers the model's first choice of a run that ended with an answer from documents.
-func (w *Runner) learn(a chat.Answer) {
-	if w.led || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered || !w.thinks(featureDecisions) {
+// rememberDecision remembers the model's first choice of a run that ended with an answer from documents.
+func (w *Runner) rememberDecision(a chat.Answer) {
+	if w.preselected || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered || !w.enabled(featureDecisions) {
 		return
 	}
 	if key := w.decisionKey(); key != "" && len(w.first) > 0 {

@@ -20,7 +20,7 @@ func (w *Runner) evaluateWithout(markdown string) (confidence float64, explained
 			return ground.ThePassages, false
 		})
 		return c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported
-	case w.bare:
+	case w.hasToolFacts:
 		c := w.evidence.Compare(markdown, func(said string) (string, bool) { return w.evidence.ByTools(said), false })
 		return c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) + " No passage of a document stands behind it.", c.Unsupported
 	}
@@ -30,7 +30,7 @@ func (w *Runner) evaluateWithout(markdown string) (confidence float64, explained
 // evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
 func (w *Runner) evaluateTalk(markdown string) (confidence float64, explained string, unsupported []string) {
 	texts := []string{w.run.Request.Message}
-	for _, m := range w.past.messages {
+	for _, m := range w.conversation.messages {
 		texts = append(texts, m.Text)
 	}
 	if question.IsTalk(w.run.Request.Message) {
@@ -62,12 +62,12 @@ func (w *Runner) calculated(said string) bool {
 // restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show no passages: at least one
 // of its sentences does, or none states anything and the documents were looked into.
 func (w *Runner) restsOnTools(markdown string) bool {
-	if !w.bare || !w.desk.Sources.IsEmpty() && w.asked.Type != question.Metadata {
+	if !w.hasToolFacts || !w.toolContext.Sources.IsEmpty() && w.asked.Type != question.Metadata {
 		return false
 	}
 	said := w.evidence.FactualClaims(markdown)
 	if len(said) == 0 {
-		return w.looked() // a word on what was searched is true of a search only
+		return w.searchedDocuments() // a word on what was searched is true of a search only
 	}
 	return slices.ContainsFunc(said, func(c ground.Claim) bool { return w.evidence.StatedByTools(c.Text) })
 }

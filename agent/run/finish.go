@@ -40,10 +40,10 @@ func (w *Runner) do(ctx context.Context, log []chat.Event) ([]chat.Payload, erro
 	} else if last, ok, err := w.openAsked(ctx); ok || err != nil {
 		return last, err
 	}
-	if err := w.pursue(ctx); err != nil {
+	if err := w.searchParts(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.lead(ctx); err != nil {
+	if err := w.preselectTools(ctx); err != nil {
 		return nil, err
 	}
 	return w.loop(ctx)

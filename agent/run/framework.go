@@ -60,7 +60,7 @@ type rounds struct {
 	last   []chat.Payload
 }
 
-func (r *rounds) offer() Rounds {
+func (r *rounds) catalog() Rounds {
 	return Rounds{
 		Question: r.w.run.Request.Message, Tools: r.w.request().Tools, Most: r.w.budget.Steps + moreRounds,
 		Turn: func(ctx context.Context) (calls []llm.Call, err error) {

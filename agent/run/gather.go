@@ -68,11 +68,11 @@ func (w *Runner) gather(ctx context.Context) error {
 		return err
 	}
 	w.history[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
-	if err := w.lead(ctx); err != nil {
+	if err := w.preselectTools(ctx); err != nil {
 		return err
 	}
 	for !w.direct && !w.enough {
-		if w.press(); w.stop != "" {
+		if w.checkBudgets(); w.stop != "" {
 			return nil
 		}
 		r, err := w.turn(ctx)
@@ -93,9 +93,9 @@ func (w *Runner) gather(ctx context.Context) error {
 // gathered puts what all calls found in one order by a closer look at each passage.
 func (w *Runner) gathered(most int) []corpus.Result {
 	var hits []corpus.Result
-	for _, s := range w.desk.Sources.All() {
-		hit := w.desk.Sources.HitOf(s)
-		hit.Score, hit.Cosine = w.desk.Sources.ScoreOf(s.Passage.ID), nil
+	for _, s := range w.toolContext.Sources.All() {
+		hit := w.toolContext.Sources.HitOf(s)
+		hit.Score, hit.Cosine = w.toolContext.Sources.ScoreOf(s.Passage.ID), nil
 		hits = append(hits, hit)
 	}
 	hits = corpus.Rerank(w.run.Request.Message, hits)

@@ -97,7 +97,7 @@ func (w *Runner) guardInput(ctx context.Context) error {
 	if why == "" {
 		return nil
 	}
-	step := w.phase("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
+	step := w.newStep("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
 	step.Error = &chat.StepError{Code: chat.CodeGuardrail, Message: why}
 	if err := w.emit(ctx, w.started(), step); err != nil {
 		return err

@@ -12,8 +12,8 @@ const (
 	takenOver  = "takeover"
 )
 
-// left returns why the run is not carried on here, nil as long as it is.
-func (w *Runner) left(ctx context.Context) error {
+// stopCause returns why the run is not carried on here, nil as long as it is.
+func (w *Runner) stopCause(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -24,7 +24,7 @@ func (w *Runner) left(ctx context.Context) error {
 func (w *Runner) handOver(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	if !w.fresh { // a log does not begin with this
-		step := w.phase(handedOver, chat.ActionThinking, chat.StatusComplete, "The server is being stopped: another one goes on from here")
+		step := w.newStep(handedOver, chat.ActionThinking, chat.StatusComplete, "The server is being stopped: another one goes on from here")
 		if err := w.takeBack(ctx, step); err != nil {
 			w.cfg.Log.WarnContext(ctx, "run is left as it is", "run", w.run.ID, "error", err)
 			return

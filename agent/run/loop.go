@@ -20,7 +20,7 @@ func (w *Runner) loop(ctx context.Context) ([]chat.Payload, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &rounds{w: w}
-	err := drive(ctx, r.offer())
+	err := drive(ctx, r.catalog())
 	cancel()
 	return r.close(err)
 }
@@ -32,7 +32,7 @@ func (w *Runner) next(ctx context.Context) (r reply, last []chat.Payload, err er
 		if ok, err := w.quoteAgain(ctx); ok || err != nil {
 			return w.lastReply(ctx, err)
 		}
-		w.press()
+		w.checkBudgets()
 		if w.badTurns > maxRepairs || w.cutTurns >= maxCuts {
 			if _, err := w.rescue(ctx); err != nil {
 				return reply{}, nil, err
@@ -48,8 +48,8 @@ func (w *Runner) next(ctx context.Context) (r reply, last []chat.Payload, err er
 		if w.declined(r, aside) {
 			continue
 		}
-		if answer, args, ok := w.finished(r); ok {
-			if r, err = w.say(ctx, r, answer, args); err != nil {
+		if answer, args, ok := w.finishAnswer(r); ok {
+			if r, err = w.writeFinishAnswer(ctx, r, answer, args); err != nil {
 				return reply{}, nil, err
 			}
 		}
@@ -89,7 +89,7 @@ func (w *Runner) observe(ctx context.Context, r reply) error {
 	if w.first == nil && r.finish != llm.FinishLength {
 		w.first = r.calls
 	}
-	if err := w.act(ctx, r); err != nil {
+	if err := w.runCalls(ctx, r); err != nil {
 		return err
 	}
 	if err := w.refine(ctx); err != nil {
@@ -128,8 +128,8 @@ func (w *Runner) conclusion(text string, finish llm.Finish) ([]chat.Payload, err
 	return append(last, w.report(text, finish)...), nil
 }
 
-// press decides whether a budget is spent, so that the next turn has to answer from what there is.
-func (w *Runner) press() {
+// checkBudgets decides whether a budget is spent, so that the next turn has to answer from what there is.
+func (w *Runner) checkBudgets() {
 	switch {
 	case w.stop != "":
 	case w.control.now.Err() != nil:
@@ -159,21 +159,21 @@ func (w *Runner) review(ctx context.Context, r reply, text string) (again bool, 
 		if w.nudged[nudgeEmpty] {
 			return true, w.fallBack(ctx, &llm.Error{Kind: llm.KindEmpty, Message: "the model's reply was empty"})
 		}
-		return true, w.nudge(ctx, nudgeEmpty, "The model said nothing: asking again", r)
+		return true, w.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
 	if w.direct && w.stop == "" && w.selection() != tools.SelectRules && (ground.IsRefusal(text) || len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) && !w.restsOnTools(text)) {
 		w.direct, w.enough = false, false
-		step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
+		step := w.newStep("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
 		return true, w.takeBack(ctx, step)
 	}
-	if ground.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.looked() {
+	if ground.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		return false, w.reviewUnsearched(ctx)
 	}
-	if ground.IsRefusal(text) && !w.fell && w.saysMore(text) {
+	if ground.IsRefusal(text) && !w.onFallback && w.saysMore(text) {
 		return false, w.refuseInstead(ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead")
 	}
-	if w.givenText() || ground.IsRefusal(text) || w.fell || w.evidence.RestsOnContext(text) {
+	if w.givenText() || ground.IsRefusal(text) || w.onFallback || w.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	if len(w.cite.Citations) > 0 && w.asked.Reference != question.Rework { // another language has other words than the passages
@@ -182,19 +182,19 @@ func (w *Runner) review(ctx context.Context, r reply, text string) (again bool, 
 	if !w.needsFootnotes() || w.restsOnTools(text) {
 		return false, nil
 	}
-	_, _, _, searches := w.desk.Sources.Readings()
+	_, _, _, searches := w.toolContext.Sources.Readings()
 	switch {
-	case w.onlyUndone():
-		return false, w.sayUndone(ctx)
-	case !w.desk.Sources.IsEmpty():
+	case w.onlyRejectedCalls():
+		return false, w.answerRejectedCalls(ctx)
+	case !w.toolContext.Sources.IsEmpty():
 		if w.nudged[nudgeCite] {
-			return false, w.settle(ctx, text)
+			return false, w.placeOrHoldBack(ctx, text)
 		}
-		return true, w.nudge(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
+		return true, w.askAgain(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
 	case w.set.SearchTool() == nil && w.stop == "" && !w.nudged[nudgeTools]:
-		return true, w.nudge(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
+		return true, w.askAgain(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
 	case w.set.SearchTool() != nil && searches == 0 && w.stop == "" && !w.nudged[nudgeSearch]:
-		return true, w.nudge(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
+		return true, w.askAgain(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
 	case searches == 0 && w.saidBefore(text):
 		return false, nil // it answered from the conversation
 	default:
@@ -214,7 +214,7 @@ func (w *Runner) review(ctx context.Context, r reply, text string) (again bool, 
 // saidBefore reports whether what was said in the conversation bears out each claim of an answer.
 func (w *Runner) saidBefore(answer string) bool {
 	var said strings.Builder
-	for _, m := range w.past.messages {
+	for _, m := range w.conversation.messages {
 		said.WriteString(m.Text + "\n\n")
 	}
 	if said.Len() == 0 {
@@ -238,10 +238,10 @@ func (w *Runner) mustCite() bool {
 	return c == nil || *c
 }
 
-// nudge takes the reply back and tells the model, for the next turn only, what is wrong with it.
-func (w *Runner) nudge(ctx context.Context, what, message string, r reply) error {
+// askAgain takes the reply back and tells the model, for the next turn only, what is wrong with it.
+func (w *Runner) askAgain(ctx context.Context, what, message string, r reply) error {
 	w.nudged[what], w.enough = true, false
-	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete, message)
+	step := w.newStep("review", chat.ActionAnalysing, chat.StatusComplete, message)
 	w.aside = nil
 	if said := strings.TrimSpace(r.text); said != "" {
 		w.aside = append(w.aside, llm.Message{Role: llm.RoleAssistant, Text: said})

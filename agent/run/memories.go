@@ -72,14 +72,14 @@ func shownIn(r *chat.StepResult, out []string) []string {
 	return out
 }
 
-// remember tells the model of the passages that the conversation rested on so far, as far as there is room, under numbers of their own: what
+// promptEarlierPassages tells the model of the passages that the conversation rested on so far, as far as there is room, under numbers of their own: what
 // was found out is still known, and can be cited, without another search.
-func (w *Runner) remember(ctx context.Context) error {
-	ids := w.past.passages
-	if len(ids) == 0 || w.givenText() || w.fell {
+func (w *Runner) promptEarlierPassages(ctx context.Context) error {
+	ids := w.conversation.passages
+	if len(ids) == 0 || w.givenText() || w.onFallback {
 		return nil
 	}
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.ReadScope(), ids)
+	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), ids)
 	if err != nil {
 		return fmt.Errorf("fetch passages of the conversation: %w", err)
 	}
@@ -96,16 +96,16 @@ func (w *Runner) remember(ctx context.Context) error {
 		}
 		doc, known := documents[p.DocumentID]
 		if !known {
-			if doc, err = w.cfg.Library.Document(ctx, w.desk.ReadScope(), p.DocumentID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			if doc, err = w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), p.DocumentID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return fmt.Errorf("find a document of the conversation: %w", err)
 			}
 			documents[p.DocumentID] = doc
 		}
-		if doc.ID == "" || !w.desk.InReach(doc) || tokens(p.Text) > left {
+		if doc.ID == "" || !w.toolContext.InReach(doc) || tokens(p.Text) > left {
 			continue
 		}
 		left -= tokens(p.Text)
-		w.desk.Sources.AddEarlier(firstRecalled+i, p, doc)
+		w.toolContext.Sources.AddEarlier(firstRecalled+i, p, doc)
 		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
 	}
 	if shown.Len() > 0 {

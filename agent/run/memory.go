@@ -38,8 +38,8 @@ func orDefault(n, usual int) int {
 	return max(0, n)
 }
 
-// recollection is what came before a question in its conversation.
-type recollection struct {
+// conversation is what came before a question in its conversation.
+type conversation struct {
 	messages  []llm.Message   // questions and answers, oldest first
 	documents []chat.Source   // behind the last answer, in order
 	citations []chat.Citation // of the last answer that has any
@@ -51,7 +51,7 @@ type recollection struct {
 const historyStep = "history"
 
 // recollect reads the shown branch that a run continues, after the turns that came with the request.
-func (w *Runner) recollect(ctx context.Context) (recollection, error) {
+func (w *Runner) recollect(ctx context.Context) (conversation, error) {
 	out, err := w.recallBranch(ctx)
 	out.messages = append(w.outside(), out.messages...)
 	return out, err
@@ -69,19 +69,19 @@ func (w *Runner) outside() []llm.Message {
 	return messages
 }
 
-func (w *Runner) recallBranch(ctx context.Context) (recollection, error) {
+func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
 	if w.run.ParentID == "" {
-		return recollection{}, nil
+		return conversation{}, nil
 	}
 	runs, err := w.cfg.Store.Runs(ctx, chat.Scope{User: w.run.User}, w.run.SessionID)
 	if err != nil {
-		return recollection{}, fmt.Errorf("read conversation: %w", err)
+		return conversation{}, fmt.Errorf("read conversation: %w", err)
 	}
 	byID := make(map[string]chat.Run, len(runs))
 	for _, r := range runs {
 		byID[r.ID] = r
 	}
-	var out recollection
+	var out conversation
 	left := w.cfg.Memory.Tokens
 	answered := false
 	for id, turns := w.run.ParentID, 0; id != "" && turns < w.cfg.Memory.Turns && left > 0; turns++ {
@@ -99,7 +99,7 @@ func (w *Runner) recallBranch(ctx context.Context) (recollection, error) {
 			continue
 		}
 		if err != nil {
-			return recollection{}, err
+			return conversation{}, err
 		}
 		if past.Answer != "" {
 			answer := clipTokens(ground.WithoutMarkers(past.Answer), left)
@@ -124,7 +124,7 @@ func (w *Runner) recallBranch(ctx context.Context) (recollection, error) {
 }
 
 // add keeps passages that are not known yet, up to a limit in all.
-func (r *recollection) add(passages []string, limit int) {
+func (r *conversation) add(passages []string, limit int) {
 	for _, id := range passages {
 		if len(r.passages) < limit {
 			r.passages = text.AppendNew(r.passages, id)

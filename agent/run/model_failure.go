@@ -14,13 +14,13 @@ func (w *Runner) failureOf(e *llm.Error) string {
 	if w.run.User == chat.LocalUser && e.Message != "" {
 		return fmt.Sprintf("The model %s can't answer: %s", w.model.Name(), text.Shorten(e.Message, 200))
 	}
-	reason, advice := told(e)
+	reason, advice := explainFailure(e)
 	return fmt.Sprintf("The model %s can't answer, because %s: %s.", w.model.Name(), reason, advice)
 }
 
-// told says why a model failed and what to do, both to be set into a sentence, for those who ask. The model's own words, which name settings,
+// explainFailure says why a model failed and what to do, both to be set into a sentence, for those who ask. The model's own words, which name settings,
 // are for those who run the server: they are in the log, in footnote doctor and, as long as no key is needed, in /health.
-func told(e *llm.Error) (reason, advice string) {
+func explainFailure(e *llm.Error) (reason, advice string) {
 	const soon, tell = "ask again in a moment", "tell whoever runs this server"
 	switch e.Kind {
 	case llm.KindUnreachable:

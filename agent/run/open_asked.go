@@ -21,7 +21,7 @@ const mostNamed = 8
 // something else, or the run may not open documents.
 func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
 	asked := strings.TrimSpace(w.run.Request.Message)
-	if w.givenText() || len(asked) > 400 || !w.thinks(featurePaths) || w.set.Find("open_document") == nil {
+	if w.givenText() || len(asked) > 400 || !w.enabled(featurePaths) || w.set.Find("open_document") == nil {
 		return nil, false, nil
 	}
 	var said string
@@ -45,27 +45,27 @@ func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, e
 
 // openCited opens the source of a footnote of the conversation's last answer that has any.
 func (w *Runner) openCited(ctx context.Context, number int) (said string, err error) {
-	if len(w.past.citations) == 0 {
+	if len(w.conversation.citations) == 0 {
 		return "There is no footnote to open yet: ask a question about your documents first.", nil
 	}
-	for _, c := range w.past.citations {
+	for _, c := range w.conversation.citations {
 		if c.Number != number {
 			continue
 		}
-		doc, err := w.cfg.Library.Document(ctx, w.desk.Scope, c.DocumentID)
+		doc, err := w.cfg.Library.Document(ctx, w.toolContext.Scope, c.DocumentID)
 		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
 			return fmt.Sprintf("The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename)), nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("find the document of a footnote: %w", err)
 		}
-		w.desk.Sources.AddCited(c, doc)
+		w.toolContext.Sources.AddCited(c, doc)
 		return w.opened(ctx, fmt.Sprintf("Opened footnote %d: %s.", number, citedPlace(c)), map[string]any{
 			"citation_number": number, "reason": "You asked for footnote " + strconv.Itoa(number),
 		})
 	}
-	there := make([]string, len(w.past.citations))
-	for i, c := range w.past.citations {
+	there := make([]string, len(w.conversation.citations))
+	for i, c := range w.conversation.citations {
 		there[i] = fmt.Sprintf("%d (%s)", c.Number, citedPlace(c))
 	}
 	return fmt.Sprintf("There is no footnote %d in the last answer. It has %s.", number, enumerate(there, len(there))), nil
@@ -73,25 +73,25 @@ func (w *Runner) openCited(ctx context.Context, number int) (said string, err er
 
 // openNamed opens a document. It says nothing when the words may be something else than a name.
 func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
-	doc, ok, err := w.desk.FindByTitle(ctx, name)
+	doc, ok, err := w.toolContext.FindByTitle(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	if !ok && sure {
 		var why string
-		if doc, why, err = w.desk.Find(ctx, name); err != nil {
+		if doc, why, err = w.toolContext.Find(ctx, name); err != nil {
 			return "", fmt.Errorf("find document: %w", err)
 		}
 		ok = why == ""
 	}
 	switch {
 	case ok:
-		w.desk.Sources.AddDocuments(doc)
+		w.toolContext.Sources.AddDocuments(doc)
 		return w.opened(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
 	case !sure:
 		return "", nil
 	}
-	docs, _, err := w.cfg.Library.List(ctx, w.desk.Scope, corpus.Filter{IDs: w.desk.DocumentIDs, Limit: mostNamed})
+	docs, _, err := w.cfg.Library.List(ctx, w.toolContext.Scope, corpus.Filter{IDs: w.toolContext.DocumentIDs, Limit: mostNamed})
 	if err != nil {
 		return "", fmt.Errorf("list documents: %w", err)
 	}
@@ -102,7 +102,7 @@ func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said st
 	for i, d := range docs {
 		names[i] = text.EscapeMarkdown(d.DisplayName())
 	}
-	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), english.Choose(len(names) == 1, "is", "are"), enumerate(names, max(w.reach, len(names)))), nil
+	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), english.Choose(len(names) == 1, "is", "are"), enumerate(names, max(w.documentsInReach, len(names)))), nil
 }
 
 // opened makes the call that opens a source, and says whether it did.
@@ -111,10 +111,10 @@ func (w *Runner) opened(ctx context.Context, said string, args map[string]any) (
 	if !ok {
 		return "", nil
 	}
-	if err := w.act(ctx, reply{finish: llm.FinishCalls, calls: []llm.Call{call}}); err != nil {
+	if err := w.runCalls(ctx, reply{finish: llm.FinishCalls, calls: []llm.Call{call}}); err != nil {
 		return "", err
 	}
-	if !w.desk.Sources.HasOpened() {
+	if !w.toolContext.Sources.HasOpened() {
 		return "It was not opened.", nil
 	}
 	return said, nil

@@ -54,7 +54,7 @@ func (w *Runner) citedBefore() (chat.Citation, bool) {
 	if m == nil {
 		return chat.Citation{}, false
 	}
-	for _, cited := range w.past.citations {
+	for _, cited := range w.conversation.citations {
 		if number := strconv.Itoa(cited.Number); number == m[1] || number == m[2] {
 			return cited, true
 		}
@@ -72,14 +72,14 @@ func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) 
 	if len(names) == 1 {
 		var why string
 		var err error
-		if doc, why, err = w.desk.Find(ctx, names[0]); err != nil || why != "" {
+		if doc, why, err = w.toolContext.Find(ctx, names[0]); err != nil || why != "" {
 			return choice{}, false, err
 		}
 	}
 	if doc.ID == "" {
 		return choice{}, false, nil
 	}
-	w.desk.Sources.AddDocuments(doc)
+	w.toolContext.Sources.AddDocuments(doc)
 	if tool := w.set.SearchTool(); tool != nil {
 		if call, ok := w.call(tool.Name, map[string]any{"query": w.searchWords()}, 0); ok {
 			c.opening = append(c.opening, call)

@@ -15,7 +15,7 @@ func (w *Runner) placeInstead(ctx context.Context, answer string) (ok bool, err 
 	if placed == 0 || 2*placed < stated {
 		return false, nil
 	}
-	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete,
+	step := w.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
 		"The model placed no footnote that holds: "+english.Count(placed, "sentence")+" of "+strconv.Itoa(stated)+" got one from the passages")
 	stray := w.cite.StrayNumbers
 	if err := w.takeBack(ctx, step); err != nil {

@@ -31,7 +31,7 @@ type plan struct {
 func (w *Runner) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.SearchTool() == nil, !w.thinks(featurePlan):
+	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.SearchTool() == nil, !w.enabled(featurePlan):
 		return nil
 	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
 		return nil
@@ -41,7 +41,7 @@ func (w *Runner) makePlan(ctx context.Context) error {
 	var spent *chat.Tokens
 	if w.modelPlans() {
 		said, used, err := w.consult(ctx, planPrompt(w))
-		if cause := w.left(ctx); cause != nil {
+		if cause := w.stopCause(ctx); cause != nil {
 			return cause
 		}
 		spent = &used
@@ -56,15 +56,15 @@ func (w *Runner) makePlan(ctx context.Context) error {
 	if spent == nil && wanted == nil && len(parts) < 2 {
 		return nil
 	}
-	step := w.phase("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
+	step := w.newStep("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
 	step.Details["planned_by"] = by
 	if note != "" {
 		step.Details["note"] = note
 	}
 	step.DurationMS, step.Tokens = sinceMS(begun), spent
 	w.plan = &plan{step: step, parts: parts, calls: map[string]int{}}
-	if len(parts) > 1 || w.pursues() {
-		w.history[0].Text += w.plan.told(w.pursues())
+	if len(parts) > 1 || w.searchesParts() {
+		w.history[0].Text += w.plan.told(w.searchesParts())
 	}
 	state, err := w.plan.state()
 	if err != nil {
@@ -77,27 +77,27 @@ func (w *Runner) makePlan(ctx context.Context) error {
 // modelPlans reports whether the model takes the question apart.
 func (w *Runner) modelPlans() bool {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
-	return !w.fell && (isOn(wanted) || wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
+	return !w.onFallback && (isOn(wanted) || wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
 }
 
-// pursues reports whether the parts are searched before the model's first turn. Otherwise the model is told of them. A question that
+// searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of them. A question that
 // the model finds to be of one part goes its usual way: its first tools are chosen as without a plan.
-func (w *Runner) pursues() bool {
+func (w *Runner) searchesParts() bool {
 	if w.plan != nil && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" && w.plan.step.Details["note"] == nil {
 		return false
 	}
-	return w.fell || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == tools.SelectRules
+	return w.onFallback || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == tools.SelectRules
 }
 
-// pursue searches for the parts: those that wait for no other at the same time, then those that waited for them. A part that could not
+// searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them. A part that could not
 // be searched for is left to the model.
-func (w *Runner) pursue(ctx context.Context) error {
-	if w.plan == nil || !w.pursues() {
+func (w *Runner) searchParts(ctx context.Context) error {
+	if w.plan == nil || !w.searchesParts() {
 		return nil
 	}
 	tool := w.set.SearchTool()
 	for {
-		w.press()
+		w.checkBudgets()
 		room := w.budget.RetrievalCalls - w.retrievals
 		ready := w.plan.ready()
 		if len(ready) == 0 || room <= 0 || w.stop != "" {
@@ -117,7 +117,7 @@ func (w *Runner) pursue(ctx context.Context) error {
 			queries = append(queries, w.plan.parts[i].Query)
 		}
 		r.text = "By the plan: " + strings.Join(queries, "; ")
-		if err := w.act(ctx, r); err != nil {
+		if err := w.runCalls(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -153,8 +153,8 @@ func (p *plan) query(i int) string {
 	return text.Shorten(strings.Join(words, " "), 1000)
 }
 
-// tick notes that a call which searches for a part began or ended, and adds the plan's new state to what is emitted.
-func (w *Runner) tick(queue []chat.Payload, a *attempt, status chat.Status) ([]chat.Payload, error) {
+// updatePlan notes that a call which searches for a part began or ended, and adds the plan's new state to what is emitted.
+func (w *Runner) updatePlan(queue []chat.Payload, a *toolCall, status chat.Status) ([]chat.Payload, error) {
 	if w.plan == nil || a.tool == nil || !a.tool.Retrieval {
 		return queue, nil
 	}
@@ -168,7 +168,7 @@ func (w *Runner) tick(queue []chat.Payload, a *attempt, status chat.Status) ([]c
 }
 
 // partOf finds the part that a call searches for, -1 if it searches for something else.
-func (p *plan) partOf(a *attempt) int {
+func (p *plan) partOf(a *toolCall) int {
 	if i, ok := p.calls[a.call.ID]; ok {
 		return i
 	}
@@ -300,5 +300,5 @@ func (w *Runner) resumePlan(s *chat.Step) {
 	step := *s
 	step.Tokens = nil
 	w.plan = &plan{step: step, parts: parts, calls: map[string]int{}}
-	w.history[0].Text += w.plan.told(w.pursues())
+	w.history[0].Text += w.plan.told(w.searchesParts())
 }

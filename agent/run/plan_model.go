@@ -19,7 +19,7 @@ var planDoc string
 // planPrompt asks a model to take the question apart.
 func planPrompt(w *Runner) []llm.Message {
 	system := strings.ReplaceAll(planDoc, "{{parts}}", strconv.Itoa(question.MaxParts))
-	messages := append([]llm.Message{{Role: llm.RoleSystem, Text: system}}, w.past.messages...)
+	messages := append([]llm.Message{{Role: llm.RoleSystem, Text: system}}, w.conversation.messages...)
 	return append(messages, llm.Message{Role: llm.RoleUser, Text: text.Visible(w.run.Request.Message)})
 }
 

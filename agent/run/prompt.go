@@ -38,7 +38,7 @@ func fence(nonce, body string) string {
 }
 
 // prompt is the history that a run begins with: the rules, the conversation so far, and the question.
-func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, past recollection, documents int, nonce string, now time.Time) []llm.Message {
+func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, past conversation, documents int, nonce string, now time.Time) []llm.Message {
 	var system strings.Builder
 	fill := strings.NewReplacer(
 		"{{nonce}}", nonce, "{{refusal}}", ground.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),

@@ -22,32 +22,32 @@ const onlyQuotes = "Without a language model I can't put it in other words, only
 // nothing. ok is false when that is not so, or when nothing is left of what was quoted.
 func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	about := w.asked.Reference == question.Rework || w.asked.Reference == question.AsksWhy
-	if !about || !w.fell || w.givenText() || !w.thinks(featurePaths) || len(w.past.citations) == 0 {
+	if !about || !w.onFallback || w.givenText() || !w.enabled(featurePaths) || len(w.conversation.citations) == 0 {
 		return false, nil
 	}
 	var ids []string
-	for _, c := range w.past.citations {
+	for _, c := range w.conversation.citations {
 		ids = text.AppendNew(ids, c.ChunkID)
 	}
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.ReadScope(), ids)
+	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), ids)
 	if err != nil {
 		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
 	}
 	var lines []string
-	for _, c := range w.past.citations {
+	for _, c := range w.conversation.citations {
 		i := slices.IndexFunc(passages, func(p corpus.Passage) bool { return p.ID == c.ChunkID })
 		if i < 0 || c.Quote == "" || len(lines) == mostQuoted {
 			continue
 		}
-		doc, err := w.cfg.Library.Document(ctx, w.desk.ReadScope(), c.DocumentID)
+		doc, err := w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), c.DocumentID)
 		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return false, fmt.Errorf("find a document of the last answer: %w", err)
 		}
-		if doc.ID == "" || !w.desk.InReach(doc) {
+		if doc.ID == "" || !w.toolContext.InReach(doc) {
 			continue
 		}
 		n := firstRecalled + slices.Index(ids, c.ChunkID)
-		w.desk.Sources.AddEarlier(n, passages[i], doc)
+		w.toolContext.Sources.AddEarlier(n, passages[i], doc)
 		if line := fmt.Sprintf("- %s [%d]", strings.Join(strings.Fields(c.Quote), " "), n); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -55,7 +55,7 @@ func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if len(lines) == 0 {
 		return false, nil
 	}
-	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "Quoting the sources of the last answer again: nothing to search for")
+	step := w.newStep("choose", chat.ActionPlanning, chat.StatusComplete, "Quoting the sources of the last answer again: nothing to search for")
 	step.Summary = "The question is about the last answer alone."
 	step.Details = map[string]any{"selection": w.selection(), "by": "rules", "path": "follow_up", "tools": []string{}}
 	if err := w.emit(ctx, step); err != nil {

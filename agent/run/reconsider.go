@@ -27,7 +27,7 @@ func (w *Runner) reconsider(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if !w.reflects(text) {
-		if w.earlier != nil && (w.fell || ground.IsRefusal(text) || len(w.cite.Citations) == 0) {
+		if w.earlier != nil && (w.onFallback || ground.IsRefusal(text) || len(w.cite.Citations) == 0) {
 			return false, w.restoreEarlier(ctx)
 		}
 		w.adopt(judgement{})
@@ -47,7 +47,7 @@ func (w *Runner) reconsider(ctx context.Context) (again bool, err error) {
 	if w.earlier != nil && now.confidence <= w.earlier.confidence {
 		return false, w.restoreEarlier(ctx)
 	}
-	w.press()
+	w.checkBudgets()
 	if score := w.judged.score; score == nil || *score >= lowConfidence || w.stop != "" || w.givenText() || w.set.SearchTool() == nil || w.retrievals >= w.budget.RetrievalCalls {
 		return false, nil
 	}
@@ -69,14 +69,14 @@ func (w *Runner) searchOn(ctx context.Context) error {
 			"A check of your answer gives it a confidence of %.2f. What it says stands below, as data. Search for what is missing, then answer the whole question again.\n%s",
 			*w.judged.score, fence(w.nonce, w.judged.text))},
 	}
-	step := w.phase("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf("Judged at %.2f: searching for what is missing", *w.judged.score))
+	step := w.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf("Judged at %.2f: searching for what is missing", *w.judged.score))
 	step.Summary = w.judged.text
 	return w.takeBack(ctx, step)
 }
 
 // restoreEarlier puts the answer back that was judged better than the one written since.
 func (w *Runner) restoreEarlier(ctx context.Context) error {
-	if err := w.takeBack(ctx, w.phase("review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands")); err != nil {
+	if err := w.takeBack(ctx, w.newStep("review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands")); err != nil {
 		return err
 	}
 	w.adopt(w.earlier.judged)

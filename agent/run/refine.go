@@ -16,10 +16,10 @@ import (
 // refine searches once in other words when nothing was found so far.
 func (w *Runner) refine(ctx context.Context) error {
 	tool := w.set.SearchTool()
-	if w.refined || w.fell || tool == nil || !w.thinks(featureRefine) || !w.desk.Sources.IsEmpty() {
+	if w.refined || w.onFallback || tool == nil || !w.enabled(featureRefine) || !w.toolContext.Sources.IsEmpty() {
 		return nil
 	}
-	_, _, empty, searches := w.desk.Sources.Readings()
+	_, _, empty, searches := w.toolContext.Sources.Readings()
 	if searches == 0 || len(empty) == 0 || !w.mayCall() {
 		return nil
 	}
@@ -32,12 +32,12 @@ func (w *Runner) refine(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	step := w.phase("refine", chat.ActionPlanning, chat.StatusComplete, "Nothing found: trying other words")
+	step := w.newStep("refine", chat.ActionPlanning, chat.StatusComplete, "Nothing found: trying other words")
 	step.Summary, step.Details = other, map[string]any{"tried": empty, "query": other}
 	if err := w.emit(ctx, step); err != nil {
 		return err
 	}
-	return w.make(ctx, []llm.Call{call}, "Nothing was found for “"+strings.Join(empty, "”, “")+"”: trying other words.")
+	return w.makeCalls(ctx, []llm.Call{call}, "Nothing was found for “"+strings.Join(empty, "”, “")+"”: trying other words.")
 }
 
 // otherWords is another wording of a question than those tried: its content words, then those of them that say most.
@@ -63,11 +63,11 @@ func sameWords(a, b string) bool {
 
 // stopEarly reports, and says, that one passage holds all that the question is about: no more is read or searched.
 func (w *Runner) stopEarly(ctx context.Context) (bool, error) {
-	if !w.thinks(featureEarlyStop) || w.asked.Complexity != "simple" || w.plan != nil || !w.suffices() {
+	if !w.enabled(featureEarlyStop) || w.asked.Complexity != "simple" || w.plan != nil || !w.suffices() {
 		return false, nil
 	}
 	w.enough = true
-	step := w.phase("enough", chat.ActionAnalysing, chat.StatusComplete, "What was found suffices: stopped early")
+	step := w.newStep("enough", chat.ActionAnalysing, chat.StatusComplete, "What was found suffices: stopped early")
 	return true, w.emit(ctx, step)
 }
 
@@ -82,7 +82,7 @@ func (w *Runner) suffices() bool {
 	if len(words) < 2 {
 		return false
 	}
-	return slices.ContainsFunc(w.desk.Sources.All(), func(s ground.Source) bool {
+	return slices.ContainsFunc(w.toolContext.Sources.All(), func(s ground.Source) bool {
 		return corpus.ShareOfWords(words, corpus.Result{Passage: s.Passage, Document: s.Document}) == 1
 	})
 }
@@ -90,12 +90,12 @@ func (w *Runner) suffices() bool {
 // rescue searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (w *Runner) rescue(ctx context.Context) (bool, error) {
 	tool := w.set.SearchTool()
-	if w.rescued || w.fell || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.desk.Sources.IsEmpty() ||
+	if w.rescued || w.onFallback || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.toolContext.Sources.IsEmpty() ||
 		w.retrievals >= w.budget.RetrievalCalls || w.control.now.Err() != nil || w.late() {
 		return false, nil
 	}
 	w.rescued, w.direct = true, true
-	step := w.phase("choose", chat.ActionPlanning, chat.StatusComplete, "The model did not use its tools: searching by the fixed pipeline")
+	step := w.newStep("choose", chat.ActionPlanning, chat.StatusComplete, "The model did not use its tools: searching by the fixed pipeline")
 	step.Details = map[string]any{"selection": w.selection(), "by": "pipeline", "tools": []string{tool.Name}}
 	if err := w.takeBack(ctx, step); err != nil {
 		return false, err

@@ -65,19 +65,19 @@ func (w *Runner) reflects(answer string) bool {
 	if wanted == nil {
 		wanted = &w.set.Reflective
 	}
-	return *wanted && w.thinks(featureReflect) && !w.fell && !w.saidUndone && !ground.IsRefusal(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
+	return *wanted && w.enabled(featureReflect) && !w.onFallback && !w.answeredRejected && !ground.IsRefusal(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
 }
 
 // reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check stands alone.
 func (w *Runner) reflect(ctx context.Context, answer string) (judgement, error) {
-	step := w.phase("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
+	step := w.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
 	if err := w.emit(ctx, w.track(step)); err != nil {
 		return judgement{}, err
 	}
 	begun := time.Now()
 	prompt, sentences := w.reflectPrompt(answer)
 	said, used, err := w.consult(ctx, prompt)
-	if cause := w.left(ctx); cause != nil {
+	if cause := w.stopCause(ctx); cause != nil {
 		return judgement{}, cause
 	}
 	v := readJudgement(said, sentences)
@@ -139,11 +139,11 @@ func (w *Runner) showPassages(b *strings.Builder, room *int) ground.Shown {
 		return true
 	}
 	if len(w.cite.Citations) == 0 {
-		if w.givenText() || w.desk.Sources.IsEmpty() {
+		if w.givenText() || w.toolContext.Sources.IsEmpty() {
 			return shown
 		}
 		b.WriteString("\nThe passages that were found:\n")
-		for _, src := range w.desk.Sources.All() {
+		for _, src := range w.toolContext.Sources.All() {
 			add("- ", src.Passage.Text)
 		}
 		return shown

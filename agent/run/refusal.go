@@ -12,15 +12,15 @@ import (
 	"footnote/corpus/text"
 )
 
-// looked reports whether the documents were looked into: a search was completed and none failed, a document was read, or passages were shown.
-func (w *Runner) looked() bool {
-	opened, _, _, searches := w.desk.Sources.Readings()
-	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.desk.Sources.IsEmpty()
+// searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a document was read, or passages were shown.
+func (w *Runner) searchedDocuments() bool {
+	opened, _, _, searches := w.toolContext.Sources.Readings()
+	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.toolContext.Sources.IsEmpty()
 }
 
 // unanswered says of a refusal what it rests on.
 func (w *Runner) unanswered() string {
-	if !w.givenText() && !w.looked() {
+	if !w.givenText() && !w.searchedDocuments() {
 		return "Whether the documents answer this is not known: no search in them was completed."
 	}
 	return "Nothing that was found answers this."
@@ -28,8 +28,8 @@ func (w *Runner) unanswered() string {
 
 // reviewUnsearched puts what was really done into a refusal of a run that did not look into the documents.
 func (w *Runner) reviewUnsearched(ctx context.Context) error {
-	_, _, _, searches := w.desk.Sources.Readings()
-	if w.fell && (searches > 0 || len(w.failed) > 0) {
+	_, _, _, searches := w.toolContext.Sources.Readings()
+	if w.onFallback && (searches > 0 || len(w.failed) > 0) {
 		return nil // it says by itself what it did
 	}
 	return w.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
@@ -39,11 +39,11 @@ func (w *Runner) reviewUnsearched(ctx context.Context) error {
 // or other searches than those that were made. A refusal has no footnotes, so nothing else would tell the reader.
 func (w *Runner) saysMore(refusal string) bool {
 	passages := []string{w.run.Request.ContextText}
-	for _, src := range w.desk.Sources.All() {
+	for _, src := range w.toolContext.Sources.All() {
 		passages = append(passages, src.Passage.Text)
 	}
-	opened, _, _, _ := w.desk.Sources.Readings()
-	looked := w.desk.Sources.SearchedFor()
+	opened, _, _, _ := w.toolContext.Sources.Readings()
+	looked := w.toolContext.Sources.SearchedFor()
 	for _, doc := range opened {
 		looked += " " + doc.DisplayName()
 	}
@@ -66,7 +66,7 @@ const talkOfSearches = ground.TalkWords + " search look find found read fit rele
 
 // refuseInstead replaces an answer by a refusal that says what was searched.
 func (w *Runner) refuseInstead(ctx context.Context, why string) error {
-	if err := w.takeBack(ctx, w.phase("review", chat.ActionAnalysing, chat.StatusComplete, why)); err != nil {
+	if err := w.takeBack(ctx, w.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)); err != nil {
 		return err
 	}
 	if w.givenText() {
@@ -77,7 +77,7 @@ func (w *Runner) refuseInstead(ctx context.Context, why string) error {
 
 // searchesDone says which searches were completed and which were not, from what the tools returned.
 func (w *Runner) searchesDone() string {
-	opened, _, empty, searches := w.desk.Sources.Readings()
+	opened, _, empty, searches := w.toolContext.Sources.Readings()
 	said := ""
 	if searches > 0 && len(empty) > 0 {
 		said += " I searched for: " + strings.Join(empty, "; ") + "."
@@ -90,7 +90,7 @@ func (w *Runner) searchesDone() string {
 		said += " I read: " + strings.Join(names, "; ") + "."
 	}
 	if said == "" && searches > 0 {
-		said = " I searched for: " + text.Shorten(w.desk.Sources.SearchedFor(), 300) + "."
+		said = " I searched for: " + text.Shorten(w.toolContext.Sources.SearchedFor(), 300) + "."
 	}
 	for _, message := range w.failed {
 		said += " “" + message + "” failed, so your documents may still hold it."

@@ -12,7 +12,7 @@ import (
 func (w *Runner) report(markdown string, finish llm.Finish) []chat.Payload {
 	var ps []chat.Payload
 	if finish == llm.FinishLength {
-		ps = append(ps, w.phase("length", chat.ActionThinking, chat.StatusError, "The model's answer was cut at its length limit. Ask for a shorter one, or for the rest"))
+		ps = append(ps, w.newStep("length", chat.ActionThinking, chat.StatusError, "The model's answer was cut at its length limit. Ask for a shorter one, or for the rest"))
 	}
 	stop := w.stop
 	if stop == "" {
@@ -34,8 +34,8 @@ func (w *Runner) report(markdown string, finish llm.Finish) []chat.Payload {
 		a.SelfEvaluation = ""
 	}
 	a.Notes = append(w.cite.StrayNotes(), w.sumNotes(a.Unsupported)...)
-	w.learn(a)
-	a.FollowUps = ground.FollowUps(w.desk.Sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
+	w.rememberDecision(a)
+	a.FollowUps = ground.FollowUps(w.toolContext.Sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
 	return append(ps, a)
 }
 
@@ -51,23 +51,23 @@ func (w *Runner) evaluate(markdown string) (confidence float64, explained string
 	if w.evidence.RestsOnContext(markdown) {
 		return ground.UncheckedConfidence, "The answer rests on the text that came with the question, not on passages of documents.", unsupported
 	}
-	if w.saidUndone {
+	if w.answeredRejected {
 		return 1, "The answer says only what was not done.", unsupported
 	}
-	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.bare && w.restsOnTools(markdown) || w.fell && w.desk.Sources.IsEmpty()) {
+	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.hasToolFacts && w.restsOnTools(markdown) || w.onFallback && w.toolContext.Sources.IsEmpty()) {
 		return w.evaluateWithout(markdown)
 	}
 	return w.evidence.Evaluate(markdown)
 }
 
 func (w *Runner) coverage() chat.Coverage {
-	opened, pages, empty, searches := w.desk.Sources.Readings()
+	opened, pages, empty, searches := w.toolContext.Sources.Readings()
 	if w.ownAnswer {
 		return chat.Coverage{EmptySearches: []string{}}
 	}
 	searched := 0
 	if searches > 0 {
-		searched = w.reach
+		searched = w.documentsInReach
 	}
 	return chat.Coverage{Searched: searched, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...)}
 }
@@ -82,7 +82,7 @@ func (w *Runner) sourcesOf(citations []chat.Citation) []chat.Source {
 			out = append(out, chat.Source{Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SourceURL: c.SourceURL, Section: c.Section, URL: c.URL, Cited: true})
 		}
 	}
-	opened, _, _, _ := w.desk.Sources.Readings()
+	opened, _, _, _ := w.toolContext.Sources.Readings()
 	for _, doc := range opened {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true

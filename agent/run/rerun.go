@@ -100,7 +100,7 @@ func (w *Runner) branch(ctx context.Context) error {
 	var repeated []chat.Step
 	for _, s := range steps {
 		if s.CallID == from.CallID {
-			s = w.anew(s, from)
+			s = w.editedCall(s, from)
 			again = s
 		} else if s, err = w.repeated(ctx, s, from); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (w *Runner) branch(ctx context.Context) error {
 		return err
 	}
 	w.resumePlan(past.plan)
-	return w.redo(ctx, []chat.Step{again})
+	return w.repeatCalls(ctx, []chat.Step{again})
 }
 
 // repeated is a step of the earlier run as this one shows it. It cost nothing here.
@@ -138,33 +138,33 @@ func (w *Runner) repeated(ctx context.Context, s chat.Step, from *chat.From) (ch
 	return s, nil
 }
 
-// anew is the call with the other input, beginning.
-func (w *Runner) anew(old chat.Step, from *chat.From) chat.Step {
+// editedCall is the call with the other input, beginning.
+func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
 		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType, Thought: old.Thought,
 		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: from.Input,
 		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
 	if t := w.set.Find(from.Tool); t != nil {
-		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(w.desk, from.Input)
+		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(w.toolContext, from.Input)
 	}
 	return w.track(s)
 }
 
-// redo makes the calls that restore knows only as begun, at the same time, and puts their results where the history has none.
-func (w *Runner) redo(ctx context.Context, steps []chat.Step) error {
+// repeatCalls makes the calls that restore knows only as begun, at the same time, and puts their results where the history has none.
+func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	version, err := w.cfg.Library.Version(ctx, w.desk.Scope)
+	version, err := w.cfg.Library.Version(ctx, w.toolContext.Scope)
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
 	callCtx, cancel := w.callContext(ctx)
 	defer cancel()
-	attempts := make([]*attempt, len(steps))
+	attempts := make([]*toolCall, len(steps))
 	for i, step := range steps {
-		attempts[i] = w.again(step, version)
+		attempts[i] = w.repeatCall(step, version)
 		if attempts[i].status == "" {
 			w.launch(callCtx, attempts[i])
 		}
@@ -174,7 +174,7 @@ func (w *Runner) redo(ctx context.Context, steps []chat.Step) error {
 		if err != nil {
 			return err
 		}
-		ended, message, err := w.conclude(a, o)
+		ended, message, err := w.finishCall(a, o)
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (w *Runner) redo(ctx context.Context, steps []chat.Step) error {
 				w.history[j] = message
 			}
 		}
-		queue, err := w.tick([]chat.Payload{w.track(ended)}, a, ended.Status)
+		queue, err := w.updatePlan([]chat.Payload{w.track(ended)}, a, ended.Status)
 		if err != nil {
 			return err
 		}
@@ -196,13 +196,13 @@ func (w *Runner) redo(ctx context.Context, steps []chat.Step) error {
 	return nil
 }
 
-// again is a call that was allowed once, ready to be made as the step it is.
-func (w *Runner) again(step chat.Step, version int64) *attempt {
+// repeatCall is a call that was allowed once, ready to be made as the step it is.
+func (w *Runner) repeatCall(step chat.Step, version int64) *toolCall {
 	if t := w.set.Find(step.ToolName); t != nil && t.Retrieval {
 		w.retrievals-- // it is charged twice else
 	}
 	delete(w.calls, step.ToolName+string(step.ToolInput))
-	a := w.attempt(reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version)
+	a := w.prepareCall(reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version)
 	w.ids--
 	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought, step.Details
 	a.step.Tokens, a.step.Cost = step.Tokens, step.Cost

@@ -50,9 +50,9 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	used, _ := transcript.StepTokens()
 	w.charge(w.model, used)
 	if past.fell && w.cfg.Fallback != nil {
-		w.model, w.fell = w.cfg.Fallback, true
+		w.model, w.onFallback = w.cfg.Fallback, true
 	}
-	step := w.phase("restart", chat.ActionThinking, chat.StatusComplete, "The server was restarted: going on from the last finished step")
+	step := w.newStep("restart", chat.ActionThinking, chat.StatusComplete, "The server was restarted: going on from the last finished step")
 	if past.handed {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
@@ -69,7 +69,7 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	if err := w.emit(ctx, append(ps, step)...); err != nil {
 		return false, err
 	}
-	if err := w.redo(ctx, cut); err != nil {
+	if err := w.repeatCalls(ctx, cut); err != nil {
 		return false, err
 	}
 	if err := w.resumePending(ctx, past.waiting); err != nil {
@@ -161,7 +161,7 @@ func (w *Runner) restore(ctx context.Context, past *replayed) error {
 	}
 	for _, turn := range past.turns {
 		for _, s := range turn {
-			if err := w.recall(ctx, s); err != nil {
+			if err := w.restoreEffects(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -195,7 +195,7 @@ func (w *Runner) outputOf(ctx context.Context, s chat.Step) (any, error) {
 
 // recount charges a call to the budgets again.
 func (w *Runner) recount(s chat.Step) {
-	w.objected(s)
+	w.restoreRejected(s)
 	t := w.set.Find(s.ToolName)
 	if t == nil || s.Status == chat.StatusSkipped {
 		return
@@ -210,7 +210,7 @@ func (w *Runner) recount(s chat.Step) {
 		w.noteFailed(t, s)
 	}
 	if t.Tells(s.Status) {
-		w.bare = true
+		w.hasToolFacts = true
 		w.evidence.Results.Keep(t.Name, t.Verbatim, s.ToolInput, s.ToolOutput, s.Message)
 	}
 }
@@ -223,10 +223,10 @@ func (w *Runner) restoreSources(ctx context.Context, numbers map[string]int) err
 	wanted := make([]string, 0, len(numbers))
 	for id, n := range numbers {
 		wanted = append(wanted, id)
-		w.desk.Sources.Reserve(n)
+		w.toolContext.Sources.Reserve(n)
 	}
 	slices.Sort(wanted)
-	passages, err := w.cfg.Library.Passages(ctx, w.desk.ReadScope(), wanted)
+	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), wanted)
 	if err != nil {
 		return fmt.Errorf("fetch passages: %w", err)
 	}
@@ -234,16 +234,16 @@ func (w *Runner) restoreSources(ctx context.Context, numbers map[string]int) err
 	for _, p := range passages {
 		doc, ok := documents[p.DocumentID]
 		if !ok {
-			doc, err = w.cfg.Library.Document(ctx, w.desk.ReadScope(), p.DocumentID)
+			doc, err = w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), p.DocumentID)
 			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return fmt.Errorf("find document: %w", err)
 			}
-			if err != nil || !w.desk.InReach(doc) {
+			if err != nil || !w.toolContext.InReach(doc) {
 				continue
 			}
 			documents[p.DocumentID] = doc
 		}
-		w.desk.Sources.Restore(numbers[p.ID], p, doc)
+		w.toolContext.Sources.Restore(numbers[p.ID], p, doc)
 	}
 	return nil
 }
@@ -260,25 +260,25 @@ func noteNumbers(r *chat.StepResult, numbers map[string]int) {
 	}
 }
 
-// recall repeats what a finished call changed in the sources. Documents that are gone by now were read all the same, but nobody can name
+// restoreEffects repeats what a finished call changed in the sources. Documents that are gone by now were read all the same, but nobody can name
 // them any more: they are left out.
-func (w *Runner) recall(ctx context.Context, s chat.Step) error {
+func (w *Runner) restoreEffects(ctx context.Context, s chat.Step) error {
 	t := w.set.Find(s.ToolName)
 	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {
 		return nil
 	}
 	for _, opened := range s.Result.Opened {
-		if _, known := w.desk.Sources.Document(opened.DocumentID); known {
+		if _, known := w.toolContext.Sources.Document(opened.DocumentID); known {
 			continue
 		}
-		doc, err := w.cfg.Library.Document(ctx, w.desk.ReadScope(), opened.DocumentID)
+		doc, err := w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), opened.DocumentID)
 		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return fmt.Errorf("find document: %w", err)
 		}
-		if err == nil && w.desk.InReach(doc) {
-			w.desk.Sources.AddDocuments(doc)
+		if err == nil && w.toolContext.InReach(doc) {
+			w.toolContext.Sources.AddDocuments(doc)
 		}
 	}
-	t.Note(w.desk.Sources, *s.Result)
+	t.Note(w.toolContext.Sources, *s.Result)
 	return nil
 }

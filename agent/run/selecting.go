@@ -8,11 +8,11 @@ import (
 	"footnote/llm"
 )
 
-// speaker is the model whose turn is next: while tools are to be chosen the cheaper one, if there is one, else the run's own. What the
+// turnModel is the model whose turn is next: while tools are to be chosen the cheaper one, if there is one, else the run's own. What the
 // cheaper one says is not shown: it chooses, and the run's own model writes the answer.
-func (w *Runner) speaker() (model llm.Model, chooses bool) {
+func (w *Runner) turnModel() (model llm.Model, chooses bool) {
 	s := w.cfg.Select
-	if s == nil || w.alone || w.fell || w.givenText() || w.stop != "" || w.enough || w.direct || s.Name() == w.model.Name() {
+	if s == nil || w.selectorFailed || w.onFallback || w.givenText() || w.stop != "" || w.enough || w.direct || s.Name() == w.model.Name() {
 		return w.model, false
 	}
 	return s, true
@@ -23,7 +23,7 @@ func (w *Runner) declined(r reply, aside []llm.Message) bool {
 	if !r.chooses {
 		return false
 	}
-	if _, _, ends := w.finished(r); !ends && len(r.calls) > 0 {
+	if _, _, ends := w.finishAnswer(r); !ends && len(r.calls) > 0 {
 		return false
 	}
 	w.enough, w.aside = true, aside
@@ -33,11 +33,11 @@ func (w *Runner) declined(r reply, aside []llm.Message) bool {
 
 // chooseAlone lets the run's own model choose from now on, and says why.
 func (w *Runner) chooseAlone(ctx context.Context, e *llm.Error) error {
-	w.alone = true
+	w.selectorFailed = true
 	name := w.cfg.Select.Name()
 	w.cfg.Log.WarnContext(ctx, "the model that chooses tools failed", "run", w.run.ID, "model", name, "kind", e.Kind, "error", e)
-	step := w.phase("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf("The model %s failed: %s chooses itself", name, w.model.Name()))
-	reason, _ := told(e)
+	step := w.newStep("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf("The model %s failed: %s chooses itself", name, w.model.Name()))
+	reason, _ := explainFailure(e)
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s can't answer, because %s.", name, reason), Retryable: e.Retryable()}
 	return w.emit(ctx, step)
 }

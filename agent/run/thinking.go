@@ -51,8 +51,8 @@ func (t Thinking) Check() error {
 	return nil
 }
 
-// thinks reports whether a feature is on.
-func (w *Runner) thinks(feature string) bool {
+// enabled reports whether a feature is on.
+func (w *Runner) enabled(feature string) bool {
 	return !slices.Contains(w.cfg.Thinking.Without, feature)
 }
 

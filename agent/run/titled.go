@@ -19,7 +19,7 @@ func (w *Runner) byTitle(ctx context.Context) error {
 		return nil
 	}
 	for _, name := range question.PossibleTitles(asked) {
-		doc, ok, err := w.desk.FindByTitle(ctx, name)
+		doc, ok, err := w.toolContext.FindByTitle(ctx, name)
 		if err != nil {
 			return err
 		}

@@ -72,10 +72,10 @@ func (w *Runner) searchTime() time.Duration { return w.allTime() - w.allTime()/a
 func (w *Runner) turn(ctx context.Context) (reply, error) {
 	var limit rateLimit
 	for {
-		if err := w.left(ctx); err != nil {
+		if err := w.stopCause(ctx); err != nil {
 			return reply{}, err
 		}
-		w.press()
+		w.checkBudgets()
 		r, err := w.stream(ctx)
 		if err == nil {
 			w.aside = nil
@@ -84,7 +84,7 @@ func (w *Runner) turn(ctx context.Context) (reply, error) {
 			}
 			return r, nil
 		}
-		if cause := w.left(ctx); cause != nil {
+		if cause := w.stopCause(ctx); cause != nil {
 			return reply{}, cause
 		}
 		var e *llm.Error
@@ -98,7 +98,7 @@ func (w *Runner) turn(ctx context.Context) (reply, error) {
 			w.writer.Reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
-		case e.Kind == llm.KindRateLimited && !w.writer.Shown() && !w.fell:
+		case e.Kind == llm.KindRateLimited && !w.writer.Shown() && !w.onFallback:
 			wait, again := limit.wait(e.RetryAfter)
 			if !again || time.Since(w.begun)+wait > w.searchTime() {
 				err = w.fallBack(ctx, e)
@@ -109,8 +109,8 @@ func (w *Runner) turn(ctx context.Context) (reply, error) {
 				return reply{}, err
 			}
 		case e.Kind == llm.KindTooLong && !w.compacted && w.compact():
-		case e.Kind == llm.KindBadCall && w.badCalls < maxBadCalls && !w.fell:
-			if err := w.mendCall(ctx, e); err != nil {
+		case e.Kind == llm.KindBadCall && w.badCalls < maxBadCalls && !w.onFallback:
+			if err := w.repairCall(ctx, e); err != nil {
 				return reply{}, err
 			}
 		default:
@@ -126,7 +126,7 @@ func (w *Runner) stream(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	left := w.allTime() - time.Since(w.begun)
-	if w.fell {
+	if w.onFallback {
 		left = max(left, fallbackTime)
 	}
 	turn, free := context.WithTimeout(ctx, left)
@@ -144,7 +144,7 @@ func (w *Runner) stream(ctx context.Context) (r reply, err error) {
 		defer late.Stop()
 	}
 	defer context.AfterFunc(w.control.leaving, func() { cancel(context.Cause(w.control.leaving)) })()
-	model, chooses := w.speaker()
+	model, chooses := w.turnModel()
 	r.chooses = chooses
 	done, err := w.read(ctx, model.Stream(turn, w.request()), &r)
 	switch why := context.Cause(ctx); {
@@ -215,7 +215,7 @@ func (w *Runner) read(ctx context.Context, parts func(func(llm.Part, error) bool
 				continue
 			}
 			w.noticed[p] = true
-			if err := w.emit(ctx, w.phase("notice", chat.ActionThinking, chat.StatusComplete, string(p))); err != nil {
+			if err := w.emit(ctx, w.newStep("notice", chat.ActionThinking, chat.StatusComplete, string(p))); err != nil {
 				return nil, err
 			}
 		case llm.Done:
@@ -227,7 +227,7 @@ func (w *Runner) read(ctx context.Context, parts func(func(llm.Part, error) bool
 }
 
 func (w *Runner) thinking(thought string) chat.Step {
-	step := w.phase("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
+	step := w.newStep("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
 	step.Thought = tools.CutText(strings.TrimSpace(thought), 4000)
 	return step
 }
@@ -281,7 +281,7 @@ func (w *Runner) count(model llm.Model, u *llm.Usage, r *reply) {
 
 // waitForServer lets a rate limit pass, visibly. A user who wants the answer now ends it.
 func (w *Runner) waitForServer(ctx context.Context, d time.Duration) error {
-	step := w.phase("rate_limit", chat.ActionThinking, chat.StatusRunning,
+	step := w.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning,
 		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
 	if err := w.emit(ctx, w.track(step)); err != nil {
 		return err
@@ -295,7 +295,7 @@ func (w *Runner) waitForServer(ctx context.Context, d time.Duration) error {
 	case <-w.control.leaving.Done():
 	case <-ctx.Done():
 	}
-	if cause := w.left(ctx); cause != nil { // before w.control.now, which ends with ctx
+	if cause := w.stopCause(ctx); cause != nil { // before w.control.now, which ends with ctx
 		return cause
 	}
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(begin), stamp()
@@ -329,19 +329,19 @@ func (w *Runner) compact() bool {
 
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's failure.
 func (w *Runner) fallBack(ctx context.Context, e *llm.Error) error {
-	reason, _ := told(e)
+	reason, _ := explainFailure(e)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: w.failureOf(e), Err: e}
-	if w.fell || w.cfg.Fallback == nil {
+	if w.onFallback || w.cfg.Fallback == nil {
 		w.cfg.Log.WarnContext(ctx, "model failed", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
 		return failed
 	}
 	w.cfg.Log.WarnContext(ctx, "model failed, falling back", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
-	step := w.phase("fallback", chat.ActionThinking, chat.StatusError,
+	step := w.newStep("fallback", chat.ActionThinking, chat.StatusError,
 		fmt.Sprintf("The model %s can't answer, because %s: going on with %s instead", w.model.Name(), reason, w.cfg.Fallback.Name()))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": w.cfg.Fallback.Name()}
-	w.model, w.fell, w.aside, w.enough, w.direct = w.cfg.Fallback, true, nil, false, false
-	if err := w.offerText(); err != nil {
+	w.model, w.onFallback, w.aside, w.enough, w.direct = w.cfg.Fallback, true, nil, false, false
+	if err := w.giveTextToFallback(); err != nil {
 		return err
 	}
 	return w.takeBack(ctx, step)

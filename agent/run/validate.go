@@ -19,13 +19,13 @@ func (w *Runner) validate(ctx context.Context, r reply, text string) (again bool
 		return false, nil
 	}
 	if w.nudged[nudgeSupport] {
-		return false, w.settle(ctx, text)
+		return false, w.placeOrHoldBack(ctx, text)
 	}
-	return true, w.nudge(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
+	return true, w.askAgain(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
 }
 
-// settle ends with an answer that the model could not found on passages: with the program's own footnotes where they hold, else it is held back.
-func (w *Runner) settle(ctx context.Context, answer string) error {
+// placeOrHoldBack ends with an answer that the model could not found on passages: with the program's own footnotes where they hold, else it is held back.
+func (w *Runner) placeOrHoldBack(ctx context.Context, answer string) error {
 	if ok, err := w.placeInstead(ctx, answer); ok || err != nil {
 		return err
 	}
@@ -34,10 +34,10 @@ func (w *Runner) settle(ctx context.Context, answer string) error {
 
 // holdBack takes an answer away from the reader and ends the run. When a person kept calls from running, that is the answer instead.
 func (w *Runner) holdBack(ctx context.Context) error {
-	if len(w.undone) > 0 {
-		return w.sayUndone(ctx)
+	if len(w.rejected) > 0 {
+		return w.answerRejectedCalls(ctx)
 	}
-	step := w.phase("review", chat.ActionAnalysing, chat.StatusError, "No claim of the answer could be verified: it was held back")
+	step := w.newStep("review", chat.ActionAnalysing, chat.StatusError, "No claim of the answer could be verified: it was held back")
 	failed := &chat.Error{
 		Code: chat.CodeGuardrail, Err: errUnsupported,
 		Message: "An answer whose footnotes hold could not be written. Ask in other words, or about one thing at a time.",

@@ -7,8 +7,8 @@ import (
 	"footnote/chat"
 )
 
-// objection is why a call that waited for a person did not run.
-type objection struct {
+// rejection is why a call that waited for a person did not run.
+type rejection struct {
 	status  chat.Status // of its step
 	summary string      // likewise
 	because string      // for the answer
@@ -16,67 +16,67 @@ type objection struct {
 }
 
 var (
-	denied = objection{
+	denied = rejection{
 		chat.StatusSkipped, "denied by you", ", because you denied it", "The user denied this call. Do not make it again; go on without it.",
 	}
-	unfit = objection{
+	unfit = rejection{
 		chat.StatusSkipped, "the tool does not take your input", ": the tool does not take the input that you gave it",
 		"The user gave this call another input, which the tool does not take. Go on without it.",
 	}
-	unheard = objection{
+	unheard = rejection{
 		chat.StatusSkipped, "nobody approved it in time", ": nobody approved it in time", "Nobody approved this call in time. Answer from what you have.",
 	}
-	hurried = objection{
+	hurried = rejection{
 		chat.StatusCancelled, "you wanted the answer now", ": you wanted the answer before it was approved", "The user wants the answer now.",
 	}
 )
 
-// undone is a call that a person kept from running.
-type undone struct {
+// rejectedCall is a call that a person kept from running.
+type rejectedCall struct {
 	message string // what it was about to do
-	why     objection
+	why     rejection
 	acts    bool // it would have changed something elsewhere: there may be nothing else to say
 }
 
-// object ends a call before it runs.
-func (w *Runner) object(a *attempt, why objection) {
+// rejectCall ends a call before it runs.
+func (w *Runner) rejectCall(a *toolCall, why rejection) {
 	a.refuse(why.status, why.told, nil)
 	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{"approved": false}
-	w.undone = append(w.undone, undone{a.step.Message, why, a.tool.HasEffects})
+	w.rejected = append(w.rejected, rejectedCall{a.step.Message, why, a.tool.HasEffects})
 }
 
-// objected remembers a call of the log that a person kept from running.
-func (w *Runner) objected(s chat.Step) {
+// restoreRejected remembers a call of the log that a person kept from running.
+func (w *Runner) restoreRejected(s chat.Step) {
 	if allowed, said := s.Details["approved"].(bool); !said || allowed {
 		return
 	}
-	for _, why := range []objection{denied, unfit, unheard, hurried} {
+	for _, why := range []rejection{denied, unfit, unheard, hurried} {
 		if s.Status == why.status && s.Summary == why.summary {
-			w.undone = append(w.undone, undone{s.Message, why, w.set.HasEffects(s.ToolName)})
+			w.rejected = append(w.rejected, rejectedCall{s.Message, why, w.set.HasEffects(s.ToolName)})
 		}
 	}
 }
 
-// onlyUndone reports whether a reply without footnotes is owed to calls that did not run, so that asking for footnotes or searching the
+// onlyRejectedCalls reports whether a reply without footnotes is owed to calls that did not run, so that asking for footnotes or searching the
 // documents would lead nowhere. A question that the documents may answer as well is searched for once.
-func (w *Runner) onlyUndone() bool {
-	for _, u := range w.undone {
-		if u.acts && w.desk.Sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
+func (w *Runner) onlyRejectedCalls() bool {
+	for _, u := range w.rejected {
+		if u.acts && w.toolContext.Sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// sayUndone puts in place of a reply that rests on nothing what is certain: that the calls were not made, and why.
-func (w *Runner) sayUndone(ctx context.Context) error {
-	step := w.phase("review", chat.ActionAnalysing, chat.StatusComplete, "The answer rested on no document: it says what was not done instead")
+// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made, and why.
+func (w *Runner) answerRejectedCalls(ctx context.Context) error {
+	step := w.newStep("review", chat.ActionAnalysing, chat.StatusComplete, "The answer rested on no document: it says what was not done instead")
 	if err := w.takeBack(ctx, step); err != nil {
 		return err
 	}
-	w.saidUndone = true
+	w.answeredRejected = true
 	var said []string
-	for _, u := range w.undone {
+	for _, u := range w.rejected {
 		said = append(said, "“"+u.message+"” was not done"+u.why.because+".")
 	}
 	return w.writer.Write(ctx, strings.Join(said, " "))

@@ -33,8 +33,8 @@ const (
 	quick = 3 * time.Millisecond
 )
 
-// attempt is one call on its way.
-type attempt struct {
+// toolCall is one call on its way.
+type toolCall struct {
 	call   llm.Call
 	tool   *tools.Tool
 	args   json.RawMessage
@@ -56,15 +56,15 @@ type outcome struct {
 	cached bool
 }
 
-// act runs the calls of a turn at the same time and gives the model their results in the order of the calls.
-func (w *Runner) act(ctx context.Context, r reply) (err error) {
-	if err := w.left(ctx); err != nil {
+// runCalls runs the calls of a turn at the same time and gives the model their results in the order of the calls.
+func (w *Runner) runCalls(ctx context.Context, r reply) (err error) {
+	if err := w.stopCause(ctx); err != nil {
 		return err
 	}
 	if r.finish == llm.FinishLength {
 		return w.cutShort(ctx, r)
 	}
-	version, err := w.cfg.Library.KnownVersion(ctx, w.desk.Scope) // it was asked for when the run began
+	version, err := w.cfg.Library.KnownVersion(ctx, w.toolContext.Scope) // it was asked for when the run began
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
@@ -81,11 +81,11 @@ func (w *Runner) act(ctx context.Context, r reply) (err error) {
 	}
 	var parent *chat.Step
 	if len(r.calls) > 1 {
-		step := w.phase(parallelStep, chat.ActionExploring, chat.StatusRunning, w.together(r.calls))
+		step := w.newStep(parallelStep, chat.ActionExploring, chat.StatusRunning, w.together(r.calls))
 		step.Thought = thought
 		parent = &step
 	}
-	attempts := w.attempts(r, version, parent)
+	attempts := w.prepareCalls(r, version, parent)
 	if parent == nil {
 		attempts[0].step.Thought, attempts[0].step.Tokens, attempts[0].step.Cost = thought, &r.tokens, r.cost
 	} else {
@@ -106,10 +106,10 @@ func (w *Runner) act(ctx context.Context, r reply) (err error) {
 	defer cancel()
 	for _, a := range attempts {
 		if a.status == "" && a.tool.Approve {
-			queue = append(queue, w.track(w.ask(a)))
+			queue = append(queue, w.track(w.requestApproval(a)))
 		} else if a.status == "" {
 			queue = append(queue, w.track(a.step))
-			if queue, err = w.tick(queue, a, chat.StatusRunning); err != nil {
+			if queue, err = w.updatePlan(queue, a, chat.StatusRunning); err != nil {
 				return err
 			}
 			if a.tool.HasEffects {
@@ -137,12 +137,12 @@ func (w *Runner) act(ctx context.Context, r reply) (err error) {
 				return err
 			}
 		}
-		step, message, err := w.conclude(a, o)
+		step, message, err := w.finishCall(a, o)
 		if err != nil {
 			return err
 		}
 		queue = append(queue, w.track(step))
-		if queue, err = w.tick(queue, a, step.Status); err != nil {
+		if queue, err = w.updatePlan(queue, a, step.Status); err != nil {
 			return err
 		}
 		told[a.step.CallID] = message
@@ -152,7 +152,7 @@ func (w *Runner) act(ctx context.Context, r reply) (err error) {
 			return err
 		}
 		queue = nil
-		allowed, err := w.permitted(ctx, callCtx, attempts)
+		allowed, err := w.runApproved(ctx, callCtx, attempts)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (w *Runner) act(ctx context.Context, r reply) (err error) {
 }
 
 // asked is the model's turn as the history keeps it.
-func asked(r reply, attempts []*attempt) llm.Message {
+func asked(r reply, attempts []*toolCall) llm.Message {
 	m := llm.Message{Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature}
 	for _, a := range attempts {
 		call := a.call
@@ -184,7 +184,7 @@ func asked(r reply, attempts []*attempt) llm.Message {
 }
 
 // await waits for a call, and stores what is queued when that takes longer than a moment.
-func (w *Runner) await(ctx context.Context, a *attempt, grace *time.Timer, queue []chat.Payload) (outcome, []chat.Payload, error) {
+func (w *Runner) await(ctx context.Context, a *toolCall, grace *time.Timer, queue []chat.Payload) (outcome, []chat.Payload, error) {
 	select {
 	case o := <-a.ended:
 		return o, queue, nil
@@ -201,7 +201,7 @@ func (w *Runner) await(ctx context.Context, a *attempt, grace *time.Timer, queue
 }
 
 // wait waits for the end of a call that was launched. One that was refused has none.
-func (a *attempt) wait(ctx context.Context) (outcome, error) {
+func (a *toolCall) wait(ctx context.Context) (outcome, error) {
 	if a.status != "" {
 		return outcome{}, nil
 	}
@@ -221,7 +221,7 @@ func (w *Runner) callContext(ctx context.Context) (context.Context, func()) {
 }
 
 // launch runs a call in its own goroutine; its end always comes.
-func (w *Runner) launch(ctx context.Context, a *attempt) {
+func (w *Runner) launch(ctx context.Context, a *toolCall) {
 	a.begin = time.Now()
 	w.tools.Go(func() error {
 		var o outcome
@@ -241,7 +241,7 @@ func (w *Runner) launch(ctx context.Context, a *attempt) {
 		limit := cmp.Or(a.tool.Timeout, w.cfg.ToolTimeout)
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		o.result, o.err = a.tool.Run(limited, w.desk, a.args)
+		o.result, o.err = a.tool.Run(limited, w.toolContext, a.args)
 		switch {
 		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
 			o.err = errAnswerNow
@@ -254,8 +254,8 @@ func (w *Runner) launch(ctx context.Context, a *attempt) {
 	})
 }
 
-// conclude makes a call's last event and its result for the model.
-func (w *Runner) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error) {
+// finishCall makes a call's last event and its result for the model.
+func (w *Runner) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, error) {
 	step := a.step
 	step.Timestamp, step.DurationMS, step.Cached = stamp(), o.took.Milliseconds(), o.cached
 	var output any
@@ -275,13 +275,13 @@ func (w *Runner) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error)
 		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.Refused, 300), Retryable: true}
 	default:
 		step.Status = chat.StatusComplete
-		output, result = o.result.Output(w.desk.Sources.Number)
+		output, result = o.result.Output(w.toolContext.Sources.Number)
 		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again
 		step.Message, step.Summary = o.result.Message, o.result.Summary
 		if o.result.Details != nil {
 			step.Details = o.result.Details
 		}
-		a.tool.Apply(w.desk.Sources, o.result.Effects, result)
+		a.tool.Apply(w.toolContext.Sources, o.result.Effects, result)
 		w.enough = w.enough || a.tool.AnswersNext
 	}
 	step.ToolStatus = step.Status
@@ -295,7 +295,7 @@ func (w *Runner) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error)
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
 	if a.tool != nil && a.tool.Tells(step.Status) {
-		w.bare = true
+		w.hasToolFacts = true
 		w.evidence.Results.Keep(a.tool.Name, a.tool.Verbatim, a.args, whole, step.Message)
 	}
 	if utf8.RuneCount(whole) > tools.MaxOutput {
@@ -309,7 +309,7 @@ func (w *Runner) conclude(a *attempt, o outcome) (chat.Step, llm.Message, error)
 }
 
 // failure is what a call without a result comes to, in the form its tool has agreed.
-func (a *attempt) failure(text string) map[string]any {
+func (a *toolCall) failure(text string) map[string]any {
 	told := map[string]any{"error": text}
 	if a.tool != nil && a.tool.EchoedArg != "" {
 		var in map[string]any
@@ -323,7 +323,7 @@ func (a *attempt) failure(text string) map[string]any {
 // cutShort answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
 func (w *Runner) cutShort(ctx context.Context, r reply) error {
 	w.cutTurns++
-	step := w.phase("review", chat.ActionThinking, chat.StatusError, "The model's reply was cut at its length limit: asking for a shorter one")
+	step := w.newStep("review", chat.ActionThinking, chat.StatusError, "The model's reply was cut at its length limit: asking for a shorter one")
 	w.aside = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter."}}
 	return w.takeBack(ctx, step)
 }

@@ -11,12 +11,12 @@ import (
 	"footnote/llm"
 )
 
-// attempts checks the calls of a turn. Those that may not run come back with the reason.
-func (w *Runner) attempts(r reply, version int64, parent *chat.Step) []*attempt {
-	out := make([]*attempt, len(r.calls))
+// prepareCalls checks the calls of a turn. Those that may not run come back with the reason.
+func (w *Runner) prepareCalls(r reply, version int64, parent *chat.Step) []*toolCall {
+	out := make([]*toolCall, len(r.calls))
 	bad := false
 	for i := range r.calls {
-		a := w.attempt(r, i, version)
+		a := w.prepareCall(r, i, version)
 		if parent != nil {
 			a.step.ParentID = parent.CallID
 		}
@@ -31,15 +31,15 @@ func (w *Runner) attempts(r reply, version int64, parent *chat.Step) []*attempt 
 	return out
 }
 
-// attempt checks one call of a turn.
-func (w *Runner) attempt(r reply, place int, version int64) *attempt {
+// prepareCall checks one call of a turn.
+func (w *Runner) prepareCall(r reply, place int, version int64) *toolCall {
 	call := r.calls[place]
 	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
 	call.Name = strings.TrimSpace(call.Name)
 	if name := llm.ToolNamed(call.Name, w.set.Names()); name != "" {
 		call.Name = name
 	}
-	a := &attempt{call: call, ended: make(chan outcome, 1)}
+	a := &toolCall{call: call, ended: make(chan outcome, 1)}
 	a.step = chat.Step{
 		CallID: w.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64), ActionType: chat.ActionExploring, Timestamp: stamp(),
 		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: preview(call.Arguments), Details: map[string]any{},
@@ -59,7 +59,7 @@ func (w *Runner) attempt(r reply, place int, version int64) *attempt {
 		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(err.Error(), 800), a.tool.Spec.Schema)
 	}
 	a.args, a.step.ToolInput = args, args
-	a.step.Message = a.tool.Describe(w.desk, args)
+	a.step.Message = a.tool.Describe(w.toolContext, args)
 	same := a.tool.Name + string(args)
 	w.calls[same]++
 	switch {
@@ -79,13 +79,13 @@ func (w *Runner) attempt(r reply, place int, version int64) *attempt {
 		w.retrievals++
 	}
 	if a.tool.Cached {
-		a.key = w.desk.CacheKey(a.tool.Name, string(args), version)
+		a.key = w.toolContext.CacheKey(a.tool.Name, string(args), version)
 	}
 	return a
 }
 
 // refuse ends the call before it runs.
-func (a *attempt) refuse(status chat.Status, why string, schema json.RawMessage) *attempt {
+func (a *toolCall) refuse(status chat.Status, why string, schema json.RawMessage) *toolCall {
 	a.status = status
 	told := a.failure(why)
 	if schema != nil && len(told) == 1 {
