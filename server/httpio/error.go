@@ -127,14 +127,30 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	return e
 }
 
-// RetryAfter is how many seconds to wait: what a limit says, else the usual.
-func RetryAfter(err error, usual string) string {
-	over, ok := errors.AsType[*chat.OverLimit](err)
-	if !ok {
-		return usual
-	}
-	return strconv.Itoa(WaitSeconds(over))
+// ReachedLimit is the limit that a request was over.
+type ReachedLimit struct {
+	Name    chat.LimitName
+	RetryAt *time.Time // when the limit has room again, if that is known
+	Wait    int        // whole seconds to wait before the next try
 }
 
-// WaitSeconds is how many whole seconds to wait for a limit.
-func WaitSeconds(over *chat.OverLimit) int { return max(1, int(math.Ceil(over.Wait.Seconds()))) }
+// LimitReached returns the limit that a failure is about; ok is false for other failures.
+func LimitReached(err error) (limit ReachedLimit, ok bool) {
+	over, ok := errors.AsType[*chat.OverLimit](err)
+	if !ok {
+		return limit, false
+	}
+	limit = ReachedLimit{Name: over.Limit, Wait: max(1, int(math.Ceil(over.Wait.Seconds())))}
+	if !over.Until.IsZero() {
+		limit.RetryAt = &over.Until
+	}
+	return limit, true
+}
+
+// RetryAfter is how many seconds to wait: what a limit says, else the usual.
+func RetryAfter(err error, usual string) string {
+	if limit, ok := LimitReached(err); ok {
+		return strconv.Itoa(limit.Wait)
+	}
+	return usual
+}

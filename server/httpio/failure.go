@@ -36,11 +36,8 @@ func newProblem(c echo.Context, err error) Problem {
 	if failed, ok := errors.AsType[runError](err); ok {
 		p.RunID, p.SessionID = failed.run.ID, failed.run.SessionID
 	}
-	if over, ok := errors.AsType[*chat.OverLimit](err); ok {
-		p.Limit = over.Limit
-		if !over.Until.IsZero() {
-			p.RetryAt = &over.Until
-		}
+	if limit, ok := LimitReached(err); ok {
+		p.Limit, p.RetryAt = limit.Name, limit.RetryAt
 	}
 	return p
 }

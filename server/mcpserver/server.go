@@ -162,13 +162,8 @@ func told[In, Out any](h *Handlers, who caller, do func(context.Context, caller,
 // fill describes a failure.
 func (f *toolFailure) fill(err error) {
 	f.Code, f.Detail = chat.CodeOf(err), chat.MessageOf(err)
-	over, ok := errors.AsType[*chat.OverLimit](err)
-	if !ok {
-		return
-	}
-	f.Limit, f.Retry = over.Limit, httpio.WaitSeconds(over)
-	if !over.Until.IsZero() {
-		f.RetryAt = &over.Until
+	if limit, ok := httpio.LimitReached(err); ok {
+		f.Limit, f.RetryAt, f.Retry = limit.Name, limit.RetryAt, limit.Wait
 	}
 }
 
