@@ -33,16 +33,11 @@ func (a *Handlers) AnswerNow(c echo.Context) error { return a.steer(c, a.Runs.An
 
 // steer changes a run's course. What comes of it shows in the run's events.
 func (a *Handlers) steer(c echo.Context, how func(context.Context, chat.Scope, string) error) error {
-	id, err := httpio.RunID(c)
+	run, err := a.Logs.Run(c)
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	run, err := a.Store.Run(ctx, scope, id)
-	if err != nil {
-		return err
-	}
-	if err := how(ctx, scope, id); err != nil {
+	if err := how(c.Request().Context(), httpio.Scope(c), run.ID); err != nil {
 		return err
 	}
 	switch {

@@ -137,16 +137,11 @@ func (h *Handlers) turn(ctx context.Context, scope chat.Scope, run chat.Run) (*v
 
 // Thought answers GET /runs/{id}/steps/{call}/thought: the whole of a thought that the page shows the beginning of.
 func (h *Handlers) Thought(c echo.Context) error {
-	id, err := httpio.RunID(c)
+	run, err := h.Logs.Run(c)
 	if err != nil {
 		return err
 	}
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	run, err := h.Store.Run(ctx, scope, id)
-	if err != nil {
-		return err
-	}
-	t, err := h.turn(ctx, scope, run)
+	t, err := h.turn(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {
 		return err
 	}

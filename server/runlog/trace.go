@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/labstack/echo/v4"
+
 	"footnote/chat"
 	"footnote/server/httpio"
 )
@@ -124,6 +126,15 @@ func (t *Trace) RetrievalCalls() int {
 		}
 	}
 	return n
+}
+
+// Run returns the run that a request's address names.
+func (r *Reader) Run(c echo.Context) (chat.Run, error) {
+	id, err := httpio.RunID(c)
+	if err != nil {
+		return chat.Run{}, err
+	}
+	return r.Store.Run(c.Request().Context(), httpio.Scope(c), id)
 }
 
 // Trace reads a run and its log as far as it goes now.
