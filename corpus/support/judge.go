@@ -19,6 +19,7 @@ type Judge struct {
 	passages map[string]*judged
 	words    map[[2]string][]claimed // of claims, by claim and language
 	verdicts map[string]bool         // of Backed, by all it was asked
+	phrases  map[[2]string]phrase    // claims as they were read, by text and language
 }
 
 // judged is a passage as a Judge remembers it.
@@ -35,7 +36,18 @@ type judged struct {
 
 // NewJudge returns a Judge that has met nothing yet.
 func NewJudge() *Judge {
-	return &Judge{passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}}
+	return &Judge{passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}, phrases: map[[2]string]phrase{}}
+}
+
+// read reads a claim in a language, once.
+func (j *Judge) read(s, lang string) phrase {
+	key := [2]string{s, lang}
+	p, ok := j.phrases[key]
+	if !ok {
+		p = readerOf(lang).read(s)
+		j.phrases[key] = p
+	}
+	return p
 }
 
 func (j *Judge) passage(s string) *judged {
@@ -109,9 +121,9 @@ func (j *Judge) Backed(claim, about string, passages ...string) bool {
 // HasOwnWords reports whether a claim has content words besides those of about, read in the language of a passage. A claim without them says
 // nothing that the passage could support.
 func (j *Judge) HasOwnWords(claim, about, passage string) bool {
-	r := readerOf(j.passage(passage).lang)
-	known := r.read(about).terms
-	return slices.ContainsFunc(r.read(plainClaim(claim)).tokens, func(t token) bool { return !known.hasAny(t.terms) })
+	lang := j.passage(passage).lang
+	known := readerOf(lang).known(about)
+	return slices.ContainsFunc(j.read(plainClaim(claim), lang).tokens, func(t token) bool { return !known.hasAny(t.terms) })
 }
 
 func (j *Judge) backed(claim, about string, has []*judged) bool {
@@ -125,12 +137,11 @@ func (j *Judge) backed(claim, about string, has []*judged) bool {
 		}
 	}
 	lang := has[0].lang
-	r := readerOf(lang)
-	read := r.read(plainClaim(claim))
+	read := j.read(plainClaim(claim), lang)
 	if len(read.tokens) == 0 {
 		return true
 	}
-	known := r.read(about).terms
+	known := readerOf(lang).known(about)
 	names, held, common := 0, 0, false
 	for _, t := range read.tokens {
 		ok := slices.ContainsFunc(has, func(p *judged) bool { return p.hasAny(t.terms) })

@@ -10,7 +10,7 @@ const statedShare = 0.7
 // of its other words, and what a number counts: “6 dragons” says more than a result of 6. Words of about and of names, what the facts are
 // called, count neither way. A claim of which nothing else is left is stated if it has a word of names.
 func (j *Judge) States(claim, about, names, facts string) bool {
-	held, known, named := j.passage(facts), readerOf("en").read(about).terms, j.passage(names)
+	held, known, named := j.passage(facts), readerOf("en").known(about), j.passage(names)
 	total, stated, mentioned := 0.0, 0.0, false
 	for _, w := range j.wordsOf(claim, held.lang) {
 		switch {

@@ -1,0 +1,110 @@
+package support
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"footnote/corpus/text"
+)
+
+// reader reads phrases in a language. It remembers the words it met, for all Judges: it is safe for concurrent use.
+type reader struct {
+	lang  string
+	stop  func(string) bool
+	roles map[string]role
+	mu    sync.RWMutex
+	words map[string]lexeme
+	about map[string]termSet // of what was asked of known
+}
+
+// lexeme is what a reader knows of a word.
+type lexeme struct {
+	lower string
+	terms []string
+	role  role
+}
+
+// readers by language. There are as many as text.Detect knows languages.
+var readers sync.Map
+
+func readerOf(lang string) *reader {
+	if r, ok := readers.Load(lang); ok {
+		return r.(*reader)
+	}
+	r, _ := readers.LoadOrStore(lang, &reader{lang: lang, stop: text.Stops(cmp.Or(lang, "en")), roles: rolesOf(lang), words: map[string]lexeme{}, about: map[string]termSet{}})
+	return r.(*reader)
+}
+
+// maxLexemes bounds a reader's memory to a few megabytes.
+const maxLexemes = 1 << 15
+
+// maxAbout bounds how many texts a reader knows the terms of: titles of documents, and the words that answers speak of documents with.
+const maxAbout = 1 << 8
+
+// known returns the terms of what claims are about. They must not be changed.
+func (r *reader) known(about string) termSet {
+	r.mu.RLock()
+	terms, ok := r.about[about]
+	r.mu.RUnlock()
+	if ok {
+		return terms
+	}
+	terms = r.read(about).terms
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.about) >= maxAbout {
+		clear(r.about)
+	}
+	r.about[strings.Clone(about)] = terms
+	return terms
+}
+
+func (r *reader) look(raw string, gram bool) lexeme {
+	r.mu.RLock()
+	l, ok := r.words[raw]
+	r.mu.RUnlock()
+	if ok {
+		return l
+	}
+	raw = strings.Clone(raw) // not a part of a passage
+	l = r.lexeme(raw, gram)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.words) >= maxLexemes {
+		clear(r.words)
+	}
+	r.words[raw] = l
+	return l
+}
+
+func (r *reader) lexeme(raw string, gram bool) lexeme {
+	l := lexeme{lower: strings.ToLower(raw)}
+	known, ok := r.roles[l.lower]
+	switch {
+	case gram && text.IsStopGram(l.lower), l.lower == "one":
+		l.role = silent
+	case gram, telling[l.lower]:
+	case ok:
+		l.role = known
+	case r.stop(l.lower):
+		l.role = function
+	}
+	for _, lang := range []string{"", r.lang, "en"} {
+		a := judging.Get(lang)
+		for _, t := range a.Terms(raw) {
+			if !slices.Contains(l.terms, t) {
+				l.terms = append(l.terms, t)
+			}
+		}
+		judging.Put(lang, a)
+	}
+	if n, ok := numerals[l.lower]; ok {
+		l.terms = append(l.terms, n)
+	}
+	if s, ok := synonyms[l.lower]; ok {
+		l.terms = append(l.terms, s)
+	}
+	return l
+}
