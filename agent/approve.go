@@ -10,8 +10,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// Approve lets a call that waits run, with another input if one is given. It fails with CodeNotFound for a call that never waited,
-// CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that the tool does not take.
+// Approve lets a call that waits run, with another input if one is given. It fails with CodeNotFound for a call that
+// never waited, CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that
+// the tool does not take.
 func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
 	return r.decide(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishApprove, CallID: callID, Input: input})
 }
@@ -21,7 +22,8 @@ func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) err
 	return r.decide(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishDeny, CallID: callID})
 }
 
-// decide settles on one verdict about a call. With other servers beside this one, the stored wish decides between two that come at once.
+// decide settles on one verdict about a call. With other servers beside this one, the stored wish decides between two
+// that come at once.
 func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	c, err := r.reach(ctx, s, w.RunID)
 	if err != nil {
@@ -47,7 +49,8 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	return nil
 }
 
-// undecided fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such tool at the moment.
+// undecided fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such
+// tool at the moment.
 func (r *Runs) undecided(ctx context.Context, s chat.Scope, c *run.Control, w chat.Wish) (*tools.Tool, error) {
 	if c != nil {
 		if t, known, err := c.Undecided(w.CallID); known || err != nil {

@@ -7,9 +7,9 @@ import (
 	"footnote/chat"
 )
 
-// Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names another, and returns what it
-// found instead of an answer. Nothing is stored. It fails when the model does and there is no fallback; what was found until then comes
-// with the error.
+// Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names
+// another, and returns what it found instead of an answer. Nothing is stored. It fails when the model does and there
+// is no fallback; what was found until then comes with the error.
 func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (run.Gathered, error) {
 	req, set, err := r.engine.CheckRequest(r.engine.WithToolset(req, "strategy"))
 	if err != nil {

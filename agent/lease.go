@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Run keeps the leases of the runs under way, does what other servers were told about them, and takes over those of servers that died or
-// stopped, until ctx ends. At its start it takes over what was left behind: those runs go on from their last finished step, or end as interrupted.
+// Run keeps the leases of the runs under way, does what other servers were told about them, and takes over those of
+// servers that died or stopped, until ctx ends. At its start it takes over what was left behind: those runs go on
+// from their last finished step, or end as interrupted.
 func (r *Runs) Run(ctx context.Context) error {
 	if err := r.takeOverAtStart(ctx); err != nil {
 		return err
@@ -52,8 +53,9 @@ func (r *Runs) Run(ctx context.Context) error {
 	}
 }
 
-// lookEvery is how long after its end a lease may go unnoticed: a tenth of it, so that the runs of a server which dies go on after 33 s. A
-// server that is alone with its store has no other's runs to look for, but for those that it lost itself.
+// lookEvery is how long after its end a lease may go unnoticed: a tenth of it, so that the runs of a server which
+// dies go on after 33 s. A server that is alone with its store has no other's runs to look for, but for those that it
+// lost itself.
 func (r *Runs) lookEvery() time.Duration {
 	if r.cfg.Exclusive {
 		return r.cfg.Lease / 3
@@ -97,7 +99,8 @@ func (r *Runs) renew(ctx context.Context) error {
 	return nil
 }
 
-// takeOverAtStart takes over what was left behind. No run may begin meanwhile: a server that is alone takes all there are.
+// takeOverAtStart takes over what was left behind. No run may begin meanwhile: a server that is alone takes all there
+// are.
 func (r *Runs) takeOverAtStart(ctx context.Context) error {
 	r.starting.Lock()
 	defer r.starting.Unlock()

@@ -7,8 +7,8 @@ import (
 	"footnote/chat"
 )
 
-// reserve keeps a place for a run. Where users share the places, one may take another only while more are free than he has: so the last
-// free places are for those who have few, and one user alone gets half of them.
+// reserve keeps a place for a run. Where users share the places, one may take another only while more are free than
+// he has: so the last free places are for those who have few, and one user alone gets half of them.
 func (r *Runs) reserve(user string) error {
 	shared := r.cfg.Shared != nil && r.cfg.Shared()
 	r.mu.Lock()
@@ -18,7 +18,10 @@ func (r *Runs) reserve(user string) error {
 	}
 	free := r.cfg.MaxRuns - len(r.active) - r.begun
 	if free <= 0 || shared && r.places[user] >= free {
-		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many questions are being answered right now. Ask again in a few seconds."}
+		return &chat.Error{
+			Code:    chat.CodeTooMany,
+			Message: "Too many questions are being answered right now. Ask again in a few seconds.",
+		}
 	}
 	r.begun++
 	r.places[user]++
@@ -39,7 +42,8 @@ func (r *Runs) leavePlace(user string) {
 	}
 }
 
-// maxHeld bounds the sessions of one user that are remembered until a place is free; those beyond are found by sendWaiting.
+// maxHeld bounds the sessions of one user that are remembered until a place is free; those beyond are found by
+// sendWaiting.
 const maxHeld = 100
 
 // hold remembers that a user's limits hold a session's waiting question back.

@@ -9,9 +9,10 @@ import (
 	"footnote/chat"
 )
 
-// Enqueue lets a question wait until the run of its session is over; then the server sends it, whoever looks. Without one under way it is
-// sent at once. What a request with the same IdempotencyKey has stored comes back, whatever became of its documents since: the waiting
-// question, or its run, under the run's id. It fails like Start for what can't be asked, and with CodeConflict when too many wait.
+// Enqueue lets a question wait until the run of its session is over; then the server sends it, whoever looks. Without
+// one under way it is sent at once. What a request with the same IdempotencyKey has stored comes back, whatever
+// became of its documents since: the waiting question, or its run, under the run's id. It fails like Start for what
+// can't be asked, and with CodeConflict when too many wait.
 func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
 	req, set, err := r.engine.CheckRequest(req)
 	if err != nil {
@@ -20,7 +21,9 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	if req.IdempotencyKey != "" {
 		run, err := r.cfg.Store.Repeated(ctx, s.User, req)
 		if err == nil {
-			return chat.Queued{ID: run.ID, SessionID: run.SessionID, User: run.User, Request: run.Request, CreatedAt: run.CreatedAt}, nil
+			return chat.Queued{
+				ID: run.ID, SessionID: run.SessionID, User: run.User, Request: run.Request, CreatedAt: run.CreatedAt,
+			}, nil
 		}
 		if chat.CodeOf(err) != chat.CodeNotFound {
 			return chat.Queued{}, err
@@ -47,8 +50,8 @@ func waits(list []chat.Queued, req chat.RunRequest) bool {
 	})
 }
 
-// SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so far, else at
-// once, on whichever server it is.
+// SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so
+// far, else at once, on whichever server it is.
 func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error {
 	if err := r.cfg.Store.FirstQueued(ctx, s, sessionID, id); err != nil {
 		return err
@@ -76,13 +79,15 @@ func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, 
 	return nil
 }
 
-// Resend sends a session's first waiting question if nothing is in its way any more: after it was changed or another was removed.
+// Resend sends a session's first waiting question if nothing is in its way any more: after it was changed or another
+// was removed.
 func (r *Runs) Resend(ctx context.Context, s chat.Scope, sessionID string) {
 	r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: s.User, ID: sessionID})
 }
 
-// sendNext sends the first waiting question of a session, if it is its turn. What the store or the load refuses for a moment waits for
-// another try, and so does what its user's limits have no room for; what can't be sent today, or never, waits for its user, with the reason. held says that nothing more of the user's can be sent now.
+// sendNext sends the first waiting question of a session, if it is its turn. What the store or the load refuses for a
+// moment waits for another try, and so does what its user's limits have no room for; what can't be sent today, or
+// never, waits for its user, with the reason. held says that nothing more of the user's can be sent now.
 func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool) {
 	for {
 		q, ok, err := r.cfg.Store.TakeQueued(ctx, session)
@@ -98,7 +103,8 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 		problem := ""
 		if err != nil {
 			switch chat.CodeOf(err) {
-			case chat.CodeUnauthorized, chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound, chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
+			case chat.CodeUnauthorized, chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound,
+				chat.CodeKeyReused, chat.CodeGuardrail, chat.CodeTooLarge:
 				problem = chat.MessageOf(err)
 			case chat.CodeTooMany:
 				if over, ok := errors.AsType[*chat.OverLimit](err); ok && over.Wait > time.Minute {
@@ -108,7 +114,9 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 				r.putBack(ctx, q)
 				return true
 			default:
-				r.cfg.Log.WarnContext(ctx, "waiting question could not be sent yet", "session", session.ID, "error", err)
+				r.cfg.Log.WarnContext(
+					ctx, "waiting question could not be sent yet", "session", session.ID, "error", err,
+				)
 				return false
 			}
 		}
@@ -130,7 +138,8 @@ func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
 	}
 }
 
-// sendWaiting sends what waits in sessions where nothing happens: a server ended between a run's end and the next question.
+// sendWaiting sends what waits in sessions where nothing happens: a server ended between a run's end and the next
+// question.
 func (r *Runs) sendWaiting(ctx context.Context) {
 	sessions, err := r.cfg.Store.Waiting(ctx)
 	if err != nil {

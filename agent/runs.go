@@ -1,7 +1,8 @@
-// Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the work on one question,
-// and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes on when nobody looks, and
-// all it does is in the run's log before anybody sees it. Several servers may share a store: a lease says which of them works on
-// a run. Start with Runs.Start and Runs.launch; Runs.Run is the loop that keeps leases and takes over the runs of other servers.
+// Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the work on
+// one question, and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes
+// on when nobody looks, and all it does is in the run's log before anybody sees it. Several servers may share a
+// store: a lease says which of them works on a run. Start with Runs.Start and Runs.launch; Runs.Run is the loop that
+// keeps leases and takes over the runs of other servers.
 package agent
 
 import (
@@ -22,13 +23,17 @@ type Config struct {
 	MaxTurns     int           // questions of a session; 0: the toolset's own
 	KeepSessions time.Duration // how long a session without activity is kept; 0: for ever
 	MaxRuns      int           // under way at once; 0: 1,000
-	Shared       func() bool   // whether users share MaxRuns, so that each must leave room for others; nil: one has them all
-	Lease        time.Duration // how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
+	// whether users share MaxRuns, so that each must leave room for others; nil: one has them all
+	Shared func() bool
+	// how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
+	Lease time.Duration
 
-	// Exclusive says that no other process can work on this store's runs: at start all unfinished ones are taken over at once.
+	// Exclusive says that no other process can work on this store's runs: at start all unfinished ones are taken over
+	// at once.
 	Exclusive bool
 
-	// Left reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil: nobody does.
+	// Left reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil:
+	// nobody does.
 	Left func(user string) bool
 }
 
@@ -59,7 +64,8 @@ func NewRuns(cfg Config) (*Runs, error) {
 	cfg.MaxRuns = cmp.Or(cfg.MaxRuns, 1000)
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	return &Runs{
-		cfg: cfg, engine: engine, active: map[string]*run.Control{}, places: map[string]int{}, held: map[string][]string{}, unstored: map[string]error{},
+		cfg: cfg, engine: engine, active: map[string]*run.Control{}, places: map[string]int{},
+		held: map[string][]string{}, unstored: map[string]error{},
 		look: make(chan struct{}, 1),
 	}, nil
 }
@@ -70,8 +76,9 @@ func (r *Runs) Models() []string { return r.engine.ModelNames() }
 // Toolsets returns the names of the toolsets, the usual one first.
 func (r *Runs) Toolsets() []string { return r.engine.ToolsetNames() }
 
-// Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them: without what those who
-// run the server add, the mark of the run, its day, its question and its library. A limit of 0 is that of the usual toolset.
+// Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them:
+// without what those who run the server add, the mark of the run, its day, its question and its library. A limit of 0
+// is that of the usual toolset.
 func (r *Runs) Rules(b chat.Budget) string { return r.engine.Rules(b) }
 
 // Tally returns what the runs of this process did so far.
@@ -85,11 +92,15 @@ func (r *Runs) Tally() chat.Tally {
 }
 
 // Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
-// IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked, CodeNotFound for a
-// namespace or documents that the user does not have, CodeTooMany when too many runs are under way or the user's limits are reached, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while the server stops.
+// IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked,
+// CodeNotFound for a namespace or documents that the user does not have, CodeTooMany when too many runs are under way
+// or the user's limits are reached, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while
+// the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
 	if r.left(user) {
-		return chat.Run{}, false, &chat.Error{Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked."}
+		return chat.Run{}, false, &chat.Error{
+			Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked.",
+		}
 	}
 	req, set, err := r.engine.CheckRequest(req)
 	if err != nil {
@@ -121,8 +132,8 @@ func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set 
 	return r.room(ctx, user, req, set, waiting)
 }
 
-// repeated returns the run that a refused request started when it came before, and else why it is refused: what happened to the library
-// since then is no matter of a request that was already served.
+// repeated returns the run that a refused request started when it came before, and else why it is refused: what
+// happened to the library since then is no matter of a request that was already served.
 func (r *Runs) repeated(ctx context.Context, user string, req chat.RunRequest, refused error) (chat.Run, bool, error) {
 	if req.IdempotencyKey == "" {
 		return chat.Run{}, false, refused

@@ -7,8 +7,8 @@ import (
 	"footnote/chat"
 )
 
-// Cancel stops a run, on whichever server it is: its model's request and its tools end at once, and run_done follows. A run that is over
-// fails with CodeConflict.
+// Cancel stops a run, on whichever server it is: its model's request and its tools end at once, and run_done follows.
+// A run that is over fails with CodeConflict.
 func (r *Runs) Cancel(ctx context.Context, s chat.Scope, runID string) error {
 	return r.steer(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishCancel})
 }
@@ -18,7 +18,8 @@ func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error 
 	return r.steer(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishAnswerNow})
 }
 
-// steer does what is wished at once if the run is here. The wish is kept for another server that has it, or takes it over.
+// steer does what is wished at once if the run is here. The wish is kept for another server that has it, or takes it
+// over.
 func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	c, err := r.reach(ctx, s, w.RunID)
 	if err != nil {
@@ -31,7 +32,9 @@ func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		}
 		err := r.storeCommand(context.WithoutCancel(ctx), s, w)
 		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not because it ended, as was wished
-			r.cfg.Log.WarnContext(ctx, "a wish is known to this server only", "run", w.RunID, "wish", w.Kind, "error", err)
+			r.cfg.Log.WarnContext(
+				ctx, "a wish is known to this server only", "run", w.RunID, "wish", w.Kind, "error", err,
+			)
 		}
 		return nil
 	}
@@ -65,7 +68,8 @@ func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*run.Cont
 	return nil, nil
 }
 
-// applyCommand does what is wished of a run that is here, and reports whether that is news. It may be asked for the same again.
+// applyCommand does what is wished of a run that is here, and reports whether that is news. It may be asked for the
+// same again.
 func applyCommand(c *run.Control, w chat.Wish) bool {
 	switch w.Kind {
 	case chat.WishCancel:

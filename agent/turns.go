@@ -9,8 +9,8 @@ import (
 	"footnote/english"
 )
 
-// maxTurns is how many questions a session may have with a toolset: the setting, which never raises the limit of a toolset that is
-// made for short conversations.
+// maxTurns is how many questions a session may have with a toolset: the setting, which never raises the limit of a
+// toolset that is made for short conversations.
 func (r *Runs) maxTurns(set tools.Set) int {
 	switch most := r.cfg.MaxTurns; {
 	case most == 0:
@@ -22,8 +22,8 @@ func (r *Runs) maxTurns(set tools.Set) int {
 	}
 }
 
-// room refuses a further question in a session that is at its limit with those that wait there. Asking an earlier question again, or in
-// other words, takes its place and needs no room.
+// room refuses a further question in a session that is at its limit with those that wait there. Asking an earlier
+// question again, or in other words, takes its place and needs no room.
 func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
 	if req.SessionID == "" || req.Sibling != "" {
 		return nil
@@ -36,11 +36,14 @@ func (r *Runs) room(ctx context.Context, user string, req chat.RunRequest, set t
 	case err != nil && ctx.Err() != nil:
 		return err
 	case err != nil: // the run goes on without what can't be read, and says so
-		r.cfg.Log.ErrorContext(ctx, "questions of a conversation could not be counted", "session", req.SessionID, "error", err)
+		r.cfg.Log.ErrorContext(
+			ctx, "questions of a conversation could not be counted", "session", req.SessionID, "error", err,
+		)
 		return nil
 	case session.TurnCount+waiting < r.maxTurns(set):
 		return nil
 	}
 	return &chat.Error{Code: chat.CodeTurnLimit, Message: fmt.Sprintf(
-		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.", english.Count(r.maxTurns(set), "question"))}
+		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.",
+		english.Count(r.maxTurns(set), "question"))}
 }

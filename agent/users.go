@@ -11,8 +11,9 @@ const usersEvery = time.Second
 // left reports whether a user may have no more work done.
 func (r *Runs) left(user string) bool { return r.cfg.Left != nil && r.cfg.Left(user) }
 
-// watchUsers ends the runs of users who have no valid key any more, until ctx ends. Each server does so for the runs it works on. A run
-// that began while its user's key was being revoked is found by the next look. Their waiting questions are refused when it is their turn.
+// watchUsers ends the runs of users who have no valid key any more, until ctx ends. Each server does so for the runs
+// it works on. A run that began while its user's key was being revoked is found by the next look. Their waiting
+// questions are refused when it is their turn.
 func (r *Runs) watchUsers(ctx context.Context) {
 	tick := time.NewTicker(usersEvery)
 	defer tick.Stop()

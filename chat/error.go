@@ -29,9 +29,9 @@ const (
 	CodeInternal     Code = "internal"     // our mistake: 500, nothing of it is shown
 )
 
-// Error is a failure whose Message may be shown to the user: one sentence that says what to do next.
-// Hint, if set, is a further sentence for whoever runs the server. It alone may name settings and paths: the local user, the log and the
-// terminal have it, users with keys never do. Err, if set, is the cause: logged, never shown.
+// Error is a failure whose Message may be shown to the user: one sentence that says what to do next. Hint, if set, is
+// a further sentence for whoever runs the server. It alone may name settings and paths: the local user, the log and
+// the terminal have it, users with keys never do. Err, if set, is the cause: logged, never shown.
 type Error struct {
 	Code    Code
 	Message string

@@ -24,12 +24,16 @@ const (
 )
 
 // Kinds lists every kind once, in the order of a run's life.
-var Kinds = []Kind{KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindReset, KindRunDone}
+var Kinds = []Kind{
+	KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindReset,
+	KindRunDone,
+}
 
 // Payload is what an event says. The set is closed: the payload types of this package.
 type Payload interface{ Kind() Kind }
 
-// Event is one numbered entry of a run's log. It is immutable once appended, so it may be shared by any number of readers.
+// Event is one numbered entry of a run's log. It is immutable once appended, so it may be shared by any number of
+// readers.
 type Event struct {
 	RunID string
 	Seq   int64     // from 1, without gaps; 0 for a Reset, which has no number
@@ -41,8 +45,8 @@ type Event struct {
 // ErrDamaged is in the chain of an error that says that what is stored can't be read, and nothing of the store.
 var ErrDamaged = errors.New("the stored row is damaged")
 
-// ErrNotStorable is in the chain of an error of Store.Append when a payload has no JSON form: a number that is not finite, or raw JSON that
-// is not valid. Trying again can't help.
+// ErrNotStorable is in the chain of an error of Store.Append when a payload has no JSON form: a number that is not
+// finite, or raw JSON that is not valid. Trying again can't help.
 var ErrNotStorable = errors.New("the payload has no JSON form")
 
 // NewEvent encodes a payload. Seq and At are the store's to set. It fails with ErrNotStorable.
@@ -50,15 +54,16 @@ func NewEvent(runID string, p Payload) (Event, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return Event{}, &Error{
-			Code: CodeInternal, Message: "A part of the answer can't be stored, because of a mistake in the program. Ask again; the log has the details.",
-			Err: fmt.Errorf("encode %s: %w: %w", p.Kind(), ErrNotStorable, err),
+			Code:    CodeInternal,
+			Message: "A part of the answer can't be stored, because of a mistake in the program. Ask again; the log has the details.",
+			Err:     fmt.Errorf("encode %s: %w: %w", p.Kind(), ErrNotStorable, err),
 		}
 	}
 	return Event{RunID: runID, Type: p.Kind(), Body: body}, nil
 }
 
-// AppendJSON appends the event's one JSON form, an object that starts with type, run_id and seq, and returns the result.
-// It is a pure function of what is stored, so a replay is byte-equal.
+// AppendJSON appends the event's one JSON form, an object that starts with type, run_id and seq, and returns the
+// result. It is a pure function of what is stored, so a replay is byte-equal.
 func (e Event) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, e.Type...)

@@ -17,8 +17,9 @@ const EvidenceFormat = "footnote-evidence/1"
 
 // Evidence is an answer with all it rests on, to be kept as a file and checked again later.
 type Evidence struct {
-	Format      string             `json:"format"` // EvidenceFormat
-	Digest      string             `json:"digest"` // SHA-256 of the same JSON, compact, with an empty digest: tells careless changes from none
+	Format string `json:"format"` // EvidenceFormat
+	// SHA-256 of the same JSON, compact, with an empty digest: tells careless changes from none
+	Digest      string             `json:"digest"`
 	RunID       string             `json:"run_id"`
 	Question    string             `json:"question"`
 	Answer      string             `json:"answer"` // Markdown with [N]
@@ -62,8 +63,8 @@ type EvidenceStep struct {
 	Error      string          `json:"error,omitempty"`
 }
 
-// EvidenceResult is what became of a citation: verified (the words stand where they stood), changed (the document or the citation is
-// another), missing (the document, or the quote, is not there).
+// EvidenceResult is what became of a citation: verified (the words stand where they stood), changed (the document or
+// the citation is another), missing (the document, or the quote, is not there).
 type EvidenceResult struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
@@ -166,6 +167,7 @@ func (e Evidence) Report(problems []string, citations []EvidenceResult) Evidence
 	if r.Citations == nil {
 		r.Citations = []EvidenceResult{}
 	}
-	r.OK = len(problems) == 0 && !slices.ContainsFunc(citations, func(c EvidenceResult) bool { return c.State != EvidenceVerified })
+	r.OK = len(problems) == 0 &&
+		!slices.ContainsFunc(citations, func(c EvidenceResult) bool { return c.State != EvidenceVerified })
 	return r
 }

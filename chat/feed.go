@@ -19,9 +19,10 @@ type Page struct {
 	Last    int64    // the number of the log's last event. A position beyond it can't be: the reader must start over
 }
 
-// Feed is the live side of the runs' logs: who appends through it wakes the readers, who pull what is new from their own
-// position. Nothing is sent to a reader, so none can hold up a run. What was appended lately stays in memory, encoded once for all;
-// the rest comes from the store. It has no goroutines and needs no closing. It is safe for concurrent use.
+// Feed is the live side of the runs' logs: who appends through it wakes the readers, who pull what is new from their
+// own position. Nothing is sent to a reader, so none can hold up a run. What was appended lately stays in memory,
+// encoded once for all; the rest comes from the store. It has no goroutines and needs no closing. It is safe for
+// concurrent use.
 type Feed struct {
 	store Store
 
@@ -36,8 +37,8 @@ func NewFeed(store Store) *Feed {
 	return &Feed{store: store, runs: make(map[string]*liveRun)}
 }
 
-// Begin tells of a run that was just started here, so that the first reader need not ask the store for a log that is empty. Its first
-// Append must follow.
+// Begin tells of a run that was just started here, so that the first reader need not ask the store for a log that is
+// empty. Its first Append must follow.
 func (f *Feed) Begin(run Run) {
 	r := f.acquire(run.ID)
 	r.begin(run.User)
@@ -45,11 +46,12 @@ func (f *Feed) Begin(run Run) {
 	f.sessions.signal(run.User, run.SessionID)
 }
 
-// HeadMoved tells those who watch a session here that another version of it is shown. Other processes are woken by the store.
+// HeadMoved tells those who watch a session here that another version of it is shown. Other processes are woken by
+// the store.
 func (f *Feed) HeadMoved(user, session string) { f.sessions.signal(user, session) }
 
-// Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so readers
-// see them in order.
+// Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so
+// readers see them in order.
 func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) error {
 	if len(ps) == 0 {
 		return nil
@@ -68,15 +70,15 @@ func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) e
 }
 
 // Watch keeps a run's recent events in memory until stop is called. wake returns a channel that is closed at the next
-// append: take it before Read, and wait for it after a page without Over has been worked off, then nothing falls between. It
-// never fails: whether the run exists is Read's to say.
+// append: take it before Read, and wait for it after a page without Over has been worked off, then nothing falls
+// between. It never fails: whether the run exists is Read's to say.
 func (f *Feed) Watch(runID string) (wake func() <-chan struct{}, stop func()) {
 	r := f.acquire(runID)
 	return r.next, sync.OnceFunc(func() { f.release(r) })
 }
 
-// Wake tells the readers of a run that another process appended to its log. One that nobody reads here may have changed a session: all who
-// watch one look.
+// Wake tells the readers of a run that another process appended to its log. One that nobody reads here may have
+// changed a session: all who watch one look.
 func (f *Feed) Wake(runID string) {
 	if r := f.lookup(runID); r != nil {
 		r.disown()
@@ -120,8 +122,9 @@ func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Pa
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// More is Read for those who watch the run and read it before. What another process appended is read from the store once for all
-// of them after each Wake, so that a thousand readers cost the store no more than one. Before the Wake, More may not see it yet.
+// More is Read for those who watch the run and read it before. What another process appended is read from the store
+// once for all of them after each Wake, so that a thousand readers cost the store no more than one. Before the Wake,
+// More may not see it yet.
 func (f *Feed) More(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	r := f.lookup(runID)
 	if r == nil {
@@ -171,7 +174,8 @@ func (f *Feed) admit(ctx context.Context, s Scope, r *liveRun) error {
 	return nil
 }
 
-// readStore collects pages until the end of the log. What r, if there is one, has in memory it takes from there, and keeps what it lacks.
+// readStore collects pages until the end of the log. What r, if there is one, has in memory it takes from there, and
+// keeps what it lacks.
 func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64, r *liveRun) (Page, error) {
 	var page Page
 	for at := after; ; at = page.Last {

@@ -14,9 +14,9 @@ type sessionWatches struct {
 	open map[[2]string]*watched // by user and session
 }
 
-// WatchSession tells of runs that begin in a session. wake returns a channel that is closed when one may have begun: take it before
-// looking at the session in the store, and wait for it afterwards. It may be closed for nothing: of another process it is only known
-// that it appended to some run. stop must be called once.
+// WatchSession tells of runs that begin in a session. wake returns a channel that is closed when one may have begun:
+// take it before looking at the session in the store, and wait for it afterwards. It may be closed for nothing: of
+// another process it is only known that it appended to some run. stop must be called once.
 func (f *Feed) WatchSession(user, session string) (wake func() <-chan struct{}, stop func()) {
 	s, key := &f.sessions, [2]string{user, session}
 	s.mu.Lock()

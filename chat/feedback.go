@@ -43,14 +43,18 @@ func Reasons(r Rating) []string {
 	}
 }
 
-// Check fails with CodeInvalid unless the rating is one, the reason one of its Reasons, and the comment at most MaxComment runes.
+// Check fails with CodeInvalid unless the rating is one, the reason one of its Reasons, and the comment at most
+// MaxComment runes.
 func (f Feedback) Check() error {
 	reasons := Reasons(f.Rating)
 	switch {
 	case reasons == nil:
 		return &Error{Code: CodeInvalid, Message: "rating must be up or down."}
 	case f.Reason != "" && !slices.Contains(reasons, f.Reason):
-		return &Error{Code: CodeInvalid, Message: "This reason does not go with the rating. Leave it out, or look the reasons up in the API's description."}
+		return &Error{
+			Code:    CodeInvalid,
+			Message: "This reason does not go with the rating. Leave it out, or look the reasons up in the API's description.",
+		}
 	case utf8.RuneCountInString(f.Comment) > MaxComment:
 		return &Error{Code: CodeInvalid, Message: "The comment is longer than 2,000 characters. Shorten it."}
 	}
@@ -65,16 +69,17 @@ type FeedbackQuery struct {
 	Cursor    string // from a previous page
 }
 
-// FeedbackStore keeps what readers think of answers. Its promises are those of Store. Feedback on a hidden session's runs is hidden
-// with them and goes when they are purged.
+// FeedbackStore keeps what readers think of answers. Its promises are those of Store. Feedback on a hidden session's
+// runs is hidden with them and goes when they are purged.
 type FeedbackStore interface {
-	// SetFeedback stores f for f.RunID, in the place of what the same user said before, and returns it as stored. What does not
-	// pass Check fails with CodeInvalid.
+	// SetFeedback stores f for f.RunID, in the place of what the same user said before, and returns it as stored.
+	// What does not pass Check fails with CodeInvalid.
 	SetFeedback(ctx context.Context, s Scope, f Feedback) (Feedback, error)
 
 	// DropFeedback withdraws it. That there is none is no error.
 	DropFeedback(ctx context.Context, s Scope, runID string) error
 
-	// Feedback returns one page and the cursor of the next, empty at the end. A cursor it did not give fails with CodeInvalid.
+	// Feedback returns one page and the cursor of the next, empty at the end. A cursor it did not give fails with
+	// CodeInvalid.
 	Feedback(ctx context.Context, s Scope, q FeedbackQuery) ([]Feedback, string, error)
 }

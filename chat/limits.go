@@ -62,43 +62,62 @@ type Limit struct {
 var limitTable = []Limit{
 	{
 		Name: RunsAtOnce, About: "questions of a user that are answered at once", Default: 4,
-		code: CodeTooMany, noun: "question", over: "You have %s being answered, which is the limit here.", again: "Ask again when one is done.",
+		code: CodeTooMany, noun: "question", over: "You have %s being answered, which is the limit here.",
+		again: "Ask again when one is done.",
 	},
 	{
-		Name: QuestionsPerMinute, About: "questions of a user in a minute", Default: 20, Spends: ResourceQuestions, Window: minute,
-		code: CodeTooMany, noun: "question", over: "You asked %s in a minute, which is the limit here.", again: "You can ask again %s.",
+		Name: QuestionsPerMinute, About: "questions of a user in a minute", Default: 20, Spends: ResourceQuestions,
+		Window: minute,
+		code:   CodeTooMany, noun: "question", over: "You asked %s in a minute, which is the limit here.",
+		again: "You can ask again %s.",
 	},
 	{
-		Name: QuestionsPerDay, About: "questions of a user in 24 hours", Default: 100, Spends: ResourceQuestions, Window: day,
-		code: CodeTooMany, noun: "question", over: "You asked %s in 24 hours, which is the limit here.", again: "You can ask again %s.",
+		Name: QuestionsPerDay, About: "questions of a user in 24 hours", Default: 100, Spends: ResourceQuestions,
+		Window: day,
+		code:   CodeTooMany, noun: "question", over: "You asked %s in 24 hours, which is the limit here.",
+		again: "You can ask again %s.",
 	},
 	{
-		Name: TokensPerDay, About: "tokens that a user's answers take from the model in 24 hours; a run under way goes on", Spends: ResourceTokens, Window: day,
-		code: CodeTooMany, noun: "token", over: "Your answers took %s in 24 hours, which is the limit here.", again: "You can ask again %s.",
+		Name:   TokensPerDay,
+		About:  "tokens that a user's answers take from the model in 24 hours; a run under way goes on",
+		Spends: ResourceTokens, Window: day,
+		code: CodeTooMany, noun: "token", over: "Your answers took %s in 24 hours, which is the limit here.",
+		again: "You can ask again %s.",
 	},
 	{
-		Name: SearchesPerMinute, About: "searches of a user in a minute, those that runs make apart", Default: 120, Spends: ResourceSearches, Window: minute,
-		code: CodeTooMany, noun: "time", over: "You searched %s in a minute, which is the limit here.", again: "You can search again %s.",
+		Name: SearchesPerMinute, About: "searches of a user in a minute, those that runs make apart", Default: 120,
+		Spends: ResourceSearches, Window: minute,
+		code: CodeTooMany, noun: "time", over: "You searched %s in a minute, which is the limit here.",
+		again: "You can search again %s.",
 	},
 	{
-		Name: FilesPerDay, About: "files that a user adds or has read in again in 24 hours", Default: 500, Spends: ResourceUploadFiles, Window: day,
-		code: CodeTooMany, noun: "file", over: "You added %s in 24 hours, which is the limit here.", again: "You can add more %s.",
+		Name: FilesPerDay, About: "files that a user adds or has read in again in 24 hours", Default: 500,
+		Spends: ResourceUploadFiles, Window: day,
+		code: CodeTooMany, noun: "file", over: "You added %s in 24 hours, which is the limit here.",
+		again: "You can add more %s.",
 	},
 	{
-		Name: UploadMiBPerDay, About: "MiB of files that a user adds in 24 hours", Default: 1024, Spends: ResourceUploadBytes, Window: day, unit: miB,
-		code: CodeTooMany, over: "With this file you would add more than %s in 24 hours, which is the limit here.", again: "You can add it %s.",
+		Name: UploadMiBPerDay, About: "MiB of files that a user adds in 24 hours", Default: 1024,
+		Spends: ResourceUploadBytes, Window: day, unit: miB,
+		code: CodeTooMany, over: "With this file you would add more than %s in 24 hours, which is the limit here.",
+		again: "You can add it %s.",
 	},
 	{
 		Name: DiskMiB, About: "MiB of files that a user's documents take in all", Default: 10_240, unit: miB,
-		code: CodeDiskFull, over: "With this file your documents would take more than %s, which is the limit here.", again: "Delete some first.",
+		code: CodeDiskFull, over: "With this file your documents would take more than %s, which is the limit here.",
+		again: "Delete some first.",
 	},
 	{
 		Name: StreamsAtOnce, About: "live views that a user has open at one server", Default: 100,
-		code: CodeTooMany, noun: "live view", over: "You have %s open, which is the limit here.", again: "Close some and try again.",
+		code: CodeTooMany, noun: "live view", over: "You have %s open, which is the limit here.",
+		again: "Close some and try again.",
 	},
 	{
-		Name: DiskReserveMiB, About: "MiB of the disk that uploads leave free, so that questions can still be stored; holds for everybody", Default: 256, unit: miB,
-		code: CodeDiskFull, over: "The server's disk is nearly full: the last %s are kept for questions and answers.", again: "Delete documents, or ask whoever runs the server for more space.",
+		Name:    DiskReserveMiB,
+		About:   "MiB of the disk that uploads leave free, so that questions can still be stored; holds for everybody",
+		Default: 256, unit: miB,
+		code: CodeDiskFull, over: "The server's disk is nearly full: the last %s are kept for questions and answers.",
+		again: "Delete documents, or ask whoever runs the server for more space.",
 	},
 }
 
@@ -140,7 +159,8 @@ type Window struct {
 	Most int64
 }
 
-// Windows returns the limits on a resource, shortest first. There are none where it is not limited: then a store need not count it.
+// Windows returns the limits on a resource, shortest first. There are none where it is not limited: then a store need
+// not count it.
 func (l Limits) Windows(what Resource) []Window {
 	var list []Window
 	for _, limit := range limitTable {
@@ -151,7 +171,8 @@ func (l Limits) Windows(what Resource) []Window {
 	return list
 }
 
-// FullSince returns the last time since when more than room of something was spent; zero: since the given time it was not so much.
+// FullSince returns the last time since when more than room of something was spent; zero: since the given time it was
+// not so much.
 type FullSince func(what Resource, since time.Time, room int64) (time.Time, error)
 
 // Check fails with an *OverLimit if one of windows has no room for n more.
@@ -206,8 +227,8 @@ func (l Limit) count(n int64) string {
 	return english.Count(n, l.noun)
 }
 
-// when says, behind a verb, when a time is that has not come yet. A time of day stands there as RFC 3339: programs read it, and the page
-// shows it as its reader's clock does, whenever it is read.
+// when says, behind a verb, when a time is that has not come yet. A time of day stands there as RFC 3339: programs
+// read it, and the page shows it as its reader's clock does, whenever it is read.
 func when(now, until time.Time) string {
 	switch seconds := int64(until.Sub(now)/time.Second) + 1; {
 	case seconds <= 1:
@@ -221,12 +242,13 @@ func when(now, until time.Time) string {
 
 // LimitStore counts what users spend, over all servers that share it and across restarts.
 type LimitStore interface {
-	// SetLimits says what each user may do, in StartRun, Spend and the documents of the same store; until then there are no limits. Call it
-	// before anything else.
+	// SetLimits says what each user may do, in StartRun, Spend and the documents of the same store; until then there
+	// are no limits. Call it before anything else.
 	SetLimits(l Limits)
 
-	// Spend counts n against a user's limits on something. It fails with an *OverLimit, and counts nothing, if there is no room for n; parallel
-	// calls get as much as there is room for, and no more. What counts is soon forgotten after a power loss.
+	// Spend counts n against a user's limits on something. It fails with an *OverLimit, and counts nothing, if there
+	// is no room for n; parallel calls get as much as there is room for, and no more. What counts is soon forgotten
+	// after a power loss.
 	Spend(ctx context.Context, user string, what Resource, n int64) error
 
 	// Charge counts n, which was spent already, whether there is room or not.

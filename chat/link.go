@@ -8,8 +8,8 @@ import (
 // FragmentCited is the fragment of the first marked words in the viewer.
 const FragmentCited = "cited"
 
-// Link is the address of a document in the viewer, with what is marked in it and where it opens. Only Document is needed.
-// It is the only place where such addresses are put together; GET /d/{id} reads them.
+// Link is the address of a document in the viewer, with what is marked in it and where it opens. Only Document is
+// needed. It is the only place where such addresses are put together; GET /d/{id} reads them.
 type Link struct {
 	Document string // its id
 	Citation string // {run}.{number}, see CitationName: marks the words of a footnote
@@ -28,7 +28,9 @@ func CitationName(runID string, number int) string { return runID + "." + strcon
 // String returns the address, without the server's origin.
 func (l Link) String() string {
 	query := url.Values{}
-	for _, part := range []struct{ name, value string }{{"c", l.Citation}, {"p", l.Passage}, {"b", l.Block}, {"at", l.At}} {
+	for _, part := range []struct{ name, value string }{
+		{"c", l.Citation}, {"p", l.Passage}, {"b", l.Block}, {"at", l.At},
+	} {
 		if part.value != "" {
 			query.Set(part.name, part.value)
 		}
@@ -40,7 +42,10 @@ func (l Link) String() string {
 	if l.Page > 0 {
 		query.Set("page", strconv.Itoa(l.Page))
 	}
-	address := url.URL{Path: "/d/" + l.Document, RawPath: "/d/" + url.PathEscape(l.Document), RawQuery: query.Encode(), Fragment: l.Fragment}
+	address := url.URL{
+		Path: "/d/" + l.Document, RawPath: "/d/" + url.PathEscape(l.Document), RawQuery: query.Encode(),
+		Fragment: l.Fragment,
+	}
 	return address.String()
 }
 

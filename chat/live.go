@@ -147,8 +147,8 @@ func (r *liveRun) signalLocked() {
 	}
 }
 
-// disown leaves it to the store what is in the log, the end of a finished one excepted: a crash of the store may have taken the last entries
-// back, and others may come in their place.
+// disown leaves it to the store what is in the log, the end of a finished one excepted: a crash of the store may have
+// taken the last entries back, and others may come in their place.
 func (r *liveRun) disown() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

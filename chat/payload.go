@@ -92,11 +92,12 @@ type Step struct {
 	// Result is what the call came to, once it is over.
 	Result *StepResult `json:"result,omitempty"`
 
-	// Full is the whole tool output when Truncated. The store keeps it beside the log (Store.StepOutput); it is not in the event.
+	// Full is the whole tool output when Truncated. The store keeps it beside the log (Store.StepOutput); it is not
+	// in the event.
 	Full json.RawMessage `json:"-"`
 
-	// Acts says that the call may change something outside: once an Append of its beginning has returned, that survives power loss. It is
-	// not in the event.
+	// Acts says that the call may change something outside: once an Append of its beginning has returned, that
+	// survives power loss. It is not in the event.
 	Acts bool `json:"-"`
 }
 
@@ -199,11 +200,16 @@ const (
 
 // Answer is the whole answer. Everything shown about it later is made from this event and the citations.
 type Answer struct {
-	Markdown       string     `json:"answer"`
-	Citations      []Citation `json:"citations"`
-	Sources        []Source   `json:"sources"`
-	Unsupported    []string   `json:"unsupported"` // sentences that no passage behind their citations bears out, and those that state something without one; without their [N]
-	Confidence     float64    `json:"confidence"`  // 0–1: the share of sentences borne out among those that state something, less up to a fifth for quotes that are not word for word; without quotes, for which the whole fifth is taken, what is compared with is the given text, the conversation, what tools returned or the passages, and a sentence in another language counts half
+	Markdown  string     `json:"answer"`
+	Citations []Citation `json:"citations"`
+	Sources   []Source   `json:"sources"`
+	// sentences that no passage behind their citations bears out, and those that state something without one; without
+	// their [N]
+	Unsupported []string `json:"unsupported"`
+	// 0–1: the share of sentences borne out among those that state something, less up to a fifth for quotes that are
+	// not word for word; without quotes, for which the whole fifth is taken, what is compared with is the given text,
+	// the conversation, what tools returned or the passages, and a sentence in another language counts half
+	Confidence     float64    `json:"confidence"`
 	SelfEvaluation string     `json:"self_evaluation,omitempty"`
 	Coverage       Coverage   `json:"coverage"`
 	StepsUsed      int        `json:"steps_used"`
@@ -239,10 +245,12 @@ type RunDone struct {
 	Status RunStatus  `json:"status"`
 	Error  *StepError `json:"error,omitempty"`
 
-	RetrievalCalls int      `json:"retrieval_calls,omitempty"` // calls that were charged to the budget of searches and readings
-	StepsUsed      int      `json:"steps_used,omitempty"`      // of a run without an answer, as Answer has them, and so are the next two
-	Tokens         *Tokens  `json:"tokens,omitempty"`
-	Cost           *float64 `json:"cost,omitempty"`
+	// calls that were charged to the budget of searches and readings
+	RetrievalCalls int `json:"retrieval_calls,omitempty"`
+	// of a run without an answer, as Answer has them, and so are the next two
+	StepsUsed int      `json:"steps_used,omitempty"`
+	Tokens    *Tokens  `json:"tokens,omitempty"`
+	Cost      *float64 `json:"cost,omitempty"`
 }
 
 // Kind returns KindRunStarted.

@@ -21,19 +21,20 @@ type Queued struct {
 // SessionKey names a session among those of all users.
 type SessionKey struct{ User, ID string }
 
-// QueueStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a session, starts its
-// run and settles it: when that breaks off in between, the next one takes the same again, and the key makes it one run.
+// QueueStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a
+// session, starts its run and settles it: when that breaks off in between, the next one takes the same again, and the
+// key makes it one run.
 type QueueStore interface {
-	// Enqueue puts a question behind those that wait in req.SessionID, a session that is there. With an IdempotencyKey that one of these has,
-	// that one comes back if it asks the same, else it fails with CodeKeyReused. It fails with CodeConflict when MaxQueued wait already. It
-	// survives power loss.
+	// Enqueue puts a question behind those that wait in req.SessionID, a session that is there. With an
+	// IdempotencyKey that one of these has, that one comes back if it asks the same, else it fails with
+	// CodeKeyReused. It fails with CodeConflict when MaxQueued wait already. It survives power loss.
 	Enqueue(ctx context.Context, s Scope, req RunRequest) (Queued, error)
 
 	// Queue returns what waits in a session, in the order in which it will be sent.
 	Queue(ctx context.Context, s Scope, sessionID string) ([]Queued, error)
 
-	// EditQueued gives a waiting question other words and clears its Problem. Like the next two it fails with CodeNotFound for
-	// one that is taken.
+	// EditQueued gives a waiting question other words and clears its Problem. Like the next two it fails with
+	// CodeNotFound for one that is taken.
 	EditQueued(ctx context.Context, s Scope, sessionID, id, message string) error
 
 	// FirstQueued puts a waiting question before all others and clears its Problem.
@@ -42,8 +43,9 @@ type QueueStore interface {
 	// DropQueued removes a waiting question.
 	DropQueued(ctx context.Context, s Scope, sessionID, id string) error
 
-	// TakeQueued takes the first question of a session to send it; from then on nobody can change it. ok is false when there is
-	// none, when a run of the session is under way, when the session is hidden, and when the first one has a Problem.
+	// TakeQueued takes the first question of a session to send it; from then on nobody can change it. ok is false
+	// when there is none, when a run of the session is under way, when the session is hidden, and when the first one
+	// has a Problem.
 	TakeQueued(ctx context.Context, session SessionKey) (q Queued, ok bool, err error)
 
 	// SettleQueued ends what TakeQueued began: without a problem the question is gone, with one it waits again.

@@ -47,7 +47,8 @@ type RunRequest struct {
 	SessionID   string `json:"session_id"`
 	Message     string `json:"message"`
 	ContextText string `json:"context_text,omitempty"`
-	// AddedContext is text that the asker gives besides the documents: the run searches as always and may answer from this text too.
+	// AddedContext is text that the asker gives besides the documents: the run searches as always and may answer from
+	// this text too.
 	AddedContext string    `json:"added_context,omitempty"`
 	Namespace    string    `json:"namespace,omitempty"`
 	DocumentIDs  []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
@@ -57,12 +58,15 @@ type RunRequest struct {
 	History [][2]string `json:"history,omitempty"`
 	// Instructions are what the asker tells the model besides: a tone, a form, a language. They change no rule.
 	Instructions string `json:"instructions,omitempty"`
-	// Thorough means that omitted Config.EnableQueryDecomposition and Config.EnableSelfEvaluation are on, unless rules answer.
+	// Thorough means that omitted Config.EnableQueryDecomposition and Config.EnableSelfEvaluation are on, unless
+	// rules answer.
 	Thorough bool `json:"-"`
-	// CitationStyle is how the asker wants the answer's footnotes written where a program reads it. The log has [N] whatever it says; empty: [N].
+	// CitationStyle is how the asker wants the answer's footnotes written where a program reads it. The log has [N]
+	// whatever it says; empty: [N].
 	CitationStyle  string `json:"citation_style,omitempty"`
 	IdempotencyKey string `json:"-"` // 1–255 bytes, per user; empty for none
-	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows the head.
+	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows
+	// the head.
 	Sibling string `json:"sibling,omitempty"`
 	// From makes the run repeat an earlier one up to one of its tool calls. Nil: it begins at the beginning.
 	From *From `json:"from,omitempty"`

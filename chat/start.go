@@ -11,9 +11,13 @@ const maxKeyBytes = 255
 
 // What every Store answers of the keys that keep a question from being asked twice, and of a queue that is full.
 var (
-	ErrKeyReused  = &Error{Code: CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key."}
+	ErrKeyReused = &Error{
+		Code: CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key.",
+	}
 	ErrKeyUnknown = &Error{Code: CodeNotFound, Message: "No question was asked with this Idempotency-Key."}
-	ErrQueueFull  = &Error{Code: CodeConflict, Message: fmt.Sprintf("%d questions wait already. Remove one, or ask this one later.", MaxQueued)}
+	ErrQueueFull  = &Error{Code: CodeConflict, Message: fmt.Sprintf(
+		"%d questions wait already. Remove one, or ask this one later.", MaxQueued,
+	)}
 
 	errLongKey = &Error{Code: CodeInvalid, Message: fmt.Sprintf("An Idempotency-Key has 1 to %d bytes.", maxKeyBytes)}
 )
@@ -26,8 +30,8 @@ type Start struct {
 	Request []byte            // JSON of Run.Request
 }
 
-// Start makes the run that a user asks for, in a new session where the request names none. It fails with CodeInvalid for a key that is too
-// long or a session's name that can't be one.
+// Start makes the run that a user asks for, in a new session where the request names none. It fails with CodeInvalid
+// for a key that is too long or a session's name that can't be one.
 func (r RunRequest) Start(user string) (s Start, err error) {
 	if len(r.IdempotencyKey) > maxKeyBytes {
 		return s, errLongKey
@@ -52,8 +56,8 @@ func (r RunRequest) Digest() ([sha256.Size]byte, error) {
 	return sha256.Sum256(asked), err
 }
 
-// Wait makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets one of its own. It fails
-// with CodeInvalid for a key that is too long.
+// Wait makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets one
+// of its own. It fails with CodeInvalid for a key that is too long.
 func (r RunRequest) Wait(user string) (q Queued, request []byte, err error) {
 	if len(r.IdempotencyKey) > maxKeyBytes {
 		return q, nil, errLongKey

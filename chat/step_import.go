@@ -13,7 +13,8 @@ import (
 
 // importedTools are the tools that wrote steps before steps had a result, and what they were for.
 var importedTools = map[string]Capability{
-	"search_documents": CapabilitySearch, "grep_documents": CapabilitySearch, "retrieve": CapabilitySearch, "retrieve_more": CapabilitySearch,
+	"search_documents": CapabilitySearch, "grep_documents": CapabilitySearch, "retrieve": CapabilitySearch,
+	"retrieve_more":   CapabilitySearch,
 	"semantic_search": CapabilitySearch, "hybrid_search": CapabilitySearch, "retrieve_documentation": CapabilitySearch,
 	"retrieve_book_content": CapabilitySearch, "web_search": CapabilitySearch,
 	"read_document": CapabilityRead, "read_multiple_documents": CapabilityRead, "lookup": CapabilityRead,
@@ -60,8 +61,8 @@ type oldInput struct {
 	CitedText  string          `json:"cited_text"`
 }
 
-// importStep gives a step that was stored before steps had a result one made from the tool's output. Nothing else reads the outputs of
-// tools by their fields.
+// importStep gives a step that was stored before steps had a result one made from the tool's output. Nothing else
+// reads the outputs of tools by their fields.
 func importStep(s *Step) {
 	if s.Capability == "" {
 		s.Capability = importedTools[s.ToolName]
@@ -92,7 +93,9 @@ func (o *oldOutput) read(s *Step, in oldInput) {
 	_ = json.Unmarshal(s.ToolOutput, &self)
 	r.Title = cmp.Or(self.Title, self.Filename)
 	if r.Query = o.text("query"); r.Query == "" && s.Status == StatusComplete {
-		r.Query = cmp.Or(in.Query, in.Pattern, in.FocusQuery, in.DocID, strings.Join(in.DocIDs, ", "), compacted(in.Filters))
+		r.Query = cmp.Or(
+			in.Query, in.Pattern, in.FocusQuery, in.DocID, strings.Join(in.DocIDs, ", "), compacted(in.Filters),
+		)
 	}
 	r.Failure = o.text("error")
 	r.Notes = append(o.list("notes"), o.list("note")...)
@@ -151,7 +154,9 @@ func (o *oldOutput) add(h, parent oldHit) {
 	}
 	first := h.Passages[0]
 	first.DocID, first.Title, first.Filename, first.Type, first.URL = h.DocID, h.Title, h.Filename, h.Type, h.URL
-	first.Score, first.Similarity, first.Snippet, first.Matches = h.Score, h.Similarity, cmp.Or(h.Snippet, first.Text), h.Matches
+	first.Score, first.Similarity, first.Snippet, first.Matches = h.Score, h.Similarity, cmp.Or(
+		h.Snippet, first.Text,
+	), h.Matches
 	first.BlockID = cmp.Or(h.BlockID, first.BlockID)
 	o.result.Hits = append(o.result.Hits, o.hit(first, parent))
 	for _, p := range h.Passages[1:] {
@@ -163,9 +168,11 @@ func (o *oldOutput) add(h, parent oldHit) {
 
 func (o *oldOutput) hit(h, parent oldHit) Hit {
 	out := Hit{
-		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID, Title: cmp.Or(h.Title, h.PageTitle, h.Filename),
-		Filename: h.Filename, MIME: h.Type, Page: h.Page, Section: cmp.Or(h.Section, h.Heading), Score: h.Score, Similarity: h.Similarity,
-		Snippet: cmp.Or(h.Snippet, h.Text, h.ChunkText, h.Line, h.Content), Matches: h.Matches,
+		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID,
+		Title:    cmp.Or(h.Title, h.PageTitle, h.Filename),
+		Filename: h.Filename, MIME: h.Type, Page: h.Page, Section: cmp.Or(h.Section, h.Heading), Score: h.Score,
+		Similarity: h.Similarity,
+		Snippet:    cmp.Or(h.Snippet, h.Text, h.ChunkText, h.Line, h.Content), Matches: h.Matches,
 	}
 	if out.Filename == out.Title {
 		out.Filename = ""
@@ -206,8 +213,10 @@ func (o *oldOutput) addReadings(tool string, self oldHit, in oldInput) {
 func (o *oldOutput) addFacts() {
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
 		switch name {
-		case "documents", "matches", "pages", "passages", "results", "content", "text", "summary", "expression", "result", "error", "notes", "note", "outline",
-			"sub_queries", "query", "key_sentences", "title", "filename", "page_count", "doc_id", "document_id", "url", "boxes", "chunk_id", "schema":
+		case "documents", "matches", "pages", "passages", "results", "content", "text", "summary", "expression",
+			"result", "error", "notes", "note", "outline",
+			"sub_queries", "query", "key_sentences", "title", "filename", "page_count", "doc_id", "document_id", "url",
+			"boxes", "chunk_id", "schema":
 			continue
 		}
 		if value := o.text(name); value != "" && value != "0" && value != "false" {

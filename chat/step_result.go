@@ -28,10 +28,12 @@ const (
 	maxText    = 10_000 // runes of running text
 )
 
-// StepResult is what a tool call came to. It is stored with the step, and whatever shows, counts or restores steps reads it rather
-// than the tool's own output, whose shape only the tool knows. A phase has one if it shows parts of a plan.
+// StepResult is what a tool call came to. It is stored with the step, and whatever shows, counts or restores steps
+// reads it rather than the tool's own output, whose shape only the tool knows. A phase has one if it shows parts of a
+// plan.
 type StepResult struct {
-	Query   string       `json:"query,omitempty"`   // what was looked for: words, a pattern, the name of a document, or filters as JSON
+	// what was looked for: words, a pattern, the name of a document, or filters as JSON
+	Query   string       `json:"query,omitempty"`
 	Found   int          `json:"found,omitempty"`   // how many results there are, those that are not listed too
 	Title   string       `json:"title,omitempty"`   // of the one document that the call was about
 	Hits    []Hit        `json:"hits,omitempty"`    // in the order of the output
@@ -47,8 +49,8 @@ type StepResult struct {
 	Failure string       `json:"failure,omitempty"` // why the call did not do what it was asked for
 }
 
-// Hit is a place in a document, or a whole document, that a call found or read. Where several passages of one document stand together,
-// the first hit tells of the document and of its first passage; the others are Sub.
+// Hit is a place in a document, or a whole document, that a call found or read. Where several passages of one
+// document stand together, the first hit tells of the document and of its first passage; the others are Sub.
 type Hit struct {
 	N          int      `json:"n,omitempty"` // number of the passage in the run
 	DocumentID string   `json:"document_id,omitempty"`
@@ -74,8 +76,8 @@ func (h Hit) bare() Hit {
 	return Hit{N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL}
 }
 
-// Link opens the hit's document, at its passage, else at its block; empty when there is nothing to open. It is not stored: it would be a
-// fifth of a hit.
+// Link opens the hit's document, at its passage, else at its block; empty when there is nothing to open. It is not
+// stored: it would be a fifth of a hit.
 func (h Hit) Link() string {
 	switch {
 	case h.URL != "":
@@ -89,8 +91,8 @@ func (h Hit) Link() string {
 	}
 }
 
-// OpenedPart is a part of a document that was read: the number of a reading page from 1, or the id of the first passage of a reading that
-// was about something.
+// OpenedPart is a part of a document that was read: the number of a reading page from 1, or the id of the first
+// passage of a reading that was about something.
 type OpenedPart struct {
 	DocumentID string `json:"document_id"`
 	Part       string `json:"part"`

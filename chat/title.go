@@ -19,8 +19,8 @@ func CheckTitle(title string) error {
 	return nil
 }
 
-// TitleOf makes a session's title from its first question: the first line that is not blank, its white space collapsed, cut
-// before the word that would pass 60 runes. It is empty for a blank question.
+// TitleOf makes a session's title from its first question: the first line that is not blank, its white space
+// collapsed, cut before the word that would pass 60 runes. It is empty for a blank question.
 func TitleOf(question string) string {
 	for line := range strings.Lines(question) {
 		if words := strings.Fields(line); len(words) > 0 {
@@ -55,7 +55,8 @@ func cut(line string) string {
 
 // SectionIn returns a heading path without the title of its document, with which it may begin.
 func SectionIn(title, section string) string {
-	if rest, ok := strings.CutPrefix(section, title); ok && title != "" && (rest == "" || strings.HasPrefix(rest, " › ")) {
+	if rest, ok := strings.CutPrefix(section, title); ok && title != "" &&
+		(rest == "" || strings.HasPrefix(rest, " › ")) {
 		return strings.TrimPrefix(rest, " › ")
 	}
 	return section

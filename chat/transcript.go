@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Transcript is the state that a run's log comes to: the one fold of events, for pages, APIs, recovery and reruns. Apply adds events in the
-// order of the log. The zero value is the transcript of an empty log. It is not safe for concurrent use.
+// Transcript is the state that a run's log comes to: the one fold of events, for pages, APIs, recovery and reruns.
+// Apply adds events in the order of the log. The zero value is the transcript of an empty log. It is not safe for
+// concurrent use.
 type Transcript struct {
 	Started   RunStarted // zero before the first event
 	Steps     []Step     // the last state of each step, in the order they began
@@ -36,8 +37,8 @@ func Fold(log []Event) (*Transcript, error) {
 	return &t, nil
 }
 
-// Apply adds the next event and returns its payload; a Step comes back with what earlier events said of it and this one leaves out. An event
-// that was applied before changes nothing and returns nil. It fails with ErrDamaged.
+// Apply adds the next event and returns its payload; a Step comes back with what earlier events said of it and this
+// one leaves out. An event that was applied before changes nothing and returns nil. It fails with ErrDamaged.
 func (t *Transcript) Apply(ev Event) (Payload, error) {
 	if ev.Seq != 0 && ev.Seq <= t.LastSeq {
 		return nil, nil

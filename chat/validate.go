@@ -19,20 +19,32 @@ const (
 	MaxIdempotencyKey = 255 // bytes
 )
 
-// Validate is the one check of a request before it becomes a run. It fails with CodeInvalid and a sentence for the user; what depends on the
-// server's settings (models, toolsets, documents) is not its concern.
+// Validate is the one check of a request before it becomes a run. It fails with CodeInvalid and a sentence for the
+// user; what depends on the server's settings (models, toolsets, documents) is not its concern.
 func (r RunRequest) Validate() error {
 	switch {
 	case text.Blank(r.Message):
 		return Invalid("The question is empty. Write one and send it again.")
 	case utf8.RuneCountInString(r.Message) > MaxQuestion:
-		return Invalid("The question is longer than %s characters. Shorten it, or upload the long part as a document.", english.Digits(MaxQuestion))
+		return Invalid(
+			"The question is longer than %s characters. Shorten it, or upload the long part as a document.",
+			english.Digits(MaxQuestion),
+		)
 	case utf8.RuneCountInString(r.ContextText) > MaxContext:
-		return Invalid("The given context is longer than %s characters. Add it as a document instead and ask about that.", english.Digits(MaxContext))
+		return Invalid(
+			"The given context is longer than %s characters. Add it as a document instead and ask about that.",
+			english.Digits(MaxContext),
+		)
 	case utf8.RuneCountInString(r.AddedContext) > MaxContext:
-		return Invalid("The context is longer than %s characters. Add it as a document instead and ask about that.", english.Digits(MaxContext))
+		return Invalid(
+			"The context is longer than %s characters. Add it as a document instead and ask about that.",
+			english.Digits(MaxContext),
+		)
 	case len(r.DocumentIDs) > MaxDocumentIDs:
-		return Invalid("A question can be narrowed to at most %s documents. Leave document_ids out to search them all.", english.Digits(MaxDocumentIDs))
+		return Invalid(
+			"A question can be narrowed to at most %s documents. Leave document_ids out to search them all.",
+			english.Digits(MaxDocumentIDs),
+		)
 	case len(r.IdempotencyKey) > MaxIdempotencyKey:
 		return Invalid("The Idempotency-Key is too long: use at most %d bytes.", MaxIdempotencyKey)
 	case !utf8.ValidString(r.IdempotencyKey):
@@ -78,13 +90,15 @@ func CheckNames(field string, names []string) error {
 	return nil
 }
 
-// CheckNamespace fails with CodeInvalid unless name may name a namespace: 1 to 128 bytes of letters, digits, ".", "_" and "-", and no point
-// at the start, since those namespaces are the program's own. Empty is the default one.
+// CheckNamespace fails with CodeInvalid unless name may name a namespace: 1 to 128 bytes of letters, digits, ".", "_"
+// and "-", and no point at the start, since those namespaces are the program's own. Empty is the default one.
 func CheckNamespace(name string) error {
 	if len(name) > 128 || Hidden(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
 	}) {
-		return Invalid("A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.")
+		return Invalid(
+			"A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with a point.",
+		)
 	}
 	return nil
 }

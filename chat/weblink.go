@@ -2,11 +2,12 @@ package chat
 
 import "net/url"
 
-// WebLink returns an address if it is one of http or https with a host and without a password, and nothing for any other: what a document
-// says of itself is drawn as a link only then.
+// WebLink returns an address if it is one of http or https with a host and without a password, and nothing for any
+// other: what a document says of itself is drawn as a link only then.
 func WebLink(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(address) > 2000 {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		len(address) > 2000 {
 		return ""
 	}
 	return u.String()

@@ -35,11 +35,11 @@ func (w Wish) About() string {
 	return string(w.Kind)
 }
 
-// WishStore keeps what is wanted of runs under way. Its promises are those of Store. A wish stays until its run is over, so that a
-// server which takes the run over meanwhile finds it too; who acts on it must bear to read it again.
+// WishStore keeps what is wanted of runs under way. Its promises are those of Store. A wish stays until its run is
+// over, so that a server which takes the run over meanwhile finds it too; who acts on it must bear to read it again.
 type WishStore interface {
-	// Wish keeps a wish and wakes the run's server. It survives power loss. The same wish again changes nothing, but of two decisions
-	// about one call the later fails with CodeConflict, as does any wish about a run that is over.
+	// Wish keeps a wish and wakes the run's server. It survives power loss. The same wish again changes nothing, but
+	// of two decisions about one call the later fails with CodeConflict, as does any wish about a run that is over.
 	Wish(ctx context.Context, s Scope, w Wish) error
 
 	// Wishes returns what is wanted of the running runs that owner holds, oldest first.

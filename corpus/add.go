@@ -26,9 +26,9 @@ type Upload struct {
 }
 
 // Add stores a file durably and queues it. Bytes that are there already return the existing document. It fails with
-// chat.CodeInvalid for an empty file or an impossible name, chat.CodeUnsupported for a kind of file that is not read, and
-// chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room for, and with chat.CodeDiskFull
-// while the disk's reserve is reached.
+// chat.CodeInvalid for an empty file or an impossible name, chat.CodeUnsupported for a kind of file that is not read,
+// and chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room
+// for, and with chat.CodeDiskFull while the disk's reserve is reached.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
 	name, body, mime, err := look(u)
 	if err != nil {
@@ -38,7 +38,8 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeTooLarge {
 			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: fmt.Sprintf(
-				"The file “%s” is larger than %s, the limit for one file. Split it and add the parts.", name, humanize.IBytes(uint64(l.cfg.MaxBytes)))}
+				"The file “%s” is larger than %s, the limit for one file. Split it and add the parts.", name,
+				humanize.IBytes(uint64(l.cfg.MaxBytes)))}
 		}
 		return d, false, fmt.Errorf("store original: %w", err)
 	}
@@ -51,7 +52,8 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 		namespace = chat.DefaultNamespace
 	}
 	d = Document{
-		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size,
+		User: u.User, Namespace: namespace, Path: cmp.Or(cleanPath(u.Path), name), Filename: name, Title: name,
+		MIME: mime, SHA256: sha, Bytes: size,
 		Meta: maps.Clone(u.Meta), Semantic: semantic,
 	}
 	if u.Batch != nil || nameless(d.Path) {
@@ -100,7 +102,9 @@ func look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 		name = lastName(cleanPath(u.Path))
 	}
 	if name == "" {
-		return "", nil, "", &chat.Error{Code: chat.CodeInvalid, Message: "The file has no name. Give it one and add it again."}
+		return "", nil, "", &chat.Error{
+			Code: chat.CodeInvalid, Message: "The file has no name. Give it one and add it again.",
+		}
 	}
 	body = bufio.NewReaderSize(u.Body, sniffBytes)
 	head, err := body.Peek(sniffBytes)
@@ -108,7 +112,9 @@ func look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 		return "", nil, "", fmt.Errorf("read upload: %w", err)
 	}
 	if len(head) == 0 {
-		return "", nil, "", &chat.Error{Code: chat.CodeInvalid, Message: "The file “" + name + "” is empty. Choose one that has content."}
+		return "", nil, "", &chat.Error{
+			Code: chat.CodeInvalid, Message: "The file “" + name + "” is empty. Choose one that has content.",
+		}
 	}
 	mime, err = sniff(head, name)
 	return name, body, mime, err

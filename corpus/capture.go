@@ -16,9 +16,9 @@ const (
 	MetaFetchedAt = "fetched_at" // when, RFC 3339
 )
 
-// Capture stores a page of the web in a hidden namespace and reads it in at once, so that it can be quoted like a document. It has no
-// vectors. The same bytes in the same namespace return the page that is there. It fails with chat.CodeUnsupported for what can't be
-// read; then nothing is kept.
+// Capture stores a page of the web in a hidden namespace and reads it in at once, so that it can be quoted like a
+// document. It has no vectors. The same bytes in the same namespace return the page that is there. It fails with
+// chat.CodeUnsupported for what can't be read; then nothing is kept.
 func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	if !chat.Hidden(u.Namespace) {
 		return Document{}, fmt.Errorf("capture into %q: only hidden namespaces hold captured pages", u.Namespace)
@@ -32,7 +32,8 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 		return Document{}, fmt.Errorf("store captured page: %w", err)
 	}
 	d, _, err := l.cfg.Documents.Put(ctx, Document{
-		User: u.User, Namespace: u.Namespace, Path: sha, Filename: name, Title: name, MIME: mime, SHA256: sha, Bytes: size, Meta: u.Meta, Semantic: SemanticOff,
+		User: u.User, Namespace: u.Namespace, Path: sha, Filename: name, Title: name, MIME: mime, SHA256: sha,
+		Bytes: size, Meta: u.Meta, Semantic: SemanticOff,
 	})
 	if err != nil {
 		return d, fmt.Errorf("store captured page: %w", err)

@@ -6,9 +6,9 @@ import (
 	"footnote/chat"
 )
 
-// Dated narrows a filter further to documents whose own date is from or later and to or earlier, both of them days, months or years;
-// an empty one does not restrict. It fails with chat.CodeInvalid, in words that call the date name, for what is no date and when
-// nothing can be in the range that is left.
+// Dated narrows a filter further to documents whose own date is from or later and to or earlier, both of them days,
+// months or years; an empty one does not restrict. It fails with chat.CodeInvalid, in words that call the date name,
+// for what is no date and when nothing can be in the range that is left.
 func (f *Filter) Dated(name, from, to string) error {
 	for _, date := range []string{from, to} {
 		if date != "" && !IsDate(date) {
@@ -20,7 +20,10 @@ func (f *Filter) Dated(name, from, to string) error {
 		f.DatedTo = to
 	}
 	if f.DatedTo != "" && f.DatedFrom > lastDay(f.DatedTo) {
-		return chat.Invalid("No date is both %s or later and %s or earlier. Correct date_from, date_to or year.", f.DatedFrom, f.DatedTo)
+		return chat.Invalid(
+			"No date is both %s or later and %s or earlier. Correct date_from, date_to or year.", f.DatedFrom,
+			f.DatedTo,
+		)
 	}
 	return nil
 }

@@ -30,7 +30,9 @@ var States = []State{StateQueued, StateParsing, StateIndexing, StateReady, State
 // Explained fails with CodeInvalid unless a failed document, and no other, has a reason.
 func (s State) Explained(reason *Failure) error {
 	if (reason != nil) != (s == StateFailed) {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "A failed document needs a reason, and only a failed one has it."}
+		return &chat.Error{
+			Code: chat.CodeInvalid, Message: "A failed document needs a reason, and only a failed one has it.",
+		}
 	}
 	return nil
 }
@@ -43,7 +45,8 @@ const (
 	SemanticOff     Semantic = "off"     // no embedder is set
 	SemanticPending Semantic = "pending" // vectors are on their way
 	SemanticReady   Semantic = "ready"
-	SemanticFailed  Semantic = "failed" // the server died three times while it made them: the document is found by its words
+	// the server died three times while it made them: the document is found by its words
+	SemanticFailed Semantic = "failed"
 )
 
 // Document is a file in the library. Its id is stable; (User, Namespace, Path) is unique among documents that are not
@@ -69,14 +72,17 @@ type Document struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the last version
 	DeletedAt time.Time // zero unless hidden, waiting to be purged
-	Fresh     bool      // by the Put that returned it: there was no such document, or it was hidden. Nothing else sets it
+	// by the Put that returned it: there was no such document, or it was hidden. Nothing else sets it
+	Fresh bool
 }
 
-// Complete returns a document as a store puts it away: what was left open is said by the rest. It fails with CodeInvalid for one
-// without a user, a path or its content's hash.
+// Complete returns a document as a store puts it away: what was left open is said by the rest. It fails with
+// CodeInvalid for one without a user, a path or its content's hash.
 func (d Document) Complete() (Document, error) {
 	if d.User == "" || d.SHA256 == "" || d.Path == "" {
-		return d, &chat.Error{Code: chat.CodeInvalid, Message: "A document needs a user, a path and its content's hash."}
+		return d, &chat.Error{
+			Code: chat.CodeInvalid, Message: "A document needs a user, a path and its content's hash.",
+		}
 	}
 	d.Namespace = cmp.Or(d.Namespace, chat.DefaultNamespace)
 	d.Filename = cmp.Or(d.Filename, d.Path[strings.LastIndexByte(d.Path, '/')+1:])
@@ -94,7 +100,8 @@ type Progress struct {
 
 // Failure says why a file could not be read. Detail is a sentence for people.
 type Failure struct {
-	Code   string `json:"code"` // broken, encrypted, no_text, too_many_pages, too_large, unsupported, timeout, memory, internal
+	// broken, encrypted, no_text, too_many_pages, too_large, unsupported, timeout, memory, internal
+	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
 
@@ -117,20 +124,21 @@ const (
 // Block is a piece of a document. Offsets are runes in the document's one canonical text; blocks are in order, do not
 // overlap, and are joined by a blank line.
 type Block struct {
-	ID       string     `json:"id"` // b1, b2, …
-	Kind     BlockKind  `json:"kind"`
-	Level    int        `json:"level,omitempty"`    // 1–6 of a heading; nesting from 1 of a list item
-	Ordinal  int        `json:"ordinal,omitempty"`  // of an ordered list's item, from 1
-	Headings []string   `json:"headings,omitempty"` // path of the headings above it
-	Page     int        `json:"page,omitempty"`     // from 1
-	Box      *chat.Box  `json:"box,omitempty"`
-	Start    int        `json:"start"`
-	End      int        `json:"end"`
-	Language string     `json:"language,omitempty"` // of code
-	Quote    bool       `json:"quote,omitempty"`    // part of a quotation
-	Marks    []Mark     `json:"marks,omitempty"`
-	Cells    [][][2]int `json:"cells,omitempty"` // of a table: rows of [start, end) rune offsets in the text; the first row is the header
-	Words    Words      `json:"-"`               // of a PDF block, stored apart
+	ID       string    `json:"id"` // b1, b2, …
+	Kind     BlockKind `json:"kind"`
+	Level    int       `json:"level,omitempty"`    // 1–6 of a heading; nesting from 1 of a list item
+	Ordinal  int       `json:"ordinal,omitempty"`  // of an ordered list's item, from 1
+	Headings []string  `json:"headings,omitempty"` // path of the headings above it
+	Page     int       `json:"page,omitempty"`     // from 1
+	Box      *chat.Box `json:"box,omitempty"`
+	Start    int       `json:"start"`
+	End      int       `json:"end"`
+	Language string    `json:"language,omitempty"` // of code
+	Quote    bool      `json:"quote,omitempty"`    // part of a quotation
+	Marks    []Mark    `json:"marks,omitempty"`
+	// of a table: rows of [start, end) rune offsets in the text; the first row is the header
+	Cells [][][2]int `json:"cells,omitempty"`
+	Words Words      `json:"-"` // of a PDF block, stored apart
 }
 
 // Mark is inline formatting over [Start, End), rune offsets in the document's text.
@@ -177,7 +185,8 @@ type Content struct {
 	Terms     []Terms // one for each passage, same order; nil: EachTerms makes them of the rest
 }
 
-// EachTerms yields the terms of each passage, in order. A large document's are never in memory together; they may be asked for again.
+// EachTerms yields the terms of each passage, in order. A large document's are never in memory together; they may be
+// asked for again.
 func (c *Content) EachTerms() iter.Seq[Terms] {
 	if c.Terms != nil {
 		return slices.Values(c.Terms)

@@ -12,8 +12,8 @@ func (d Document) DisplayTitle() string { return cmp.Or(d.Title, d.Filename) }
 // DisplayName is what readers see as a document's name: its title where it has no file name.
 func (d Document) DisplayName() string { return cmp.Or(d.Filename, d.Title) }
 
-// SourceURL is where a document comes from on the web: the page that was read, or what its owner says in meta.source_url. It is empty unless
-// that is a link to http or https with a host.
+// SourceURL is where a document comes from on the web: the page that was read, or what its owner says in
+// meta.source_url. It is empty unless that is a link to http or https with a host.
 func (d Document) SourceURL() string {
 	key := MetaSourceURL
 	if chat.Hidden(d.Namespace) {

@@ -30,7 +30,9 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	}
 	if job.Deaths >= maxDeaths {
 		l.cfg.Log.ErrorContext(ctx, "making vectors failed three times: each time the server died", "document", d.ID)
-		if err := l.progress(ctx, job, StateReady, Progress{Stage: "ready", Done: d.Passages, Total: d.Passages}); err != nil {
+		if err := l.progress(
+			ctx, job, StateReady, Progress{Stage: "ready", Done: d.Passages, Total: d.Passages},
+		); err != nil {
 			return err
 		}
 		return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticFailed)
@@ -45,7 +47,8 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 	var keep []string
 	last := time.Now()
 	for whole := false; !whole; {
-		batch, err := l.cfg.Documents.Passages(ctx, s, d.ID, len(keep), len(keep)+MaxBatch) // never all of a large document
+		// never all of a large document
+		batch, err := l.cfg.Documents.Passages(ctx, s, d.ID, len(keep), len(keep)+MaxBatch)
 		if err != nil {
 			return fmt.Errorf("read passages: %w", err)
 		}
@@ -58,7 +61,9 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 		}
 		if now := time.Now(); now.Sub(last) >= progressEvery {
 			last = now
-			if err := l.progress(ctx, job, StateReady, Progress{Stage: "embedding", Done: len(keep), Total: d.Passages}); err != nil {
+			if err := l.progress(
+				ctx, job, StateReady, Progress{Stage: "embedding", Done: len(keep), Total: d.Passages},
+			); err != nil {
 				return err
 			}
 		}
@@ -68,13 +73,17 @@ func (l *Library) embed(ctx context.Context, job Job) error {
 			return fmt.Errorf("remove old vectors: %w", err)
 		}
 	}
-	if err := l.progress(ctx, job, StateReady, Progress{Stage: "ready", Done: len(keep), Total: len(keep)}); err != nil {
+	if err := l.progress(
+		ctx, job, StateReady, Progress{Stage: "ready", Done: len(keep), Total: len(keep)},
+	); err != nil {
 		return err
 	}
 	return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady)
 }
 
-func (l *Library) embedBatch(ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error) error {
+func (l *Library) embedBatch(
+	ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error,
+) error {
 	if len(batch) == 0 {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"footnote/corpus/quote"
 )
 
-// CheckEvidence says whether a citation still stands: whether the text with the hash has its very words at its place, on its page.
-// found is false when there is no such document any more.
+// CheckEvidence says whether a citation still stands: whether the text with the hash has its very words at its place,
+// on its page. found is false when there is no such document any more.
 func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blocks []Block) chat.EvidenceResult {
 	r := chat.EvidenceResult{Number: c.Number, Title: c.Title, State: chat.EvidenceChanged}
 	runes := []rune(text)
@@ -33,7 +33,8 @@ func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blo
 	return r
 }
 
-// onPage reports whether a place of the text is on a page: that of its block, or, for a block that goes on, up to that of the next.
+// onPage reports whether a place of the text is on a page: that of its block, or, for a block that goes on, up to
+// that of the next.
 func onPage(blocks []Block, at, page int) bool {
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].End > at })
 	if i == len(blocks) {

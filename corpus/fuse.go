@@ -14,8 +14,9 @@ type fused struct {
 	score float64 // 0–1: what it has of the best possible
 }
 
-// fuse ranks the hits of several lists, each best first, by reciprocal rank: Σ 1/(60 + rank). The score is that sum over the best
-// possible one, first in every list. Ties go to the smaller passage id. A hit keeps the cosine that any list gives it.
+// fuse ranks the hits of several lists, each best first, by reciprocal rank: Σ 1/(60 + rank). The score is that sum
+// over the best possible one, first in every list. Ties go to the smaller passage id. A hit keeps the cosine that any
+// list gives it.
 func fuse(lists ...[]Hit) []fused {
 	at := make(map[string]int)
 	var out []fused

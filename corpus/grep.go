@@ -22,8 +22,8 @@ const (
 	maxLine        = 300 // runes around a match
 )
 
-// Grep finds exact matches in the text of documents, newest documents first. Case does not matter, unless the pattern says
-// (?-i). More is set when there are more matches than asked for, or when looking took too long.
+// Grep finds exact matches in the text of documents, newest documents first. Case does not matter, unless the pattern
+// says (?-i). More is set when there are more matches than asked for, or when looking took too long.
 func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Grepped, error) {
 	if g.Max < 0 || g.Max > maxMatches {
 		return Grepped{}, invalid("Ask for 1 to 100 matches.")
@@ -66,7 +66,8 @@ func (l *Library) grep(ctx context.Context, s chat.Scope, g GrepRequest, pattern
 	}
 }
 
-// compile reads a pattern as RE2, or literally when it is none. One that would cost too much fails with chat.CodeInvalid.
+// compile reads a pattern as RE2, or literally when it is none. One that would cost too much fails with
+// chat.CodeInvalid.
 func compile(pattern string) (re *regexp.Regexp, literal bool, err error) {
 	if strings.TrimSpace(pattern) == "" {
 		return nil, false, invalid("The pattern is empty. Give the exact words to look for.")
@@ -90,7 +91,9 @@ func compile(pattern string) (re *regexp.Regexp, literal bool, err error) {
 	return re, true, nil
 }
 
-func (l *Library) grepOne(ctx context.Context, s chat.Scope, d Document, pattern *regexp.Regexp, limit int, out *Grepped) error {
+func (l *Library) grepOne(
+	ctx context.Context, s chat.Scope, d Document, pattern *regexp.Regexp, limit int, out *Grepped,
+) error {
 	body, err := l.cfg.Documents.Text(ctx, s, d.ID)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
@@ -119,7 +122,8 @@ func (l *Library) grepOne(ctx context.Context, s chat.Scope, d Document, pattern
 		runes += utf8.RuneCountInString(body[bytes:start])
 		bytes = start
 		out.Matches = append(out.Matches, Match{
-			Document: d, Start: runes, End: runes + utf8.RuneCountInString(body[start:end]), Line: lineAround(body, start, end),
+			Document: d, Start: runes, End: runes + utf8.RuneCountInString(body[start:end]),
+			Line: lineAround(body, start, end),
 		})
 	}
 	if len(out.Matches) == first {

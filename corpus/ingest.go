@@ -51,7 +51,10 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	e.Language = languageOf(e)
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
-		return &Failure{Code: "no_text", Detail: "There is no text in this file. If it is a scan, run it through text recognition (OCR) and add it again."}
+		return &Failure{
+			Code:   "no_text",
+			Detail: "There is no text in this file. If it is a scan, run it through text recognition (OCR) and add it again.",
+		}
 	}
 	if err := l.progress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {
 		return err
@@ -75,8 +78,9 @@ func (l *Library) ingest(ctx context.Context, job Job) error {
 	return l.wantVectors(ctx, d, before == "")
 }
 
-// wantVectors queues the vectors of a ready document, if there are to be any and they are not there. first says that the document had
-// no content before: then nobody can have stored vectors of it, unless a job for them is at work already.
+// wantVectors queues the vectors of a ready document, if there are to be any and they are not there. first says that
+// the document had no content before: then nobody can have stored vectors of it, unless a job for them is at work
+// already.
 func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error {
 	if !l.Semantic() || d.Semantic == SemanticReady {
 		return nil
@@ -102,7 +106,8 @@ func languageOf(e Extracted) string {
 	return text.Detect(e.Text)
 }
 
-// extract reads the original with progress about four times a second. release is called when what was read is no longer needed, unless it fails.
+// extract reads the original with progress about four times a second. release is called when what was read is no
+// longer needed, unless it fails.
 func (l *Library) extract(ctx context.Context, job Job, d Document) (_ Extracted, release func(), err error) {
 	if err := l.progress(ctx, job, StateParsing, Progress{Stage: "parsing", Total: d.Pages}); err != nil {
 		return Extracted{}, nil, err
@@ -140,7 +145,9 @@ func (l *Library) read(ctx context.Context, job Job, file File) (Extracted, erro
 	e, err := l.cfg.Extractor.Extract(work, file, func(done, total int) {
 		if now := time.Now(); now.Sub(last) >= progressEvery && work.Err() == nil {
 			last = now
-			if err := l.progress(work, job, StateParsing, Progress{Stage: "parsing", Done: done, Total: total}); err != nil {
+			if err := l.progress(
+				work, job, StateParsing, Progress{Stage: "parsing", Done: done, Total: total},
+			); err != nil {
 				stop(err) // cancelled or replaced by another process
 			}
 		}

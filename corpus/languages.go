@@ -9,7 +9,8 @@ import (
 	"footnote/chat"
 )
 
-// languages remembers which languages a user's documents are in: a query is stemmed for each of them. The zero value is ready.
+// languages remembers which languages a user's documents are in: a query is stemmed for each of them. The zero value
+// is ready.
 type languages struct {
 	mu    sync.Mutex
 	users map[string]*known
@@ -45,7 +46,8 @@ func (k *known) add(lang string) {
 	}
 }
 
-// of returns the languages of a user's documents. They are read again when the library changed, at most every two seconds.
+// of returns the languages of a user's documents. They are read again when the library changed, at most every two
+// seconds.
 func (l *languages) of(ctx context.Context, lib *Library, user string) ([]string, error) {
 	s := chat.Scope{User: user}
 	now, err := lib.KnownVersion(ctx, s)

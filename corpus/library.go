@@ -25,7 +25,8 @@ type Config struct {
 	Renderer  Renderer
 	MaxBytes  int64 // of one file; 0 means 50 MiB
 	Workers   int   // documents ingested at once; 0 means 2
-	// Reserve fails with chat.CodeDiskFull while no more files may be stored, although the disk is not full. nil: files may fill the disk.
+	// Reserve fails with chat.CodeDiskFull while no more files may be stored, although the disk is not full. nil:
+	// files may fill the disk.
 	Reserve func() error
 	Log     *slog.Logger
 }
@@ -83,7 +84,9 @@ func NewLibrary(cfg Config) (*Library, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Library{cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom), images: newImages()}, nil
+	return &Library{
+		cfg: cfg, purgeNow: make(chan struct{}, 1), room: semaphore.NewWeighted(textRoom), images: newImages(),
+	}, nil
 }
 
 // Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped.
@@ -140,8 +143,9 @@ func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) {
 	return l.versions.read(ctx, l, s)
 }
 
-// KnownVersion is Version without asking the database each time. It sees at once what this process changed since, and what other replicas
-// changed once Changed tells of it, at the latest after 20 s. Who must not miss what was changed before asks for Version first.
+// KnownVersion is Version without asking the database each time. It sees at once what this process changed since, and
+// what other replicas changed once Changed tells of it, at the latest after 20 s. Who must not miss what was changed
+// before asks for Version first.
 func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error) {
 	if v, ok := l.versions.known(s.User); ok {
 		return v, nil
@@ -183,14 +187,16 @@ func (l *Library) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	return nil
 }
 
-// stopWork ends the jobs of a document that was cancelled or deleted. When that fails, each ends by itself as soon as it reports how far it is.
+// stopWork ends the jobs of a document that was cancelled or deleted. When that fails, each ends by itself as soon as
+// it reports how far it is.
 func (l *Library) stopWork(ctx context.Context, id string) {
 	if err := l.cfg.Queue.Cancel(ctx, id); err != nil {
 		l.cfg.Log.WarnContext(ctx, "stop the work on a document", "document", id, "error", err)
 	}
 }
 
-// Retry queues a failed or cancelled document again, or the vectors that failed; any other document fails with chat.CodeConflict.
+// Retry queues a failed or cancelled document again, or the vectors that failed; any other document fails with
+// chat.CodeConflict.
 func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -201,7 +207,9 @@ func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 		return l.wantVectors(ctx, d, false)
 	}
 	if d.State != StateFailed && d.State != StateCancelled {
-		return &chat.Error{Code: chat.CodeConflict, Message: "Only a document that failed or was cancelled can be tried again."}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "Only a document that failed or was cancelled can be tried again.",
+		}
 	}
 	if d, _, err = l.cfg.Documents.Put(ctx, d); err != nil {
 		return err

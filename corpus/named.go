@@ -8,9 +8,9 @@ import (
 	"footnote/chat"
 )
 
-// CheckNamed refuses with chat.CodeNotFound what a question or a search is narrowed to and is not there: a namespace without documents of the
-// scope's user, or documents that are not in it. Somebody else's are refused in the same words. An empty namespace is all of them, and
-// chat.DefaultNamespace is always there.
+// CheckNamed refuses with chat.CodeNotFound what a question or a search is narrowed to and is not there: a namespace
+// without documents of the scope's user, or documents that are not in it. Somebody else's are refused in the same
+// words. An empty namespace is all of them, and chat.DefaultNamespace is always there.
 func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string, ids []string) error {
 	s = s.In(namespace)
 	if len(ids) == 0 {
@@ -19,7 +19,8 @@ func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string
 		}
 		docs, _, err := l.cfg.Documents.List(ctx, s, Filter{Limit: 1})
 		if err == nil && len(docs) == 0 {
-			err = &chat.Error{Code: chat.CodeNotFound, Message: "There are no documents in the namespace “" + shorten(namespace, 128) + "”. Check its name, or leave it out to look everywhere."}
+			err = &chat.Error{Code: chat.CodeNotFound, Message: "There are no documents in the namespace “" +
+				shorten(namespace, 128) + "”. Check its name, or leave it out to look everywhere."}
 		}
 		return err
 	}
@@ -46,5 +47,6 @@ func notNamed(id, namespace string) error {
 	if namespace != "" {
 		where = " in the namespace “" + shorten(namespace, 128) + "”"
 	}
-	return &chat.Error{Code: chat.CodeNotFound, Message: "One of the chosen documents is not there" + where + ": “" + shorten(id, 80) + "”. It may have been deleted. Choose again, or ask without it."}
+	return &chat.Error{Code: chat.CodeNotFound, Message: "One of the chosen documents is not there" + where + ": “" +
+		shorten(id, 80) + "”. It may have been deleted. Choose again, or ask without it."}
 }

@@ -7,14 +7,17 @@ import (
 	"footnote/chat"
 )
 
-// keepOriginal stores the document of an original that was just put. It fails with chat.CodeUnavailable if the original went
-// meanwhile, because it was also that of a document that was removed.
+// keepOriginal stores the document of an original that was just put. It fails with chat.CodeUnavailable if the
+// original went meanwhile, because it was also that of a document that was removed.
 func (l *Library) keepOriginal(ctx context.Context, d Document) (stored Document, duplicate bool, err error) {
 	l.originals.RLock()
 	defer l.originals.RUnlock()
 	body, err := l.cfg.Blobs.Open(ctx, d.SHA256)
 	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
-		return d, false, &chat.Error{Code: chat.CodeUnavailable, Message: "The file was being removed while it was added. Add it again.", Err: err}
+		return d, false, &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The file was being removed while it was added. Add it again.",
+			Err: err,
+		}
 	}
 	if err != nil {
 		return d, false, fmt.Errorf("look for the original: %w", err)

@@ -12,7 +12,8 @@ type Line struct {
 	Box        chat.Box
 }
 
-// Lines returns the lines of [start, end), rune offsets in the text of a PDF, in the order of the text; none for other formats.
+// Lines returns the lines of [start, end), rune offsets in the text of a PDF, in the order of the text; none for
+// other formats.
 func (l *Library) Lines(ctx context.Context, s chat.Scope, id string, start, end int) ([]Line, error) {
 	if start < 0 || end <= start {
 		return nil, nil

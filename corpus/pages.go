@@ -45,8 +45,8 @@ func lines(words []WordBox) []chat.Box {
 	return out
 }
 
-// besides reports whether a word goes on with a line: on the same page, at the same height for the most part, to its right,
-// and not far from it, as the next column would be.
+// besides reports whether a word goes on with a line: on the same page, at the same height for the most part, to its
+// right, and not far from it, as the next column would be.
 func besides(line, word chat.Box) bool {
 	if line[0] != word[0] {
 		return false
@@ -66,7 +66,9 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 		return nil, err
 	}
 	if d.MIME != pdfType || n < 1 || n > d.Pages {
-		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n)}
+		return nil, &chat.Error{
+			Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n),
+		}
 	}
 	if width < minWidth || width > maxWidth {
 		return nil, invalid(fmt.Sprintf("A page image is %d to %d pixels wide.", minWidth, maxWidth))
@@ -88,7 +90,8 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	return png, nil
 }
 
-// ExpectPage says that somebody will probably look at a page of a PDF soon: its image then comes without the start of what draws it.
+// ExpectPage says that somebody will probably look at a page of a PDF soon: its image then comes without the start of
+// what draws it.
 func (l *Library) ExpectPage() { l.cfg.Renderer.Expect() }
 
 // expectPages gets ready for the first page after a start, if there is a PDF at all.
@@ -114,7 +117,8 @@ type images struct {
 
 func newImages() *images {
 	c := &images{}
-	c.used, _ = simplelru.NewLRU(math.MaxInt32, func(_ imageKey, png []byte) { c.bytes -= len(png) }) // fails only for sizes below 1
+	// fails only for sizes below 1
+	c.used, _ = simplelru.NewLRU(math.MaxInt32, func(_ imageKey, png []byte) { c.bytes -= len(png) })
 	return c
 }
 

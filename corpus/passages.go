@@ -22,9 +22,9 @@ const (
 // sectionJoint separates the headings of Passage.Section.
 const sectionJoint = " › "
 
-// Split cuts a document into passages, as Passage promises. A block that is too long is cut between sentences or rows, a sentence
-// that is too long between words. A heading belongs to what is below it. Where a table goes on in another passage, its header row
-// ends the section's name.
+// Split cuts a document into passages, as Passage promises. A block that is too long is cut between sentences or
+// rows, a sentence that is too long between words. A heading belongs to what is below it. Where a table goes on in
+// another passage, its header row ends the section's name.
 func Split(docID, sha256 string, e Extracted) []Passage {
 	s := splitter{docID: docID, sha256: sha256, text: walker{text: e.Text}}
 	for _, b := range e.Blocks {
@@ -116,11 +116,13 @@ func (s *splitter) long(b Block, body string) {
 	cut()
 }
 
-// extend adds [start, end) of b to the passage at work. title is the text of a heading, which names the section until a block
-// below it does.
+// extend adds [start, end) of b to the passage at work. title is the text of a heading, which names the section until
+// a block below it does.
 func (s *splitter) extend(b Block, start, end, tokens int, title string) {
 	if s.cur.Tokens == 0 {
-		s.cur = Passage{Start: start, FirstBlock: b.ID, Page: b.Page, Section: join(strings.Join(b.Headings, sectionJoint), title)}
+		s.cur = Passage{
+			Start: start, FirstBlock: b.ID, Page: b.Page, Section: join(strings.Join(b.Headings, sectionJoint), title),
+		}
 	} else if s.bare {
 		s.cur.Section = join(strings.Join(b.Headings, sectionJoint), title)
 	}
@@ -168,7 +170,8 @@ func passageID(docID, version string, start, end int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// maxUnit is the longest piece that units returns, in runes: even of signs that are a token each it is less than maxTokens.
+// maxUnit is the longest piece that units returns, in runes: even of signs that are a token each it is less than
+// maxTokens.
 const maxUnit = 360
 
 // units returns the rune ranges of the sentences and rows of s, those that are too long cut between words.

@@ -47,8 +47,8 @@ func (p Passage) SectionAt(place Place) string {
 	return place.Section
 }
 
-// BlockAt is the block of a passage that holds an offset of its document's text. Blocks are numbered in order and stand apart by a blank
-// line; where a block holds blank lines itself, the passage's first one has to do.
+// BlockAt is the block of a passage that holds an offset of its document's text. Blocks are numbered in order and
+// stand apart by a blank line; where a block holds blank lines itself, the passage's first one has to do.
 func (p Passage) BlockAt(at int) string {
 	first, err1 := strconv.Atoi(strings.TrimPrefix(p.FirstBlock, "b"))
 	last, err2 := strconv.Atoi(strings.TrimPrefix(p.LastBlock, "b"))

@@ -18,8 +18,9 @@ type Filter struct {
 	Meta    map[string]any   // equal values; of a stored list, one of it
 	MetaAny map[string][]any // of each list at least one, as Meta has it
 	HasMeta string           // a key of Meta that is there
-	// DatedFrom and DatedTo, both inclusive, are dates like 2026-01-31 or the beginnings of such: 2026-01, 2026. A document's own date is what its
-	// Meta has as date, year or published, if that begins with a year; one that is less exact is compared as far as it goes.
+	// DatedFrom and DatedTo, both inclusive, are dates like 2026-01-31 or the beginnings of such: 2026-01, 2026. A
+	// document's own date is what its Meta has as date, year or published, if that begins with a year; one that is
+	// less exact is compared as far as it goes.
 	DatedFrom   string
 	DatedTo     string
 	AddedAfter  time.Time
@@ -44,15 +45,17 @@ type Counts struct {
 // that names a document which is not there, deleted or outside the scope fails with chat.CodeNotFound. Safe for
 // concurrent use. Each write is all or nothing.
 type Documents interface {
-	// SetLimits says what each user may add, and spend in the chats of the same database. Until then there are no limits. Call it first.
+	// SetLimits says what each user may add, and spend in the chats of the same database. Until then there are no
+	// limits. Call it first.
 	SetLimits(l chat.Limits)
 
-	// Put stores a new document in StateQueued with a fresh id, or, when its (User, Namespace, Path) exists with another
-	// SHA256, gives that document the new version: it keeps its id, returns to StateQueued, and its old content serves until PutContent
-	// replaces it. The same bytes in the same namespace under any path store nothing: the existing document comes back with
-	// duplicate = true (unless it failed or was cancelled: then it is queued again). A deleted document with the same bytes is restored.
-	// A Meta that is not nil replaces that of earlier puts in each of these cases; what the file itself says stays beside it.
-	// What is queued counts against its user's limits, but for hidden namespaces: one without room for it fails with a *chat.OverLimit and stores
+	// Put stores a new document in StateQueued with a fresh id, or, when its (User, Namespace, Path) exists with
+	// another SHA256, gives that document the new version: it keeps its id, returns to StateQueued, and its old
+	// content serves until PutContent replaces it. The same bytes in the same namespace under any path store nothing:
+	// the existing document comes back with duplicate = true (unless it failed or was cancelled: then it is queued
+	// again). A deleted document with the same bytes is restored. A Meta that is not nil replaces that of earlier
+	// puts in each of these cases; what the file itself says stays beside it. What is queued counts against its
+	// user's limits, but for hidden namespaces: one without room for it fails with a *chat.OverLimit and stores
 	// nothing. Parallel puts get as much as there is room for, and no more.
 	Put(ctx context.Context, d Document) (stored Document, duplicate bool, err error)
 
@@ -63,8 +66,9 @@ type Documents interface {
 	// SetSemantic records the state of a document's vectors.
 	SetSemantic(ctx context.Context, id, sha256 string, s Semantic) error
 
-	// PutContent replaces a document's content with that of version c.SHA256, its lexical index included, and makes it ready, in one
-	// transaction. It fails with chat.CodeConflict if the document was cancelled, deleted or has another version by now.
+	// PutContent replaces a document's content with that of version c.SHA256, its lexical index included, and makes
+	// it ready, in one transaction. It fails with chat.CodeConflict if the document was cancelled, deleted or has
+	// another version by now.
 	PutContent(ctx context.Context, id string, c Content) error
 
 	// Get returns a document; List one page of them and the next cursor, empty at the end.
@@ -72,17 +76,19 @@ type Documents interface {
 	List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error)
 	Count(ctx context.Context, s chat.Scope) (Counts, error)
 
-	// Namespaces returns up to limit names of those that have documents in scope, in the order of their bytes; hidden ones only if the scope
-	// names them.
+	// Namespaces returns up to limit names of those that have documents in scope, in the order of their bytes; hidden
+	// ones only if the scope names them.
 	Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error)
 
-	// MetaTexts returns the texts that documents in scope have under a key of Meta, or in its list, each once, in the order of their bytes.
+	// MetaTexts returns the texts that documents in scope have under a key of Meta, or in its list, each once, in the
+	// order of their bytes.
 	MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error)
 
 	// Version changes whenever anything that a search in scope could see changed. It is cheap.
 	Version(ctx context.Context, s chat.Scope) (int64, error)
 
-	// Text returns the canonical text and Blocks the blocks (without words) of the indexed version. Both are empty before the first.
+	// Text returns the canonical text and Blocks the blocks (without words) of the indexed version. Both are empty
+	// before the first.
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Blocks(ctx context.Context, s chat.Scope, id string) ([]Block, error)
 
@@ -110,7 +116,8 @@ type Documents interface {
 	// IndexedBytes returns the SHA256 of the version whose content serves, of whatever user; empty before the first.
 	IndexedBytes(ctx context.Context, id string) (string, error)
 
-	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an older version's content serves.
+	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an
+	// older version's content serves.
 	Cancel(ctx context.Context, s chat.Scope, id string) error
 }
 
@@ -123,8 +130,8 @@ type Hit struct {
 
 // Lexical finds passages by words. Documents.PutContent feeds it.
 type Lexical interface {
-	// SearchLexical returns up to k hits, best first by BM25 (title weighted twice), ties by passage id. Only the order means
-	// anything. Only documents in scope that are not deleted are found.
+	// SearchLexical returns up to k hits, best first by BM25 (title weighted twice), ties by passage id. Only the
+	// order means anything. Only documents in scope that are not deleted are found.
 	SearchLexical(ctx context.Context, s chat.Scope, q LexicalQuery, k int) ([]Hit, error)
 
 	// Similar returns indexed body terms that share trigrams with term, most alike first, at most k: for typing errors.
@@ -154,8 +161,8 @@ type Vectors interface {
 	Upsert(ctx context.Context, vs []Vector) error
 	// DeleteVectors removes a document's vectors, but for the passages in keep.
 	DeleteVectors(ctx context.Context, documentID string, keep []string) error
-	// SearchVectors returns up to k hits by cosine, best first, ties by passage id. It may return hits of documents that are hidden or
-	// gone by now: the library drops them.
+	// SearchVectors returns up to k hits by cosine, best first, ties by passage id. It may return hits of documents
+	// that are hidden or gone by now: the library drops them.
 	SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]Hit, error)
 }
 
@@ -168,8 +175,8 @@ type Embedder interface {
 
 // Blobs keeps originals under their SHA256.
 type Blobs interface {
-	// Put stores what r yields, at most limit bytes (else chat.CodeTooLarge), durably, and returns its SHA256 (hex) and size. The
-	// same bytes twice are one blob.
+	// Put stores what r yields, at most limit bytes (else chat.CodeTooLarge), durably, and returns its SHA256 (hex)
+	// and size. The same bytes twice are one blob.
 	Put(ctx context.Context, r io.Reader, limit int64) (sha256 string, size int64, err error)
 	// Open fails with chat.CodeNotFound for an unknown hash.
 	Open(ctx context.Context, sha256 string) (io.ReadSeekCloser, error)
@@ -183,10 +190,12 @@ type Job struct {
 	User       string // who owns the document; empty means chat.LocalUser
 	SHA256     string // of the version to work on
 	Attempt    int    // from 1; 0 when it is queued. Attempts that a process died in do not count.
-	// Deaths is how many attempts before this one the document may be blamed for: the process that read it was ended (ErrReaderDied), or the
-	// process that worked on the queue died while this was the only job of its kind at work there.
+	// Deaths is how many attempts before this one the document may be blamed for: the process that read it was ended
+	// (ErrReaderDied), or the process that worked on the queue died while this was the only job of its kind at work
+	// there.
 	Deaths int
-	// Fresh says that nobody ever worked on the document's vectors. One Do at most is told, whatever becomes of it; a queue may forget it.
+	// Fresh says that nobody ever worked on the document's vectors. One Do at most is told, whatever becomes of it; a
+	// queue may forget it.
 	Fresh bool
 }
 
@@ -202,9 +211,10 @@ const (
 // Worker does the jobs of a kind.
 type Worker struct {
 	Jobs int // at once, at least 1
-	// Do does a job. nil ends it; after an error it comes again, JobBackoff(job.Attempt) later. ctx ends with the cause ErrCancelled when
-	// the job was cancelled: then it is over, whatever Do returns. ctx ends otherwise when Work's does, or when another
-	// replica took the job over: then it comes again, there or here, and the attempt does not count.
+	// Do does a job. nil ends it; after an error it comes again, JobBackoff(job.Attempt) later. ctx ends with the
+	// cause ErrCancelled when the job was cancelled: then it is over, whatever Do returns. ctx ends otherwise when
+	// Work's does, or when another replica took the job over: then it comes again, there or here, and the attempt
+	// does not count.
 	Do func(ctx context.Context, job Job) error
 }
 
@@ -221,13 +231,15 @@ func JobBackoff(attempt int) time.Duration {
 
 // Queue keeps background work across restarts. corpustest.TestQueue is this contract as tests. Safe for concurrent use.
 type Queue interface {
-	// Enqueue adds a job unless the same (Kind, DocumentID, SHA256) is waiting; one that is at work does not keep it out. It survives power loss.
+	// Enqueue adds a job unless the same (Kind, DocumentID, SHA256) is waiting; one that is at work does not keep it
+	// out. It survives power loss.
 	Enqueue(ctx context.Context, job Job) error
 	// Ensure is Enqueue unless the same job is at work.
 	Ensure(ctx context.Context, job Job) error
-	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who have jobs waiting, none gets a second
-	// one done before each got a first. A user's own come oldest first. Any number of processes may work on the same queue.
-	// Jobs that were at work in a process that died come first, each while no other of its kind is at work in its process, until an attempt ends.
+	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who
+	// have jobs waiting, none gets a second one done before each got a first. A user's own come oldest first. Any
+	// number of processes may work on the same queue. Jobs that were at work in a process that died come first, each
+	// while no other of its kind is at work in its process, until an attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error
 	// Cancel ends all jobs of a document, those at work in other processes too. It does not wait for them.
 	Cancel(ctx context.Context, documentID string) error
@@ -241,12 +253,13 @@ type File struct {
 	Filename string
 	MIME     string // as sniffed from the bytes
 	Bytes    int64
-	// Room, if it is set, is called when a file has been read, with about the bytes of memory that the result takes, before it is taken over. It
-	// waits until there is so much.
+	// Room, if it is set, is called when a file has been read, with about the bytes of memory that the result takes,
+	// before it is taken over. It waits until there is so much.
 	Room func(ctx context.Context, bytes int64) error
 }
 
-// ErrReaderDied says that the process that read a file was ended from outside, as by a system short of memory. It can be tried again.
+// ErrReaderDied says that the process that read a file was ended from outside, as by a system short of memory. It can
+// be tried again.
 var ErrReaderDied = errors.New("the process that read the file was ended")
 
 // Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.
@@ -258,6 +271,7 @@ type Extractor interface {
 type Renderer interface {
 	// Render returns page n (from 1) of a PDF as PNG, width pixels wide (100–4000).
 	Render(ctx context.Context, f File, n, width int) ([]byte, error)
-	// Expect says that a page will probably be asked for soon, so that what is slow to start starts now. It returns at once.
+	// Expect says that a page will probably be asked for soon, so that what is slow to start starts now. It returns
+	// at once.
 	Expect()
 }

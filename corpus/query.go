@@ -18,8 +18,9 @@ type Query struct {
 	MinScore  float64  // 0–1, on the cosine; ignored with a note while there are no vectors
 	Documents []string // only in these; empty: anywhere in scope
 	Filter    *Filter  // only documents it selects; nil: all
-	Rerank    bool     // the results are put in order once more, by a closer look at each; a search by meaning has its order already
-	Cosines   bool     // each result has its cosine, where there are vectors
+	// the results are put in order once more, by a closer look at each; a search by meaning has its order already
+	Rerank  bool
+	Cosines bool // each result has its cosine, where there are vectors
 }
 
 // Results are the passages found, best first.
@@ -35,9 +36,11 @@ type Results struct {
 type Result struct {
 	Passage  Passage
 	Document Document
-	Score    float64 // 0–1: the cosine in semantic mode, what the second look came to when reranked, else RRF ÷ the best possible RRF
-	// Cosine is how near the passage is to the query in meaning, -1 to 1. It is nil where that is not known: without vectors, and, unless
-	// Query.Cosines or Query.Rerank asked for all of them, for a passage that was found by its words alone.
+	// 0–1: the cosine in semantic mode, what the second look came to when reranked, else RRF ÷ the best possible RRF
+	Score float64
+	// Cosine is how near the passage is to the query in meaning, -1 to 1. It is nil where that is not known: without
+	// vectors, and, unless Query.Cosines or Query.Rerank asked for all of them, for a passage that was found by its
+	// words alone.
 	Cosine  *float64
 	Snippet Snippet
 	Page    int    // that the best words of the passage stand on; 0 in a document without pages

@@ -73,9 +73,14 @@ func notReady(d Document) error {
 		}
 		return &chat.Error{Code: chat.CodeConflict, Message: "“" + d.Title + "” could not be read in." + detail}
 	case StateCancelled:
-		return &chat.Error{Code: chat.CodeConflict, Message: "“" + d.Title + "” was cancelled before it was read in. Try it again from the documents page."}
+		return &chat.Error{
+			Code:    chat.CodeConflict,
+			Message: "“" + d.Title + "” was cancelled before it was read in. Try it again from the documents page.",
+		}
 	default:
-		return &chat.Error{Code: chat.CodeConflict, Message: "“" + d.Title + "” is still being read in. Try again in a moment."}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "“" + d.Title + "” is still being read in. Try again in a moment.",
+		}
 	}
 }
 
@@ -131,7 +136,9 @@ func outline(blocks []Block, passages []Passage) []OutlineItem {
 	var out []OutlineItem
 	for _, b := range blocks {
 		if b.Kind == BlockHeading && b.Level <= deepest && len(out) < maxOutline {
-			out = append(out, OutlineItem{Title: textAt(passages, b.Start, b.End), Level: b.Level, BlockID: b.ID, Page: b.Page})
+			out = append(
+				out, OutlineItem{Title: textAt(passages, b.Start, b.End), Level: b.Level, BlockID: b.ID, Page: b.Page},
+			)
 		}
 	}
 	return out

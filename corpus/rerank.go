@@ -55,7 +55,9 @@ func (se *search) addCosines(ctx context.Context, found *Results) error {
 		}
 		se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", near.err)
 		found.Partial = true
-		found.Notes = append(slices.Clip(found.Notes), "The order is by words alone: searching by meaning did not answer.")
+		found.Notes = append(
+			slices.Clip(found.Notes), "The order is by words alone: searching by meaning did not answer.",
+		)
 		return nil
 	}
 	cosines := make(map[string]float64, len(near.hits))
@@ -70,8 +72,8 @@ func (se *search) addCosines(ctx context.Context, found *Results) error {
 	return nil
 }
 
-// Rerank returns results by a closer look at each, with that as their score. Where some have a cosine, one without is far from the query in
-// meaning.
+// Rerank returns results by a closer look at each, with that as their score. Where some have a cosine, one without is
+// far from the query in meaning.
 func Rerank(query string, hits []Result) []Result {
 	out := slices.Clone(hits)
 	judge := support.NewJudge()
@@ -79,7 +81,8 @@ func Rerank(query string, hits []Result) []Result {
 	meaning := slices.ContainsFunc(hits, func(r Result) bool { return r.Cosine != nil })
 	for i := range out {
 		_, _, together := judge.BestSentence(out[i].Passage.Text, query)
-		score := weightWords*ShareOfWords(words, out[i]) + weightTogether*min(1, max(0, together)) + weightRank*out[i].Score
+		score := weightWords*ShareOfWords(words, out[i]) + weightTogether*min(1, max(0, together)) +
+			weightRank*out[i].Score
 		if meaning {
 			near := 0.0
 			if c := out[i].Cosine; c != nil {
@@ -100,7 +103,9 @@ func ShareOfWords(words []text.Word, hit Result) float64 {
 	}
 	lang := text.Detect(hit.Passage.Text)
 	terms := map[string]bool{}
-	for _, t := range append(text.Terms(hit.Passage.Text, lang), text.Terms(hit.Passage.Section+" "+hit.Document.Title, lang)...) {
+	for _, t := range append(
+		text.Terms(hit.Passage.Text, lang), text.Terms(hit.Passage.Section+" "+hit.Document.Title, lang)...,
+	) {
 		terms[t] = true
 	}
 	held := 0

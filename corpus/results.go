@@ -10,8 +10,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// results looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped, and so is a
-// passage that repeats another one's text, and one without a quoted phrase.
+// results looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped, and
+// so is a passage that repeats another one's text, and one without a quoted phrase.
 func (se *search) results(ctx context.Context, ranked []fused) ([]Result, error) {
 	analysers := make(map[string]*text.Analyser)
 	defer func() {

@@ -212,13 +212,16 @@ func (se *search) unscored() string {
 	}
 }
 
-// unanswered is what a search by meaning alone fails with when the embedding model, or the index of its vectors, does not answer.
+// unanswered is what a search by meaning alone fails with when the embedding model, or the index of its vectors, does
+// not answer.
 func unanswered(err error) error {
 	if _, ok := errors.AsType[*chat.Error](err); ok {
 		return fmt.Errorf("semantic search: %w", err)
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The embedding model that semantic search needs does not answer. Try again in a moment, or search by words.", Err: err,
+		Code:    chat.CodeUnavailable,
+		Message: "The embedding model that semantic search needs does not answer. Try again in a moment, or search by words.",
+		Err:     err,
 	}
 }
 

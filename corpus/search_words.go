@@ -10,8 +10,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// lexical finds passages by the query's words and the terms that correct them. A phrase is looked for as documents of each language
-// would hold it.
+// lexical finds passages by the query's words and the terms that correct them. A phrase is looked for as documents of
+// each language would hold it.
 func (se *search) lexical(ctx context.Context, depth int) ([]Hit, error) {
 	q := LexicalQuery{Documents: se.query.Documents, Terms: se.terms()}
 	if len(q.Terms) == 0 {
@@ -76,8 +76,8 @@ func appendNew(list []string, more ...string) []string {
 // maxCorrected bounds the words of a query that are looked up as possible typing errors.
 const maxCorrected = 6
 
-// correct returns the words of the query that no document has, with the indexed words that were likely meant. A word that was
-// seen in a result needs no look.
+// correct returns the words of the query that no document has, with the indexed words that were likely meant. A word
+// that was seen in a result needs no look.
 func (se *search) correct(ctx context.Context) (map[string]string, error) {
 	if len(se.phrases) > 0 {
 		return nil, nil // what is quoted is meant

@@ -19,27 +19,30 @@ import (
 // sniffBytes is how much of a file decides its kind.
 const sniffBytes = 4096
 
-// sniff returns the MIME type of a file by its first bytes and, among kinds of text, by its name. A kind that is not read fails
-// with chat.CodeUnsupported: a file is what its bytes are, whatever it is called.
+// sniff returns the MIME type of a file by its first bytes and, among kinds of text, by its name. A kind that is not
+// read fails with chat.CodeUnsupported: a file is what its bytes are, whatever it is called.
 func sniff(head []byte, name string) (string, error) {
 	ext := strings.ToLower(path.Ext(name))
 	if bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")) {
 		return "application/pdf", nil
 	}
 	if ext == ".pdf" {
-		return "", unsupported("“" + name + "” is named .pdf but is not a PDF. Open it in the program it was made with and export it as PDF.")
+		return "", unsupported("“" + name +
+			"” is named .pdf but is not a PDF. Open it in the program it was made with and export it as PDF.")
 	}
 	kind := http.DetectContentType(head)
 	if kind == "application/octet-stream" {
 		kind = http.DetectContentType(withoutStrayZeros(head))
 	}
 	if executable(head) || !strings.HasPrefix(kind, "text/") && !utf16(head) {
-		return "", unsupported("“" + name + "” is a kind of file that can't be read yet. Markdown, text, HTML and PDF files can: convert it to one of these.")
+		return "", unsupported("“" + name +
+			"” is a kind of file that can't be read yet. Markdown, text, HTML and PDF files can: convert it to one of these.")
 	}
 	switch start := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n"))); {
 	case ext == ".md" || ext == ".markdown" || ext == ".mdown" || ext == ".mkd":
 		return "text/markdown", nil
-	case ext == ".html" || ext == ".htm" || ext == ".xhtml" || strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html"):
+	case ext == ".html" || ext == ".htm" || ext == ".xhtml" || strings.HasPrefix(start, "<!doctype html") ||
+		strings.HasPrefix(start, "<html"):
 		return "text/html", nil
 	}
 	return "text/plain", nil
@@ -47,12 +50,13 @@ func sniff(head []byte, name string) (string, error) {
 
 // signatures begin kinds of files that may have hardly any bytes that no text has.
 var signatures = [][]byte{
-	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xce\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("\x00asm"), []byte("!<arch>\n"),
+	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xce\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"),
+	[]byte("\x00asm"), []byte("!<arch>\n"),
 	[]byte("dex\n03"), []byte("SQLite format 3\x00"), []byte("\xd0\xcf\x11\xe0"), []byte("7z\xbc\xaf"),
 }
 
-// executable reports whether a file begins like a program, a library of one or a database. "MZ" may begin a text as well: only a program
-// has a zero byte soon after it.
+// executable reports whether a file begins like a program, a library of one or a database. "MZ" may begin a text as
+// well: only a program has a zero byte soon after it.
 func executable(head []byte) bool {
 	for _, s := range signatures {
 		if bytes.HasPrefix(head, s) {
@@ -62,10 +66,11 @@ func executable(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0
 }
 
-// withoutStrayZeros leaves out the zero bytes of a text that has a few. Files that have one among their first bytes are none: it belongs to
-// a number there.
+// withoutStrayZeros leaves out the zero bytes of a text that has a few. Files that have one among their first bytes
+// are none: it belongs to a number there.
 func withoutStrayZeros(head []byte) []byte {
-	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) || bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 {
+	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) ||
+		bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 {
 		return head
 	}
 	return bytes.ReplaceAll(head, []byte{0}, nil)
@@ -101,7 +106,8 @@ func cleanName(name string) string {
 	if strings.Trim(name, ".") == "" {
 		return ""
 	}
-	if ext := path.Ext(name); text.Blank(strings.TrimSuffix(name, ext)) && (name != ext || !strings.HasPrefix(given, ".")) {
+	if ext := path.Ext(name); text.Blank(strings.TrimSuffix(name, ext)) &&
+		(name != ext || !strings.HasPrefix(given, ".")) {
 		return unnamed + ext // nobody could read what stands before it
 	}
 	return shortName(name, maxName)
@@ -110,11 +116,12 @@ func cleanName(name string) string {
 // unnamed is how a file is called whose name shows nothing but its extension.
 const unnamed = "unnamed"
 
-// Batch are the files of one upload: those of one name that differ are kept apart. The zero value is ready; one goroutine uses it at a time.
+// Batch are the files of one upload: those of one name that differ are kept apart. The zero value is ready; one
+// goroutine uses it at a time.
 type Batch struct{ taken map[string]string } // path → SHA256
 
-// apart returns the path for a file of the batch, and of a library that has others: the one it has, or, when that is another file's,
-// the same with a number. A file without a readable name is never the new version of another one.
+// apart returns the path for a file of the batch, and of a library that has others: the one it has, or, when that is
+// another file's, the same with a number. A file without a readable name is never the new version of another one.
 func (l *Library) apart(ctx context.Context, b *Batch, d Document) (Document, error) {
 	free := func(p string) (bool, error) {
 		sha, ours := b.taken[p]
@@ -182,10 +189,11 @@ func cleanPath(p string) string {
 
 func lastName(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
-// cleanRune drops control and invisible formatting characters, among them those that turn the writing direction, which make
-// names look like others.
+// cleanRune drops control and invisible formatting characters, among them those that turn the writing direction,
+// which make names look like others.
 func cleanRune(r rune) rune {
-	if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200d || r == utf8.RuneError || r == 0x2028 || r == 0x2029 {
+	if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200d || r == utf8.RuneError || r == 0x2028 ||
+		r == 0x2029 {
 		return -1
 	}
 	return r

@@ -10,7 +10,8 @@ import (
 
 const snippetRunes = 260
 
-// snippet returns the part of a passage that holds most of the words looked for, and marks in seen all that the passage holds.
+// snippet returns the part of a passage that holds most of the words looked for, and marks in seen all that the
+// passage holds.
 func snippet(a *text.Analyser, passage string, words []text.Word, seen map[string]bool) Snippet {
 	of := make(map[string]int) // term → word
 	for i, w := range words {
@@ -94,7 +95,8 @@ func begin(runes []rune, at int) int {
 	near := at
 	for i := at; i > at-snippetRunes/4 && i > 0; i-- {
 		before := runes[i-1]
-		if before == '\n' || i > 1 && unicode.IsSpace(before) && strings.ContainsRune(".!?", runes[i-2]) || strings.ContainsRune("。！？", before) {
+		if before == '\n' || i > 1 && unicode.IsSpace(before) && strings.ContainsRune(".!?", runes[i-2]) ||
+			strings.ContainsRune("。！？", before) {
 			return i
 		}
 		if unicode.IsSpace(before) && i > at-snippetRunes/6 {

@@ -16,8 +16,8 @@ const (
 	reachEvery = 2 * time.Second // how often a job asks for a server that is away
 )
 
-// apart is what Vectors have that are kept on a server of their own. It can be away, lose what it had, or start empty for a new
-// embedding model; the database knows what ought to be there.
+// apart is what Vectors have that are kept on a server of their own. It can be away, lose what it had, or start empty
+// for a new embedding model; the database knows what ought to be there.
 type apart interface {
 	// Reach reports whether the server answers; CodeUnavailable will pass.
 	Reach(ctx context.Context) error
@@ -60,7 +60,8 @@ func (l *Library) sweep(ctx context.Context, vectors apart) {
 	}
 }
 
-// sweepOnce queues every ready document whose vectors are not all there. whole means that there was none, and none on its way.
+// sweepOnce queues every ready document whose vectors are not all there. whole means that there was none, and none on
+// its way.
 func (l *Library) sweepOnce(ctx context.Context, vectors apart) (whole bool, err error) {
 	whole = true
 	f := Filter{Everyone: true, States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
@@ -142,8 +143,8 @@ func (l *Library) embedAgain(ctx context.Context, d Document) error {
 	return l.enqueueEmbed(ctx, d, l.cfg.Queue.Ensure)
 }
 
-// awaitVectors waits for a server of vectors that is away: nothing is embedded that can't be kept, and the work goes on as soon
-// as it is back.
+// awaitVectors waits for a server of vectors that is away: nothing is embedded that can't be kept, and the work goes
+// on as soon as it is back.
 func (l *Library) awaitVectors(ctx context.Context) error {
 	vectors, ok := l.cfg.Vectors.(apart)
 	if !ok {

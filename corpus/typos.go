@@ -20,8 +20,8 @@ const maxLooked = 5
 // candidate is an indexed term and a word of a document that it was made from.
 type candidate struct{ term, word string }
 
-// meant returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as documents have
-// them are compared, by the typing errors between them and the word typed.
+// meant returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as
+// documents have them are compared, by the typing errors between them and the word typed.
 func (se *search) meant(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
 	allowed := 1

@@ -49,8 +49,8 @@ type reading struct {
 	err     error
 }
 
-// read asks the database. Whoever asks while a reading is on its way waits for the next one, which sees all that was there when they asked: the
-// more ask at once, the less each costs.
+// read asks the database. Whoever asks while a reading is on its way waits for the next one, which sees all that was
+// there when they asked: the more ask at once, the less each costs.
 func (v *versions) read(ctx context.Context, l *Library, s chat.Scope) (int64, error) {
 	v.mu.Lock()
 	next := v.next[s.User]

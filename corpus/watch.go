@@ -72,8 +72,8 @@ func wake(ch chan struct{}) {
 	}
 }
 
-// Watch returns a channel that is closed at the next change of a document's state or progress, and the document as it is now.
-// It sees the changes that this process makes, and those that Changed tells of.
+// Watch returns a channel that is closed at the next change of a document's state or progress, and the document as it
+// is now. It sees the changes that this process makes, and those that Changed tells of.
 func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document, <-chan struct{}, error) {
 	if _, err := l.cfg.Documents.Get(ctx, s, id); err != nil {
 		return Document{}, nil, err // before anything is kept for an id that may be made up

@@ -15,13 +15,15 @@ type WordBox struct {
 	Box        chat.Box
 }
 
-// Words are word boxes, packed: a long document has millions of them, and this is about ten bytes for each. nil is none.
+// Words are word boxes, packed: a long document has millions of them, and this is about ten bytes for each. nil is
+// none.
 type Words []byte
 
 // boxUnits is how finely a word's coordinates are kept: 1/65535 of a page, less than a hundredth of a point on A4.
 const boxUnits = 65535
 
-// PackWords packs word boxes as varints, each value relative to the word before. Coordinates are kept to within 1/65535.
+// PackWords packs word boxes as varints, each value relative to the word before. Coordinates are kept to within
+// 1/65535.
 func PackWords(words []WordBox) Words {
 	if len(words) == 0 {
 		return nil

@@ -13,7 +13,8 @@ import (
 const (
 	lastWord    = 10 * time.Second // to record how a job ended after it was stopped
 	maxAttempts = 4                // of a job that fails for reasons of ours
-	embedsApart = 4                // documents embedded at once when a server keeps the vectors: most of the time is waiting for it
+	// documents embedded at once when a server keeps the vectors: most of the time is waiting for it
+	embedsApart = 4
 )
 
 // workers are what this library does in the background.
@@ -63,12 +64,19 @@ func (l *Library) settle(ctx context.Context, job Job, err error) error {
 	case errors.Is(err, ErrReaderDied) && job.Deaths+1 >= maxDeaths:
 		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
 		failure = failedThrice
-	case errors.Is(err, ErrReaderDied) || job.Attempt < maxAttempts || code == chat.CodeDiskFull || code == chat.CodeUnavailable || job.Kind == JobEmbed:
-		l.cfg.Log.WarnContext(ctx, "a job is tried again", "kind", job.Kind, "document", job.DocumentID, "attempt", job.Attempt, "error", err)
+	case errors.Is(err, ErrReaderDied) || job.Attempt < maxAttempts || code == chat.CodeDiskFull ||
+		code == chat.CodeUnavailable || job.Kind == JobEmbed:
+		l.cfg.Log.WarnContext(
+			ctx, "a job is tried again", "kind", job.Kind, "document", job.DocumentID, "attempt", job.Attempt, "error",
+			err,
+		)
 		return err
 	default:
 		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
-		failure = &Failure{Code: "internal", Detail: "Something went wrong while this file was read. Try again; the log has the details."}
+		failure = &Failure{
+			Code:   "internal",
+			Detail: "Something went wrong while this file was read. Try again; the log has the details.",
+		}
 	}
 	err = l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, StateFailed, Progress{Stage: "parsing"}, failure)
 	if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {

@@ -49,7 +49,9 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 	}
 	if len(q.Words) > 0 {
 		v.Words = mark(all(q.Words, func(words string) bool {
-			return slices.ContainsFunc(strings.Split(words, " | "), func(w string) bool { return holds(answer.Markdown, w) })
+			return slices.ContainsFunc(
+				strings.Split(words, " | "), func(w string) bool { return holds(answer.Markdown, w) },
+			)
 		}))
 	}
 	v.Right = !v.Refused && v.Document != Miss && v.Passage != Miss && v.Words != Miss

@@ -1,4 +1,5 @@
-// Package eval judges answers: whether they cite the right document and the right words of it, and refuse when nothing answers.
+// Package eval judges answers: whether they cite the right document and the right words of it, and refuse when
+// nothing answers.
 package eval
 
 import (
@@ -70,7 +71,9 @@ func Parse(r io.Reader) ([]Question, error) {
 func parseLine(line string) (Question, error) {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 5 {
-		return Question{}, fmt.Errorf("it has %d fields parted by tabs, not 5: kind, documents, quotes, answer, question", len(fields))
+		return Question{}, fmt.Errorf(
+			"it has %d fields parted by tabs, not 5: kind, documents, quotes, answer, question", len(fields),
+		)
 	}
 	turns := list(fields[4], " → ")
 	if fields[0] == "" || len(turns) == 0 {
@@ -80,7 +83,9 @@ func parseLine(line string) (Question, error) {
 	q := Question{Kind: fields[0], Before: turns[:last], Text: turns[last], Words: list(fields[3], " + ")}
 	documents, quotes := list(fields[1], " + "), list(fields[2], " + ")
 	if len(documents) != len(quotes) {
-		return Question{}, fmt.Errorf("it names %d documents and %d quotes; each document needs one", len(documents), len(quotes))
+		return Question{}, fmt.Errorf(
+			"it names %d documents and %d quotes; each document needs one", len(documents), len(quotes),
+		)
 	}
 	for i, document := range documents {
 		q.Passages = append(q.Passages, Passage{document, quotes[i]})

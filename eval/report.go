@@ -105,11 +105,17 @@ func score(kind string, verdicts []Verdict) Score {
 
 // Print writes the table by kind as Markdown, then what was missing of each question that is not right.
 func (r Report) Print(w io.Writer) {
-	fmt.Fprintf(w, "Model %s: %s, %s\n\n", r.Model, english.Count(r.Total.Questions, "question"), english.Count(r.Documents, "document"))
-	rows := [][]string{{"kind", "questions", "right", "document", "passage", "words", "refusal", "withheld", "steps", "ms p50", "ms p95"}}
+	fmt.Fprintf(w, "Model %s: %s, %s\n\n", r.Model, english.Count(r.Total.Questions, "question"), english.Count(
+		r.Documents, "document",
+	))
+	rows := [][]string{{
+		"kind", "questions", "right", "document", "passage", "words", "refusal", "withheld", "steps", "ms p50",
+		"ms p95",
+	}}
 	for _, s := range append(slices.Clone(r.Kinds), r.Total) {
 		rows = append(rows, []string{
-			s.Kind, fmt.Sprint(s.Questions), fmt.Sprint(s.Right), s.Document.String(), s.Passage.String(), s.Words.String(), s.Refusal.String(),
+			s.Kind, fmt.Sprint(s.Questions), fmt.Sprint(s.Right), s.Document.String(), s.Passage.String(),
+			s.Words.String(), s.Refusal.String(),
 			fmt.Sprint(s.Withheld), fmt.Sprintf("%.1f", s.Steps), fmt.Sprint(s.Median), fmt.Sprint(s.P95),
 		})
 	}

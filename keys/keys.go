@@ -1,4 +1,5 @@
-// Package keys keeps who may use the API: a file of users and the SHA-256 of their keys. The keys themselves are nowhere.
+// Package keys keeps who may use the API: a file of users and the SHA-256 of their keys. The keys themselves are
+// nowhere.
 package keys
 
 import (
@@ -30,9 +31,13 @@ const header = "# One key a line: name, SHA-256 of the key. Written by 'footnote
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // errUnknown says only that a key is not valid: whether it ever was is nobody's business.
-var errUnknown = &chat.Error{Code: chat.CodeUnauthorized, Message: "A valid key is needed. Send it in the header X-API-Key, or sign in with it on the page."}
+var errUnknown = &chat.Error{
+	Code:    chat.CodeUnauthorized,
+	Message: "A valid key is needed. Send it in the header X-API-Key, or sign in with it on the page.",
+}
 
-// File is a file of keys. It is read again whenever it changes, so that several servers can share it. It is safe for concurrent use.
+// File is a file of keys. It is read again whenever it changes, so that several servers can share it. It is safe for
+// concurrent use.
 type File struct {
 	path     string
 	required bool // a key is needed even before the file exists
@@ -51,8 +56,8 @@ type holder struct {
 	end   context.CancelFunc
 }
 
-// Open reads the file. A missing file holds no keys; one that can't be understood is an error. With required, a key is needed from
-// the start: while the file is missing, nobody gets in.
+// Open reads the file. A missing file holds no keys; one that can't be understood is an error. With required, a key
+// is needed from the start: while the file is missing, nobody gets in.
 func Open(path string, required bool) (*File, error) {
 	f := &File{path: path, required: required, users: map[[sha256.Size]byte]holder{}, lost: map[string]bool{}}
 	f.mu.Lock()
@@ -60,7 +65,8 @@ func Open(path string, required bool) (*File, error) {
 	return f, f.refresh()
 }
 
-// Needed reports whether a key is needed: always if required, else once there was a file, even if all keys in it are revoked.
+// Needed reports whether a key is needed: always if required, else once there was a file, even if all keys in it are
+// revoked.
 func (f *File) Needed() (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,8 +74,8 @@ func (f *File) Needed() (bool, error) {
 	return f.required || f.found, err
 }
 
-// User returns whose key it is, and a context that ends when the key is revoked. It fails with chat.CodeUnauthorized for any other key,
-// and with chat.CodeUnavailable when the file can't be read.
+// User returns whose key it is, and a context that ends when the key is revoked. It fails with chat.CodeUnauthorized
+// for any other key, and with chat.CodeUnavailable when the file can't be read.
 func (f *File) User(key string) (name string, valid context.Context, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,8 +89,9 @@ func (f *File) User(key string) (name string, valid context.Context, err error) 
 	return h.name, h.valid, nil
 }
 
-// Left reports whether a user may have no more work done: keys are needed, and this user has none. The local user, whose work may have
-// begun before the first key was made, has left once a key of this name was revoked. Nobody has left by a file that can't be read.
+// Left reports whether a user may have no more work done: keys are needed, and this user has none. The local user,
+// whose work may have begun before the first key was made, has left once a key of this name was revoked. Nobody has
+// left by a file that can't be read.
 func (f *File) Left(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +130,8 @@ func (f *File) refresh() error {
 		f.revoke(nil) // who removed or broke the file did not mean to let everybody in
 		f.read = nil
 		return unreadable(err)
-	case f.read != nil && os.SameFile(now, f.read) && now.ModTime().Equal(f.read.ModTime()) && now.Size() == f.read.Size():
+	case f.read != nil && os.SameFile(now, f.read) && now.ModTime().Equal(f.read.ModTime()) &&
+		now.Size() == f.read.Size():
 		return nil
 	}
 	raw, err := os.ReadFile(f.path)
@@ -162,7 +170,10 @@ func (f *File) revoke(names map[[sha256.Size]byte]string) {
 }
 
 func unreadable(err error) error {
-	return &chat.Error{Code: chat.CodeUnavailable, Message: "The keys can't be read on the server. Whoever runs it finds the reason in its log.", Err: err}
+	return &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "The keys can't be read on the server. Whoever runs it finds the reason in its log.", Err: err,
+	}
 }
 
 func parse(raw []byte) (map[[sha256.Size]byte]string, error) {
@@ -189,7 +200,10 @@ func parse(raw []byte) (map[[sha256.Size]byte]string, error) {
 // New makes a key for a user, stores its hash and returns it: nobody can get it again. A user may have several.
 func New(path, name string) (key string, err error) {
 	if !nameForm.MatchString(name) {
-		return "", &chat.Error{Code: chat.CodeInvalid, Message: "A name has 1 to 64 of a-z, 0-9, point, dash and underscore, and begins with a letter or digit"}
+		return "", &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "A name has 1 to 64 of a-z, 0-9, point, dash and underscore, and begins with a letter or digit",
+		}
 	}
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

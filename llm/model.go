@@ -13,10 +13,10 @@ type Model interface {
 	// Name is the model's name for people, like "gpt-4.1-mini" or "offline".
 	Name() string
 
-	// Stream sends req and yields the reply's parts as they come: Text and Reasoning pieces at once, each Call when it is
-	// whole and its arguments are a JSON object, and exactly one Done last. A stream that ends without Done yields an error
-	// as its last pair, always an *Error: a reply is complete only when its end was proved on the wire. Cancelling ctx or
-	// stopping the iteration closes the connection.
+	// Stream sends req and yields the reply's parts as they come: Text and Reasoning pieces at once, each Call when
+	// it is whole and its arguments are a JSON object, and exactly one Done last. A stream that ends without Done
+	// yields an error as its last pair, always an *Error: a reply is complete only when its end was proved on the
+	// wire. Cancelling ctx or stopping the iteration closes the connection.
 	Stream(ctx context.Context, req Request) iter.Seq2[Part, error]
 }
 
@@ -39,7 +39,9 @@ type Message struct {
 	CallID    string // of a tool's result: the call it answers
 	Reasoning string // of an assistant, raw; sent back only where the provider wants it
 	Signature string // of an assistant, what came as one with its reasoning
-	Aside     bool   // of a user message: the program says it, not the user, so that it is no question; the reply before it was taken back
+	// of a user message: the program says it, not the user, so that it is no question; the reply before it was taken
+	// back
+	Aside bool
 }
 
 // Call is a tool call. Arguments is a JSON object, or Malformed says why it is not and the call must not run.
@@ -74,8 +76,8 @@ type Part interface{ part() }
 // Text is the next piece of the visible reply.
 type Text string
 
-// Quoted is a footnote in the visible reply, from a model that knows which words of a passage the text before it shows. Other models write
-// footnotes as text, and their words are looked for.
+// Quoted is a footnote in the visible reply, from a model that knows which words of a passage the text before it
+// shows. Other models write footnotes as text, and their words are looked for.
 type Quoted struct {
 	Passage int    // its number n
 	Words   string // exactly as they stand in the passage
@@ -93,7 +95,8 @@ type Rethought struct{}
 // Signature is what a provider wants back with the reasoning, as it is, in the next turn of the same question.
 type Signature string
 
-// Notice tells people what an adapter does about a model's ways. It is no part of the reply and may come at any place before Done.
+// Notice tells people what an adapter does about a model's ways. It is no part of the reply and may come at any place
+// before Done.
 type Notice string
 
 // Finish says why a reply ended.

@@ -5,8 +5,9 @@ import "strings"
 // spaces are what models put before a tool's name.
 var spaces = []string{"functions.", "function.", "default_api.", "tools.", "tool.", "namespace.", "api."}
 
-// ToolNamed returns the name of the tool that a model means: the very one, or the only one that differs in its way of writing, like
-// "functions.search_documents", "Search Documents" and "searchDocument", or whose first word it is, like "search". Empty if there is none.
+// ToolNamed returns the name of the tool that a model means: the very one, or the only one that differs in its way of
+// writing, like "functions.search_documents", "Search Documents" and "searchDocument", or whose first word it is,
+// like "search". Empty if there is none.
 func ToolNamed(said string, names []string) string {
 	for _, name := range names {
 		if said == name {
@@ -40,7 +41,9 @@ func ToolNamed(said string, names []string) string {
 
 // bareName is a name without what models write differently.
 func bareName(name string) string {
-	return strings.TrimSuffix(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name)), "s")
+	return strings.TrimSuffix(
+		strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name)), "s",
+	)
 }
 
 func firstWord(name string) string {

@@ -139,16 +139,19 @@ func (l *link) use(session *sdk.ClientSession) {
 	l.session = session
 }
 
-// transport is how the server is reached. The function that comes with it waits until what the program printed is logged.
+// transport is how the server is reached. The function that comes with it waits until what the program printed is
+// logged.
 func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
 	if l.server.URL != "" {
 		client := &http.Client{
-			Transport:     headers{l.server.Headers, http.DefaultTransport},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a key goes nowhere else
+			Transport: headers{l.server.Headers, http.DefaultTransport},
+			// a key goes nowhere else
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 		return &sdk.StreamableClientTransport{Endpoint: l.server.URL, HTTPClient: client}, func() {}
 	}
-	command := exec.CommandContext(context.WithoutCancel(ctx), l.server.Command, l.server.Args...) // ended by closing its input, and only then killed
+	// ended by closing its input, and only then killed
+	command := exec.CommandContext(context.WithoutCancel(ctx), l.server.Command, l.server.Args...)
 	command.Env = l.server.environment()
 	command.WaitDelay = time.Second
 	reader, writer := io.Pipe()
@@ -243,7 +246,9 @@ func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Res
 		return Result{}, err
 	}
 	if answered, ok := errors.AsType[*jsonrpc.Error](err); ok && answered.Code != notDelivered {
-		return Result{Text: "The server refused the call: " + cut(l.hide.Replace(answered.Message), 1000), Failed: true}, nil
+		return Result{
+			Text: "The server refused the call: " + cut(l.hide.Replace(answered.Message), 1000), Failed: true,
+		}, nil
 	}
 	select {
 	case l.lost <- struct{}{}:
@@ -253,7 +258,8 @@ func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Res
 }
 
 func (l *link) away(cause error) error {
-	e := &chat.Error{Code: chat.CodeUnavailable, Message: "The tool's server " + l.name + " can't be reached. It is being tried again; go on without it, or try once more later."}
+	e := &chat.Error{Code: chat.CodeUnavailable, Message: "The tool's server " + l.name +
+		" can't be reached. It is being tried again; go on without it, or try once more later."}
 	if cause != nil {
 		e.Err = errors.New(l.words(cause))
 	}

@@ -1,5 +1,5 @@
-// Package mcp gives the agent the tools of other programs that speak the Model Context Protocol. Which ones there are is for whoever runs
-// the server to say, never for a request.
+// Package mcp gives the agent the tools of other programs that speak the Model Context Protocol. Which ones there are
+// is for whoever runs the server to say, never for a request.
 package mcp
 
 import (
@@ -22,7 +22,8 @@ import (
 
 // Server is one server and how it is reached: by starting Command, or at URL.
 type Server struct {
-	Command string            // started without a shell; its environment is Env and a few harmless variables, never this program's keys
+	// started without a shell; its environment is Env and a few harmless variables, never this program's keys
+	Command string
 	Args    []string          //
 	Env     map[string]string // values are secret
 	URL     string            // of a server with streamable HTTP
@@ -35,7 +36,8 @@ type Server struct {
 
 // Tool is one tool of a server.
 type Tool struct {
-	Name        string // what models call it: the server's name, two underscores, the tool's own; fits ^[a-zA-Z0-9_-]{1,64}$
+	// what models call it: the server's name, two underscores, the tool's own; fits ^[a-zA-Z0-9_-]{1,64}$
+	Name        string
 	Server      string
 	Remote      string // what its server calls it
 	Description string // plain text of at most 2,000 runes
@@ -94,7 +96,8 @@ func New(cfg Config) (*Client, error) {
 			continue
 		}
 		c.links = append(c.links, &link{
-			name: name, server: server, version: cfg.Version, log: cfg.Log.With("mcp_server", name), hide: server.hider(),
+			name: name, server: server, version: cfg.Version, log: cfg.Log.With("mcp_server", name),
+			hide:  server.hider(),
 			tried: make(chan struct{}), lost: make(chan struct{}, 1),
 		})
 	}
@@ -126,7 +129,8 @@ func (s Server) hider() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Run connects to all servers at once, and again whenever one is lost, until ctx ends. Then it ends the programs that it started.
+// Run connects to all servers at once, and again whenever one is lost, until ctx ends. Then it ends the programs that
+// it started.
 func (c *Client) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, l := range c.links {
@@ -146,8 +150,8 @@ func (c *Client) Settled(ctx context.Context) {
 	}
 }
 
-// Tools are the tools of the servers that have been reached, by server and name. A server that was lost keeps its tools listed; their
-// calls fail until it is back.
+// Tools are the tools of the servers that have been reached, by server and name. A server that was lost keeps its
+// tools listed; their calls fail until it is back.
 func (c *Client) Tools() []*Tool {
 	var out []*Tool
 	for _, l := range c.links {
@@ -164,8 +168,8 @@ func (c *Client) Knows(name string) bool {
 	return ok && slices.ContainsFunc(c.links, func(l *link) bool { return l.name == server })
 }
 
-// Call runs a tool with a JSON object as its arguments. A tool that says it failed is no error. It fails with chat.CodeUnavailable when the
-// server is away; it is then being reached again.
+// Call runs a tool with a JSON object as its arguments. A tool that says it failed is no error. It fails with
+// chat.CodeUnavailable when the server is away; it is then being reached again.
 func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Result, error) {
 	for _, l := range c.links {
 		if l.name == t.Server {
@@ -178,7 +182,10 @@ func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Resul
 // environment is what a started program gets to see of this one's.
 func (s Server) environment() []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PATHEXT"} {
+	for _, name := range []string{
+		"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "APPDATA",
+		"LOCALAPPDATA", "USERPROFILE", "PATHEXT",
+	} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}

@@ -82,7 +82,9 @@ func (l *link) read(res *sdk.CallToolResult) Result {
 			if c.Resource != nil && c.Resource.Text != "" {
 				parts = append(parts, c.Resource.Text)
 			} else if c.Resource != nil {
-				parts = append(parts, fmt.Sprintf("[a file, %s, %d bytes]", cut(c.Resource.URI, 500), len(c.Resource.Blob)))
+				parts = append(
+					parts, fmt.Sprintf("[a file, %s, %d bytes]", cut(c.Resource.URI, 500), len(c.Resource.Blob)),
+				)
 			}
 		}
 	}

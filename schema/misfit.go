@@ -14,7 +14,8 @@ import (
 	"footnote/english"
 )
 
-// Misfit says in plain words what is wrong with an input that does not fit: the field, and what it may hold. It is for people and models alike.
+// Misfit says in plain words what is wrong with an input that does not fit: the field, and what it may hold. It is
+// for people and models alike.
 func Misfit(schema *jsonschema.Schema, in map[string]any) string {
 	if wrong := wrongAt(schema, in, ""); wrong != "" {
 		return wrong
@@ -83,7 +84,8 @@ func closed(s *jsonschema.Schema) bool {
 	return more != nil && more.Not != nil && len(s.PatternProperties) == 0
 }
 
-// fits checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets everything pass.
+// fits checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets everything
+// pass.
 func fits(s *jsonschema.Schema, v any) bool {
 	alone, err := s.CloneSchemas().Resolve(nil)
 	return err != nil || alone.Validate(v) == nil

@@ -9,7 +9,8 @@ import (
 	v1 "footnote/server/v1"
 )
 
-// sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, a page for browsers, else problem+json.
+// sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, a page for browsers,
+// else problem+json.
 func (s *Server) sendProblem(c echo.Context, p httpio.Problem) error {
 	htmx := httpio.ByHTMX(c)
 	switch {

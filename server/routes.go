@@ -21,7 +21,11 @@ func (s *Server) routes() *echo.Echo {
 	e.Logger.SetOutput(io.Discard)
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
-	e.Use(httpio.Observe(s.metrics, s.log), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.CheckUser, httpio.CheckQuery(openapi.QueryNames), middleware.GzipWithConfig(middleware.GzipConfig{
+	e.Use(httpio.Observe(
+		s.metrics, s.log,
+	), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.CheckUser, httpio.CheckQuery(
+		openapi.QueryNames,
+	), middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,
 	}))
 
@@ -112,7 +116,8 @@ func (s *Server) pageRoutes(e *echo.Echo) {
 	e.GET("/favicon.ico", s.page.Favicon)
 }
 
-// either answers an address that browsers and programs share: with a page for a browser and its script, else as a program gets it.
+// either answers an address that browsers and programs share: with a page for a browser and its script, else as a
+// program gets it.
 func either(page, program echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Response().Header().Add("Vary", "Accept")
@@ -152,6 +157,7 @@ func (s *Server) describedRoutes(e *echo.Echo) {
 // neverCompressed is true for streams, which compression would hold back, and for what is compressed already.
 func neverCompressed(c echo.Context) bool {
 	path := c.Path()
-	return httpio.WantsStream(c) || path == "/v1/chat/completions" || path == "/mcp" || strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
+	return httpio.WantsStream(c) || path == "/v1/chat/completions" || path == "/mcp" ||
+		strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/stream") ||
 		strings.HasSuffix(path, "/file") || strings.HasSuffix(path, "/pages/:page") || path == "/metrics"
 }

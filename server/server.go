@@ -1,6 +1,6 @@
-// Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1 clients made for OpenAI,
-// mcpserver other models, and openapi describes what programs get. The rooms do not know each other. What several need is below them: ask, find,
-// runlog and httpio. No other packages know Echo.
+// Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1
+// clients made for OpenAI, mcpserver other models, and openapi describes what programs get. The rooms do not know
+// each other. What several need is below them: ask, find, runlog and httpio. No other packages know Echo.
 package server
 
 import (
@@ -57,9 +57,10 @@ type Config struct {
 	Users     chat.Limits // what each user may do; the store and the library hold to most of it themselves
 	Keys      *keys.File  // who may use it; nil: everybody is the local user
 
-	Gather api.Gather               // lets the agent search for POST /agent/retrieve; nil: a plain search
-	Rules  func(chat.Budget) string // what models are told with a budget, for the histories of sessions; nil: they have no system message
-	Tally  func() chat.Tally        // what runs did so far, for the metrics; nil: they have none of it
+	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
+	// what models are told with a budget, for the histories of sessions; nil: they have no system message
+	Rules func(chat.Budget) string
+	Tally func() chat.Tally // what runs did so far, for the metrics; nil: they have none of it
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -87,7 +88,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("server: Store, Feed, Library and Runs are required")
 	}
 	s := &Server{
-		limits: cfg.Limits.WithDefaults(), users: cfg.Users, version: cfg.Version, log: cfg.Log, metrics: httpio.NewMetrics(cfg.Metrics),
+		limits: cfg.Limits.WithDefaults(), users: cfg.Users, version: cfg.Version, log: cfg.Log,
+		metrics: httpio.NewMetrics(cfg.Metrics),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -123,17 +125,22 @@ func (s *Server) makeRooms(cfg Config) error {
 	}
 	searches := &find.Searcher{Store: cfg.Store}
 	s.v1 = &v1.Handlers{Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams}
-	s.mcp = &mcpserver.Handlers{Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log, Version: cfg.Version}
+	s.mcp = &mcpserver.Handlers{
+		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log,
+		Version: cfg.Version,
+	}
 	s.page = &page.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
-		Model: cfg.ModelName, Models: cfg.Models, Toolsets: cfg.Toolsets, Offline: cfg.Offline, HasSamples: cfg.Samples != nil, KeepDays: cfg.KeepDays,
+		Model: cfg.ModelName, Models: cfg.Models, Toolsets: cfg.Toolsets, Offline: cfg.Offline,
+		HasSamples: cfg.Samples != nil, KeepDays: cfg.KeepDays,
 	}
 	if err := s.page.Prepare(); err != nil {
 		return err
 	}
 	s.api = &api.Handlers{
-		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking, Searcher: searches,
+		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
+		Searcher: searches,
 		Gatherer: cfg.Gather, Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples, Version: cfg.Version,
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
@@ -153,11 +160,12 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are served as before.
+// Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are
+// served as before.
 func (s *Server) Drain() { s.streams.Drain() }
 
-// Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is cut off and ctx's
-// error returned.
+// Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is
+// cut off and ctx's error returned.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	if err := s.http.Shutdown(ctx); err != nil {

@@ -11,17 +11,32 @@ type tallied struct{ read func() chat.Tally }
 
 var (
 	runsRunning = prometheus.NewDesc("footnote_runs_running", "Questions being answered now.", nil, nil)
-	runsEnded   = prometheus.NewDesc("footnote_runs_ended_total", "Runs that ended, by status; failed ones are errors.", []string{"status"}, nil)
-	runsTime    = prometheus.NewDesc("footnote_runs_seconds_total", "Time that runs took, by the status they ended with.", []string{"status"}, nil)
-	toolCalls   = prometheus.NewDesc("footnote_tool_calls_total", "Calls of tools, by tool and how they ended.", []string{"tool", "status"}, nil)
-	toolTime    = prometheus.NewDesc("footnote_tool_seconds_total", "Time that calls of tools took.", []string{"tool", "status"}, nil)
-	modelTokens = prometheus.NewDesc("footnote_model_tokens_total", "Tokens that went to models and came from them.", []string{"direction"}, nil)
-	modelCost   = prometheus.NewDesc("footnote_model_cost_total", "What runs cost by the prices in the settings; a run with a model without a price is left out.", nil, nil)
+	runsEnded   = prometheus.NewDesc(
+		"footnote_runs_ended_total", "Runs that ended, by status; failed ones are errors.", []string{"status"}, nil,
+	)
+	runsTime = prometheus.NewDesc(
+		"footnote_runs_seconds_total", "Time that runs took, by the status they ended with.", []string{"status"}, nil,
+	)
+	toolCalls = prometheus.NewDesc(
+		"footnote_tool_calls_total", "Calls of tools, by tool and how they ended.", []string{"tool", "status"}, nil,
+	)
+	toolTime = prometheus.NewDesc(
+		"footnote_tool_seconds_total", "Time that calls of tools took.", []string{"tool", "status"}, nil,
+	)
+	modelTokens = prometheus.NewDesc(
+		"footnote_model_tokens_total", "Tokens that went to models and came from them.", []string{"direction"}, nil,
+	)
+	modelCost = prometheus.NewDesc(
+		"footnote_model_cost_total",
+		"What runs cost by the prices in the settings; a run with a model without a price is left out.", nil, nil,
+	)
 )
 
 // Describe is part of prometheus.Collector.
 func (tallied) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runsRunning, runsEnded, runsTime, toolCalls, toolTime, modelTokens, modelCost} {
+	for _, d := range []*prometheus.Desc{
+		runsRunning, runsEnded, runsTime, toolCalls, toolTime, modelTokens, modelCost,
+	} {
 		out <- d
 	}
 }
@@ -62,7 +77,8 @@ func (s *Server) watch(tally func() chat.Tally) {
 				return 0
 			}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "footnote_info", Help: "Always 1; the version is in the label.", ConstLabels: prometheus.Labels{"version": s.version},
+			Name: "footnote_info", Help: "Always 1; the version is in the label.",
+			ConstLabels: prometheus.Labels{"version": s.version},
 		}, func() float64 { return 1 }),
 	)
 }

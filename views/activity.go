@@ -95,7 +95,9 @@ func (s *Step) documentName(input map[string]any) string {
 	if title := s.output().Title; title != "" {
 		return title
 	}
-	for _, verb := range []string{"Reading ", "Read ", "Summarising ", "Summarised ", "Opening ", "Opened ", "Looking into ", "Looked into "} {
+	for _, verb := range []string{
+		"Reading ", "Read ", "Summarising ", "Summarised ", "Opening ", "Opened ", "Looking into ", "Looked into ",
+	} {
 		if rest, ok := strings.CutPrefix(s.Message, verb); ok {
 			return rest
 		}

@@ -9,8 +9,10 @@ import (
 
 // nouns name calls of a tool that are counted.
 var nouns = map[string]string{
-	"search_documents": "search", "grep_documents": "search", "metadata_search": "search", "rerank_documents": "ranking",
-	"retrieve": "search", "retrieve_more": "search", "semantic_search": "search", "hybrid_search": "search", "retrieve_documentation": "search", "retrieve_book_content": "search",
+	"search_documents": "search", "grep_documents": "search", "metadata_search": "search",
+	"rerank_documents": "ranking",
+	"retrieve":         "search", "retrieve_more": "search", "semantic_search": "search", "hybrid_search": "search",
+	"retrieve_documentation": "search", "retrieve_book_content": "search",
 	"calculate": "calculation", "cite_source": "quote check", "list_documents": "listing",
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// The budget of one Markdown text, the same wherever it is drawn: in the live stream, on a loaded page and in an export. A text
-// beyond any of these bounds is shown as it was written. maxWork is checked while parsing, before goldmark allocates: 14 kB of
-// text can be a table of four million cells.
+// The budget of one Markdown text, the same wherever it is drawn: in the live stream, on a loaded page and in an
+// export. A text beyond any of these bounds is shown as it was written. maxWork is checked while parsing, before
+// goldmark allocates: 14 kB of text can be a table of four million cells.
 const (
 	maxNodes    = 20_000  // nodes of the syntax tree; 100 bytes of link addresses count as one more
 	maxMarkdown = 256_000 // bytes of source
@@ -21,8 +21,8 @@ const (
 	maxDepth    = 100     // nested quotations and lists
 )
 
-// account counts the work of parsing one text. Once it is over, the parsers below stop and the tree is of no use. It is stored in
-// the parser's context, so parsing several texts at once is safe.
+// account counts the work of parsing one text. Once it is over, the parsers below stop and the tree is of no use. It
+// is stored in the parser's context, so parsing several texts at once is safe.
 type account struct {
 	work int
 	over bool
@@ -74,12 +74,14 @@ func newParser() parser.Parser {
 		parser.WithParagraphTransformers(
 			util.Prioritized(meteredReferences{parser.LinkReferenceParagraphTransformer}, 100),
 			util.Prioritized(meteredTables{extension.NewTableParagraphTransformer()}, 200)),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(safeTree{}, 500)),
+		parser.WithASTTransformers(
+			util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(safeTree{}, 500),
+		),
 	)
 }
 
-// meteredContainer is the parser of a list, an item or a quotation. goldmark asks it once for each line it may hold, and keeps
-// every answer: a nested list followed by many blank lines takes depth × lines.
+// meteredContainer is the parser of a list, an item or a quotation. goldmark asks it once for each line it may hold,
+// and keeps every answer: a nested list followed by many blank lines takes depth × lines.
 type meteredContainer struct{ parser.BlockParser }
 
 // Open implements parser.BlockParser.
@@ -106,7 +108,8 @@ func (m meteredContainer) Continue(node ast.Node, reader text.Reader, pc parser.
 	return m.BlockParser.Continue(node, reader, pc)
 }
 
-// meteredReferences takes link reference definitions out of a paragraph. For each of them goldmark looks through all lines.
+// meteredReferences takes link reference definitions out of a paragraph. For each of them goldmark looks through all
+// lines.
 type meteredReferences struct{ parser.ParagraphTransformer }
 
 // Transform implements parser.ParagraphTransformer.
@@ -151,15 +154,16 @@ func isTableRule(line []byte) bool {
 	return bytes.IndexByte(line, '-') >= 0 && len(bytes.Trim(line, "|:- \t\r\n\v\f")) == 0
 }
 
-// meteredMarks sees every character that may begin an inline mark before its parser does. A mark costs more the more of them its
-// block has, since closing ones are compared with opening ones, and the longer its line and its block are, since some parsers look for
-// an end.
+// meteredMarks sees every character that may begin an inline mark before its parser does. A mark costs more the more
+// of them its block has, since closing ones are compared with opening ones, and the longer its line and its block
+// are, since some parsers look for an end.
 type meteredMarks struct{}
 
 // Trigger implements parser.InlineParser.
 func (meteredMarks) Trigger() []byte { return []byte("`[]!<*_~(") }
 
-// Parse implements parser.InlineParser. It takes nothing unless the budget is spent: then it takes the rest of the block.
+// Parse implements parser.InlineParser. It takes nothing unless the budget is spent: then it takes the rest of the
+// block.
 func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	a := pc.Get(accountKey).(*account)
 	if a.block != parent {

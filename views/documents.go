@@ -35,7 +35,8 @@ type Kind struct{ Name, Word, MIME string }
 
 // Kinds are the formats that are read.
 var Kinds = []Kind{
-	{"pdf", "PDF", "application/pdf"}, {"md", "Markdown", "text/markdown"}, {"html", "HTML", "text/html"}, {"txt", "Text", "text/plain"},
+	{"pdf", "PDF", "application/pdf"}, {"md", "Markdown", "text/markdown"}, {"html", "HTML", "text/html"},
+	{"txt", "Text", "text/plain"},
 }
 
 // DocumentsStep is how many documents the list begins with, and how many more it shows each time.

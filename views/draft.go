@@ -7,8 +7,9 @@ import (
 	"footnote/chat"
 )
 
-// Draft is an answer that is still being written. It draws each delta in time that does not grow with the answer: blocks that are
-// over are drawn once, and a long open block only after it has grown by a share of its length. It is not safe for concurrent use.
+// Draft is an answer that is still being written. It draws each delta in time that does not grow with the answer:
+// blocks that are over are drawn once, and a long open block only after it has grown by a share of its length. It is
+// not safe for concurrent use.
 type Draft struct {
 	md   *Markdown
 	cite func(int) (chat.Citation, bool)
@@ -22,13 +23,15 @@ type Draft struct {
 	blocks  []Block
 }
 
-// An open end of up to drawnAtOnce bytes is drawn with every delta, a longer one whenever it has grown by one part in growth.
+// An open end of up to drawnAtOnce bytes is drawn with every delta, a longer one whenever it has grown by one part in
+// growth.
 const (
 	drawnAtOnce = 4_000
 	growth      = 16
 )
 
-// NewDraft returns an empty draft. A nil Markdown gathers the text without drawing it. cite resolves a footnote's number.
+// NewDraft returns an empty draft. A nil Markdown gathers the text without drawing it. cite resolves a footnote's
+// number.
 func NewDraft(md *Markdown, cite func(int) (chat.Citation, bool)) *Draft {
 	return &Draft{md: md, cite: cite}
 }

@@ -14,15 +14,16 @@ import (
 	"footnote/chat"
 )
 
-// The data of an evidence file that people read stands at its end, in a comment. Base64 has no character that could end one.
+// The data of an evidence file that people read stands at its end, in a comment. Base64 has no character that could
+// end one.
 const (
 	dataOpen  = "<!-- " + chat.EvidenceFormat + "\n"
 	dataClose = "\n-->\n"
 	dataWidth = 76
 )
 
-// EvidenceFile writes sealed evidence as md, html or json. The same evidence always gives the same bytes: what people read is checked by
-// writing it again from the data.
+// EvidenceFile writes sealed evidence as md, html or json. The same evidence always gives the same bytes: what people
+// read is checked by writing it again from the data.
 func EvidenceFile(e chat.Evidence, format string) ([]byte, error) {
 	raw, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -52,7 +53,8 @@ func EvidenceFile(e chat.Evidence, format string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ReadEvidence reads a file of any of the formats. problems says what is wrong with it beside what its citations come to.
+// ReadEvidence reads a file of any of the formats. problems says what is wrong with it beside what its citations come
+// to.
 func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	file = bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	if bytes.HasPrefix(bytes.TrimSpace(file), []byte("{")) {
@@ -63,7 +65,9 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	}
 	at := bytes.LastIndex(file, []byte(dataOpen))
 	if at < 0 {
-		return e, nil, &chat.Error{Code: chat.CodeInvalid, Message: "This file has no evidence in it: the block at its end is missing."}
+		return e, nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "This file has no evidence in it: the block at its end is missing.",
+		}
 	}
 	data, behind, ok := bytes.Cut(file[at+len(dataOpen):], []byte(strings.TrimSuffix(dataClose, "\n")))
 	if !ok {
@@ -86,14 +90,19 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 		return e, nil, err
 	}
 	if line, same := firstDifference(again, file); !same || len(bytes.TrimSpace(behind)) > 0 {
-		problems = append(problems, fmt.Sprintf("What the file shows is not what its data says, from line %d on: it was changed, or written by another version of Footnote.", line))
+		problems = append(problems, fmt.Sprintf(
+			"What the file shows is not what its data says, from line %d on: it was changed, or written by another version of Footnote.",
+			line,
+		))
 	}
 	return e, problems, nil
 }
 
 // firstDifference returns the number of the first line that differs; white space at the end does not count.
 func firstDifference(a, b []byte) (line int, same bool) {
-	one, two := bytes.Split(bytes.TrimRight(a, "\n "), []byte("\n")), bytes.Split(bytes.TrimRight(b, "\n "), []byte("\n"))
+	one, two := bytes.Split(bytes.TrimRight(a, "\n "), []byte("\n")), bytes.Split(
+		bytes.TrimRight(b, "\n "), []byte("\n"),
+	)
 	for i := range max(len(one), len(two)) {
 		if i >= len(one) || i >= len(two) || !bytes.Equal(one[i], two[i]) {
 			return i + 1, false
@@ -102,11 +111,13 @@ func firstDifference(a, b []byte) (line int, same bool) {
 	return 0, true
 }
 
-// evidenceMarkdown writes what people read. All that comes from documents, models and users is escaped, on one line, or in a
-// quotation of its own, which nothing in it can leave.
+// evidenceMarkdown writes what people read. All that comes from documents, models and users is escaped, on one line,
+// or in a quotation of its own, which nothing in it can leave.
 func evidenceMarkdown(b *bytes.Buffer, e chat.Evidence) {
 	fmt.Fprintf(b, "# %s\n\n", literal(e.Question))
-	fmt.Fprintf(b, "Asked %s · answered %s · model %s · %s\n\n", moment(e.AskedAt), moment(e.AnsweredAt), literal(e.Model), literal(string(e.Status)))
+	fmt.Fprintf(b, "Asked %s · answered %s · model %s · %s\n\n", moment(e.AskedAt), moment(e.AnsweredAt), literal(
+		e.Model,
+	), literal(string(e.Status)))
 	fmt.Fprintf(b, "Run %s · check this file with `footnote verify`\n\n## Answer\n\n", literal(e.RunID))
 	for line := range strings.SplitSeq(plainMarks(e.Answer), "\n") {
 		b.WriteString(strings.TrimRight("> "+line, " ") + "\n")
@@ -180,8 +191,8 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// literal is text that means nothing to Markdown or HTML, on one line. Marks that would turn the line around are named instead; what is written
-// from right to left stands apart from what is around it.
+// literal is text that means nothing to Markdown or HTML, on one line. Marks that would turn the line around are
+// named instead; what is written from right to left stands apart from what is around it.
 func literal(text string) string {
 	var b strings.Builder
 	rightToLeft := false
@@ -212,7 +223,8 @@ func visible(text string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069, r == 0x200E, r == 0x200F, r == 0x061C, unicode.IsControl(r):
+		case r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069, r == 0x200E, r == 0x200F, r == 0x061C,
+			unicode.IsControl(r):
 			return '\uFFFD'
 		}
 		return r
@@ -224,7 +236,8 @@ func plainMarks(answer string) string {
 	answer = strings.ReplaceAll(visible(answer), "![", `!\[`)
 	var b strings.Builder
 	for i := 0; i < len(answer); i++ {
-		if answer[i] == '<' && i+1 < len(answer) && (answer[i+1] == '/' || answer[i+1] == '!' || answer[i+1] == '?' || unicode.IsLetter(rune(answer[i+1]))) {
+		if answer[i] == '<' && i+1 < len(answer) &&
+			(answer[i+1] == '/' || answer[i+1] == '!' || answer[i+1] == '?' || unicode.IsLetter(rune(answer[i+1]))) {
 			b.WriteString("&lt;")
 			continue
 		}
@@ -239,12 +252,17 @@ func evidenceAnswer(e chat.Evidence) string {
 	cite := func(n int) (chat.Citation, bool) {
 		for _, c := range e.Citations {
 			if c.Number == n {
-				return chat.Citation{Number: n, Title: visible(c.Title), Page: c.Page, Section: visible(c.Section), Check: c.Check, URL: "#quote-" + strconv.Itoa(n)}, true
+				return chat.Citation{
+					Number: n, Title: visible(c.Title), Page: c.Page, Section: visible(c.Section), Check: c.Check,
+					URL: "#quote-" + strconv.Itoa(n),
+				}, true
 			}
 		}
 		return chat.Citation{}, false
 	}
-	for _, block := range newMarkdown(func(address string) string { return address }).Whole(visible(e.Answer), nil, cite) {
+	for _, block := range newMarkdown(func(address string) string { return address }).Whole(
+		visible(e.Answer), nil, cite,
+	) {
 		b.WriteString(block.HTML)
 	}
 	return b.String()

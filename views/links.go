@@ -13,8 +13,8 @@ const maxAddress = 2_000 // bytes of an address that can be followed
 
 var anchor = regexp.MustCompile(`(?s)<a href="([^"]*)"[^>]*>(.*?)</a>`)
 
-// drawLinks shows beside each link of safe HTML where it leads, unless its words say just that. away makes the address that is
-// followed of the link's own.
+// drawLinks shows beside each link of safe HTML where it leads, unless its words say just that. away makes the
+// address that is followed of the link's own.
 func drawLinks(s string, away func(string) string) string {
 	if !strings.Contains(s, "<a ") {
 		return s
@@ -35,7 +35,8 @@ func drawLinks(s string, away func(string) string) string {
 			}
 			place, href = host, away(address)
 		}
-		drawn := `<a class="away" href="` + html.EscapeString(href) + `" rel="nofollow noreferrer noopener" target="_blank">` + label + `</a>`
+		drawn := `<a class="away" href="` + html.EscapeString(href) +
+			`" rel="nofollow noreferrer noopener" target="_blank">` + label + `</a>`
 		if saysAddress(html.UnescapeString(tags.ReplaceAllString(label, "")), address, place) {
 			return drawn
 		}
@@ -52,8 +53,8 @@ func saysAddress(label, address, place string) bool {
 	return strings.HasPrefix(bare, place) && (label == address || label == bare || label == place)
 }
 
-// ShownHost is the host of an http or https address as it may be shown: in ASCII, so that letters that look like others can't
-// pretend to be another host. It is false for any other address.
+// ShownHost is the host of an http or https address as it may be shown: in ASCII, so that letters that look like
+// others can't pretend to be another host. It is false for any other address.
 func ShownHost(u *url.URL) (host string, ok bool) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return "", false

@@ -21,8 +21,8 @@ import (
 	"footnote/chat"
 )
 
-// Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto, images
-// become their description. It is safe for concurrent use.
+// Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto,
+// images become their description. It is safe for concurrent use.
 type Markdown struct {
 	md     goldmark.Markdown
 	policy *bluemonday.Policy
@@ -39,7 +39,9 @@ func newMarkdown(away func(address string) string) *Markdown {
 		goldmark.WithExtensions(extension.Strikethrough, extension.TaskList, extension.Linkify, extension.CJK),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(
 			util.Prioritized(chipRenderer{}, 100),
-			util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500))),
+			util.Prioritized(extension.NewTableHTMLRenderer(
+				extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute),
+			), 500))),
 	)
 	policy := bluemonday.NewPolicy()
 	policy.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li",
@@ -64,15 +66,19 @@ type tail struct {
 	open    int // weight of the last block
 }
 
-// tail draws src, an answer or its open end, as blocks numbered from first. cite resolves a number to its citation; an unknown
-// number stays text. While more is to come (open), an unfinished mark at the end is held back. It returns false if the blocks
-// weigh more than most, or the text is otherwise beyond the budget.
-func (m *Markdown) tail(src string, first, most int, open bool, cite func(int) (chat.Citation, bool)) (t tail, ok bool) {
+// tail draws src, an answer or its open end, as blocks numbered from first. cite resolves a number to its citation;
+// an unknown number stays text. While more is to come (open), an unfinished mark at the end is held back. It returns
+// false if the blocks weigh more than most, or the text is otherwise beyond the budget.
+func (m *Markdown) tail(
+	src string, first, most int, open bool, cite func(int) (chat.Citation, bool),
+) (t tail, ok bool) {
 	return m.marked(src, nil, first, most, open, cite)
 }
 
 // marked is tail for a text of which some sentences are unsupported.
-func (m *Markdown) marked(src string, unsupported []string, first, most int, open bool, cite func(int) (chat.Citation, bool)) (t tail, ok bool) {
+func (m *Markdown) marked(
+	src string, unsupported []string, first, most int, open bool, cite func(int) (chat.Citation, bool),
+) (t tail, ok bool) {
 	if open {
 		src = holdBack(src)
 	}
@@ -100,8 +106,8 @@ func (m *Markdown) marked(src string, unsupported []string, first, most int, ope
 	return t, true
 }
 
-// Whole draws a finished answer. Sentences in unsupported are marked. An answer beyond the budget is one block that shows its
-// text as it was written.
+// Whole draws a finished answer. Sentences in unsupported are marked. An answer beyond the budget is one block that
+// shows its text as it was written.
 func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
 	if len(src) <= maxMarkdown {
 		if t, ok := m.marked(src, unsupported, 1, maxNodes, false, cite); ok {
@@ -149,7 +155,9 @@ var codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
 func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
 	s := drawLinks(string(m.policy.SanitizeBytes(unsafe)), m.away)
 	if strings.Contains(s, "<table>") {
-		s = strings.ReplaceAll(s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+txtTable+`"><table>`)
+		s = strings.ReplaceAll(
+			s, "<table>", `<div class="table" tabindex="0" role="region" aria-label="`+txtTable+`"><table>`,
+		)
 		s = strings.ReplaceAll(s, "</table>", "</table></div>")
 	}
 	if strings.Contains(s, "<pre>") {
@@ -177,8 +185,10 @@ func (m *Markdown) finish(unsafe []byte, cite func(int) (chat.Citation, bool)) s
 func chip(c chat.Citation) string {
 	n := strconv.Itoa(c.Number)
 	var b strings.Builder
-	b.WriteString("\u2060" + `<a class="cite" href="` + html.EscapeString(citeURL(c)) + `" data-n="` + n + `" data-check="` + html.EscapeString(string(c.Check)))
-	b.WriteString(`" aria-label="` + html.EscapeString(citeLabel(c)) + `"><span class="vh">[</span>` + n + `<span class="vh">]</span></a>`)
+	b.WriteString("\u2060" + `<a class="cite" href="` + html.EscapeString(citeURL(c)) + `" data-n="` + n +
+		`" data-check="` + html.EscapeString(string(c.Check)))
+	b.WriteString(`" aria-label="` + html.EscapeString(citeLabel(c)) + `"><span class="vh">[</span>` + n +
+		`<span class="vh">]</span></a>`)
 	return b.String()
 }
 
@@ -243,7 +253,9 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		return ast.WalkSkipChildren, nil
 	})
 	r.Register(kindNote, renderNote)
-	r.Register(extast.KindTaskCheckBox, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	r.Register(extast.KindTaskCheckBox, func(
+		w util.BufWriter, _ []byte, node ast.Node, entering bool,
+	) (ast.WalkStatus, error) {
 		box := "\u2610\ufe0e " // as a letter, not as a picture
 		if node.(*extast.TaskCheckBox).IsChecked {
 			box = "\u2611\ufe0e "
@@ -253,13 +265,17 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		}
 		return ast.WalkContinue, nil
 	})
-	r.Register(ast.KindRawHTML, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	r.Register(ast.KindRawHTML, func(
+		w util.BufWriter, src []byte, node ast.Node, entering bool,
+	) (ast.WalkStatus, error) {
 		if entering {
 			_, _ = w.Write(util.EscapeHTML(node.(*ast.RawHTML).Segments.Value(src)))
 		}
 		return ast.WalkSkipChildren, nil
 	})
-	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	r.Register(ast.KindHTMLBlock, func(
+		w util.BufWriter, src []byte, node ast.Node, entering bool,
+	) (ast.WalkStatus, error) {
 		if block := node.(*ast.HTMLBlock); entering {
 			_, _ = w.WriteString("<p>")
 			_, _ = w.Write(util.EscapeHTML(block.Lines().Value(src)))
@@ -272,8 +288,8 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// safeTree lowers headings under the question's level and turns images into their descriptions: an image's address could
-// carry words of a document to another server.
+// safeTree lowers headings under the question's level and turns images into their descriptions: an image's address
+// could carry words of a document to another server.
 type safeTree struct{}
 
 // Transform implements parser.ASTTransformer.

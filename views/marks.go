@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Elements of ours stand for citations and for the ends of unsupported sentences until the model's HTML is made safe. Only our
-// renderers can write them: a "<" of the text is always escaped.
+// Elements of ours stand for citations and for the ends of unsupported sentences until the model's HTML is made safe.
+// Only our renderers can write them: a "<" of the text is always escaped.
 const (
 	noteOpen  = "<fn-note></fn-note>"
 	noteClose = "<fn-end></fn-end>"
@@ -49,8 +49,8 @@ type leaf struct {
 	start, stop int
 }
 
-// noteSentences puts nodes around the places, which are in order and don't overlap. Text is split where a place begins or ends in
-// it; code, addresses and chips are not.
+// noteSentences puts nodes around the places, which are in order and don't overlap. Text is split where a place
+// begins or ends in it; code, addresses and chips are not.
 func noteSentences(doc ast.Node, source []byte, places []place) {
 	if len(places) == 0 {
 		return
@@ -69,7 +69,9 @@ func noteSentences(doc ast.Node, source []byte, places []place) {
 		if rest := leaves[i].split(source, p.from); rest != nil {
 			leaves[i] = *rest
 		}
-		first := outermost(leaves[i].node, func(n ast.Node) ast.Node { return n.PreviousSibling() }, p.from < leaves[i].start)
+		first := outermost(
+			leaves[i].node, func(n ast.Node) ast.Node { return n.PreviousSibling() }, p.from < leaves[i].start,
+		)
 		first.Parent().InsertBefore(first.Parent(), first, &noteNode{html: noteOpen})
 		for i+1 < len(leaves) && leaves[i+1].start < p.to {
 			i++
@@ -150,8 +152,8 @@ func lastText(n ast.Node) *ast.Text {
 	return t
 }
 
-// markUnsupported underlines each noted sentence and flags it. Where the sentence and the tags around it cross, only the flag is
-// set.
+// markUnsupported underlines each noted sentence and flags it. Where the sentence and the tags around it cross, only
+// the flag is set.
 func markUnsupported(s string) string {
 	var b strings.Builder
 	for {

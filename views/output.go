@@ -10,7 +10,8 @@ import (
 	"footnote/chat"
 )
 
-// maxShown is how many runes of a step's text are drawn, maxInline how many bytes of its JSON come with the page; the rest is one click away.
+// maxShown is how many runes of a step's text are drawn, maxInline how many bytes of its JSON come with the page; the
+// rest is one click away.
 const (
 	maxShown  = 10_000
 	maxInline = 2_000
@@ -76,7 +77,8 @@ func newOutput(r *chat.StepResult) *output {
 // newHit draws a hit in a document of that title.
 func newHit(h chat.Hit, document string) hit {
 	shown := hit{
-		Title: h.Title, Kind: fileKind(firstOf(h.Filename, h.Title), h.MIME), Loc: sourcePlace(document, h.Page, h.Section),
+		Title: h.Title, Kind: fileKind(firstOf(h.Filename, h.Title), h.MIME),
+		Loc:     sourcePlace(document, h.Page, h.Section),
 		Snippet: spans(h.Snippet, h.Matches), Sub: h.Sub,
 	}
 	if link := h.Link(); chat.IsLink(link) {

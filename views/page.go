@@ -28,8 +28,8 @@ type Page struct {
 	SourceOpen bool // the page brings a source in its panel
 }
 
-// reload is what has a browser without scripts load the page again. That of a session names its address without the place in the page, to
-// which a browser would only scroll.
+// reload is what has a browser without scripts load the page again. That of a session names its address without the
+// place in the page, to which a browser would only scroll.
 func (p Page) reload() string {
 	if p.Session == "" {
 		return "2"
@@ -39,9 +39,10 @@ func (p Page) reload() string {
 
 // Assets says where the page's files are.
 type Assets struct {
-	Path    func(name string) string // the address of a file under static/
-	Script  bool                     // the page's third-party scripts were installed: it can be live
-	Modules []string                 // the page's own scripts, which are fetched together and not one after the other's imports
+	Path   func(name string) string // the address of a file under static/
+	Script bool                     // the page's third-party scripts were installed: it can be live
+	// the page's own scripts, which are fetched together and not one after the other's imports
+	Modules []string
 }
 
 // StartPage is the first page.
@@ -136,8 +137,8 @@ func dayName(t, now time.Time) string {
 	}
 }
 
-// htmxConfig keeps streams open in hidden tabs, finds a restarted server soon, leaves it to the reader what is unfolded, and
-// injects no styles, so the content security policy holds.
+// htmxConfig keeps streams open in hidden tabs, finds a restarted server soon, leaves it to the reader what is
+// unfolded, and injects no styles, so the content security policy holds.
 const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"morphIgnore":["data-htmx-powered","data-touched","open"],"sse":{"pauseOnBackground":false,"reconnectMaxDelay":3000}}`
 
 // keyEntry is a line of the sheet of keys.
@@ -193,7 +194,8 @@ func documentTitle(d corpus.Document) string { return shownName(d.DisplayTitle()
 
 const maxName = 300 // runes of a title or file name in a list or a heading
 
-// shownName is a title as it stands in lists and headings: cut, and without characters that turn around what stands beside it.
+// shownName is a title as it stands in lists and headings: cut, and without characters that turn around what stands
+// beside it.
 func shownName(name string) string { return visible(clipped(name, maxName)) }
 
 func rows(c Composer) string {

@@ -29,7 +29,8 @@ const (
 
 var reasonWord = map[string]string{
 	"accurate": "Accurate", "complete": "Complete", "well_sourced": "Well sourced", "clear": "Clear",
-	"wrong": "Wrong", "incomplete": "Incomplete", "wrong_sources": "Wrong sources", "off_topic": "Not what I asked", "unclear": "Unclear",
+	"wrong": "Wrong", "incomplete": "Incomplete", "wrong_sources": "Wrong sources", "off_topic": "Not what I asked",
+	"unclear": "Unclear",
 }
 
 // exportFormats are the files that an answer can be had as.
@@ -65,7 +66,8 @@ func judgedText(f *chat.Feedback) string {
 	return strings.Join(parts, " · ")
 }
 
-// editable reports whether the step is a tool call that could be made again with another input. The server has the last word.
+// editable reports whether the step is a tool call that could be made again with another input. The server has the
+// last word.
 func (s *Step) editable() bool {
 	return s.ToolName != "" && s.ToolName != "finish" && !s.Made && !s.Repeat && len(s.ToolInput) > 0 && s.CallID != ""
 }

@@ -284,7 +284,8 @@ func coverageText(c chat.Coverage) string {
 
 // fileKind returns the word for a file's format, from its name or its MIME type.
 func fileKind(filename, mime string) string {
-	if i := strings.LastIndexByte(filename, '.'); i > 0 && len(filename)-i <= 6 && strings.ContainsFunc(filename[i:], unicode.IsLetter) {
+	if i := strings.LastIndexByte(filename, '.'); i > 0 && len(filename)-i <= 6 &&
+		strings.ContainsFunc(filename[i:], unicode.IsLetter) {
 		switch ext := strings.ToUpper(filename[i+1:]); ext {
 		case "MARKDOWN":
 			return "MD"

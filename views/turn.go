@@ -1,5 +1,5 @@
-// Package views draws the page. Its components take plain values and do no I/O; the page and the live stream draw with the
-// same ones, so that what was streamed and what is loaded again look alike.
+// Package views draws the page. Its components take plain values and do no I/O; the page and the live stream draw
+// with the same ones, so that what was streamed and what is loaded again look alike.
 package views
 
 import (
@@ -36,7 +36,8 @@ type Turn struct {
 	Final     *chat.Answer // nil until it is there
 	LastSeq   int64
 
-	Siblings []string       // run ids of all versions of this question, oldest first; fewer than two: there is only this one
+	// run ids of all versions of this question, oldest first; fewer than two: there is only this one
+	Siblings []string
 	Latest   bool           // the last turn of the branch
 	Live     bool           // the page should listen to the run's stream
 	Feedback *chat.Feedback // what the reader said of the answer; nil: nothing yet
@@ -68,7 +69,8 @@ type Block struct {
 	HTML string
 }
 
-// Element ids. They depend on the run and on the order of its log alone, so the same event always draws the same element.
+// Element ids. They depend on the run and on the order of its log alone, so the same event always draws the same
+// element.
 func turnID(run string) string   { return "turn-" + run }
 func runID(run string) string    { return "run-" + run }
 func headID(run string) string   { return "head-" + run }
@@ -213,7 +215,8 @@ func (t *Turn) fellBack() bool {
 	return slices.ContainsFunc(t.All, func(s *Step) bool { return s.Step.Step == "fallback" })
 }
 
-// answeredBy names the model that answered instead of the usual one; empty if that did, or if it took over from one that failed.
+// answeredBy names the model that answered instead of the usual one; empty if that did, or if it took over from one
+// that failed.
 func (t *Turn) answeredBy() string {
 	if t.Model == "" || t.Usual == "" || t.Model == t.Usual || t.fellBack() {
 		return ""
@@ -233,7 +236,8 @@ func (t *Turn) usualInstead() string {
 
 func (t *Turn) sourceCounts() string {
 	cited := len(t.Final.Sources) - len(t.uncited())
-	return english.Digits(cited) + " cited · " + english.Digits(max(len(t.Final.Sources), t.Final.Coverage.Opened)) + " read"
+	return english.Digits(cited) + " cited · " + english.Digits(max(len(t.Final.Sources), t.Final.Coverage.Opened)) +
+		" read"
 }
 
 // uncited returns the sources that were read and not cited.

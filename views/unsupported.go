@@ -13,8 +13,8 @@ type place struct{ from, to int }
 
 var footnoteMark = regexp.MustCompile(`^\[(\d{1,3})\]`)
 
-// Doubted returns the numbers of the citations that stand in a sentence of unsupported: their quotes may be word for word and yet not
-// say what the sentence says. answer is Markdown.
+// Doubted returns the numbers of the citations that stand in a sentence of unsupported: their quotes may be word for
+// word and yet not say what the sentence says. answer is Markdown.
 func Doubted(answer string, unsupported []string) map[int]bool {
 	if len(unsupported) == 0 {
 		return nil
@@ -35,8 +35,8 @@ var anyMark = regexp.MustCompile(`\[(\d{1,3})\]`)
 // maxUnsupported is how many sentences of an answer are marked at most: each is looked for in all of it.
 const maxUnsupported = 500
 
-// sentencePlaces finds sentences, which come in order and without footnotes, in an answer that has its footnotes before or behind their full
-// stops. What is not found is left out; no two places overlap.
+// sentencePlaces finds sentences, which come in order and without footnotes, in an answer that has its footnotes
+// before or behind their full stops. What is not found is left out; no two places overlap.
 func sentencePlaces(src string, sentences []string) []place {
 	var out []place
 	if len(sentences) == 0 {
@@ -65,8 +65,8 @@ func sentencePlaces(src string, sentences []string) []place {
 	return out
 }
 
-// standsIn finds a whole sentence from a place on: not the end of a longer word, and not the beginning of another sentence unless it stands
-// nowhere else. It is -1 if there is none.
+// standsIn finds a whole sentence from a place on: not the end of a longer word, and not the beginning of another
+// sentence unless it stands nowhere else. It is -1 if there is none.
 func standsIn(plain, wanted string, from int, src string, offsets []int) int {
 	begins := -1
 	for from <= len(plain) {
@@ -90,7 +90,8 @@ func standsIn(plain, wanted string, from int, src string, offsets []int) int {
 	return begins
 }
 
-// endsAt reports whether a sentence that was found ends where its words do: with a full stop, before a footnote, or with its line.
+// endsAt reports whether a sentence that was found ends where its words do: with a full stop, before a footnote, or
+// with its line.
 func endsAt(plain, wanted string, end int, src string, offsets []int) bool {
 	if end == len(plain) || src[offsets[end]] == '|' {
 		return true
@@ -121,8 +122,8 @@ func bare(s string) (plain string, offsets []int) {
 	return b.String(), offsets
 }
 
-// withChips takes the sentence's own chips, which may stand behind its full stop, into a place: also those behind the emphasis that stands
-// around all of it.
+// withChips takes the sentence's own chips, which may stand behind its full stop, into a place: also those behind the
+// emphasis that stands around all of it.
 func withChips(src string, p place) place {
 	if chips := chipsAfter.FindString(src[p.to:]); chips != "" {
 		return place{p.from, p.to + len(chips)}

@@ -33,8 +33,8 @@ type SheetLine struct {
 // lineNodes are what a line counts against MaxBlockNodes: an element and its text. A quote adds some to a few lines.
 const lineNodes = 2
 
-// Nodes returns how many nodes the page's lines count against MaxBlockNodes. It is never above MaxBlockNodes: a page with more is drawn without
-// them, and its text is shown below it.
+// Nodes returns how many nodes the page's lines count against MaxBlockNodes. It is never above MaxBlockNodes: a page
+// with more is drawn without them, and its text is shown below it.
 func (s Sheet) Nodes() int {
 	if s.tooLarge() {
 		return plainNodes
@@ -49,7 +49,8 @@ var imageWidths = []int{640, 1000, 1500}
 
 func imageURL(d corpus.Document, page, width int) string {
 	version := d.SHA256[:min(len(d.SHA256), 12)]
-	return "/documents/" + url.PathEscape(d.ID) + "/pages/" + strconv.Itoa(page) + ".png?width=" + strconv.Itoa(width) + "&v=" + version
+	return "/documents/" + url.PathEscape(d.ID) + "/pages/" + strconv.Itoa(page) + ".png?width=" + strconv.Itoa(width) +
+		"&v=" + version
 }
 
 func imageSet(d corpus.Document, page int) string {
@@ -102,8 +103,8 @@ func attr(b *strings.Builder, name string, value float64) {
 	b.WriteString(` ` + name + `="` + strconv.FormatFloat(value, 'f', 4, 64) + `"`)
 }
 
-// drawLines draws the words of a page where they stand, invisible, to be selected, searched and read aloud. The marked words
-// are in elements of class quote.
+// drawLines draws the words of a page where they stand, invisible, to be selected, searched and read aloud. The
+// marked words are in elements of class quote.
 func (v *Viewer) drawLines(s Sheet) templ.Component {
 	var b strings.Builder
 	for _, l := range s.Lines {

@@ -33,8 +33,8 @@ func (v *Viewer) tone(at int) tone {
 	}
 }
 
-// inline draws [start, end) of the text: what is marked outside, the document's own formatting inside, so that the marked
-// elements hold exactly the marked words.
+// inline draws [start, end) of the text: what is marked outside, the document's own formatting inside, so that the
+// marked elements hold exactly the marked words.
 func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 	cuts := []int{start, end}
 	cut := func(at int) {
@@ -124,7 +124,8 @@ func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string
 			}
 			linked = true
 			address, title := documentLink(m.URL)
-			b.WriteString(`<a href="` + html.EscapeString(address) + `" title="` + html.EscapeString(title) + `" target="_blank" rel="noopener noreferrer nofollow">`)
+			b.WriteString(`<a href="` + html.EscapeString(address) + `" title="` + html.EscapeString(title) +
+				`" target="_blank" rel="noopener noreferrer nofollow">`)
 			closing = append(closing, "</a>")
 		}
 	}
@@ -134,7 +135,8 @@ func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string
 	}
 }
 
-// documentLink is where a document's link leads, a page of ours that asks before it leaves the site, and what it says when pointed at.
+// documentLink is where a document's link leads, a page of ours that asks before it leaves the site, and what it says
+// when pointed at.
 func documentLink(address string) (href, title string) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -162,7 +164,8 @@ func safeLink(address string) bool {
 	return false
 }
 
-// gap holds what stands between two pieces of the text, such as the blank line between blocks, when the quote goes on over it.
+// gap holds what stands between two pieces of the text, such as the blank line between blocks, when the quote goes on
+// over it.
 func (v *Viewer) gap(from, to int) templ.Component {
 	if !v.Quote.holds(from) || to <= from {
 		return templ.NopComponent
@@ -196,7 +199,9 @@ func (v *Viewer) plainPage(s Sheet) templ.Component {
 
 func plainText(notice string, content ...templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		if _, err := io.WriteString(w, tooLargeNotice(notice)+`<pre class="plain" tabindex="0" dir="auto">`); err != nil {
+		if _, err := io.WriteString(
+			w, tooLargeNotice(notice)+`<pre class="plain" tabindex="0" dir="auto">`,
+		); err != nil {
 			return err
 		}
 		if err := templ.Join(content...).Render(ctx, w); err != nil {

@@ -26,7 +26,8 @@ const (
 	maxURL       = 2000
 )
 
-// fetcher reads pages. It keeps no cookies and no connections, and uses no proxy: all it sends is the address and who it is.
+// fetcher reads pages. It keeps no cookies and no connections, and uses no proxy: all it sends is the address and who
+// it is.
 type fetcher struct{ client *http.Client }
 
 func newFetcher(allowed control, resolver *net.Resolver) *fetcher {
@@ -81,11 +82,15 @@ func (f *fetcher) fetch(ctx context.Context, address string) (Page, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return Page{}, failed(chat.CodeUnavailable, "The page could not be read: its server answered %d.", resp.StatusCode)
+		return Page{}, failed(
+			chat.CodeUnavailable, "The page could not be read: its server answered %d.", resp.StatusCode,
+		)
 	}
 	page := Page{URL: resp.Request.URL.String(), FetchedAt: time.Now().UTC().Truncate(time.Second)}
 	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	extension := map[string]string{"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt", "application/pdf": ".pdf"}[kind]
+	extension := map[string]string{
+		"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt", "application/pdf": ".pdf",
+	}[kind]
 	if err != nil || extension == "" {
 		return Page{}, failed(chat.CodeUnsupported, "The page is neither HTML nor text nor PDF, so it is not read.")
 	}
@@ -154,7 +159,10 @@ func (f *fetcher) explain(err error) error {
 	case errors.As(err, &told):
 		return told
 	case errors.Is(err, errNotPublic):
-		return &chat.Error{Code: chat.CodeForbidden, Message: "This address is not on the public internet, so it is not read.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeForbidden, Message: "This address is not on the public internet, so it is not read.",
+			Err: err,
+		}
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &timeout) && timeout.Timeout():

@@ -54,14 +54,18 @@ func (a api) ask(ctx context.Context, method, address string, header map[string]
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return failed(chat.CodeUnavailable, "The web search service refused the key or the request (status %d).", resp.StatusCode)
+		return failed(
+			chat.CodeUnavailable, "The web search service refused the key or the request (status %d).", resp.StatusCode,
+		)
 	case http.StatusTooManyRequests:
 		return failed(chat.CodeTooMany, "The web search service allows no more searches right now.")
 	default:
 		return failed(chat.CodeUnavailable, "The web search service answered %d.", resp.StatusCode)
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out); err != nil {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The web search service's answer can't be read.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The web search service's answer can't be read.", Err: err,
+		}
 	}
 	return nil
 }
@@ -77,7 +81,9 @@ func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, erro
 	if p.key != "" {
 		header["Authorization"] = "Bearer " + p.key
 	}
-	err := p.ask(ctx, http.MethodGet, p.base+"/search?"+url.Values{"q": {query}, "format": {"json"}}.Encode(), header, nil, &out)
+	err := p.ask(
+		ctx, http.MethodGet, p.base+"/search?"+url.Values{"q": {query}, "format": {"json"}}.Encode(), header, nil, &out,
+	)
 	found := make([]Found, 0, len(out.Results))
 	for _, r := range out.Results {
 		found = append(found, Found{URL: r.URL, Title: r.Title, Snippet: r.Content})
@@ -118,7 +124,8 @@ func (p brave) search(ctx context.Context, query string, n int) ([]Found, error)
 	if base == "" {
 		base = "https://api.search.brave.com"
 	}
-	address := base + "/res/v1/web/search?" + url.Values{"q": {query}, "count": {strconv.Itoa(n)}, "text_decorations": {"false"}}.Encode()
+	address := base + "/res/v1/web/search?" +
+		url.Values{"q": {query}, "count": {strconv.Itoa(n)}, "text_decorations": {"false"}}.Encode()
 	err := p.ask(ctx, http.MethodGet, address, map[string]string{"X-Subscription-Token": p.key}, nil, &out)
 	found := make([]Found, 0, len(out.Web.Results))
 	for _, r := range out.Web.Results {

@@ -1,5 +1,5 @@
-// Package web searches the web through a provider and reads pages of it. Whatever address it is given, it reads only from the public
-// internet: never from this machine, the network around it, or a cloud's metadata service.
+// Package web searches the web through a provider and reads pages of it. Whatever address it is given, it reads only
+// from the public internet: never from this machine, the network around it, or a cloud's metadata service.
 package web
 
 import (
@@ -67,7 +67,9 @@ type Web struct {
 // Check says what is wrong with the settings of a provider; nil if nothing is.
 func (c Config) Check() error {
 	if !slices.Contains(Providers, c.Provider) {
-		return fmt.Errorf("the web search provider %q is not known; there are %s", c.Provider, strings.Join(Providers, ", "))
+		return fmt.Errorf(
+			"the web search provider %q is not known; there are %s", c.Provider, strings.Join(Providers, ", "),
+		)
 	}
 	if c.URL != "" {
 		if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -139,8 +141,9 @@ type Page struct {
 	FetchedAt time.Time
 }
 
-// Fetch reads a page: HTML, plain text or PDF, at most MaxPage bytes, in at most ten seconds. It fails with chat.CodeForbidden for an
-// address that is not public, chat.CodeTooLarge, chat.CodeUnsupported, chat.CodeTimeout or chat.CodeUnavailable.
+// Fetch reads a page: HTML, plain text or PDF, at most MaxPage bytes, in at most ten seconds. It fails with
+// chat.CodeForbidden for an address that is not public, chat.CodeTooLarge, chat.CodeUnsupported, chat.CodeTimeout or
+// chat.CodeUnavailable.
 func (w *Web) Fetch(ctx context.Context, address string) (Page, error) {
 	return w.fetcher.fetch(ctx, address)
 }

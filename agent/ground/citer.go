@@ -39,7 +39,9 @@ func NewCiter(s *Sources, t *Texts, runID string) *Citer {
 func (c *Citer) StrayNotes() []string {
 	var out []string
 	for _, n := range c.StrayNumbers {
-		out = append(out, fmt.Sprintf("The model wrote the footnote [%d], but no passage has that number: it was left out.", n))
+		out = append(
+			out, fmt.Sprintf("The model wrote the footnote [%d], but no passage has that number: it was left out.", n),
+		)
 	}
 	return out
 }
@@ -50,8 +52,8 @@ func (c *Citer) reset() {
 	c.Citations, c.SourceNumbers, c.StrayNumbers = nil, nil, nil
 }
 
-// cite returns the footnote for source n that quotes its words, or what bears a claim out when there are none, and the new citation if it
-// is one. A number without a passage has none.
+// cite returns the footnote for source n that quotes its words, or what bears a claim out when there are none, and
+// the new citation if it is one. A number without a passage has none.
 func (c *Citer) cite(ctx context.Context, n int, claim, words string) (number int, fresh *chat.Citation, err error) {
 	src, ok := c.sources.At(n)
 	if !ok {
@@ -79,7 +81,8 @@ func (c *Citer) cite(ctx context.Context, n int, claim, words string) (number in
 	number = len(c.Citations) + 1
 	c.Citations = append(c.Citations, chat.Citation{
 		Number: number, DocumentID: src.Document.ID, ChunkID: src.Passage.ID, BlockID: at.Block,
-		Title: src.Document.DisplayTitle(), Filename: src.Document.Filename, SourceURL: src.Document.SourceURL(), Section: at.Section, Page: at.Page, Quote: found.Quote, Claimed: claimed,
+		Title: src.Document.DisplayTitle(), Filename: src.Document.Filename, SourceURL: src.Document.SourceURL(),
+		Section: at.Section, Page: at.Page, Quote: found.Quote, Claimed: claimed,
 		Start: found.Start, End: found.End, Boxes: at.Boxes,
 		URL:   chat.Link{Document: src.Document.ID, Citation: chat.CitationName(c.runID, number)}.String(),
 		Check: found.Check, Score: found.score, SHA256: src.Document.SHA256,
@@ -96,7 +99,9 @@ func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 		return QuoteSpan{}, false
 	}
 	start := src.Passage.Start + utf8.RuneCountInString(src.Passage.Text[:at])
-	return QuoteSpan{Start: start, End: start + utf8.RuneCountInString(words), Quote: words, Check: chat.CheckVerified, score: 1}, true
+	return QuoteSpan{
+		Start: start, End: start + utf8.RuneCountInString(words), Quote: words, Check: chat.CheckVerified, score: 1,
+	}, true
 }
 
 // quote finds the words of a source that back a claim: those the model gave, else the passage's best-matching sentence.
@@ -124,13 +129,14 @@ func (c *Citer) quote(ctx context.Context, src Source, claim string) (found Quot
 		return QuoteSpan{Check: chat.CheckNotFound}, "", nil
 	}
 	return QuoteSpan{
-		Start: src.Passage.Start + start, End: src.Passage.Start + end, Quote: string(runes[start:end]), Check: chat.CheckVerified,
+		Start: src.Passage.Start + start, End: src.Passage.Start + end, Quote: string(runes[start:end]),
+		Check: chat.CheckVerified,
 		score: min(1, max(0, score)),
 	}, "", nil
 }
 
-// claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just ended. Of one with
-// other footnotes it is what stands behind them, if that is more than a few words.
+// claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just
+// ended. Of one with other footnotes it is what stands behind them, if that is more than a few words.
 func claimBefore(text string) string {
 	if len(text) > 800 {
 		cut := len(text) - 800
@@ -153,7 +159,8 @@ func claimBefore(text string) string {
 	start := end
 	for start > 0 {
 		r := runes[start-1]
-		if r == '\n' || strings.ContainsRune("。！？", r) || isStop(r) && start < end && unicode.IsSpace(runes[start]) && !abbreviated(runes[:start-1]) {
+		if r == '\n' || strings.ContainsRune("。！？", r) ||
+			isStop(r) && start < end && unicode.IsSpace(runes[start]) && !abbreviated(runes[:start-1]) {
 			break
 		}
 		start--
@@ -166,15 +173,18 @@ var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
 
-// abbreviated reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's number.
+// abbreviated reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's
+// number.
 func abbreviated(before []rune) bool {
 	n := 0
-	for n < len(before) && n < 4 && (unicode.IsLetter(before[len(before)-1-n]) || unicode.IsDigit(before[len(before)-1-n])) {
+	for n < len(before) && n < 4 &&
+		(unicode.IsLetter(before[len(before)-1-n]) || unicode.IsDigit(before[len(before)-1-n])) {
 		n++
 	}
 	if n == 0 || n >= 4 {
 		return false
 	}
 	word := string(before[len(before)-n:])
-	return n == 1 || unicode.IsUpper(before[len(before)-n]) && n <= 2 || strings.EqualFold(word, "vs") || strings.EqualFold(word, "etc")
+	return n == 1 || unicode.IsUpper(before[len(before)-n]) && n <= 2 || strings.EqualFold(word, "vs") ||
+		strings.EqualFold(word, "etc")
 }

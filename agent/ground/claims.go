@@ -48,7 +48,9 @@ func claims(markdown string) []Claim {
 			for len(marks) > 0 && (i == len(spans)-1 || marks[0].at <= spans[i+1][0]) {
 				own, marks = append(own, marks[0]), marks[1:]
 			}
-			said := strings.TrimLeft(strings.Join(strings.Fields(WithoutMarkers(string(runes[span[0]:span[1]]))), " "), "#-*>|+ ")
+			said := strings.TrimLeft(
+				strings.Join(strings.Fields(WithoutMarkers(string(runes[span[0]:span[1]]))), " "), "#-*>|+ ",
+			)
 			if said == "" {
 				if len(out) > 0 {
 					out[len(out)-1].add(own)
@@ -125,8 +127,8 @@ func surround(all []Claim) {
 	}
 }
 
-// liftFootnotes takes the footnotes, and the spaces before them, out of a text. Code keeps what looks like one, and links do.
-// The text is one block.
+// liftFootnotes takes the footnotes, and the spaces before them, out of a text. Code keeps what looks like one, and
+// links do. The text is one block.
 func liftFootnotes(s string) (plain string, marks []mark) {
 	var b strings.Builder
 	runes, done := 0, 0
@@ -153,8 +155,8 @@ func liftFootnotes(s string) (plain string, marks []mark) {
 	return b.String(), marks
 }
 
-// paragraph is a piece of an answer that stands by itself: a paragraph, an item of a list, a row of a table. A list is one group with the
-// line that leads to it.
+// paragraph is a piece of an answer that stands by itself: a paragraph, an item of a list, a row of a table. A list
+// is one group with the line that leads to it.
 type paragraph struct {
 	text  string
 	group int
@@ -189,7 +191,8 @@ func paragraphs(markdown string) []paragraph {
 			_, _, line = unquote(line, len(line))
 			lines = append(lines, strings.TrimSpace(line))
 		}
-		belongs := last >= 0 && out[last].group == group && b.kind != textLine && (!apart || out[last].kind == b.kind || leadsOn(out[last].text))
+		belongs := last >= 0 && out[last].group == group && b.kind != textLine &&
+			(!apart || out[last].kind == b.kind || leadsOn(out[last].text))
 		if !belongs {
 			group++
 		}

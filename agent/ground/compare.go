@@ -14,12 +14,14 @@ const partSize = 1600
 
 // comparison is what became of the sentences of an answer without footnotes.
 type comparison struct {
-	stated, supported, foreign int      // sentences that state something, those of them that are held, and those in another language than the texts
+	// sentences that state something, those of them that are held, and those in another language than the texts
+	stated, supported, foreign int
 	by                         []string // what holds them, each once
 	Unsupported                []string
 }
 
-// Holder names what holds a sentence, and nothing if nothing does. foreign means that it can't be compared for its language.
+// Holder names what holds a sentence, and nothing if nothing does. foreign means that it can't be compared for its
+// language.
 type Holder func(said string) (by string, foreign bool)
 
 // Compare asks of each sentence that states something what holds it.
@@ -42,7 +44,8 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	return c
 }
 
-// Confidence is that in an answer without quotes. Of a sentence that could not be compared nothing is known: it counts half.
+// Confidence is that in an answer without quotes. Of a sentence that could not be compared nothing is known: it
+// counts half.
 func (c comparison) Confidence() float64 {
 	if c.stated == 0 {
 		return UncheckedConfidence
@@ -50,7 +53,8 @@ func (c comparison) Confidence() float64 {
 	return Hundredths(UncheckedConfidence * (float64(c.supported) + float64(c.foreign)/2) / float64(c.stated))
 }
 
-// Against holds a sentence by one of the texts, which have a name together, by the same judgement as a passage behind a footnote.
+// Against holds a sentence by one of the texts, which have a name together, by the same judgement as a passage behind
+// a footnote.
 func (e *Evidence) Against(name string, texts []string) Holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
@@ -125,9 +129,13 @@ func (c comparison) Explain(with string) string {
 	if c.stated == 0 {
 		return "No sentence states anything to compare with " + with + "."
 	}
-	said := fmt.Sprintf("%d of %s %s held by %s.", c.supported, english.Count(c.stated, "sentence"), english.Choose(c.stated == 1, "is", "are"), with)
+	said := fmt.Sprintf("%d of %s %s held by %s.", c.supported, english.Count(c.stated, "sentence"), english.Choose(
+		c.stated == 1, "is", "are",
+	), with)
 	if c.foreign > 0 {
-		said += fmt.Sprintf(" %s in another language, so it could not be compared.", english.Choose(c.foreign == 1, "1 sentence is", fmt.Sprintf("%d sentences are", c.foreign)))
+		said += fmt.Sprintf(" %s in another language, so it could not be compared.", english.Choose(
+			c.foreign == 1, "1 sentence is", fmt.Sprintf("%d sentences are", c.foreign),
+		))
 	}
 	return strings.Replace(said, "are in another language, so it", "are in another language, so they", 1)
 }

@@ -17,17 +17,20 @@ func (e *Evidence) TextsBehind(footnote int) []string {
 	return e.textsBehind(footnote, src)
 }
 
-// Doubtable are the sentences of an answer about which a model can say whether they are stated: those that the rules hold by what it is shown, or
-// can't compare with it for its language. The other ones are unsupported already, or rest on something that it does not see.
+// Doubtable are the sentences of an answer about which a model can say whether they are stated: those that the rules
+// hold by what it is shown, or can't compare with it for its language. The other ones are unsupported already, or
+// rest on something that it does not see.
 func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	var out []string
 	holds := e.Against(theGivenText, shown.Texts)
 	inShown := func(footnotes []int) bool {
-		return len(footnotes) > 0 && !slices.ContainsFunc(footnotes, func(n int) bool { return !slices.Contains(shown.Footnotes, n) })
+		return len(footnotes) > 0 &&
+			!slices.ContainsFunc(footnotes, func(n int) bool { return !slices.Contains(shown.Footnotes, n) })
 	}
 	for _, c := range e.FactualClaims(markdown) {
 		by, foreign := holds(c.Text)
-		if by != "" || foreign || inShown(c.Numbers) && e.IsSupported(c) || inShown(c.Nearby) && e.holds(c.Text, c.Nearby) {
+		if by != "" || foreign || inShown(c.Numbers) && e.IsSupported(c) ||
+			inShown(c.Nearby) && e.holds(c.Text, c.Nearby) {
 			out = append(out, c.Text)
 		}
 	}

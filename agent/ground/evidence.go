@@ -1,6 +1,7 @@
-// Package ground ties answers to documents. Sources number the passages that a run was shown; the Writer streams an answer and hands the
-// model's markers to the Citer, which gives each footnote the words that bear its claim out; Evidence compares every sentence with the passages
-// behind its footnotes, with what tools returned and with the text that came with the question. It knows no tool and calls no model.
+// Package ground ties answers to documents. Sources number the passages that a run was shown; the Writer streams an
+// answer and hands the model's markers to the Citer, which gives each footnote the words that bear its claim out;
+// Evidence compares every sentence with the passages behind its footnotes, with what tools returned and with the text
+// that came with the question. It knows no tool and calls no model.
 package ground
 
 import (
@@ -13,8 +14,8 @@ import (
 	"footnote/english"
 )
 
-// Evidence is what the sentences of an answer may rest on, and compares them with it: the passages behind footnotes, what tools returned that
-// show none, and the text that came with the question. One goroutine uses it at a time.
+// Evidence is what the sentences of an answer may rest on, and compares them with it: the passages behind footnotes,
+// what tools returned that show none, and the text that came with the question. One goroutine uses it at a time.
 type Evidence struct {
 	sources  *Sources
 	citer    *Citer
@@ -43,8 +44,9 @@ func NewEvidence(s *Sources, c *Citer, req chat.RunRequest) *Evidence {
 // UncheckedConfidence is the confidence in an answer of which nothing could be compared with passages.
 const UncheckedConfidence = 0.8
 
-// Evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the footnotes that follow in their
-// paragraph. Confidence is the share of borne out sentences among those that state something, lowered by quotes that are not word for word.
+// Evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the
+// footnotes that follow in their paragraph. Confidence is the share of borne out sentences among those that state
+// something, lowered by quotes that are not word for word.
 func (e *Evidence) Evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	cited, backed, without, covered := 0, 0, 0, 0
@@ -80,12 +82,22 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 			exact++
 		}
 	}
-	confidence = float64(backed+covered) / float64(cited+without) * (0.8 + 0.2*float64(exact)/float64(len(e.citer.Citations)))
-	explained = fmt.Sprintf("%d of %s with footnotes %s backed by %s; ", backed, english.Count(cited, "sentence"), english.Choose(cited == 1, "is", "are"), english.Choose(cited == 1, "its passages", "their passages"))
+	confidence = float64(backed+covered) / float64(cited+without) * (0.8 +
+		0.2*float64(exact)/float64(len(e.citer.Citations)))
+	explained = fmt.Sprintf(
+		"%d of %s with footnotes %s backed by %s; ", backed, english.Count(cited, "sentence"),
+		english.Choose(cited == 1, "is", "are"), english.Choose(cited == 1, "its passages", "their passages"),
+	)
 	if bare := without - covered; bare > 0 {
-		explained += fmt.Sprintf("%s without a source %s in no passage; ", english.Count(bare, "sentence"), english.Choose(bare == 1, "stands", "stand"))
+		explained += fmt.Sprintf(
+			"%s without a source %s in no passage; ", english.Count(bare, "sentence"),
+			english.Choose(bare == 1, "stands", "stand"),
+		)
 	}
-	explained += fmt.Sprintf("%d of %s %s word for word in the documents.", exact, english.Count(len(e.citer.Citations), "quote"), english.Choose(len(e.citer.Citations) == 1, "stands", "stand"))
+	explained += fmt.Sprintf(
+		"%d of %s %s word for word in the documents.", exact, english.Count(len(e.citer.Citations), "quote"),
+		english.Choose(len(e.citer.Citations) == 1, "stands", "stand"),
+	)
 	return Hundredths(confidence), explained, unsupported
 }
 

@@ -30,13 +30,18 @@ var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|h
 	`(?:記載|記述|情報|言及|説明).*(?:ありません|見つかりません|ない)|見つかりません|(?:没有|沒有|未)(?:找到|提到|提及|说明|记载|相关)|не (?:наш|найд|указ|упомин|сказано|говорится)`)
 
 // turnsOn is where a sentence that says what was not found begins to say something else.
-var turnsOn = regexp.MustCompile(`(?i)\b(?:but|however|though|although|yet|aber|jedoch|doch|mais|cependant|pero|aunque)\b|;`)
+var turnsOn = regexp.MustCompile(
+	`(?i)\b(?:but|however|though|although|yet|aber|jedoch|doch|mais|cependant|pero|aunque)\b|;`,
+)
 
-// IsFactualClaim reports whether a sentence says something that a document must bear out: not so a line that leads to a list, a question, a greeting,
-// or a word on what was searched and not found.
+// IsFactualClaim reports whether a sentence says something that a document must bear out: not so a line that leads to
+// a list, a question, a greeting, or a word on what was searched and not found.
 func IsFactualClaim(sentence string) bool {
-	s := strings.TrimRightFunc(sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) })
-	if !strings.ContainsFunc(s, isWordRune) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "：") || strings.HasSuffix(s, "？") {
+	s := strings.TrimRightFunc(
+		sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r) },
+	)
+	if !strings.ContainsFunc(s, isWordRune) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") ||
+		strings.HasSuffix(s, "：") || strings.HasSuffix(s, "？") {
 		return false
 	}
 	s = strings.TrimLeft(s, "*_`\"'“«( ")
@@ -44,12 +49,14 @@ func IsFactualClaim(sentence string) bool {
 		return false
 	}
 	lower := strings.ToLower(s)
-	return !slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) || !unfound.MatchString(s) || turnsOn.MatchString(s)
+	return !slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) ||
+		!unfound.MatchString(s) || turnsOn.MatchString(s)
 }
 
 // denials are parts of words, one of which stands in whatever unfound finds: the expression is slow.
 var denials = []string{
-	"not", "n't", "n’t", "no ", "nothing", "search", "looked", "missing", "absent", "nicht", "kein", "ne ", "n'", "n’", "aucun", "不", "没", "沒", "未", "ない", "ません", "не ",
+	"not", "n't", "n’t", "no ", "nothing", "search", "looked", "missing", "absent", "nicht", "kein", "ne ", "n'", "n’",
+	"aucun", "不", "没", "沒", "未", "ない", "ません", "не ",
 }
 
 // opensPolitely reports whether the first word of a sentence is one of those that politeness finds.

@@ -21,11 +21,14 @@ func FollowUps(all []Source, cited []int, question string) []string {
 	}
 	for _, src := range all {
 		h := heading(src.Passage.Section)
-		if h == "" || seen[h] || utf8.RuneCountInString(h) > 80 || strings.Contains(strings.ToLower(question), strings.ToLower(h)) {
+		if h == "" || seen[h] || utf8.RuneCountInString(h) > 80 ||
+			strings.Contains(strings.ToLower(question), strings.ToLower(h)) {
 			continue
 		}
 		seen[h] = true
-		if out = append(out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(src.Document.DisplayTitle(), 60), h)); len(out) == 3 {
+		if out = append(
+			out, fmt.Sprintf("What does %s say about “%s”?", text.Shorten(src.Document.DisplayTitle(), 60), h),
+		); len(out) == 3 {
 			break
 		}
 	}

@@ -17,8 +17,8 @@ const (
 	codeLine // inside a fenced code block, its fences included
 )
 
-// maxOpenItems is how many list items in one another are followed: views draw no more levels either. Each further marker is text, so that a line
-// of markers alone takes time in proportion to its length.
+// maxOpenItems is how many list items in one another are followed: views draw no more levels either. Each further
+// marker is text, so that a line of markers alone takes time in proportion to its length.
 const maxOpenItems = 100
 
 // openFence is a fenced code block whose end has not come. The zero value means that there is none.
@@ -29,8 +29,9 @@ type openFence struct {
 	column int  // at which the content of the list item that it stands in begins
 }
 
-// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for fenced code. A copy reads on
-// independently, so that lines can be looked at in advance. The zero value reads from the beginning of a text.
+// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for fenced code. A
+// copy reads on independently, so that lines can be looked at in advance. The zero value reads from the beginning of
+// a text.
 type lineReader struct {
 	fence  openFence
 	items  []int // columns at which the content of the open list items begins, outer ones first; never changed in place
@@ -47,7 +48,8 @@ func (r *lineReader) read(line string) lineKind {
 func (r *lineReader) kindOf(line string) lineKind {
 	if r.fence.length > 0 {
 		quotes, column, rest := unquote(line, r.fence.quotes)
-		left := quotes < r.fence.quotes || rest != "" && column < r.fence.column // the quote or the item that holds the block is over
+		// the quote or the item that holds the block is over
+		left := quotes < r.fence.quotes || rest != "" && column < r.fence.column
 		if !left {
 			if column < r.fence.column+4 && r.fence.closedBy(rest) {
 				r.fence = openFence{}
@@ -114,8 +116,8 @@ func kindOfText(line string) lineKind {
 	return textLine
 }
 
-// unquote cuts the indentation and up to most quote marks off a line. column is where rest begins behind the last quote mark; a tab
-// reaches to the next multiple of four. rest is empty for a blank line.
+// unquote cuts the indentation and up to most quote marks off a line. column is where rest begins behind the last
+// quote mark; a tab reaches to the next multiple of four. rest is empty for a blank line.
 func unquote(line string, most int) (quotes, column int, rest string) {
 	for i, c := range line {
 		switch {
@@ -136,15 +138,16 @@ func unquote(line string, most int) (quotes, column int, rest string) {
 	return quotes, max(column, 0), ""
 }
 
-// cutListMarker cuts the marker of a list item off a line whose text begins at a column, and returns where the item's text begins. rest
-// is empty if there is no marker or nothing behind it.
+// cutListMarker cuts the marker of a list item off a line whose text begins at a column, and returns where the item's
+// text begins. rest is empty if there is no marker or nothing behind it.
 func cutListMarker(column int, line string) (content int, rest string) {
 	n := 0
 	for n < len(line) && n < 9 && '0' <= line[n] && line[n] <= '9' {
 		n++
 	}
 	switch {
-	case n == len(line), n > 0 && line[n] != '.' && line[n] != ')', n == 0 && !strings.ContainsRune("-*+", rune(line[0])):
+	case n == len(line), n > 0 && line[n] != '.' && line[n] != ')',
+		n == 0 && !strings.ContainsRune("-*+", rune(line[0])):
 		return 0, ""
 	}
 	n++
@@ -185,7 +188,8 @@ func runLength(s string, char byte) int {
 	return n
 }
 
-// block is a piece of Markdown whose text is read by itself. Blocks put together are the whole text, line breaks included.
+// block is a piece of Markdown whose text is read by itself. Blocks put together are the whole text, line breaks
+// included.
 type block struct {
 	kind lineKind
 	text string
@@ -212,8 +216,8 @@ func (k lineKind) continues(before lineKind) bool {
 	return k == textLine && (before == textLine || before == itemLine)
 }
 
-// codeSpans returns where the code spans of a block are, in bytes, their backticks included. A run of backticks opens one only if a run of
-// the same length follows; else it is text, as is one behind a backslash.
+// codeSpans returns where the code spans of a block are, in bytes, their backticks included. A run of backticks opens
+// one only if a run of the same length follows; else it is text, as is one behind a backslash.
 func codeSpans(text string) [][2]int {
 	var out [][2]int
 	for i := 0; i < len(text); {
@@ -237,7 +241,8 @@ func codeSpans(text string) [][2]int {
 	return out
 }
 
-// escapeLength returns how many bytes a backslash at the beginning of a text keeps from opening a code span, its own included.
+// escapeLength returns how many bytes a backslash at the beginning of a text keeps from opening a code span, its own
+// included.
 func escapeLength(text string) int {
 	if len(text) > 1 && (text[1] == '`' || text[1] == '\\') {
 		return 2

@@ -44,10 +44,12 @@ func readMarker(text string) marker {
 
 // markerWords stand before the number in the markers of some models: the longer ones first.
 var markerWords = []string{
-	"sources", "source", "passages", "passage", "documents", "document", "docs", "doc", "citation", "cite", "ref", "n", "^", "#",
+	"sources", "source", "passages", "passage", "documents", "document", "docs", "doc", "citation", "cite", "ref", "n",
+	"^", "#",
 }
 
-// readNumbers reads "3", "1, 2", "4-6" or "Source 3"; of a body that is not closed yet it only says whether it may become that.
+// readNumbers reads "3", "1, 2", "4-6" or "Source 3"; of a body that is not closed yet it only says whether it may
+// become that.
 func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 	rest := strings.TrimLeft(body, " ")
 	for _, word := range markerWords {

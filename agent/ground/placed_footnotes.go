@@ -15,8 +15,9 @@ const minHeld = 0.7
 // underTable is the line below the names of a table's columns.
 var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
 
-// WithPlacedFootnotes returns an answer with the number of a passage behind each sentence that it bears out, instead of what footnotes there were; how many
-// sentences have one, and how many state something at all. Headings and code have none.
+// WithPlacedFootnotes returns an answer with the number of a passage behind each sentence that it bears out, instead
+// of what footnotes there were; how many sentences have one, and how many state something at all. Headings and code
+// have none.
 func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, stated int) {
 	var b strings.Builder
 	put := func(piece string) {
@@ -28,7 +29,8 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 	all := blocks(answer)
 	for i, piece := range all {
 		text, head := piece.text, ""
-		if i+1 < len(all) && underTable.MatchString(strings.TrimRight(all[i+1].text, "\r\n")) { // its last line is the head of a table
+		// its last line is the head of a table
+		if i+1 < len(all) && underTable.MatchString(strings.TrimRight(all[i+1].text, "\r\n")) {
 			cut := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\n') + 1
 			text, head = text[:cut], text[cut:]
 		}
@@ -65,15 +67,18 @@ func (e *Evidence) placeFootnotes(piece string) (marked string, placed, stated i
 			continue
 		}
 		placed++
-		at := span[0] + len([]rune(strings.TrimRightFunc(sentence, func(r rune) bool { return isStop(r) || r == '|' || unicode.IsSpace(r) })))
+		at := span[0] + len([]rune(
+			strings.TrimRightFunc(sentence, func(r rune) bool { return isStop(r) || r == '|' || unicode.IsSpace(r) }),
+		))
 		b.WriteString(string(runes[done:at]) + " [" + strconv.Itoa(n) + "]")
 		done = at
 	}
 	return b.String() + string(runes[done:]), placed, stated
 }
 
-// bestPassage is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if none does. No model says that
-// they belong together, so one sentence of the passage has to hold most of what is said.
+// bestPassage is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if
+// none does. No model says that they belong together, so one sentence of the passage has to hold most of what is
+// said.
 func (e *Evidence) bestPassage(said string) int {
 	if CountContentWords(said) < minPart {
 		return 0

@@ -58,7 +58,9 @@ func (t *Texts) Locate(ctx context.Context, src Source, quoted string) (QuoteSpa
 	if check == chat.CheckApproximate {
 		score = 0.85
 	}
-	return QuoteSpan{Start: offset + start, End: offset + end, Quote: string(runes[start:end]), Check: check, score: score}, nil
+	return QuoteSpan{
+		Start: offset + start, End: offset + end, Quote: string(runes[start:end]), Check: check, score: score,
+	}, nil
 }
 
 // Place returns where words of a source stand, by the words and not by the passage that they were found in.

@@ -43,7 +43,8 @@ type Sources struct {
 func NewSources() *Sources {
 	return &Sources{
 		byNumber: map[int]*Source{}, byPassage: map[string]*Source{},
-		documents: map[string]corpus.Document{}, pages: map[string]struct{}{}, scores: map[string]float64{}, hits: map[string]corpus.Result{},
+		documents: map[string]corpus.Document{}, pages: map[string]struct{}{}, scores: map[string]float64{},
+		hits: map[string]corpus.Result{},
 	}
 }
 
@@ -89,7 +90,8 @@ func (s *Sources) IsEmpty() bool {
 	return len(s.byPassage) == 0
 }
 
-// AddEarlier gives a passage of an earlier run a number of its own. Shown again in this run it gets one like all others.
+// AddEarlier gives a passage of an earlier run a number of its own. Shown again in this run it gets one like all
+// others.
 func (s *Sources) AddEarlier(n int, p corpus.Passage, doc corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +105,8 @@ func (s *Sources) AddCited(c chat.Citation, doc corpus.Document) {
 	defer s.mu.Unlock()
 	s.documents[doc.ID] = doc
 	s.byNumber[c.Number] = &Source{N: c.Number, Document: doc, EarlierCitation: &c, Passage: corpus.Passage{
-		ID: c.ChunkID, DocumentID: doc.ID, FirstBlock: c.BlockID, LastBlock: c.BlockID, Page: c.Page, Section: c.Section, Start: c.Start, End: c.End, Text: c.Quote,
+		ID: c.ChunkID, DocumentID: doc.ID, FirstBlock: c.BlockID, LastBlock: c.BlockID, Page: c.Page,
+		Section: c.Section, Start: c.Start, End: c.End, Text: c.Quote,
 	}}
 	s.last = max(s.last, c.Number)
 }
@@ -209,7 +212,8 @@ func (s *Sources) NoteSearch(query string, found int) {
 	s.addEmpty(query, found)
 }
 
-// NoteEmptySearch notes the words of a search of the library's list if nothing was found: no search of what stands in documents.
+// NoteEmptySearch notes the words of a search of the library's list if nothing was found: no search of what stands in
+// documents.
 func (s *Sources) NoteEmptySearch(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +268,9 @@ func (s *Sources) HitOf(src Source) corpus.Result {
 	if r, ok := s.hits[src.Passage.ID]; ok {
 		return r
 	}
-	return corpus.Result{Passage: src.Passage, Document: src.Document, Page: src.Passage.Page, Block: src.Passage.FirstBlock}
+	return corpus.Result{
+		Passage: src.Passage, Document: src.Document, Page: src.Passage.Page, Block: src.Passage.FirstBlock,
+	}
 }
 
 // ScoreOf is the best score of a passage; 0 for one that was only read.

@@ -28,10 +28,12 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	return e.claimed
 }
 
-// IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part that only speaks of
-// documents ("According to the document [1], …") needs none, and supports nothing.
+// IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
+// that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
 func (e *Evidence) IsSupported(c Claim) bool {
-	return e.IsPartlySupported(c) && !slices.ContainsFunc(c.parts, func(p part) bool { return !e.isTalk(p.text, p.numbers) && !e.holds(p.text, p.numbers) })
+	return e.IsPartlySupported(c) && !slices.ContainsFunc(
+		c.parts, func(p part) bool { return !e.isTalk(p.text, p.numbers) && !e.holds(p.text, p.numbers) },
+	)
 }
 
 // leads reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are for.
@@ -44,8 +46,8 @@ func (e *Evidence) IsPartlySupported(c Claim) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return e.holds(p.text, p.numbers) })
 }
 
-// isTalk reports whether a text has no content words but those with which answers speak of documents: "The documents say so". It states
-// nothing that the passages behind its footnotes could hold.
+// isTalk reports whether a text has no content words but those with which answers speak of documents: "The documents
+// say so". It states nothing that the passages behind its footnotes could hold.
 func (e *Evidence) isTalk(said string, numbers []int) bool {
 	talk := false
 	for _, n := range numbers {
@@ -77,10 +79,11 @@ func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 	return e.sources.At(e.citer.SourceNumbers[footnote-1])
 }
 
-// IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool returned, or
-// by the text that came with the question.
+// IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool
+// returned, or by the text that came with the question.
 func (e *Evidence) IsCovered(c Claim) bool {
-	return len(c.Nearby) > 0 && (e.isTalk(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby)) || e.StatedByTools(c.Text) || e.inAddedContext(c.Text)
+	return len(c.Nearby) > 0 && (e.isTalk(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby)) || e.StatedByTools(c.Text) ||
+		e.inAddedContext(c.Text)
 }
 
 // judged joins the parts of a sentence that are too short to be judged by themselves to those beside them.
@@ -113,13 +116,15 @@ func (p part) with(next part) part {
 	return part{strings.TrimSpace(p.text + next.text), append(slices.Clone(p.numbers), next.numbers...)}
 }
 
-// aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how the passage's place is called.
+// aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how
+// the passage's place is called.
 func (e *Evidence) aboutTools() string {
 	return TalkWords + strings.Join(Numeral.FindAllString(e.Results.text(), -1), " ")
 }
 
 func aboutSource(src Source) string {
-	return " " + src.Document.DisplayTitle() + " " + src.Passage.Section + " " + src.Document.Filename + " " + strconv.Itoa(src.Passage.Page)
+	return " " + src.Document.DisplayTitle() + " " + src.Passage.Section + " " + src.Document.Filename + " " +
+		strconv.Itoa(src.Passage.Page)
 }
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.

@@ -35,8 +35,8 @@ func (r *ToolResults) DisplayName() string {
 	return whatReturned
 }
 
-// Keep keeps what a tool returned that shows no passages, as far as there is room. verbatim says that the tool is another server's, which
-// says what it likes; message is what a reader was told of the call.
+// Keep keeps what a tool returned that shows no passages, as far as there is room. verbatim says that the tool is
+// another server's, which says what it likes; message is what a reader was told of the call.
 func (r *ToolResults) Keep(tool string, verbatim bool, input, output json.RawMessage, message string) {
 	room := maxReturned - r.size
 	if room <= 0 {
@@ -98,8 +98,8 @@ func sortedKeys(m map[string]any) []string {
 // text is all of it.
 func (r *ToolResults) text() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
 
-// StatedByTools reports whether a sentence says what tools returned. The words of the question count neither way if it is about the library's list,
-// or if the sentence has a number that came from a tool and not from the question.
+// StatedByTools reports whether a sentence says what tools returned. The words of the question count neither way if
+// it is about the library's list, or if the sentence has a number that came from a tool and not from the question.
 func (e *Evidence) StatedByTools(said string) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return e.citer.Judge.Backed(said, TalkWords, p) }) {
 		return true
@@ -122,7 +122,8 @@ func (e *Evidence) hasResult(said string) bool {
 	})
 }
 
-// FactualClaims are the sentences of an answer that state something. Where there are none, what stands in its headings and its code states it.
+// FactualClaims are the sentences of an answer that state something. Where there are none, what stands in its
+// headings and its code states it.
 func (e *Evidence) FactualClaims(markdown string) []Claim {
 	var out []Claim
 	for _, c := range e.ClaimsOf(markdown) {
@@ -134,7 +135,8 @@ func (e *Evidence) FactualClaims(markdown string) []Claim {
 		return out
 	}
 	for _, b := range blocks(markdown) {
-		if said := strings.Trim(strings.TrimSpace(b.text), "#*`~ "); (b.kind == codeLine || b.kind == headingLine || b.kind == rowLine) && CountContentWords(said) > 0 && utf8.ValidString(said) {
+		if said := strings.Trim(strings.TrimSpace(b.text), "#*`~ "); (b.kind == codeLine || b.kind == headingLine ||
+			b.kind == rowLine) && CountContentWords(said) > 0 && utf8.ValidString(said) {
 			out = append(out, Claim{Text: said})
 		}
 	}

@@ -94,7 +94,8 @@ func (w *Writer) Write(ctx context.Context, s string) error {
 // pause is how long text is merged: at least mergeTime, longer while the store is busy.
 func (w *Writer) pause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
 
-// enough is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is longer.
+// enough is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is
+// longer.
 func (w *Writer) enough() int { return int(mergeBytes * w.pause() / mergeTime) }
 
 func (w *Writer) store(ctx context.Context) error {
@@ -149,7 +150,8 @@ func (w *Writer) Rest() []chat.Payload {
 	return w.take()
 }
 
-// Original returns the text since the last reset with the markers that the model wrote: written again, it gets the same footnotes.
+// Original returns the text since the last reset with the markers that the model wrote: written again, it gets the
+// same footnotes.
 func (w *Writer) Original() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,11 +256,12 @@ var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
 
 // joins reports whether two texts without a marker between them would make a footnote, or another run of backticks.
 func joins(before, after string) bool {
-	return openNumber.MatchString(before) || strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
+	return openNumber.MatchString(before) ||
+		strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
 }
 
-// mark writes the footnotes of one marker: for the words, or, without any, for the sentence before it. Numbers without a passage are
-// dropped, and the space before them.
+// mark writes the footnotes of one marker: for the words, or, without any, for the sentence before it. Numbers
+// without a passage are dropped, and the space before them.
 func (w *Writer) mark(ctx context.Context, numbers []int, words string) error {
 	claim, seen, written := "", map[int]bool{}, false
 	for _, n := range numbers {
@@ -322,7 +325,8 @@ func (w *Writer) put(n int, final bool) {
 	w.move(n)
 }
 
-// holdsRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A refusal has no footnotes.
+// holdsRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A
+// refusal has no footnotes.
 func (w *Writer) holdsRefusal(final bool) bool {
 	trimmed := strings.TrimLeft(w.raw, " \n")
 	plain := strings.ReplaceAll(trimmed, "’", "'")

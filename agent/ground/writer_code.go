@@ -2,8 +2,8 @@ package ground
 
 import "strings"
 
-// inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the line may still become
-// a fence.
+// inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the
+// line may still become a fence.
 func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	if w.known {
 		return w.kind == codeLine, true
@@ -22,8 +22,8 @@ func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	return w.kind == codeLine, true
 }
 
-// mayBecomeFence reports whether the beginning of a line may be that of a line that opens or closes fenced code: nothing but indentation, quote
-// marks and list markers, and then backticks or tildes without a backtick behind them.
+// mayBecomeFence reports whether the beginning of a line may be that of a line that opens or closes fenced code:
+// nothing but indentation, quote marks and list markers, and then backticks or tildes without a backtick behind them.
 func mayBecomeFence(line string) bool {
 	rest := strings.TrimLeft(line, " \t>-*+0123456789.)")
 	if rest == "" {
@@ -33,8 +33,8 @@ func mayBecomeFence(line string) bool {
 	return (rest[0] == '`' || rest[0] == '~') && (n == len(rest) || n >= 3 && !strings.Contains(rest[n:], "`"))
 }
 
-// backticks deals with a run of backticks at i: a code span is taken over as it is, a run that opens none is text. held means that more text
-// must come first.
+// backticks deals with a run of backticks at i: a code span is taken over as it is, a run that opens none is text.
+// held means that more text must come first.
 func (w *Writer) backticks(i int, code, final bool) (held bool) {
 	n := runLength(w.raw[i:], '`')
 	if code {
@@ -60,7 +60,8 @@ func (w *Writer) backticks(i int, code, final bool) (held bool) {
 	return false
 }
 
-// blockEnd returns how much of raw belongs to the block that is being written. whole means that more text can't change that.
+// blockEnd returns how much of raw belongs to the block that is being written. whole means that more text can't
+// change that.
 func (w *Writer) blockEnd(final bool) (length int, whole bool) {
 	reader, begun := w.lines, w.text.String()[w.line:]
 	var before lineKind

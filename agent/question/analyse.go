@@ -1,6 +1,7 @@
-// Package question reads questions by rules, before any model does: what kind of question it is, which parts it has, whether it points
-// back to the last answer, which document or footnote it wants opened, and whether two questions ask for the same. A run begins with
-// Analyse. The package knows no tools, no documents and no models; its functions are pure and safe for concurrent use.
+// Package question reads questions by rules, before any model does: what kind of question it is, which parts it has,
+// whether it points back to the last answer, which document or footnote it wants opened, and whether two questions
+// ask for the same. A run begins with Analyse. The package knows no tools, no documents and no models; its functions
+// are pure and safe for concurrent use.
 package question
 
 import (
@@ -44,24 +45,46 @@ type Analysis struct {
 const MaxAnalysed = 2000
 
 var (
-	quoted      = regexp.MustCompile(`["“„«]([^"“”„«»]{2,80})["”“»]`)
-	fileName    = regexp.MustCompile(`[\p{L}\p{N}_\-.]+\.(?i:pdf|md|markdown|txt|html?|docx?|xlsx?|pptx?|csv)\b`)
-	dateOrYear  = regexp.MustCompile(`\b(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d{2})\b`)
-	documentID  = regexp.MustCompile(`(?i)\b(?:document|doc|file)(?: with)?(?: the)? id[:#]? *["“]?([\w-]*\d[\w-]*)`)
-	sum         = regexp.MustCompile(`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`)
-	talk        = regexp.MustCompile(`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`)
-	transform   = regexp.MustCompile(`^(?i:(?:please |can you |could you )*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|your (?:last )?answer|the (?:last |previous )?answer)\b)`)
-	refersBack  = regexp.MustCompile(`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`)
-	compares    = regexp.MustCompile(`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`)
-	aboutFiles  = regexp.MustCompile(`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`)
-	filesOf     = regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`)
-	commanding  = regexp.MustCompile(`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`)
-	measured    = regexp.MustCompile(`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`)
-	exploratory = regexp.MustCompile(`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`)
+	quoted     = regexp.MustCompile(`["“„«]([^"“”„«»]{2,80})["”“»]`)
+	fileName   = regexp.MustCompile(`[\p{L}\p{N}_\-.]+\.(?i:pdf|md|markdown|txt|html?|docx?|xlsx?|pptx?|csv)\b`)
+	dateOrYear = regexp.MustCompile(`\b(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d{2})\b`)
+	documentID = regexp.MustCompile(`(?i)\b(?:document|doc|file)(?: with)?(?: the)? id[:#]? *["“]?([\w-]*\d[\w-]*)`)
+	sum        = regexp.MustCompile(
+		`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`,
+	)
+	talk = regexp.MustCompile(
+		`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`,
+	)
+	transform = regexp.MustCompile(
+		`^(?i:(?:please |can you |could you )*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|your (?:last )?answer|the (?:last |previous )?answer)\b)`,
+	)
+	refersBack = regexp.MustCompile(
+		`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`,
+	)
+	compares = regexp.MustCompile(
+		`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more than|less than|which of)\b`,
+	)
+	aboutFiles = regexp.MustCompile(
+		`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written by|author of|tagged)\b`,
+	)
+	filesOf = regexp.MustCompile(
+		`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do (?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? (?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|invoices?|publications?|works?)(?: (?:that|which))?(?: (?:is|are|was|were|have|has|do i have))?(?: (?:written|published|dated|made|created|authored|signed|sent|added))? (?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by (?:the )?\p{Lu})|tagged\b|with the tags?\b)`,
+	)
+	commanding = regexp.MustCompile(
+		`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`,
+	)
+	measured = regexp.MustCompile(
+		`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`,
+	)
+	exploratory = regexp.MustCompile(
+		`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the (?:main|key)|discuss|outline)\b`,
+	)
 )
 
 // ofText is an order about a text that stands in the question.
-var ofText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`)
+var ofText = regexp.MustCompile(
+	`(?is)^\s*(?:please |can you |could you )*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)\s+(?:this|(?:the )?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`,
+)
 
 // Analyse reads a question. followsUp says that there were questions before it in its conversation.
 func Analyse(question string, followsUp bool) Analysis {
@@ -100,7 +123,8 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 		return Comparison
 	case aboutFiles.MatchString(q), filesOf.MatchString(q):
 		return Metadata
-	case followsUp && (a.Reference != byItself || refersBack.MatchString(q) || len(a.Keywords) <= 1 && !isWholeQuestion(q)):
+	case followsUp &&
+		(a.Reference != byItself || refersBack.MatchString(q) || len(a.Keywords) <= 1 && !isWholeQuestion(q)):
 		return FollowUp
 	case exploratory.MatchString(q) && !measured.MatchString(q):
 		return Exploratory
@@ -163,7 +187,8 @@ func entities(q string) []string {
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		first, _ := utf8.DecodeRuneInString(bare)
 		stem, _, _ := strings.Cut(strings.ReplaceAll(bare, "’", "'"), "'") // of What's, Who's, Don't
-		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(stem), "en")) && !(begins && (exploratory.MatchString(bare) || commanding.MatchString(bare))) && bare != "I" {
+		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(stem), "en")) &&
+			!(begins && (exploratory.MatchString(bare) || commanding.MatchString(bare))) && bare != "I" {
 			run = append(run, bare)
 		} else {
 			add(strings.Join(run, " "))
@@ -188,7 +213,8 @@ func Keywords(q string) []string {
 	}
 	out := []string{}
 	for _, word := range strings.FieldsFunc(strings.ToLower(q), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) && r != '-' && r != '_' && r != '.'
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) && r != '-' && r != '_' &&
+			r != '.'
 	}) {
 		word = strings.Trim(word, "-_.")
 		if word == "" || text.IsStop(word, language) || text.IsStop(word, "en") || slices.Contains(out, word) {
@@ -204,8 +230,8 @@ func Keywords(q string) []string {
 // NeedsDocuments reports whether only the documents can answer.
 func (a Analysis) NeedsDocuments() bool { return a.Type != General && a.Type != Calculation }
 
-// WithoutAdvice is what is left of an analysis that is switched off: whether the documents are needed, which the check of an answer rests on, and
-// the question's words.
+// WithoutAdvice is what is left of an analysis that is switched off: whether the documents are needed, which the
+// check of an answer rests on, and the question's words.
 func (a Analysis) WithoutAdvice() Analysis {
 	out := Analysis{Type: Factual, Entities: a.Entities, Keywords: a.Keywords, Reference: a.Reference}
 	if !a.NeedsDocuments() {
@@ -229,7 +255,8 @@ func (a Analysis) Step(callID string, at float64) chat.Step {
 		CallID: callID, Step: "analyse", ActionType: chat.ActionPlanning, Message: message, Timestamp: at,
 		Status: chat.StatusComplete, ToolStatus: chat.StatusComplete, Summary: a.Complexity,
 		Details: map[string]any{
-			"type": a.Type, "entities": a.Entities, "keywords": a.Keywords, "complexity": a.Complexity, "suggested_tools": a.Tools,
+			"type": a.Type, "entities": a.Entities, "keywords": a.Keywords, "complexity": a.Complexity,
+			"suggested_tools": a.Tools,
 		},
 	}
 }

@@ -21,13 +21,16 @@ const (
 const mostReferring = 12
 
 // enclitic is a Spanish or Italian imperative with its object: explícalo, dilo, spiegalo.
-var enclitic = regexp.MustCompile(`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di|haz|pon)l[oa]s?|\p{L}{3,}[ai]lo|(?:dil|fal)lo)$`)
+var enclitic = regexp.MustCompile(
+	`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di|haz|pon)l[oa]s?|\p{L}{3,}[ai]lo|(?:dil|fal)lo)$`,
+)
 
-// bringsText finds text behind a colon or on a further line, which the words before it are about: “Translate this: The roof is good”.
+// bringsText finds text behind a colon or on a further line, which the words before it are about: “Translate this:
+// The roof is good”.
 var bringsText = regexp.MustCompile(`(?s)[:\n]\s*\S*\p{L}`)
 
-// referenceOf says how a question leans on the answer before it. A language is told by its function words; where several fit, any may see
-// a reference.
+// referenceOf says how a question leans on the answer before it. A language is told by its function words; where
+// several fit, any may see a reference.
 func referenceOf(q string) reference {
 	said := wordsAt(q)
 	fits := spokenBy(said)
@@ -44,7 +47,8 @@ func spokenBy(said []wordAt) []grammar {
 	for _, g := range grammars {
 		n := 0
 		for _, w := range said {
-			if g.isFunction(w.word) && (g.language != "it" || len(w.word) <= 2) { // short words of three letters are of any language
+			// short words of three letters are of any language
+			if g.isFunction(w.word) && (g.language != "it" || len(w.word) <= 2) {
 				n++
 			}
 		}
@@ -75,7 +79,8 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 	switch {
 	case content == 0 && slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.reasons, w.word) }):
 		return AsksWhy
-	case asks && back >= 0 && content <= 2 && back == len(said)-1 && slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.you, w.word) }):
+	case asks && back >= 0 && content <= 2 && back == len(said)-1 &&
+		slices.ContainsFunc(said, func(w wordAt) bool { return slices.Contains(g.you, w.word) }):
 		return AsksWhy
 	case !asks && g.orders(q, said, back, content), !asks && back < 0 && g.isManner(q, said, content):
 		return Rework
@@ -85,10 +90,14 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 	return byItself
 }
 
-// orders reports whether words tell to do something with what was said: a verb, the word that stands for the answer, and how.
+// orders reports whether words tell to do something with what was said: a verb, the word that stands for the answer,
+// and how.
 func (g grammar) orders(q string, said []wordAt, back, content int) bool {
-	if hyphen := slices.Contains(words("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:]); enclitic.MatchString(said[0].word) || g.language == "fr" && hyphen && strings.Contains(said[0].word, "-") {
-		return content <= 3 && (len(said) == 1 || g.isFunction(said[1].word) && !slices.Contains(g.conjunctions, said[1].word))
+	if hyphen := slices.Contains(
+		words("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:],
+	); enclitic.MatchString(said[0].word) || g.language == "fr" && hyphen && strings.Contains(said[0].word, "-") {
+		return content <= 3 &&
+			(len(said) == 1 || g.isFunction(said[1].word) && !slices.Contains(g.conjunctions, said[1].word))
 	}
 	if back < 1 || content > 4 {
 		return false
@@ -123,12 +132,13 @@ func (g grammar) isManner(q string, said []wordAt, content int) bool {
 	return politely && content == 1 || len(said) <= 5 && slices.Contains(g.manner, said[0].word)
 }
 
-// namesThing reports whether words name a thing: with a definite article, or with a capital where the language does not write all nouns so.
-// A name behind a preposition of manner may be a language: “in German”.
+// namesThing reports whether words name a thing: with a definite article, or with a capital where the language does
+// not write all nouns so. A name behind a preposition of manner may be a language: “in German”.
 func (g grammar) namesThing(q string, said []wordAt) bool {
 	capital := func(w wordAt) bool { return unicode.IsUpper([]rune(q[w.start:])[0]) }
 	for i, w := range said {
-		if i+1 < len(said) && slices.Contains(g.articles, w.word) && !g.isFunction(said[i+1].word) && (!slices.Contains(g.back, w.word) || slices.ContainsFunc(said[i+1:], capital)) {
+		if i+1 < len(said) && slices.Contains(g.articles, w.word) && !g.isFunction(said[i+1].word) &&
+			(!slices.Contains(g.back, w.word) || slices.ContainsFunc(said[i+1:], capital)) {
 			return true
 		}
 		if i > 0 && g.language != "de" && capital(w) && !slices.Contains(g.manner, said[i-1].word) {

@@ -14,47 +14,78 @@ import (
 type grammar struct {
 	language     string
 	conjunctions []string
-	questions    []string // without those that join clauses of statements as well (French que, Spanish words without accents, Italian che)
-	reasons      []string // of these, the ones that ask about what was said when they stand alone
-	back         []string // that stand for what was said
-	determiners  []string // of these, the ones that may stand before a noun
-	articles     []string // definite
-	manner       []string // that begin how something is to be said
-	you          []string
-	polite       []string
-	things       []string // question words that ask for a thing
-	persons      []string // question words that ask for a person
-	turns        []string // that turn what is said around: negations, directions, amounts
+	// without those that join clauses of statements as well (French que, Spanish words without accents, Italian che)
+	questions   []string
+	reasons     []string // of these, the ones that ask about what was said when they stand alone
+	back        []string // that stand for what was said
+	determiners []string // of these, the ones that may stand before a noun
+	articles    []string // definite
+	manner      []string // that begin how something is to be said
+	you         []string
+	polite      []string
+	things      []string // question words that ask for a thing
+	persons     []string // question words that ask for a person
+	turns       []string // that turn what is said around: negations, directions, amounts
 }
 
 var grammars = []grammar{
 	{
-		language: "en", conjunctions: words("and but or also"), questions: words("what who whom whose when where why how which"), reasons: words("what why so"),
-		back: words("that this it them those these"), determiners: words("that this those these"), articles: words("the"), manner: words("as in into to"), you: words("you your"), polite: words("please hey hi hello"),
-		things: words("what which"), persons: words("who whom whose"), turns: words("not no nor t before after since until above below without more most few than only all both any other same"),
+		language: "en", conjunctions: words("and but or also"),
+		questions: words("what who whom whose when where why how which"), reasons: words("what why so"),
+		back: words("that this it them those these"), determiners: words("that this those these"),
+		articles: words("the"), manner: words("as in into to"), you: words("you your"),
+		polite: words("please hey hi hello"),
+		things: words("what which"), persons: words("who whom whose"), turns: words(
+			"not no nor t before after since until above below without more most few than only all both any other same",
+		),
 	},
 	{
 		language: "de", conjunctions: words("und aber oder sowie"),
-		questions: words("was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche welcher welches welchen welchem"), reasons: words("was warum wieso weshalb"),
-		back: words("das dies es sie ihn davon dazu damit darüber daraus"), articles: words("der die das den dem des"), manner: words("als in auf"), you: words("du dein deine"), polite: words("bitte"), things: words("was welche welcher welches welchen welchem"), persons: words("wer wen wem wessen"), turns: words("nicht kein keine keinen keinem keiner keines ohne vor nach über unter zwischen alle allen aller alles"),
+		questions: words(
+			"was wer wen wem wessen wann wo woher wohin womit wofür wodurch warum wieso weshalb wie wieviel welche welcher welches welchen welchem",
+		),
+		reasons:  words("was warum wieso weshalb"),
+		back:     words("das dies es sie ihn davon dazu damit darüber daraus"),
+		articles: words("der die das den dem des"), manner: words("als in auf"), you: words("du dein deine"),
+		polite: words("bitte"), things: words("was welche welcher welches welchen welchem"),
+		persons: words("wer wen wem wessen"),
+		turns: words(
+			"nicht kein keine keinen keinem keiner keines ohne vor nach über unter zwischen alle allen aller alles",
+		),
 	},
 	{
-		language: "fr", conjunctions: words("et mais ou"), questions: words("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle qu"), reasons: words("quoi pourquoi comment qu"),
-		back: words("cela ça ceci là"), articles: words("le la les l du au aux"), manner: words("en comme sous"), you: words("tu te toi vous"), polite: words("plaît plait"), things: words("quoi quel quelle quels quelles lequel laquelle qu"), persons: words("qui"), turns: words("pas sans jamais aucun aucune avant après plus moins sous"),
+		language: "fr", conjunctions: words("et mais ou"),
+		questions: words("qui quoi quand où pourquoi comment combien quel quelle quels quelles lequel laquelle qu"),
+		reasons:   words("quoi pourquoi comment qu"),
+		back:      words("cela ça ceci là"), articles: words("le la les l du au aux"), manner: words("en comme sous"),
+		you: words("tu te toi vous"), polite: words("plaît plait"),
+		things: words("quoi quel quelle quels quelles lequel laquelle qu"), persons: words("qui"),
+		turns: words("pas sans jamais aucun aucune avant après plus moins sous"),
 	},
 	{
-		language: "es", conjunctions: words("y e pero o u"), questions: words("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles por"), reasons: words("qué cómo"),
-		back: words("eso esto ello lo"), articles: words("el la los las del al"), manner: words("en como"), you: words("tú te usted quieres"), polite: words("favor"), things: words("qué cuál cuáles"), persons: words("quién quiénes"), turns: words("no ni sin antes después más menos todos todas"),
+		language: "es", conjunctions: words("y e pero o u"),
+		questions: words("qué quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas cuál cuáles por"),
+		reasons:   words("qué cómo"),
+		back:      words("eso esto ello lo"), articles: words("el la los las del al"), manner: words("en como"),
+		you: words("tú te usted quieres"), polite: words("favor"), things: words("qué cuál cuáles"),
+		persons: words("quién quiénes"), turns: words("no ni sin antes después más menos todos todas"),
 	},
 	{
-		language: "it", conjunctions: words("e ed ma o"), questions: words("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual"), reasons: words("cosa perché come"),
-		back: words("questo quello ciò"), articles: words("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"), manner: words("in come"), you: words("tu ti vuoi"), polite: words("favore"), things: words("cosa quale quali qual"), persons: words("chi"), turns: words("non senza mai prima dopo più meno"),
+		language: "it", conjunctions: words("e ed ma o"),
+		questions: words("cosa chi quando dove perché come quanto quanta quanti quante quale quali qual"),
+		reasons:   words("cosa perché come"),
+		back:      words("questo quello ciò"),
+		articles:  words("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"),
+		manner:    words("in come"), you: words("tu ti vuoi"), polite: words("favore"),
+		things: words("cosa quale quali qual"), persons: words("chi"),
+		turns: words("non senza mai prima dopo più meno"),
 	},
 }
 
 func words(list string) []string { return strings.Fields(list) }
 
-// isFunction reports whether a word carries no subject. In a language without a list of such words the short ones do not.
+// isFunction reports whether a word carries no subject. In a language without a list of such words the short ones do
+// not.
 func (a grammar) isFunction(word string) bool {
 	if a.language == "it" {
 		return utf8.RuneCountInString(word) <= 3 || slices.Contains(a.questions, word)
@@ -90,7 +121,8 @@ type joint struct {
 	sentence     bool // a question mark or a semicolon
 }
 
-// mostBetween is how many function words may stand between a conjunction and a question word: “and tell me who”, “und bis wann”.
+// mostBetween is how many function words may stand between a conjunction and a question word: “and tell me who”, “und
+// bis wann”.
 const mostBetween = 3
 
 // jointsOf finds the places where a text may be divided.
@@ -114,7 +146,8 @@ func jointsOf(said []wordAt) []joint {
 				at++
 			}
 			begins := at
-			for conjunction && at < len(said) && at < begins+mostBetween && a.isFunction(said[at].word) && !slices.Contains(a.questions, said[at].word) {
+			for conjunction && at < len(said) && at < begins+mostBetween && a.isFunction(said[at].word) &&
+				!slices.Contains(a.questions, said[at].word) {
 				at++
 			}
 			if at < len(said) && slices.Contains(a.questions, said[at].word) {
@@ -144,8 +177,8 @@ type clause struct {
 	joined bool // by a conjunction or a comma to the one before, so that it may leave out what that says
 }
 
-// questions are the questions that a text consists of, nil if it can't be divided into such: each part has content words and function words
-// of its own, and none that was cut from a sentence ends in the middle of a phrase.
+// questions are the questions that a text consists of, nil if it can't be divided into such: each part has content
+// words and function words of its own, and none that was cut from a sentence ends in the middle of a phrase.
 func questions(q string) []clause {
 	said := wordsAt(q)
 	joints := jointsOf(said)
@@ -157,7 +190,8 @@ func questions(q string) []clause {
 		if i+1 < len(joints) {
 			to = joints[i+1].ends
 		}
-		if j.ends < from || j.begins >= to || j.comma && !listed || !j.divides(said[from:j.ends], said[j.begins:to], j.asks-j.begins) {
+		if j.ends < from || j.begins >= to || j.comma && !listed ||
+			!j.divides(said[from:j.ends], said[j.begins:to], j.asks-j.begins) {
 			continue
 		}
 		parts = append(parts, clause{trimmed(q[said[from].start:said[j.ends-1].end]), joined})
@@ -173,7 +207,8 @@ func trimmed(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;?¿.!¡", r) })
 }
 
-// divides reports whether two runs of words are questions by themselves. asks is the place of the question word in the second.
+// divides reports whether two runs of words are questions by themselves. asks is the place of the question word in
+// the second.
 func (j joint) divides(left, right []wordAt, asks int) bool {
 	if len(left) == 0 || !j.grammar.isQuestion(left) || !j.grammar.isQuestion(right) {
 		return false
@@ -185,13 +220,16 @@ func (j joint) divides(left, right []wordAt, asks int) bool {
 	if !j.grammar.isFunction(first) && asks == 0 || j.comma && !slices.Contains(j.grammar.questions, first) {
 		return false // “a flat with a balcony and which costs less”: a relative clause
 	}
-	if same := right[asks].word; slices.ContainsFunc(left[min(2, len(left)):], func(w wordAt) bool { return w.word == same }) {
+	if same := right[asks].word; slices.ContainsFunc(
+		left[min(2, len(left)):], func(w wordAt) bool { return w.word == same },
+	) {
 		return false // “the tenant who signed and who paid”: clauses of the same kind
 	}
 	return j.grammar.isWhole(left) && j.grammar.isWhole(right)
 }
 
-// isQuestion reports whether words have what a question needs: something it is about, and words that make a sentence of it.
+// isQuestion reports whether words have what a question needs: something it is about, and words that make a sentence
+// of it.
 func (a grammar) isQuestion(said []wordAt) bool {
 	content, function := 0, 0
 	for _, w := range said {
@@ -206,7 +244,8 @@ func (a grammar) isQuestion(said []wordAt) bool {
 	return content > 0 && function > 0
 }
 
-// isWhole reports whether words do not break off in the middle of a phrase, as before “of” or “the” are followed by what they belong to.
+// isWhole reports whether words do not break off in the middle of a phrase, as before “of” or “the” are followed by
+// what they belong to.
 func (a grammar) isWhole(said []wordAt) bool {
 	last := said[len(said)-1].word
 	return !a.isFunction(last) || pronoun.MatchString(last)

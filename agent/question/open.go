@@ -11,8 +11,10 @@ import (
 var (
 	opensCited = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|display|go to|jump to|öffne|zeig(?:e)?(?: mir)?|ouvre|abre)(?: up)?(?: the| that| die| das)?` +
 		`(?: (?:source|document|file|page|passage|place|text|quote|original|quelle|dokument|seite|stelle)(?: (?:of|behind|for|from|at|to|von|zu|hinter))?(?: the| der)?)?\s*$`)
-	opensNamed = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|öffne|ouvre|abre)(?: up)?(?: (?:the|my|our|das|die|le|la|el))?( (?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with (?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`)
-	politeEnd  = regexp.MustCompile(`(?i)^[\s.!?]*(?:please|bitte|for me|now)?[\s.!?]*$`)
+	opensNamed = regexp.MustCompile(
+		`(?i)^(?:please |bitte |now |can you |could you )*(?:open|öffne|ouvre|abre)(?: up)?(?: (?:the|my|our|das|die|le|la|el))?( (?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with (?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`,
+	)
+	politeEnd = regexp.MustCompile(`(?i)^[\s.!?]*(?:please|bitte|for me|now)?[\s.!?]*$`)
 )
 
 // CitationToOpen is the number of the footnote that a question asks to be opened.
@@ -29,8 +31,8 @@ func CitationToOpen(question string) (number int, ok bool) {
 	return number, err == nil
 }
 
-// DocumentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing but a document's name;
-// else it may be: “Open questions of the survey”.
+// DocumentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing
+// but a document's name; else it may be: “Open questions of the survey”.
 func DocumentToOpen(question string) (name string, sure bool) {
 	m := opensNamed.FindStringSubmatch(question)
 	if m == nil {

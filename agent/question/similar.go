@@ -9,10 +9,13 @@ import (
 	"footnote/corpus/text"
 )
 
-// intent is what two questions must have in common that the same tools answer. Two with the same key ask for the same with the same words,
-// in any order, form and politeness; a number, a name, quoted words, a negation or another way of asking tells them apart.
+// intent is what two questions must have in common that the same tools answer. Two with the same key ask for the same
+// with the same words, in any order, form and politeness; a number, a name, quoted words, a negation or another way
+// of asking tells them apart.
 type intent struct {
-	kind  string   // the question words; “?” for a question that yes or no answers; empty for what and which, and for no question word
+	// the question words; “?” for a question that yes or no answers; empty for what and which, and for no question
+	// word
+	kind  string
 	terms []string // of the content words, sorted, each once
 	exact []string // what must be the same in the same order: numbers, names and quoted words
 	turns []string // function words that turn what is said: not, before, all
@@ -22,10 +25,12 @@ type intent struct {
 var countable = words("many much viel viele vielen")
 
 // request is how a question begins that is an order: “Can you …”.
-var request = regexp.MustCompile(`(?i)^(?:(?:hey|hi|hello|please|bitte)\W+)*(?:(?:can|could|would|will) you|(?:kannst|könntest) du|(?:können|könnten) sie|(?:peux|pourrais)-tu|puedes|puoi)\s+`)
+var request = regexp.MustCompile(
+	`(?i)^(?:(?:hey|hi|hello|please|bitte)\W+)*(?:(?:can|could|would|will) you|(?:kannst|könntest) du|(?:können|könnten) sie|(?:peux|pourrais)-tu|puedes|puoi)\s+`,
+)
 
-// IntentOf reads a question. What it does not understand makes it differ from others: a model that chooses once more costs less than tools
-// that do not fit.
+// IntentOf reads a question. What it does not understand makes it differ from others: a model that chooses once more
+// costs less than tools that do not fit.
 func IntentOf(q string) intent {
 	g := spokenBy(wordsAt(q))[0]
 	ordered := request.ReplaceAllString(q, "")
@@ -54,7 +59,9 @@ func IntentOf(q string) intent {
 		lower := strings.ToLower(w.Text)
 		switch {
 		case slices.Contains(g.polite, lower), g.isFunction(lower):
-		case named && slices.ContainsFunc(g.persons, func(p string) bool { return slices.Contains(strings.Fields(out.kind), p) }): // “Who is Ann's manager?”, “Who does Ann manage?”: one stem, two roles
+		case named &&
+			slices.ContainsFunc(g.persons, func(p string) bool { return slices.Contains(strings.Fields(out.kind), p) }):
+			// “Who is Ann's manager?”, “Who does Ann manage?”: one stem, two roles
 			out.terms = append(out.terms, lower)
 		default:
 			out.terms = append(out.terms, w.Terms[len(w.Terms)-1])
@@ -81,7 +88,8 @@ func (g grammar) kindOf(q string, said []wordAt) string {
 			kinds = append(kinds, w.word)
 		}
 	}
-	if !asks && strings.HasSuffix(strings.TrimSpace(q), "?") && len(said) > 0 && g.isFunction(said[0].word) && !exploratory.MatchString(said[0].word) && !commanding.MatchString(said[0].word) {
+	if !asks && strings.HasSuffix(strings.TrimSpace(q), "?") && len(said) > 0 && g.isFunction(said[0].word) &&
+		!exploratory.MatchString(said[0].word) && !commanding.MatchString(said[0].word) {
 		return "?"
 	}
 	slices.Sort(kinds)
@@ -93,5 +101,7 @@ func (a intent) Key() string {
 	if len(a.terms) < 2 {
 		return ""
 	}
-	return strings.Join([]string{a.kind, strings.Join(a.terms, " "), strings.Join(a.exact, " "), strings.Join(a.turns, " ")}, "\x01")
+	return strings.Join(
+		[]string{a.kind, strings.Join(a.terms, " "), strings.Join(a.exact, " "), strings.Join(a.turns, " ")}, "\x01",
+	)
 }

@@ -14,22 +14,33 @@ const MaxParts = 5
 
 // Undivided is the question as its only part.
 func Undivided(question string) []chat.PlanPart {
-	return []chat.PlanPart{{Query: text.Shorten(question, 1000), Reasoning: "The question itself", DependsOn: []int{}, Status: chat.StatusPending}}
+	return []chat.PlanPart{{
+		Query: text.Shorten(question, 1000), Reasoning: "The question itself", DependsOn: []int{},
+		Status: chat.StatusPending,
+	}}
 }
 
 var (
 	compared = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(?:please |can you |could you )*(?:compare|contrast)\s+(.+?)\s+(?:and|with|to|against|versus|vs\.?)\s+(.+?)[\s?.!]*$`),
+		regexp.MustCompile(
+			`(?i)^(?:please |can you |could you )*(?:compare|contrast)\s+(.+?)\s+(?:and|with|to|against|versus|vs\.?)\s+(.+?)[\s?.!]*$`,
+		),
 		regexp.MustCompile(`(?i)\b(?:differences?|distinction|comparison)\s+between\s+(.+?)\s+and\s+(.+?)[\s?.!]*$`),
-		regexp.MustCompile(`(?i)^(?:how (?:does|do|did)\s+)?(.+?)\s+(?:versus|vs\.?|(?:compare|compares|compared|differ|differs) (?:to|with|from))\s+(.+?)[\s?.!]*$`),
+		regexp.MustCompile(
+			`(?i)^(?:how (?:does|do|did)\s+)?(.+?)\s+(?:versus|vs\.?|(?:compare|compares|compared|differ|differs) (?:to|with|from))\s+(.+?)[\s?.!]*$`,
+		),
 	}
 	lastRelation = regexp.MustCompile(`(?i)^.*\b(?:of|for|in|from|by|at|on)\s+`)
-	tailRelation = regexp.MustCompile(`(?i)\s+(?:in|for|regarding|concerning|with regard to|with respect to|in terms of|when it comes to|according to)\s+.+$`)
-	pronoun      = regexp.MustCompile(`(?i)\b(?:it|its|they|them|their|he|him|his|she|her|that|this|those|these|there|then)\b`)
+	tailRelation = regexp.MustCompile(
+		`(?i)\s+(?:in|for|regarding|concerning|with regard to|with respect to|in terms of|when it comes to|according to)\s+.+$`,
+	)
+	pronoun = regexp.MustCompile(
+		`(?i)\b(?:it|its|they|them|their|he|him|his|she|her|that|this|those|these|there|then)\b`,
+	)
 )
 
-// Split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that they find no
-// parts in comes back whole.
+// Split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that
+// they find no parts in comes back whole.
 func Split(question string, a Analysis) []chat.PlanPart {
 	q := strings.Join(strings.Fields(question), " ")
 	if len(q) > MaxAnalysed {
@@ -45,7 +56,9 @@ func Split(question string, a Analysis) []chat.PlanPart {
 	}
 	if len(parts) == 0 && a.Type == Comparison {
 		for _, side := range sides(q) {
-			parts = append(parts, chat.PlanPart{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}})
+			parts = append(
+				parts, chat.PlanPart{Query: side, Reasoning: "One side of the comparison", DependsOn: []int{}},
+			)
 		}
 	}
 	if len(parts) < 2 || len(parts) > MaxParts {
@@ -60,8 +73,8 @@ func Split(question string, a Analysis) []chat.PlanPart {
 	return parts
 }
 
-// sides are the things that a question compares. What only the first or the last of them says holds for all: "the rent of the flat
-// and the house", "leave and sickness in the handbook".
+// sides are the things that a question compares. What only the first or the last of them says holds for all: "the
+// rent of the flat and the house", "leave and sickness in the handbook".
 func sides(q string) []string {
 	for _, form := range compared {
 		m := form.FindStringSubmatch(q)
@@ -97,7 +110,8 @@ func names(part string) bool {
 	return slices.ContainsFunc(entities(part), func(e string) bool { return !dateOrYear.MatchString(e) })
 }
 
-// NeedsContext reports whether a part borrows what it is about from another: it points back, or has a single content word.
+// NeedsContext reports whether a part borrows what it is about from another: it points back, or has a single content
+// word.
 func NeedsContext(part string) bool { return pronoun.MatchString(part) || contentOf(part) < 2 }
 
 // contentOf counts the content words of a part, by the words that its language asks with.
@@ -112,8 +126,8 @@ func contentOf(part string) int {
 	return n
 }
 
-// comparable reports whether the sides of a comparison are whole by themselves. One that is a single word before a longer side may share
-// its last word, as in “the old and the new tariff”; a name does not.
+// comparable reports whether the sides of a comparison are whole by themselves. One that is a single word before a
+// longer side may share its last word, as in “the old and the new tariff”; a name does not.
 func comparable(items []string) bool {
 	last := contentOf(items[len(items)-1])
 	for _, item := range items {

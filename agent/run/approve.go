@@ -19,8 +19,8 @@ func (w *Runner) requestApproval(a *toolCall) chat.Step {
 	return a.step
 }
 
-// runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that may. It returns the
-// results for the model by the ids of their steps.
+// runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that
+// may. It returns the results for the model by the ids of their steps.
 func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall) (map[string]llm.Message, error) {
 	late := time.NewTimer(w.searchTime() - time.Since(w.begun))
 	defer late.Stop()
@@ -67,7 +67,8 @@ func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall)
 	return told, leaves
 }
 
-// awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer now.
+// awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer
+// now.
 func (w *Runner) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
 	object := func(why rejection) {
 		w.control.approvals.withdraw(a.asking)
@@ -118,14 +119,20 @@ func (a *toolCall) withNote(output any) any {
 	if m, ok := output.(tools.ModelView); ok {
 		output = m.ForModel()
 	}
-	return map[string]any{"note": fmt.Sprintf("The user changed the input of this call to %s", a.args), "result": output}
+	return map[string]any{
+		"note": fmt.Sprintf("The user changed the input of this call to %s", a.args), "result": output,
+	}
 }
 
-// resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the history already.
+// resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the
+// history already.
 func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
 	var attempts []*toolCall
 	for _, s := range waiting {
-		a := &toolCall{step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput}, ended: make(chan outcome, 1)}
+		a := &toolCall{
+			step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput},
+			ended: make(chan outcome, 1),
+		}
 		if a.tool = w.set.Find(s.ToolName); a.tool == nil {
 			a.asking = &approval{}
 			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)

@@ -7,7 +7,8 @@ import (
 	"footnote/llm"
 )
 
-// models returns those that a request may name, each name once: the usual one, the allowed ones, and the one that takes over from them.
+// models returns those that a request may name, each name once: the usual one, the allowed ones, and the one that
+// takes over from them.
 func (e *Engine) models() []llm.Model {
 	all := append([]llm.Model{e.cfg.Model}, e.cfg.Models...)
 	if e.cfg.Fallback != nil {

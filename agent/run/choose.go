@@ -30,8 +30,8 @@ type choice struct {
 	read       bool       // the best of the documents found are read, unless what was found suffices
 }
 
-// preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a step; then the model writes
-// the answer. It does nothing when the model is to choose.
+// preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is
+// a step; then the model writes the answer. It does nothing when the model is to choose.
 func (w *Runner) preselectTools(ctx context.Context) error {
 	if w.givenText() || w.turns > 0 || w.retrievals > 0 && w.selection() != tools.SelectRules {
 		return nil
@@ -44,7 +44,8 @@ func (w *Runner) preselectTools(ctx context.Context) error {
 	step := w.newStep("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
 	step.Summary, step.DurationMS = c.why, sinceMS(begun)
 	step.Details = map[string]any{
-		"selection": w.selection(), "by": c.by, "why": c.why, "confidence": c.confidence, "tools": append(namesOf(c.opening), namesOf(c.then)...),
+		"selection": w.selection(), "by": c.by, "why": c.why, "confidence": c.confidence,
+		"tools": append(namesOf(c.opening), namesOf(c.then)...),
 	}
 	if c.path != "" {
 		step.Details["path"] = c.path
@@ -63,7 +64,8 @@ func (w *Runner) carryOut(ctx context.Context, c choice) error {
 		w.toolContext.DocumentIDs = []string{c.only}
 		defer func() { w.toolContext.DocumentIDs = all }()
 	}
-	if _, _, _, searches := w.toolContext.Sources.Readings(); searches == 0 && len(w.failed) == 0 { // else the plan has searched
+	// else the plan has searched
+	if _, _, _, searches := w.toolContext.Sources.Readings(); searches == 0 && len(w.failed) == 0 {
 		if err := w.makeCalls(ctx, c.opening, c.why); err != nil {
 			return err
 		}
@@ -138,7 +140,10 @@ func (w *Runner) choose(ctx context.Context) (c choice, ok bool, err error) {
 	if ok && selection == tools.SelectAuto && c.confidence < sureEnough {
 		return choice{
 			by: "model", confidence: c.confidence, message: "Left the choice to the model",
-			why: fmt.Sprintf("Rules would choose %s, and are not sure enough of it: %.2f, where %.2f is needed.", strings.Join(namesOf(c.opening), ", "), c.confidence, sureEnough),
+			why: fmt.Sprintf(
+				"Rules would choose %s, and are not sure enough of it: %.2f, where %.2f is needed.",
+				strings.Join(namesOf(c.opening), ", "), c.confidence, sureEnough,
+			),
 		}, false, nil
 	}
 	switch {
@@ -166,7 +171,9 @@ func (w *Runner) byRules() (choice, bool) {
 			return listed, true
 		}
 		if call, ok := w.call("list_documents", map[string]any{}, 0); ok {
-			c.opening, c.confidence, c.why, c.message = []llm.Call{call}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
+			c.opening, c.confidence, c.why, c.message = []llm.Call{
+				call,
+			}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
 			return c, true
 		}
 		c.confidence = 0.5
@@ -184,7 +191,10 @@ func (w *Runner) byRules() (choice, bool) {
 	c.opening, c.read = []llm.Call{call}, w.reader() != nil
 	c.message = "Chose " + tool.Name + " by rules"
 	if c.why = "Search, read the best, answer."; w.asked.Complexity != "" {
-		c.why = fmt.Sprintf("A %s question of the kind “%s”: search, read the best, answer.", w.asked.Complexity, strings.ReplaceAll(string(w.asked.Type), "_", " "))
+		c.why = fmt.Sprintf(
+			"A %s question of the kind “%s”: search, read the best, answer.", w.asked.Complexity,
+			strings.ReplaceAll(string(w.asked.Type), "_", " "),
+		)
 	}
 	return c, ok
 }

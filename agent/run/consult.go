@@ -16,14 +16,17 @@ const (
 	consultTokens = 800
 )
 
-// consult asks the model something beside the run's conversation, without tools, and charges it to the run. A user who wants the answer
-// now ends it.
+// consult asks the model something beside the run's conversation, without tools, and charges it to the run. A user
+// who wants the answer now ends it.
 func (w *Runner) consult(ctx context.Context, messages []llm.Message) (said string, used chat.Tokens, err error) {
 	ctx, cancel := context.WithTimeout(ctx, consultTime)
 	defer cancel()
 	defer context.AfterFunc(w.control.now, cancel)()
 	defer context.AfterFunc(w.control.leaving, cancel)()
-	req := llm.Request{Messages: messages, NoTools: true, Temperature: w.temperature(), Unasked: true, Seed: w.run.Request.Config.Seed, MaxTokens: consultTokens}
+	req := llm.Request{
+		Messages: messages, NoTools: true, Temperature: w.temperature(), Unasked: true, Seed: w.run.Request.Config.Seed,
+		MaxTokens: consultTokens,
+	}
 	model := w.model
 	if w.cfg.Select != nil && !w.onFallback {
 		model = w.cfg.Select

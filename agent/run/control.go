@@ -75,14 +75,14 @@ func (c *Control) LeaveAtOnce() { c.end(errLeaving) }
 // AnswerNow makes the run answer from what it has.
 func (c *Control) AnswerNow() { c.endNow(errAnswerNow) }
 
-// Decide settles a call that waits for a person, or will wait in a moment: input replaces the model's unless it is nil. It reports whether
-// that is news: the first decision stands.
+// Decide settles a call that waits for a person, or will wait in a moment: input replaces the model's unless it is
+// nil. It reports whether that is news: the first decision stands.
 func (c *Control) Decide(callID string, approved bool, input json.RawMessage) bool {
 	return c.approvals.settle(callID, verdict{denied: !approved, input: input})
 }
 
-// Undecided returns the tool of a call that waits for a person. known is false for a call that does not wait, or not yet: one of a run
-// that was taken over waits again in a moment.
+// Undecided returns the tool of a call that waits for a person. known is false for a call that does not wait, or not
+// yet: one of a run that was taken over waits again in a moment.
 func (c *Control) Undecided(callID string) (t *tools.Tool, known bool, err error) {
 	t, known, settled := c.approvals.find(callID)
 	switch {

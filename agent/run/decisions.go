@@ -19,8 +19,9 @@ type decision struct {
 	calls    []llm.Call
 }
 
-// decisionKey is what questions have in common that the same tools answer (askedFor), and where they are searched for. It is empty for a
-// question that leans on others, and for one that is asked again because its answer did not please.
+// decisionKey is what questions have in common that the same tools answer (askedFor), and where they are searched
+// for. It is empty for a question that leans on others, and for one that is asked again because its answer did not
+// please.
 func (w *Runner) decisionKey() string {
 	req := w.run.Request
 	if w.asked.Type == question.FollowUp || !w.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
@@ -31,18 +32,22 @@ func (w *Runner) decisionKey() string {
 		return ""
 	}
 	return strings.Join([]string{
-		w.run.User, w.set.Name, strings.Join(w.set.Names(), " "), strings.Join(w.toolContext.Scope.Namespaces, "\x01"), strings.Join(w.toolContext.DocumentIDs, "\x01"), key,
+		w.run.User, w.set.Name, strings.Join(w.set.Names(), " "), strings.Join(w.toolContext.Scope.Namespaces, "\x01"),
+		strings.Join(w.toolContext.DocumentIDs, "\x01"), key,
 	}, "\x00")
 }
 
-// recallDecision returns the calls that led to an answer for a similar question. Those for the same question are made as they were; for another one
-// the tools stay and search for its own words. ok is false when a tool was given anything that can't be taken from the question.
+// recallDecision returns the calls that led to an answer for a similar question. Those for the same question are made
+// as they were; for another one the tools stay and search for its own words. ok is false when a tool was given
+// anything that can't be taken from the question.
 func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
 	d, ok := w.engine.decisions.Get(w.decisionKey())
 	if !ok {
 		return nil, false
 	}
-	if strings.EqualFold(strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(w.run.Request.Message), " ")) {
+	if strings.EqualFold(
+		strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(w.run.Request.Message), " "),
+	) {
 		return slices.Clone(d.calls), true
 	}
 	for _, c := range d.calls {

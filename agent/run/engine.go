@@ -1,8 +1,9 @@
-// Package run answers one question: a model chooses tools, the tools search and read the documents, and every claim of the answer
-// is tied to the words it rests on. Engine holds what all runs of a process share, Runner is one run, and Control steers it from
-// outside. Runner.Execute prepares the prompt, plans, lets rules choose the first tools where they can, then alternates turns of the
-// model with calls of tools and reviews the answer; each step is stored before the next begins. What a tool can do is in agent/tools,
-// what a footnote must hold in agent/ground, rules about the question's text in agent/question.
+// Package run answers one question: a model chooses tools, the tools search and read the documents, and every claim
+// of the answer is tied to the words it rests on. Engine holds what all runs of a process share, Runner is one run,
+// and Control steers it from outside. Runner.Execute prepares the prompt, plans, lets rules choose the first tools
+// where they can, then alternates turns of the model with calls of tools and reviews the answer; each step is stored
+// before the next begins. What a tool can do is in agent/tools, what a footnote must hold in agent/ground, rules
+// about the question's text in agent/question.
 package run
 
 import (
@@ -36,8 +37,8 @@ type Config struct {
 	Owner    string      // names this process in leases; unique to its life. Empty: a fresh id
 	Log      *slog.Logger
 
-	// LeastModel is the first of Models that chooses tools by itself. Those before it get passages that rules found, and only write the
-	// answer. Empty: all choose.
+	// LeastModel is the first of Models that chooses tools by itself. Those before it get passages that rules found,
+	// and only write the answer. Empty: all choose.
 	LeastModel string
 	// Prices are per million tokens, by model. Runs with other models have no cost.
 	Prices map[string]Price
@@ -47,7 +48,8 @@ type Config struct {
 	Budget      chat.Budget // zero fields: the toolset's own
 	Temperature *float64    // of requests without one; nil: the toolset's own
 	MaxTokens   int         // of one reply of the model; 0: its own limit
-	// SystemPrompt is what every model is told beside the rules: a role, a tone, what the documents are about. It changes no rule.
+	// SystemPrompt is what every model is told beside the rules: a role, a tone, what the documents are about. It
+	// changes no rule.
 	SystemPrompt string
 	Guard        Guard         // which questions are stopped
 	Thinking     Thinking      // how runs decide
@@ -73,14 +75,16 @@ func (c Config) registry() (tools.Registry, error) {
 	return tools.NewRegistry(tools.Config{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb})
 }
 
-// Engine is what all runs of a process share: settings, tools, models, caches and counters. It is safe for concurrent use.
+// Engine is what all runs of a process share: settings, tools, models, caches and counters. It is safe for concurrent
+// use.
 type Engine struct {
-	cfg       Config
-	Registry  tools.Registry
-	guard     guard
-	stats     *stats
-	results   *lru.Cache[string, tools.Result]
-	decisions *lru.Cache[string, decision] // which tools a model chose for a question, when that led to an answer with footnotes
+	cfg      Config
+	Registry tools.Registry
+	guard    guard
+	stats    *stats
+	results  *lru.Cache[string, tools.Result]
+	// which tools a model chose for a question, when that led to an answer with footnotes
+	decisions *lru.Cache[string, decision]
 	memories  *lru.Cache[string, recalled] // of finished runs, which never change
 	counts    *lru.Cache[string, int]      // of documents that can be searched
 }
@@ -114,7 +118,8 @@ func NewEngine(cfg Config) (*Engine, error) {
 	}
 	return &Engine{
 		cfg: cfg, Registry: registry, guard: stops, stats: newStats(), results: newCache[tools.Result](maxCached),
-		decisions: newCache[decision](maxDecisions), memories: newCache[recalled](maxMemories), counts: newCache[int](maxCached),
+		decisions: newCache[decision](maxDecisions), memories: newCache[recalled](maxMemories),
+		counts: newCache[int](maxCached),
 	}, nil
 }
 
@@ -127,7 +132,8 @@ func (e *Engine) Tally() chat.Tally { return e.stats.sum() }
 // DefaultTools returns the tools of a request that names none.
 func (e *Engine) DefaultTools() tools.Set { return e.Registry.Toolsets[e.cfg.Toolset] }
 
-// FindTool returns the tool of a request's toolset with this name, with those of other servers; nil if it has no such tool.
+// FindTool returns the tool of a request's toolset with this name, with those of other servers; nil if it has no such
+// tool.
 func (e *Engine) FindTool(ctx context.Context, req chat.RunRequest, name string) (*tools.Tool, error) {
 	set, err := e.ToolsOf(req)
 	if err != nil {

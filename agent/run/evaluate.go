@@ -22,7 +22,8 @@ func (w *Runner) evaluateWithout(markdown string) (confidence float64, explained
 		return c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported
 	case w.hasToolFacts:
 		c := w.evidence.Compare(markdown, func(said string) (string, bool) { return w.evidence.ByTools(said), false })
-		return c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) + " No passage of a document stands behind it.", c.Unsupported
+		return c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) +
+			" No passage of a document stands behind it.", c.Unsupported
 	}
 	return ground.UncheckedConfidence, "The answer needs no documents.", []string{}
 }
@@ -59,8 +60,8 @@ func (w *Runner) calculated(said string) bool {
 	return w.cite.Judge.States(said, ground.TalkWords+w.run.Request.Message, w.run.Request.Message, result)
 }
 
-// restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show no passages: at least one
-// of its sentences does, or none states anything and the documents were looked into.
+// restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show
+// no passages: at least one of its sentences does, or none states anything and the documents were looked into.
 func (w *Runner) restsOnTools(markdown string) bool {
 	if !w.hasToolFacts || !w.toolContext.Sources.IsEmpty() && w.asked.Type != question.Metadata {
 		return false

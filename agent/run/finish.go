@@ -56,8 +56,8 @@ type ending struct {
 	Tokens   chat.Tokens // to be charged to its user
 }
 
-// Execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored is why an earlier
-// end of it could not be stored here, nil for none.
+// Execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored
+// is why an earlier end of it could not be stored here, nil for none.
 func (w *Runner) Execute(log []chat.Event, unstored error) ending {
 	w.fresh, w.unstored = len(log) == 0, unstored
 	ctx := w.control.ctx
@@ -67,13 +67,17 @@ func (w *Runner) Execute(log []chat.Event, unstored error) ending {
 // Wait waits for calls that outlived their run. They end by their own contexts.
 func (w *Runner) Wait() error { return w.tools.Wait() }
 
-// finish runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code panics.
+// finish runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code
+// panics.
 func (w *Runner) finish(ctx context.Context, do func() ([]chat.Payload, error)) ending {
 	last, err := func() (last []chat.Payload, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				w.cfg.Log.ErrorContext(ctx, "run panicked", "run", w.run.ID, "panic", p, "stack", string(debug.Stack()))
-				err = &chat.Error{Code: chat.CodeInternal, Message: "Something went wrong on the server. Try again; the log has the details."}
+				err = &chat.Error{
+					Code:    chat.CodeInternal,
+					Message: "Something went wrong on the server. Try again; the log has the details.",
+				}
 			}
 		}()
 		return do()
@@ -117,7 +121,8 @@ func (w *Runner) done(ctx context.Context, err error) chat.RunDone {
 		}}
 	case errors.Is(err, errStopping):
 		return chat.RunDone{Status: chat.RunInterrupted, Error: &chat.StepError{
-			Code: chat.CodeUnavailable, Message: "The server was stopped before the answer was done. Press Continue to go on.", Retryable: true,
+			Code:    chat.CodeUnavailable,
+			Message: "The server was stopped before the answer was done. Press Continue to go on.", Retryable: true,
 		}}
 	}
 	code := chat.CodeOf(err)
@@ -133,7 +138,10 @@ func (w *Runner) done(ctx context.Context, err error) chat.RunDone {
 	case code == chat.CodeGuardrail:
 		status = chat.RunGuardrailTriggered
 	}
-	return chat.RunDone{Status: status, Error: &chat.StepError{Code: code, Message: chat.MessageFor(w.run.User, err), Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail}}
+	return chat.RunDone{Status: status, Error: &chat.StepError{
+		Code: code, Message: chat.MessageFor(w.run.User, err),
+		Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail,
+	}}
 }
 
 // used adds what the run used to its end, as far as an answer does not say it.
@@ -178,8 +186,9 @@ func (w *Runner) closed(done chat.RunDone) []chat.Payload {
 	return out
 }
 
-// end stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run is left to whoever
-// takes it over. Events that no store can take are left out, and the run ends as failed with that as its reason.
+// end stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run is
+// left to whoever takes it over. Events that no store can take are left out, and the run ends as failed with that as
+// its reason.
 func (w *Runner) end(ctx context.Context, last []chat.Payload) ending {
 	limit := time.NewTimer(endTime)
 	defer limit.Stop()

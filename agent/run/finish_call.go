@@ -10,7 +10,8 @@ import (
 	"footnote/llm"
 )
 
-// finishAnswer returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and refused, like others.
+// finishAnswer returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and
+// refused, like others.
 func (w *Runner) finishAnswer(r reply) (answer string, args json.RawMessage, ok bool) {
 	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
 		return "", nil, false
@@ -27,7 +28,8 @@ func (w *Runner) finishAnswer(r reply) (answer string, args json.RawMessage, ok 
 	return answer, args, ok
 }
 
-// writeFinishAnswer shows the answer that a call holds as if the model had written it; what it wrote before the call was a thought.
+// writeFinishAnswer shows the answer that a call holds as if the model had written it; what it wrote before the call
+// was a thought.
 func (w *Runner) writeFinishAnswer(ctx context.Context, r reply, answer string, args json.RawMessage) (reply, error) {
 	name := strings.TrimSpace(r.calls[0].Name)
 	step := w.newStep(name, chat.ActionThinking, chat.StatusRunning, "Finishing with an answer")

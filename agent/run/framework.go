@@ -10,23 +10,25 @@ import (
 	"footnote/llm"
 )
 
-// Framework drives a run: it asks for a turn of the model, has the turn's calls made, and goes on so until a turn has none. What a turn
-// and a call are stays the agent's: history, budgets, events, citations and what is done about failures. So a framework decides who is
-// next, and nothing else. It returns when a turn had no calls, or with the error of a turn or a call.
+// Framework drives a run: it asks for a turn of the model, has the turn's calls made, and goes on so until a turn has
+// none. What a turn and a call are stays the agent's: history, budgets, events, citations and what is done about
+// failures. So a framework decides who is next, and nothing else. It returns when a turn had no calls, or with the
+// error of a turn or a call.
 type Framework func(ctx context.Context, r Rounds) error
 
-// Rounds is a run as a framework drives it. Its functions may be called from any goroutine; they work one after the other.
+// Rounds is a run as a framework drives it. Its functions may be called from any goroutine; they work one after the
+// other.
 type Rounds struct {
 	Question string
 	Tools    []llm.ToolSpec // those of the run
 	Most     int            // rounds of a turn and its calls that no run reaches
 
-	// Turn has the model speak, and returns the calls that it wants made: none after its answer. The answer's text is shown as it
-	// comes. It fails while calls of the last turn are not made.
+	// Turn has the model speak, and returns the calls that it wants made: none after its answer. The answer's text is
+	// shown as it comes. It fails while calls of the last turn are not made.
 	Turn func(ctx context.Context) ([]llm.Call, error)
 
-	// Call returns what the model is told about one of the last turn's calls, by its place from 0; for a call that did not run that is
-	// why. The calls of a turn are made at the same time, when the first of them is asked for.
+	// Call returns what the model is told about one of the last turn's calls, by its place from 0; for a call that
+	// did not run that is why. The calls of a turn are made at the same time, when the first of them is asked for.
 	Call func(ctx context.Context, place int) (string, error)
 }
 

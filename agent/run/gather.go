@@ -29,8 +29,8 @@ type Gathered struct {
 	Tokens  chat.Tokens // that it took from models
 }
 
-// Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is stored. It fails when
-// the model does and there is no fallback; what was found until then comes with the error.
+// Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is
+// stored. It fails when the model does and there is no fallback; what was found until then comes with the error.
 func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most int) (out Gathered, err error) {
 	c := NewControl(ctx, run.User)
 	w := e.NewRunner(run, set, c)

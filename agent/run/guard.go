@@ -18,8 +18,9 @@ type Guard struct {
 	MaxLength int      // runes of a question; 0: no limit but that of all requests
 }
 
-// DefaultGuard stops questions that are orders about the program instead: at the start of a sentence, so that a question about such
-// orders is let through. Rules that are not the program's by name are those of a document where something follows that says which.
+// DefaultGuard stops questions that are orders about the program instead: at the start of a sentence, so that a
+// question about such orders is let through. Rules that are not the program's by name are those of a document where
+// something follows that says which.
 func DefaultGuard() []string {
 	const (
 		begin  = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|from\s+now\s+on)[\s,]+|you\s+(?:must|should|are\s+to|have\s+to)\s+|i\s+(?:want|need)\s+you\s+to\s+)*`
@@ -30,10 +31,16 @@ func DefaultGuard() []string {
 	)
 	return []string{
 		begin + ignore + all + `(?:the\s+|your\s+|these\s+|my\s+)?(?:previous|prior|above|earlier)\s+` + rules,
-		begin + ignore + all + `your\s+(?:(?:own|previous|prior|current|original|initial|internal|hidden|safety|system|other)\s+)*(?:` + rules + `|training|programming)\b(?:$|[^'’])`,
-		begin + ignore + `(?:(?:all|any)\s+(?:of\s+)?(?:(?:the|these|those|my)\s+)?|(?:the|these|those|my)\s+)(?:(?:system|safety)\s+)?` + rules + end,
-		begin + ignore + all + `(?:the\s+)?system\s+(?:prompt|instructions?|rules?|guidelines?)(?:\s*(?:[.,;:!?]|$)|\s+(?:and|then|but|so)\b)`,
-		begin + ignore + `(?:(?:everything|all)\s+(?:the\s+)?above` + end + `|(?:everything|all|what(?:ever)?)\s+(?:that\s+)?you\s+(?:were|have\s+been)\s+(?:told|given|instructed))`,
+		begin + ignore + all +
+			`your\s+(?:(?:own|previous|prior|current|original|initial|internal|hidden|safety|system|other)\s+)*(?:` +
+			rules + `|training|programming)\b(?:$|[^'’])`,
+		begin + ignore +
+			`(?:(?:all|any)\s+(?:of\s+)?(?:(?:the|these|those|my)\s+)?|(?:the|these|those|my)\s+)(?:(?:system|safety)\s+)?` +
+			rules + end,
+		begin + ignore + all +
+			`(?:the\s+)?system\s+(?:prompt|instructions?|rules?|guidelines?)(?:\s*(?:[.,;:!?]|$)|\s+(?:and|then|but|so)\b)`,
+		begin + ignore + `(?:(?:everything|all)\s+(?:the\s+)?above` + end +
+			`|(?:everything|all|what(?:ever)?)\s+(?:that\s+)?you\s+(?:were|have\s+been)\s+(?:told|given|instructed))`,
 		`(?:^|[.!?\n]\s*)(?:please\s+|now\s+)*(?:reveal|show|print|repeat|output|tell)\s+(?:me\s+)?(?:all\s+(?:of\s+)?)?your\s+(?:system|hidden|initial|secret)\s+(?:prompt|instructions?|message)`,
 	}
 }
@@ -77,7 +84,9 @@ func newGuard(g Guard) (guard, error) {
 // stops returns why a question is not worked on, empty when it is.
 func (g guard) stops(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
-		return fmt.Sprintf("The question is longer than the %s allowed here. Shorten it.", english.Count(g.longest, "character"))
+		return fmt.Sprintf(
+			"The question is longer than the %s allowed here. Shorten it.", english.Count(g.longest, "character"),
+		)
 	}
 	for _, rule := range g.rules {
 		switch {

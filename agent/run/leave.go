@@ -24,7 +24,10 @@ func (w *Runner) stopCause(ctx context.Context) error {
 func (w *Runner) handOver(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	if !w.fresh { // a log does not begin with this
-		step := w.newStep(handedOver, chat.ActionThinking, chat.StatusComplete, "The server is being stopped: another one goes on from here")
+		step := w.newStep(
+			handedOver, chat.ActionThinking, chat.StatusComplete,
+			"The server is being stopped: another one goes on from here",
+		)
 		if err := w.takeBack(ctx, step); err != nil {
 			w.cfg.Log.WarnContext(ctx, "run is left as it is", "run", w.run.ID, "error", err)
 			return

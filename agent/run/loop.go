@@ -11,7 +11,8 @@ import (
 	"footnote/llm"
 )
 
-// loop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends the run.
+// loop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends the
+// run.
 func (w *Runner) loop(ctx context.Context) ([]chat.Payload, error) {
 	drive := w.cfg.Framework
 	if drive == nil {
@@ -25,8 +26,8 @@ func (w *Runner) loop(ctx context.Context) ([]chat.Payload, error) {
 	return r.close(err)
 }
 
-// next is a turn of the model, with what the answer needs until it is good enough: a reply with calls, or one without them and what
-// ends the run's log.
+// next is a turn of the model, with what the answer needs until it is good enough: a reply with calls, or one without
+// them and what ends the run's log.
 func (w *Runner) next(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
 		if ok, err := w.quoteAgain(ctx); ok || err != nil {
@@ -61,7 +62,9 @@ func (w *Runner) next(ctx context.Context) (r reply, last []chat.Payload, err er
 			return reply{}, nil, err
 		}
 		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
-			return w.orEarlier(ctx, &chat.Error{Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words."})
+			return w.orEarlier(ctx, &chat.Error{
+				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
+			})
 		}
 		again, err := w.review(ctx, r, text)
 		if err != nil {
@@ -161,9 +164,12 @@ func (w *Runner) review(ctx context.Context, r reply, text string) (again bool, 
 		}
 		return true, w.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if w.direct && w.stop == "" && w.selection() != tools.SelectRules && (ground.IsRefusal(text) || len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) && !w.restsOnTools(text)) {
+	if w.direct && w.stop == "" && w.selection() != tools.SelectRules && (ground.IsRefusal(text) ||
+		len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) && !w.restsOnTools(text)) {
 		w.direct, w.enough = false, false
-		step := w.newStep("choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses")
+		step := w.newStep(
+			"choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses",
+		)
 		step.Details = map[string]any{"selection": w.selection(), "by": "model"}
 		return true, w.takeBack(ctx, step)
 	}
@@ -171,12 +177,15 @@ func (w *Runner) review(ctx context.Context, r reply, text string) (again bool, 
 		return false, w.reviewUnsearched(ctx)
 	}
 	if ground.IsRefusal(text) && !w.onFallback && w.saysMore(text) {
-		return false, w.refuseInstead(ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead")
+		return false, w.refuseInstead(
+			ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead",
+		)
 	}
 	if w.givenText() || ground.IsRefusal(text) || w.onFallback || w.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
-	if len(w.cite.Citations) > 0 && w.asked.Reference != question.Rework { // another language has other words than the passages
+	// another language has other words than the passages
+	if len(w.cite.Citations) > 0 && w.asked.Reference != question.Rework {
 		return w.validate(ctx, r, text)
 	}
 	if !w.needsFootnotes() || w.restsOnTools(text) {
@@ -229,7 +238,8 @@ func (w *Runner) saidBefore(answer string) bool {
 	return len(stated) > 0
 }
 
-// needsFootnotes reports whether the answer must rest on passages, or say what tools returned: not so for talk and sums.
+// needsFootnotes reports whether the answer must rest on passages, or say what tools returned: not so for talk and
+// sums.
 func (w *Runner) needsFootnotes() bool { return w.mustCite() && w.asked.NeedsDocuments() }
 
 // mustCite reports whether the answer needs footnotes.

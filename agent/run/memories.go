@@ -13,7 +13,8 @@ import (
 const (
 	maxMemories = 2000 // finished runs of which is known what they rested on
 
-	// firstRecalled is the number of the first passage that is known from earlier in the conversation: far from those of the run's own.
+	// firstRecalled is the number of the first passage that is known from earlier in the conversation: far from those
+	// of the run's own.
 	firstRecalled = 501
 )
 
@@ -72,8 +73,8 @@ func shownIn(r *chat.StepResult, out []string) []string {
 	return out
 }
 
-// promptEarlierPassages tells the model of the passages that the conversation rested on so far, as far as there is room, under numbers of their own: what
-// was found out is still known, and can be cited, without another search.
+// promptEarlierPassages tells the model of the passages that the conversation rested on so far, as far as there is
+// room, under numbers of their own: what was found out is still known, and can be cited, without another search.
 func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	ids := w.conversation.passages
 	if len(ids) == 0 || w.givenText() || w.onFallback {
@@ -96,7 +97,8 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 		}
 		doc, known := documents[p.DocumentID]
 		if !known {
-			if doc, err = w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), p.DocumentID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			if doc, err = w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), p.DocumentID); err != nil &&
+				chat.CodeOf(err) != chat.CodeNotFound {
 				return fmt.Errorf("find a document of the conversation: %w", err)
 			}
 			documents[p.DocumentID] = doc
@@ -106,7 +108,10 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 		}
 		left -= tokens(p.Text)
 		w.toolContext.Sources.AddEarlier(firstRecalled+i, p, doc)
-		fmt.Fprintf(&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID, text.Shorten(p.Section, 120), p.Text)
+		fmt.Fprintf(
+			&shown, "[%d] (%s, doc_id %s, %s)\n%s\n\n", firstRecalled+i, text.Shorten(doc.DisplayTitle(), 80), doc.ID,
+			text.Shorten(p.Section, 120), p.Text,
+		)
 	}
 	if shown.Len() > 0 {
 		w.history[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +

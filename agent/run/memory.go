@@ -20,7 +20,8 @@ const (
 	memoryPassages = 50
 )
 
-// Memory is how much of its conversation a run knows. Zero fields take their defaults: 10, 4,000 and 50. A negative one means nothing.
+// Memory is how much of its conversation a run knows. Zero fields take their defaults: 10, 4,000 and 50. A negative
+// one means nothing.
 type Memory struct {
 	Turns    int // questions with their answers
 	Tokens   int // of these, and as many again of passages
@@ -28,7 +29,10 @@ type Memory struct {
 }
 
 func (m Memory) orDefaults() Memory {
-	return Memory{Turns: orDefault(m.Turns, memoryTurns), Tokens: orDefault(m.Tokens, memoryTokens), Passages: orDefault(m.Passages, memoryPassages)}
+	return Memory{
+		Turns: orDefault(m.Turns, memoryTurns), Tokens: orDefault(m.Tokens, memoryTokens),
+		Passages: orDefault(m.Passages, memoryPassages),
+	}
 }
 
 func orDefault(n, usual int) int {
@@ -113,7 +117,9 @@ func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
 			}
 			out.add(known.passages, w.cfg.Memory.Passages)
 		} else {
-			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"})
+			out.messages = append(
+				out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"},
+			)
 		}
 		question := clipTokens(past.Request.Message, max(left, 50))
 		out.messages = append(out.messages, llm.Message{Role: llm.RoleUser, Text: question})

@@ -8,8 +8,8 @@ import (
 	"footnote/llm"
 )
 
-// failureOf is what the user of a run is told of a model that failed. Whoever uses Footnote alone runs the server too, and reads the model's own
-// words.
+// failureOf is what the user of a run is told of a model that failed. Whoever uses Footnote alone runs the server
+// too, and reads the model's own words.
 func (w *Runner) failureOf(e *llm.Error) string {
 	if w.run.User == chat.LocalUser && e.Message != "" {
 		return fmt.Sprintf("The model %s can't answer: %s", w.model.Name(), text.Shorten(e.Message, 200))
@@ -18,8 +18,9 @@ func (w *Runner) failureOf(e *llm.Error) string {
 	return fmt.Sprintf("The model %s can't answer, because %s: %s.", w.model.Name(), reason, advice)
 }
 
-// explainFailure says why a model failed and what to do, both to be set into a sentence, for those who ask. The model's own words, which name settings,
-// are for those who run the server: they are in the log, in footnote doctor and, as long as no key is needed, in /health.
+// explainFailure says why a model failed and what to do, both to be set into a sentence, for those who ask. The
+// model's own words, which name settings, are for those who run the server: they are in the log, in footnote doctor
+// and, as long as no key is needed, in /health.
 func explainFailure(e *llm.Error) (reason, advice string) {
 	const soon, tell = "ask again in a moment", "tell whoever runs this server"
 	switch e.Kind {

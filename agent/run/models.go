@@ -11,7 +11,8 @@ import (
 // Price is what a million tokens cost.
 type Price struct{ In, Out float64 }
 
-// modelOf finds the model that a request names, the usual one if it names none. It fails with CodeInvalid for one that is not allowed.
+// modelOf finds the model that a request names, the usual one if it names none. It fails with CodeInvalid for one
+// that is not allowed.
 func (e *Engine) modelOf(c chat.RunConfig) (llm.Model, error) {
 	if c.Model == "" || c.Model == e.cfg.Model.Name() {
 		return e.cfg.Model, nil
@@ -21,10 +22,14 @@ func (e *Engine) modelOf(c chat.RunConfig) (llm.Model, error) {
 			return m, nil
 		}
 	}
-	return nil, chat.Invalid("The model “%s” is not allowed here. Allowed: %s.", text.Shorten(c.Model, 60), strings.Join(e.ModelNames(), ", "))
+	return nil, chat.Invalid(
+		"The model “%s” is not allowed here. Allowed: %s.", text.Shorten(c.Model, 60),
+		strings.Join(e.ModelNames(), ", "),
+	)
 }
 
-// usesPipeline reports whether a model is below the least that may choose tools by itself. The order is that of the allowed models.
+// usesPipeline reports whether a model is below the least that may choose tools by itself. The order is that of the
+// allowed models.
 func (e *Engine) usesPipeline(m llm.Model) bool {
 	if e.cfg.LeastModel == "" || m.Name() == e.cfg.LeastModel || m.Name() == offlineName {
 		return false
@@ -40,8 +45,8 @@ func (e *Engine) usesPipeline(m llm.Model) bool {
 	return false
 }
 
-// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part is not given as the whole:
-// once a model without a price was used, the run has no cost.
+// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part is
+// not given as the whole: once a model without a price was used, the run has no cost.
 func (w *Runner) charge(model llm.Model, used chat.Tokens) *float64 {
 	w.tokens.In += used.In
 	w.tokens.Out += used.Out

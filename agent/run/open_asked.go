@@ -17,8 +17,8 @@ import (
 // mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there.
 const mostNamed = 8
 
-// openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the question asks for
-// something else, or the run may not open documents.
+// openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the
+// question asks for something else, or the run may not open documents.
 func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
 	asked := strings.TrimSpace(w.run.Request.Message)
 	if w.givenText() || len(asked) > 400 || !w.enabled(featurePaths) || w.set.Find("open_document") == nil {
@@ -54,7 +54,9 @@ func (w *Runner) openCited(ctx context.Context, number int) (said string, err er
 		}
 		doc, err := w.cfg.Library.Document(ctx, w.toolContext.Scope, c.DocumentID)
 		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
-			return fmt.Sprintf("The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename)), nil
+			return fmt.Sprintf(
+				"The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename),
+			), nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("find the document of a footnote: %w", err)
@@ -68,7 +70,9 @@ func (w *Runner) openCited(ctx context.Context, number int) (said string, err er
 	for i, c := range w.conversation.citations {
 		there[i] = fmt.Sprintf("%d (%s)", c.Number, citedPlace(c))
 	}
-	return fmt.Sprintf("There is no footnote %d in the last answer. It has %s.", number, enumerate(there, len(there))), nil
+	return fmt.Sprintf(
+		"There is no footnote %d in the last answer. It has %s.", number, enumerate(there, len(there)),
+	), nil
 }
 
 // openNamed opens a document. It says nothing when the words may be something else than a name.
@@ -87,11 +91,15 @@ func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said st
 	switch {
 	case ok:
 		w.toolContext.Sources.AddDocuments(doc)
-		return w.opened(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{"doc_id": doc.ID, "reason": "You asked for it"})
+		return w.opened(ctx, "Opened "+text.EscapeMarkdown(doc.DisplayName())+".", map[string]any{
+			"doc_id": doc.ID, "reason": "You asked for it",
+		})
 	case !sure:
 		return "", nil
 	}
-	docs, _, err := w.cfg.Library.List(ctx, w.toolContext.Scope, corpus.Filter{IDs: w.toolContext.DocumentIDs, Limit: mostNamed})
+	docs, _, err := w.cfg.Library.List(
+		ctx, w.toolContext.Scope, corpus.Filter{IDs: w.toolContext.DocumentIDs, Limit: mostNamed},
+	)
 	if err != nil {
 		return "", fmt.Errorf("list documents: %w", err)
 	}
@@ -102,7 +110,10 @@ func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said st
 	for i, d := range docs {
 		names[i] = text.EscapeMarkdown(d.DisplayName())
 	}
-	return fmt.Sprintf("There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)), english.Choose(len(names) == 1, "is", "are"), enumerate(names, max(w.documentsInReach, len(names)))), nil
+	return fmt.Sprintf(
+		"There is no document called “%s”. There %s %s.", text.EscapeMarkdown(text.Shorten(name, 80)),
+		english.Choose(len(names) == 1, "is", "are"), enumerate(names, max(w.documentsInReach, len(names))),
+	), nil
 }
 
 // opened makes the call that opens a source, and says whether it did.

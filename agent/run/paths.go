@@ -10,8 +10,9 @@ import (
 	"footnote/llm"
 )
 
-// shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote of the last answer,
-// and one about a document that is named. Documents are still searched and read by tools.
+// shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a
+// footnote of the last answer, and one about a document that is named. Documents are still searched and read by
+// tools.
 func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}
 	switch {
@@ -34,8 +35,9 @@ func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	return w.namedPath(ctx, c)
 }
 
-// citedPath reads the source of the footnote of the last answer that the question is about. It is the one short path of the model made of
-// rules, which knows the others by itself: earlier answers are told to models without their footnotes.
+// citedPath reads the source of the footnote of the last answer that the question is about. It is the one short path
+// of the model made of rules, which knows the others by itself: earlier answers are told to models without their
+// footnotes.
 func (w *Runner) citedPath() (choice, bool) {
 	cited, ok := w.citedBefore()
 	if !ok {
@@ -43,8 +45,9 @@ func (w *Runner) citedPath() (choice, bool) {
 	}
 	call, ok := w.reading(cited.DocumentID, cited.Quote, 0)
 	return choice{
-		by: "rules", confidence: 0.95, path: "citation", message: "Looking at the source of footnote " + strconv.Itoa(cited.Number) + " again",
-		why: "The question is about a footnote of the last answer.", opening: []llm.Call{call},
+		by: "rules", confidence: 0.95, path: "citation",
+		message: "Looking at the source of footnote " + strconv.Itoa(cited.Number) + " again",
+		why:     "The question is about a footnote of the last answer.", opening: []llm.Call{call},
 	}, ok
 }
 

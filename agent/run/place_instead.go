@@ -8,15 +8,18 @@ import (
 	"footnote/english"
 )
 
-// placeInstead writes an answer again whose model puts no footnotes, or none that hold, with footnotes where passages bear its sentences out.
-// It does nothing, and ok is false, unless that is so of at least half of the sentences that state something.
+// placeInstead writes an answer again whose model puts no footnotes, or none that hold, with footnotes where passages
+// bear its sentences out. It does nothing, and ok is false, unless that is so of at least half of the sentences that
+// state something.
 func (w *Runner) placeInstead(ctx context.Context, answer string) (ok bool, err error) {
 	marked, placed, stated := w.evidence.WithPlacedFootnotes(answer)
 	if placed == 0 || 2*placed < stated {
 		return false, nil
 	}
 	step := w.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
-		"The model placed no footnote that holds: "+english.Count(placed, "sentence")+" of "+strconv.Itoa(stated)+" got one from the passages")
+		"The model placed no footnote that holds: "+english.Count(placed, "sentence")+" of "+strconv.Itoa(
+			stated,
+		)+" got one from the passages")
 	stray := w.cite.StrayNumbers
 	if err := w.takeBack(ctx, step); err != nil {
 		return false, err

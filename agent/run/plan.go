@@ -26,12 +26,14 @@ type plan struct {
 	calls map[string]int // calls that search for a part, by id
 }
 
-// makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its parts. It spends a
-// call of the model on it when the request wants it, and in a reflective toolset on questions that are not simple.
+// makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its
+// parts. It spends a call of the model on it when the request wants it, and in a reflective toolset on questions that
+// are not simple.
 func (w *Runner) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.SearchTool() == nil, !w.enabled(featurePlan):
+	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.SearchTool() == nil,
+		!w.enabled(featurePlan):
 		return nil
 	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
 		return nil
@@ -77,20 +79,24 @@ func (w *Runner) makePlan(ctx context.Context) error {
 // modelPlans reports whether the model takes the question apart.
 func (w *Runner) modelPlans() bool {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
-	return !w.onFallback && (isOn(wanted) || wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
+	return !w.onFallback && (isOn(wanted) ||
+		wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
 }
 
-// searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of them. A question that
-// the model finds to be of one part goes its usual way: its first tools are chosen as without a plan.
+// searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of
+// them. A question that the model finds to be of one part goes its usual way: its first tools are chosen as without a
+// plan.
 func (w *Runner) searchesParts() bool {
-	if w.plan != nil && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" && w.plan.step.Details["note"] == nil {
+	if w.plan != nil && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" &&
+		w.plan.step.Details["note"] == nil {
 		return false
 	}
-	return w.onFallback || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) || w.selection() == tools.SelectRules
+	return w.onFallback || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) ||
+		w.selection() == tools.SelectRules
 }
 
-// searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them. A part that could not
-// be searched for is left to the model.
+// searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them.
+// A part that could not be searched for is left to the model.
 func (w *Runner) searchParts(ctx context.Context) error {
 	if w.plan == nil || !w.searchesParts() {
 		return nil
@@ -127,7 +133,8 @@ func (w *Runner) searchParts(ctx context.Context) error {
 func (p *plan) ready() []int {
 	var out []int
 	for i, part := range p.parts {
-		if part.Status == chat.StatusPending && !slices.ContainsFunc(part.DependsOn, func(on int) bool { return !over(p.parts[on].Status) }) {
+		if part.Status == chat.StatusPending &&
+			!slices.ContainsFunc(part.DependsOn, func(on int) bool { return !over(p.parts[on].Status) }) {
 			out = append(out, i)
 		}
 	}
@@ -153,7 +160,8 @@ func (p *plan) query(i int) string {
 	return text.Shorten(strings.Join(words, " "), 1000)
 }
 
-// updatePlan notes that a call which searches for a part began or ended, and adds the plan's new state to what is emitted.
+// updatePlan notes that a call which searches for a part began or ended, and adds the plan's new state to what is
+// emitted.
 func (w *Runner) updatePlan(queue []chat.Payload, a *toolCall, status chat.Status) ([]chat.Payload, error) {
 	if w.plan == nil || a.tool == nil || !a.tool.Retrieval {
 		return queue, nil
@@ -224,8 +232,8 @@ func (p *plan) state() (chat.Step, error) {
 	return step, nil
 }
 
-// endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it was found with, and was
-// left out otherwise.
+// endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it
+// was found with, and was left out otherwise.
 func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
 	changed := false
 	for i := range w.plan.parts {
@@ -247,8 +255,8 @@ func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
 	return []chat.Payload{state}, err
 }
 
-// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its footnotes quote, more than
-// half of the content words of a part.
+// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its
+// footnotes quote, more than half of the content words of a part.
 func (w *Runner) speaksOf(answer, part string) bool {
 	language := text.Detect(part)
 	if language == "" {
@@ -279,7 +287,9 @@ func (p *plan) told(searched bool) string {
 		b.WriteString("- " + part.Query + "\n")
 	}
 	if searched {
-		b.WriteString("Each was searched for already: the results follow the question. Search on where they do not suffice. Answer every part.")
+		b.WriteString(
+			"Each was searched for already: the results follow the question. Search on where they do not suffice. Answer every part.",
+		)
 	} else {
 		b.WriteString("Search for each, for independent ones in one turn. Answer every part.")
 	}

@@ -23,8 +23,8 @@ func planPrompt(w *Runner) []llm.Message {
 	return append(messages, llm.Message{Role: llm.RoleUser, Text: text.Visible(w.run.Request.Message)})
 }
 
-// readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used is the question
-// itself, and the text says why.
+// readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used
+// is the question itself, and the text says why.
 func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 	parts, why = partsIn(said)
 	if why == "" {

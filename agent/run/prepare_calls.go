@@ -41,22 +41,30 @@ func (w *Runner) prepareCall(r reply, place int, version int64) *toolCall {
 	}
 	a := &toolCall{call: call, ended: make(chan outcome, 1)}
 	a.step = chat.Step{
-		CallID: w.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64), ActionType: chat.ActionExploring, Timestamp: stamp(),
-		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: preview(call.Arguments), Details: map[string]any{},
+		CallID: w.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64),
+		ActionType: chat.ActionExploring, Timestamp: stamp(),
+		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: preview(call.Arguments),
+		Details: map[string]any{},
 	}
 	if a.call.ID == "" {
 		a.call.ID = a.step.CallID
 	}
 	if a.tool = w.set.Find(call.Name); a.tool == nil {
-		return a.refuse(chat.StatusError, fmt.Sprintf("There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(w.set.Names(), ", ")), nil)
+		return a.refuse(chat.StatusError, fmt.Sprintf(
+			"There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(w.set.Names(), ", "),
+		), nil)
 	}
 	a.step.ActionType, a.step.Capability, a.step.Acts = a.tool.Action, a.tool.Capability, a.tool.HasEffects
 	if call.Malformed != "" {
-		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(call.Malformed, 800), a.tool.Spec.Schema)
+		return a.refuse(chat.StatusError, "The arguments are not a JSON object, so the call did not run: "+text.Shorten(
+			call.Malformed, 800,
+		), a.tool.Spec.Schema)
 	}
 	args, err := a.tool.Normalise(a.tool.CoerceArgs(call.Arguments), w.run.Request.Config.RetrievalTopK)
 	if err != nil {
-		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(err.Error(), 800), a.tool.Spec.Schema)
+		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(
+			err.Error(), 800,
+		), a.tool.Spec.Schema)
 	}
 	a.args, a.step.ToolInput = args, args
 	a.step.Message = a.tool.Describe(w.toolContext, args)
@@ -64,16 +72,25 @@ func (w *Runner) prepareCall(r reply, place int, version int64) *toolCall {
 	w.calls[same]++
 	switch {
 	case a.tool.EndsRun && len(r.calls) > 1:
-		return a.refuse(chat.StatusSkipped, "Call "+a.tool.Name+" alone, when you have seen the results of all other calls.", nil)
+		return a.refuse(
+			chat.StatusSkipped, "Call "+a.tool.Name+" alone, when you have seen the results of all other calls.", nil,
+		)
 	case w.calls[same] > maxSame && !a.tool.Continues:
-		return a.refuse(chat.StatusSkipped, "You have made this very call twice already and have its result. Try something else, or answer.", nil)
+		return a.refuse(
+			chat.StatusSkipped,
+			"You have made this very call twice already and have its result. Try something else, or answer.", nil,
+		)
 	case place >= maxCalls:
-		return a.refuse(chat.StatusSkipped, fmt.Sprintf("Only %d calls of one turn run. Make this one in the next turn.", maxCalls), nil)
+		return a.refuse(chat.StatusSkipped, fmt.Sprintf(
+			"Only %d calls of one turn run. Make this one in the next turn.", maxCalls,
+		), nil)
 	case a.tool.Retrieval && w.retrievals >= w.budget.RetrievalCalls:
 		if w.stop == "" {
 			w.stop = chat.StopMaxRetrievalCalls
 		}
-		return a.refuse(chat.StatusSkipped, "All calls that search or read are used up. Answer now from what you have.", nil)
+		return a.refuse(
+			chat.StatusSkipped, "All calls that search or read are used up. Answer now from what you have.", nil,
+		)
 	}
 	if a.tool.Retrieval {
 		w.retrievals++

@@ -38,11 +38,16 @@ func fence(nonce, body string) string {
 }
 
 // prompt is the history that a run begins with: the rules, the conversation so far, and the question.
-func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, past conversation, documents int, nonce string, now time.Time) []llm.Message {
+func prompt(
+	run chat.Run, role string, budget chat.Budget, a question.Analysis, past conversation, documents int, nonce string,
+	now time.Time,
+) []llm.Message {
 	var system strings.Builder
 	fill := strings.NewReplacer(
-		"{{nonce}}", nonce, "{{refusal}}", ground.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}", strconv.Itoa(budget.RetrievalCalls),
-		"{{role}}", roleOf(role)+wishesOf(text.Visible(run.Request.Instructions)), "{{date}}", now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
+		"{{nonce}}", nonce, "{{refusal}}", ground.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}",
+		strconv.Itoa(budget.RetrievalCalls),
+		"{{role}}", roleOf(role)+wishesOf(text.Visible(run.Request.Instructions)), "{{date}}",
+		now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
 	)
 	if run.Request.ContextText != "" {
 		_, _ = fill.WriteString(&system, contextPrompt)
@@ -50,9 +55,13 @@ func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, 
 	} else {
 		_, _ = fill.WriteString(&system, systemPrompt)
 		if len(past.documents) > 0 {
-			system.WriteString("\nThe user's last answer rested on these documents, in this order (“the second one” means the second of them):\n")
+			system.WriteString(
+				"\nThe user's last answer rested on these documents, in this order (“the second one” means the second of them):\n",
+			)
 			for i, doc := range past.documents {
-				fmt.Fprintf(&system, "%d. %s (doc_id %s)\n", i+1, text.Shorten(text.Visible(doc.Title), 120), doc.DocumentID)
+				fmt.Fprintf(
+					&system, "%d. %s (doc_id %s)\n", i+1, text.Shorten(text.Visible(doc.Title), 120), doc.DocumentID,
+				)
 			}
 		}
 		if hint := a.Hint(); hint != "" {
@@ -64,8 +73,8 @@ func prompt(run chat.Run, role string, budget chat.Budget, a question.Analysis, 
 	return append(history, llm.Message{Role: llm.RoleUser, Text: text.Visible(run.Request.Message)})
 }
 
-// visible leaves out of messages, in place, the signs that no reader could see: a question that was pasted, or the conversation so far, can
-// spell orders with them like any document.
+// visible leaves out of messages, in place, the signs that no reader could see: a question that was pasted, or the
+// conversation so far, can spell orders with them like any document.
 func visible(messages []llm.Message) []llm.Message {
 	for i := range messages {
 		messages[i].Text = text.Visible(messages[i].Text)
@@ -73,7 +82,8 @@ func visible(messages []llm.Message) []llm.Message {
 	return messages
 }
 
-// Rules is the part of the system prompt that all runs share which search with this budget. A limit of 0 is that of the usual toolset.
+// Rules is the part of the system prompt that all runs share which search with this budget. A limit of 0 is that of
+// the usual toolset.
 func (e *Engine) Rules(b chat.Budget) string {
 	usual := e.Registry.Toolsets[e.cfg.Toolset].Budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nToday is ")

@@ -37,7 +37,9 @@ func (w *Runner) refine(ctx context.Context) error {
 	if err := w.emit(ctx, step); err != nil {
 		return err
 	}
-	return w.makeCalls(ctx, []llm.Call{call}, "Nothing was found for “"+strings.Join(empty, "”, “")+"”: trying other words.")
+	return w.makeCalls(
+		ctx, []llm.Call{call}, "Nothing was found for “"+strings.Join(empty, "”, “")+"”: trying other words.",
+	)
 }
 
 // otherWords is another wording of a question than those tried: its content words, then those of them that say most.
@@ -90,12 +92,16 @@ func (w *Runner) suffices() bool {
 // rescue searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (w *Runner) rescue(ctx context.Context) (bool, error) {
 	tool := w.set.SearchTool()
-	if w.rescued || w.onFallback || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue || !w.asked.NeedsDocuments() || !w.toolContext.Sources.IsEmpty() ||
+	if w.rescued || w.onFallback || w.givenText() || tool == nil || w.cfg.Thinking.NoRescue ||
+		!w.asked.NeedsDocuments() || !w.toolContext.Sources.IsEmpty() ||
 		w.retrievals >= w.budget.RetrievalCalls || w.control.now.Err() != nil || w.late() {
 		return false, nil
 	}
 	w.rescued, w.direct = true, true
-	step := w.newStep("choose", chat.ActionPlanning, chat.StatusComplete, "The model did not use its tools: searching by the fixed pipeline")
+	step := w.newStep(
+		"choose", chat.ActionPlanning, chat.StatusComplete,
+		"The model did not use its tools: searching by the fixed pipeline",
+	)
 	step.Details = map[string]any{"selection": w.selection(), "by": "pipeline", "tools": []string{tool.Name}}
 	if err := w.takeBack(ctx, step); err != nil {
 		return false, err

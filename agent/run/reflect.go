@@ -32,20 +32,24 @@ var judgedStops = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCall
 
 // judgement is a model's judgement of an answer. The zero value is none.
 type judgement struct {
-	text  string
-	score *float64 // 0–1: how sure the model is that the answer addresses the whole question and is backed; nil: it gave no number
+	text string
+	// 0–1: how sure the model is that the answer addresses the whole question and is backed; nil: it gave no number
+	score *float64
 
 	doubted []string // sentences of the answer that it finds in nothing it was shown
 }
 
-// with joins a judgement to what the program found when it compared the answer with passages: the lower confidence counts, and the text says
-// both. checked is false when there was nothing to compare: then the model's number stands alone.
+// with joins a judgement to what the program found when it compared the answer with passages: the lower confidence
+// counts, and the text says both. checked is false when there was nothing to compare: then the model's number stands
+// alone.
 func (v judgement) with(found float64, explained string, checked bool) (confidence float64, text string) {
 	if v.text == "" {
 		return found, explained
 	}
 	if n := len(v.doubted); n > 0 {
-		explained = fmt.Sprintf("It finds %s of the answer in no text that it was shown. %s", english.Count(n, "sentence"), explained)
+		explained = fmt.Sprintf(
+			"It finds %s of the answer in no text that it was shown. %s", english.Count(n, "sentence"), explained,
+		)
 	}
 	text = v.text
 	if v.score == nil {
@@ -58,17 +62,19 @@ func (v judgement) with(found float64, explained string, checked bool) (confiden
 	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)
 }
 
-// reflects reports whether the model is to judge its answer: when the request or the toolset wants it, and there is time. The program
-// compares every answer with its passages.
+// reflects reports whether the model is to judge its answer: when the request or the toolset wants it, and there is
+// time. The program compares every answer with its passages.
 func (w *Runner) reflects(answer string) bool {
 	wanted := w.run.Request.Config.EnableSelfEvaluation
 	if wanted == nil {
 		wanted = &w.set.Reflective
 	}
-	return *wanted && w.enabled(featureReflect) && !w.onFallback && !w.answeredRejected && !ground.IsRefusal(answer) && (w.stop == "" || slices.Contains(judgedStops, w.stop))
+	return *wanted && w.enabled(featureReflect) && !w.onFallback && !w.answeredRejected && !ground.IsRefusal(answer) &&
+		(w.stop == "" || slices.Contains(judgedStops, w.stop))
 }
 
-// reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check stands alone.
+// reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check
+// stands alone.
 func (w *Runner) reflect(ctx context.Context, answer string) (judgement, error) {
 	step := w.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
 	if err := w.emit(ctx, w.track(step)); err != nil {
@@ -100,16 +106,19 @@ func (w *Runner) reflect(ctx context.Context, answer string) (judgement, error) 
 	return v, w.emit(ctx, w.track(step))
 }
 
-// reflectPrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or without footnotes the
-// passages that were found, and the text that came with the question. sentences are those that the model is asked about, by number from 1.
+// reflectPrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite,
+// or without footnotes the passages that were found, and the text that came with the question. sentences are those
+// that the model is asked about, by number from 1.
 func (w *Runner) reflectPrompt(answer string) (messages []llm.Message, sentences []string) {
 	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", w.nonce)
 	var b strings.Builder
 	b.WriteString("Question: " + w.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
-	room := w.cfg.Thinking.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - consultTokens // the sentences are the answer again
+	// the sentences are the answer again
+	room := w.cfg.Thinking.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - consultTokens
 	shown := w.showPassages(&b, &room)
 	if given := w.givenFor(answer, room); given != "" {
-		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" + given + "\n")
+		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" +
+			given + "\n")
 		shown.Texts = append(shown.Texts, given)
 	}
 	if sentences = w.evidence.Doubtable(answer, shown); len(sentences) > 0 {
@@ -124,8 +133,8 @@ func (w *Runner) reflectPrompt(answer string) (messages []llm.Message, sentences
 	}, sentences
 }
 
-// showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without footnotes it writes the passages
-// that were found.
+// showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without
+// footnotes it writes the passages that were found.
 func (w *Runner) showPassages(b *strings.Builder, room *int) ground.Shown {
 	var shown ground.Shown
 	add := func(label, text string) bool {
@@ -163,8 +172,8 @@ func (w *Runner) showPassages(b *strings.Builder, room *int) ground.Shown {
 	return shown
 }
 
-// givenFor is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that bear out a sentence of the
-// answer, and then the others from the beginning, all in their order.
+// givenFor is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that
+// bear out a sentence of the answer, and then the others from the beginning, all in their order.
 func (w *Runner) givenFor(answer string, limit int) string {
 	given := w.run.Request.ContextText + w.run.Request.AddedContext // a request has one of them at most
 	if tokens(given) <= limit {
@@ -181,7 +190,9 @@ func (w *Runner) givenFor(answer string, limit int) string {
 	}
 	stated := w.evidence.FactualClaims(answer)
 	take(func(p string) bool {
-		return slices.ContainsFunc(stated, func(c ground.Claim) bool { return w.cite.Judge.Backed(c.Text, ground.TalkOfContext, p) })
+		return slices.ContainsFunc(
+			stated, func(c ground.Claim) bool { return w.cite.Judge.Backed(c.Text, ground.TalkOfContext, p) },
+		)
 	})
 	take(func(string) bool { return true })
 	var kept []string
@@ -193,7 +204,8 @@ func (w *Runner) givenFor(answer string, limit int) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number and doubts no sentence.
+// readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number and
+// doubts no sentence.
 func readJudgement(said string, sentences []string) judgement {
 	var object struct {
 		Evaluation  string          `json:"evaluation"`
@@ -202,8 +214,11 @@ func readJudgement(said string, sentences []string) judgement {
 	}
 	said = strings.TrimSpace(said)
 	var v judgement
-	if at := strings.IndexByte(said, '{'); at >= 0 && json.NewDecoder(strings.NewReader(said[at:])).Decode(&object) == nil {
-		said, v.score, v.doubted = object.Evaluation, readShare(object.Confidence), readDoubts(object.Unsupported, sentences)
+	if at := strings.IndexByte(said, '{'); at >= 0 &&
+		json.NewDecoder(strings.NewReader(said[at:])).Decode(&object) == nil {
+		said, v.score, v.doubted = object.Evaluation, readShare(object.Confidence), readDoubts(
+			object.Unsupported, sentences,
+		)
 	}
 	if v.text = firstSentences(said); v.text == "" && v.score != nil {
 		v.text = "The model gave a number only."
@@ -211,7 +226,8 @@ func readJudgement(said string, sentences []string) judgement {
 	return v
 }
 
-// readDoubts reads a list of numbers as the sentences that it means. A list with anything else in it doubts none: it may count something else.
+// readDoubts reads a list of numbers as the sentences that it means. A list with anything else in it doubts none: it
+// may count something else.
 func readDoubts(raw json.RawMessage, sentences []string) []string {
 	var numbers []json.Number
 	if json.Unmarshal(raw, &numbers) != nil {

@@ -12,7 +12,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a document was read, or passages were shown.
+// searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a
+// document was read, or passages were shown.
 func (w *Runner) searchedDocuments() bool {
 	opened, _, _, searches := w.toolContext.Sources.Readings()
 	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.toolContext.Sources.IsEmpty()
@@ -35,8 +36,9 @@ func (w *Runner) reviewUnsearched(ctx context.Context) error {
 	return w.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// saysMore reports whether a refusal goes on with something that the run bears out by nothing: a statement that no passage holds which was shown,
-// or other searches than those that were made. A refusal has no footnotes, so nothing else would tell the reader.
+// saysMore reports whether a refusal goes on with something that the run bears out by nothing: a statement that no
+// passage holds which was shown, or other searches than those that were made. A refusal has no footnotes, so nothing
+// else would tell the reader.
 func (w *Runner) saysMore(refusal string) bool {
 	passages := []string{w.run.Request.ContextText}
 	for _, src := range w.toolContext.Sources.All() {
@@ -62,7 +64,8 @@ func (w *Runner) saysMore(refusal string) bool {
 }
 
 // talkOfSearches are words with which refusals speak of what was done. They need not stand in a query.
-const talkOfSearches = ground.TalkWords + " search look find found read fit relevant information about nothing anything sorry "
+const talkOfSearches = ground.TalkWords +
+	" search look find found read fit relevant information about nothing anything sorry "
 
 // refuseInstead replaces an answer by a refusal that says what was searched.
 func (w *Runner) refuseInstead(ctx context.Context, why string) error {

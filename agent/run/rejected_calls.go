@@ -17,17 +17,20 @@ type rejection struct {
 
 var (
 	denied = rejection{
-		chat.StatusSkipped, "denied by you", ", because you denied it", "The user denied this call. Do not make it again; go on without it.",
+		chat.StatusSkipped, "denied by you", ", because you denied it",
+		"The user denied this call. Do not make it again; go on without it.",
 	}
 	unfit = rejection{
 		chat.StatusSkipped, "the tool does not take your input", ": the tool does not take the input that you gave it",
 		"The user gave this call another input, which the tool does not take. Go on without it.",
 	}
 	unheard = rejection{
-		chat.StatusSkipped, "nobody approved it in time", ": nobody approved it in time", "Nobody approved this call in time. Answer from what you have.",
+		chat.StatusSkipped, "nobody approved it in time", ": nobody approved it in time",
+		"Nobody approved this call in time. Answer from what you have.",
 	}
 	hurried = rejection{
-		chat.StatusCancelled, "you wanted the answer now", ": you wanted the answer before it was approved", "The user wants the answer now.",
+		chat.StatusCancelled, "you wanted the answer now", ": you wanted the answer before it was approved",
+		"The user wants the answer now.",
 	}
 )
 
@@ -57,8 +60,9 @@ func (w *Runner) restoreRejected(s chat.Step) {
 	}
 }
 
-// onlyRejectedCalls reports whether a reply without footnotes is owed to calls that did not run, so that asking for footnotes or searching the
-// documents would lead nowhere. A question that the documents may answer as well is searched for once.
+// onlyRejectedCalls reports whether a reply without footnotes is owed to calls that did not run, so that asking for
+// footnotes or searching the documents would lead nowhere. A question that the documents may answer as well is
+// searched for once.
 func (w *Runner) onlyRejectedCalls() bool {
 	for _, u := range w.rejected {
 		if u.acts && w.toolContext.Sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
@@ -68,9 +72,13 @@ func (w *Runner) onlyRejectedCalls() bool {
 	return false
 }
 
-// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made, and why.
+// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made,
+// and why.
 func (w *Runner) answerRejectedCalls(ctx context.Context) error {
-	step := w.newStep("review", chat.ActionAnalysing, chat.StatusComplete, "The answer rested on no document: it says what was not done instead")
+	step := w.newStep(
+		"review", chat.ActionAnalysing, chat.StatusComplete,
+		"The answer rested on no document: it says what was not done instead",
+	)
 	if err := w.takeBack(ctx, step); err != nil {
 		return err
 	}

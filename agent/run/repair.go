@@ -10,8 +10,8 @@ import (
 	"footnote/llm"
 )
 
-// repairCall meets a tool call that the model's server could not read. The first time the model hears of it, the second time it must
-// answer from what there is.
+// repairCall meets a tool call that the model's server could not read. The first time the model hears of it, the
+// second time it must answer from what there is.
 func (w *Runner) repairCall(ctx context.Context, e *llm.Error) error {
 	w.badCalls++
 	message, told := "The model's tool call could not be read: asking for it again", "Your last tool call could not be read: write it again, as the tool's schema says."
@@ -31,8 +31,8 @@ func (w *Runner) repairCall(ctx context.Context, e *llm.Error) error {
 // A prompt of which the model's server counts less than half, though it counts more than a greeting, was cut by it.
 const leastCounted = 1000
 
-// checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers do whose context
-// is set too small.
+// checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
+// do whose context is set too small.
 func (w *Runner) checkPrompt(ctx context.Context, u *llm.Usage) error {
 	if u == nil || w.promptLost || w.onFallback || u.In < leastCounted {
 		return nil
@@ -48,5 +48,6 @@ func (w *Runner) checkPrompt(ctx context.Context, u *llm.Usage) error {
 	w.cfg.Log.WarnContext(ctx, "the model's server counts far fewer tokens than were sent: its context may be too small", "run", w.run.ID,
 		"model", w.model.Name(), "sent", sent, "counted", u.In)
 	return w.emit(ctx, w.newStep("notice", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
-		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it", u.In, sent)))
+		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
+		u.In, sent)))
 }

@@ -64,8 +64,8 @@ func (r *replayed) enter(s chat.Step, groups map[string]int) {
 	}
 }
 
-// PendingCall returns the step of a call that waits for a person. It fails with CodeNotFound for a call that never waited, and with
-// CodeConflict for one that was decided.
+// PendingCall returns the step of a call that waits for a person. It fails with CodeNotFound for a call that never
+// waited, and with CodeConflict for one that was decided.
 func PendingCall(log []chat.Event, callID string) (chat.Step, error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
@@ -74,7 +74,9 @@ func PendingCall(log []chat.Event, callID string) (chat.Step, error) {
 	step, ok := transcript.Step(callID)
 	switch {
 	case !ok || !transcript.Waited(callID):
-		return chat.Step{}, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such step that waits for approval."}
+		return chat.Step{}, &chat.Error{
+			Code: chat.CodeNotFound, Message: "There is no such step that waits for approval.",
+		}
 	case step.Status != chat.StatusPending:
 		return chat.Step{}, ErrDecided
 	}

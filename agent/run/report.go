@@ -12,15 +12,20 @@ import (
 func (w *Runner) report(markdown string, finish llm.Finish) []chat.Payload {
 	var ps []chat.Payload
 	if finish == llm.FinishLength {
-		ps = append(ps, w.newStep("length", chat.ActionThinking, chat.StatusError, "The model's answer was cut at its length limit. Ask for a shorter one, or for the rest"))
+		ps = append(ps, w.newStep(
+			"length", chat.ActionThinking, chat.StatusError,
+			"The model's answer was cut at its length limit. Ask for a shorter one, or for the rest",
+		))
 	}
 	stop := w.stop
 	if stop == "" {
 		stop = chat.StopAnswered
 	}
 	a := chat.Answer{
-		Markdown: markdown, Citations: append([]chat.Citation{}, w.cite.Citations...), Unsupported: []string{}, Coverage: w.coverage(),
-		StepsUsed: w.turns, Tokens: w.tokens, Cost: w.cost, LatencyMS: time.Since(w.begun).Milliseconds(), StopReason: stop,
+		Markdown: markdown, Citations: append([]chat.Citation{}, w.cite.Citations...), Unsupported: []string{},
+		Coverage:  w.coverage(),
+		StepsUsed: w.turns, Tokens: w.tokens, Cost: w.cost, LatencyMS: time.Since(w.begun).Milliseconds(),
+		StopReason: stop,
 	}
 	if ground.IsRefusal(markdown) {
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
@@ -54,7 +59,8 @@ func (w *Runner) evaluate(markdown string) (confidence float64, explained string
 	if w.answeredRejected {
 		return 1, "The answer says only what was not done.", unsupported
 	}
-	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.hasToolFacts && w.restsOnTools(markdown) || w.onFallback && w.toolContext.Sources.IsEmpty()) {
+	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.hasToolFacts && w.restsOnTools(markdown) ||
+		w.onFallback && w.toolContext.Sources.IsEmpty()) {
 		return w.evaluateWithout(markdown)
 	}
 	return w.evidence.Evaluate(markdown)
@@ -69,24 +75,33 @@ func (w *Runner) coverage() chat.Coverage {
 	if searches > 0 {
 		searched = w.documentsInReach
 	}
-	return chat.Coverage{Searched: searched, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...)}
+	return chat.Coverage{
+		Searched: searched, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...),
+	}
 }
 
-// sourcesOf lists the documents behind an answer: the cited ones in order of their first footnote, then those only read.
+// sourcesOf lists the documents behind an answer: the cited ones in order of their first footnote, then those only
+// read.
 func (w *Runner) sourcesOf(citations []chat.Citation) []chat.Source {
 	out := []chat.Source{}
 	seen := map[string]bool{}
 	for _, c := range citations {
 		if !seen[c.DocumentID] {
 			seen[c.DocumentID] = true
-			out = append(out, chat.Source{Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SourceURL: c.SourceURL, Section: c.Section, URL: c.URL, Cited: true})
+			out = append(out, chat.Source{
+				Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename,
+				SourceURL: c.SourceURL, Section: c.Section, URL: c.URL, Cited: true,
+			})
 		}
 	}
 	opened, _, _, _ := w.toolContext.Sources.Readings()
 	for _, doc := range opened {
 		if !seen[doc.ID] {
 			seen[doc.ID] = true
-			out = append(out, chat.Source{DocumentID: doc.ID, Title: doc.DisplayTitle(), Filename: doc.Filename, SourceURL: doc.SourceURL(), URL: chat.Link{Document: doc.ID}.String()})
+			out = append(out, chat.Source{
+				DocumentID: doc.ID, Title: doc.DisplayTitle(), Filename: doc.Filename, SourceURL: doc.SourceURL(),
+				URL: chat.Link{Document: doc.ID}.String(),
+			})
 		}
 	}
 	return out

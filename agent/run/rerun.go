@@ -13,12 +13,17 @@ import (
 )
 
 // ErrUnreadable is why a run can neither be carried on nor made again.
-var ErrUnreadable = &chat.Error{Code: chat.CodeConflict, Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again."}
+var ErrUnreadable = &chat.Error{
+	Code:    chat.CodeConflict,
+	Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again.",
+}
 
-// BranchRequest is the request of a run beside an earlier one that makes one of its calls with another input. It fails with CodeNotFound
-// for a call that is not there, with CodeConflict for one that can't be made again, and with CodeInvalid for an input that the tool does not
-// take or can only fail with.
-func (e *Engine) BranchRequest(ctx context.Context, old chat.Run, log []chat.Event, callID string, input json.RawMessage) (req chat.RunRequest, err error) {
+// BranchRequest is the request of a run beside an earlier one that makes one of its calls with another input. It
+// fails with CodeNotFound for a call that is not there, with CodeConflict for one that can't be made again, and with
+// CodeInvalid for an input that the tool does not take or can only fail with.
+func (e *Engine) BranchRequest(
+	ctx context.Context, old chat.Run, log []chat.Event, callID string, input json.RawMessage,
+) (req chat.RunRequest, err error) {
 	steps, err := upTo(log, callID)
 	if err != nil {
 		return req, err
@@ -32,7 +37,8 @@ func (e *Engine) BranchRequest(ctx context.Context, old chat.Run, log []chat.Eve
 		return req, err
 	}
 	if t == nil || t.EndsRun {
-		return req, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + text.Shorten(steps[at].ToolName, 64) + " can't be made again here. Choose another step."}
+		return req, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + text.Shorten(steps[at].ToolName, 64) +
+			" can't be made again here. Choose another step."}
 	}
 	args, err := t.Normalise(input, old.Request.Config.RetrievalTopK)
 	if err != nil {
@@ -52,8 +58,8 @@ func (e *Engine) BranchRequest(ctx context.Context, old chat.Run, log []chat.Eve
 	return req, nil
 }
 
-// upTo returns the steps of a log before the model's turn with a call, and those of that turn, as they last were, but for those that tell of
-// the earlier run's own troubles. It returns none when there is no such call.
+// upTo returns the steps of a log before the model's turn with a call, and those of that turn, as they last were, but
+// for those that tell of the earlier run's own troubles. It returns none when there is no such call.
 func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
@@ -72,7 +78,8 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 			}
 			continue // what was thought of the turn
 		}
-		if s.ToolName == "" && slices.Contains([]string{"fallback", "restart", handedOver, takenOver, "rate_limit", historyStep}, s.Step) {
+		if s.ToolName == "" &&
+			slices.Contains([]string{"fallback", "restart", handedOver, takenOver, "rate_limit", historyStep}, s.Step) {
 			continue
 		}
 		steps = append(steps, s)
@@ -80,8 +87,9 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 	return steps, nil
 }
 
-// branch repeats the earlier run's steps from its log and then makes the call with the other input. All that is repeated is stored at once, with the
-// call that begins: a server that takes the run over finds nothing of it or everything.
+// branch repeats the earlier run's steps from its log and then makes the call with the other input. All that is
+// repeated is stored at once, with the call that begins: a server that takes the run over finds nothing of it or
+// everything.
 func (w *Runner) branch(ctx context.Context) error {
 	if err := w.prepare(ctx); err != nil {
 		return err
@@ -141,9 +149,11 @@ func (w *Runner) repeated(ctx context.Context, s chat.Step, from *chat.From) (ch
 // editedCall is the call with the other input, beginning.
 func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
-		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType, Thought: old.Thought,
-		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: from.Input,
-		Details: map[string]any{"edited": true, "repeated_from": from.RunID},
+		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType,
+		Thought: old.Thought,
+		Message: old.Message, Timestamp: stamp(), Status: chat.StatusRunning, ToolStatus: chat.StatusRunning,
+		ToolInput: from.Input,
+		Details:   map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
 	if t := w.set.Find(from.Tool); t != nil {
 		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(w.toolContext, from.Input)
@@ -151,7 +161,8 @@ func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	return w.track(s)
 }
 
-// repeatCalls makes the calls that restore knows only as begun, at the same time, and puts their results where the history has none.
+// repeatCalls makes the calls that restore knows only as begun, at the same time, and puts their results where the
+// history has none.
 func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil
@@ -202,7 +213,9 @@ func (w *Runner) repeatCall(step chat.Step, version int64) *toolCall {
 		w.retrievals-- // it is charged twice else
 	}
 	delete(w.calls, step.ToolName+string(step.ToolInput))
-	a := w.prepareCall(reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version)
+	a := w.prepareCall(
+		reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version,
+	)
 	w.ids--
 	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought, step.Details
 	a.step.Tokens, a.step.Cost = step.Tokens, step.Cost

@@ -52,7 +52,10 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	if past.fell && w.cfg.Fallback != nil {
 		w.model, w.onFallback = w.cfg.Fallback, true
 	}
-	step := w.newStep("restart", chat.ActionThinking, chat.StatusComplete, "The server was restarted: going on from the last finished step")
+	step := w.newStep(
+		"restart", chat.ActionThinking, chat.StatusComplete,
+		"The server was restarted: going on from the last finished step",
+	)
 	if past.handed {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
@@ -85,19 +88,21 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	return false, nil
 }
 
-// givenUp returns why a run is not carried on any more after it was taken over too often: the server stopped each time, unless it is known
-// here that the run's end could not be stored.
+// givenUp returns why a run is not carried on any more after it was taken over too often: the server stopped each
+// time, unless it is known here that the run's end could not be stored.
 func (w *Runner) givenUp() error {
 	why := w.unstored
 	if why == nil {
 		return errStopping
 	}
 	return &chat.Error{Code: chat.CodeOf(why), Err: why,
-		Message: fmt.Sprintf("The answer was written %d times and could not be stored. %s", maxRestarts+1, chat.MessageOf(why))}
+		Message: fmt.Sprintf(
+			"The answer was written %d times and could not be stored. %s", maxRestarts+1, chat.MessageOf(why),
+		)}
 }
 
-// cutOff returns the calls that the log leaves running and that may be made again, and the groups of calls that are not over. They, and
-// the calls that wait for a person, stay open.
+// cutOff returns the calls that the log leaves running and that may be made again, and the groups of calls that are
+// not over. They, and the calls that wait for a person, stay open.
 func (w *Runner) cutOff(past *replayed) (calls, groups []chat.Step) {
 	for _, s := range past.running {
 		switch {
@@ -169,8 +174,8 @@ func (w *Runner) restore(ctx context.Context, past *replayed) error {
 	return nil
 }
 
-// outputOf is what the model was told of a finished call. A call that never ended has no output: it is made again, or it may have changed
-// something elsewhere.
+// outputOf is what the model was told of a finished call. A call that never ended has no output: it is made again, or
+// it may have changed something elsewhere.
 func (w *Runner) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	raw := s.ToolOutput
 	if s.Truncated {
@@ -260,8 +265,8 @@ func noteNumbers(r *chat.StepResult, numbers map[string]int) {
 	}
 }
 
-// restoreEffects repeats what a finished call changed in the sources. Documents that are gone by now were read all the same, but nobody can name
-// them any more: they are left out.
+// restoreEffects repeats what a finished call changed in the sources. Documents that are gone by now were read all
+// the same, but nobody can name them any more: they are left out.
 func (w *Runner) restoreEffects(ctx context.Context, s chat.Step) error {
 	t := w.set.Find(s.ToolName)
 	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {

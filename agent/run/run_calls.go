@@ -28,8 +28,8 @@ const (
 
 	parallelStep = "parallel" // the step that calls of one turn belong to
 
-	// quick is how long the events of calls that begin wait for those of their ends: most calls take less, and then both are
-	// stored at once.
+	// quick is how long the events of calls that begin wait for those of their ends: most calls take less, and then
+	// both are stored at once.
 	quick = 3 * time.Millisecond
 )
 
@@ -171,7 +171,9 @@ func (w *Runner) runCalls(ctx context.Context, r reply) (err error) {
 
 // asked is the model's turn as the history keeps it.
 func asked(r reply, attempts []*toolCall) llm.Message {
-	m := llm.Message{Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature}
+	m := llm.Message{
+		Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature,
+	}
 	for _, a := range attempts {
 		call := a.call
 		call.Malformed = ""
@@ -184,7 +186,9 @@ func asked(r reply, attempts []*toolCall) llm.Message {
 }
 
 // await waits for a call, and stores what is queued when that takes longer than a moment.
-func (w *Runner) await(ctx context.Context, a *toolCall, grace *time.Timer, queue []chat.Payload) (outcome, []chat.Payload, error) {
+func (w *Runner) await(
+	ctx context.Context, a *toolCall, grace *time.Timer, queue []chat.Payload,
+) (outcome, []chat.Payload, error) {
 	select {
 	case o := <-a.ended:
 		return o, queue, nil
@@ -227,7 +231,10 @@ func (w *Runner) launch(ctx context.Context, a *toolCall) {
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
-				w.cfg.Log.ErrorContext(ctx, "tool panicked", "run", w.run.ID, "tool", a.tool.Name, "panic", p, "stack", string(debug.Stack()))
+				w.cfg.Log.ErrorContext(
+					ctx, "tool panicked", "run", w.run.ID, "tool", a.tool.Name, "panic", p, "stack",
+					string(debug.Stack()),
+				)
 				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Go on without it."}}
 			}
 			o.took = time.Since(a.begin)
@@ -246,7 +253,9 @@ func (w *Runner) launch(ctx context.Context, a *toolCall) {
 		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
 			o.err = errAnswerNow
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
-			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("The tool took longer than %.0f s.", limit.Seconds()), Err: o.err}
+			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf(
+				"The tool took longer than %.0f s.", limit.Seconds(),
+			), Err: o.err}
 		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
 			w.engine.results.Add(a.key, o.result)
 		}
@@ -264,19 +273,26 @@ func (w *Runner) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, err
 	case a.status != "":
 		step.Status, output = a.status, a.told
 	case errors.Is(o.err, errAnswerNow):
-		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failure("The user wants the answer now.")
+		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failure(
+			"The user wants the answer now.",
+		)
 	case o.err != nil:
 		w.cfg.Log.Warn("tool failed", "run", w.run.ID, "tool", step.ToolName, "error", o.err)
 		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
-		step.Error = &chat.StepError{Code: chat.CodeOf(o.err), Message: chat.MessageFor(w.run.User, o.err), Retryable: true}
+		step.Error = &chat.StepError{
+			Code: chat.CodeOf(o.err), Message: chat.MessageFor(w.run.User, o.err), Retryable: true,
+		}
 		w.noteFailed(a.tool, step)
 	case o.result.Refused != "":
 		step.Status, output = chat.StatusError, a.failure(o.result.Refused)
-		step.Error = &chat.StepError{Code: chat.CodeInvalid, Message: text.Shorten(o.result.Refused, 300), Retryable: true}
+		step.Error = &chat.StepError{
+			Code: chat.CodeInvalid, Message: text.Shorten(o.result.Refused, 300), Retryable: true,
+		}
 	default:
 		step.Status = chat.StatusComplete
 		output, result = o.result.Output(w.toolContext.Sources.Number)
-		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message }) // it was made again
+		// it was made again
+		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message })
 		step.Message, step.Summary = o.result.Message, o.result.Summary
 		if o.result.Details != nil {
 			step.Details = o.result.Details
@@ -323,8 +339,14 @@ func (a *toolCall) failure(text string) map[string]any {
 // cutShort answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
 func (w *Runner) cutShort(ctx context.Context, r reply) error {
 	w.cutTurns++
-	step := w.newStep("review", chat.ActionThinking, chat.StatusError, "The model's reply was cut at its length limit: asking for a shorter one")
-	w.aside = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter."}}
+	step := w.newStep(
+		"review", chat.ActionThinking, chat.StatusError,
+		"The model's reply was cut at its length limit: asking for a shorter one",
+	)
+	w.aside = []llm.Message{{
+		Role: llm.RoleUser, Aside: true,
+		Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter.",
+	}}
 	return w.takeBack(ctx, step)
 }
 
@@ -337,8 +359,9 @@ func failed(told map[string]any) chat.StepResult {
 
 // capabilityNouns are the words for calls of tools of one capability.
 var capabilityNouns = map[chat.Capability]string{
-	chat.CapabilitySearch: "search", chat.CapabilityRead: "reading", chat.CapabilityList: "listing", chat.CapabilityCalculate: "calculation",
-	chat.CapabilityCite: "quote check",
+	chat.CapabilitySearch: "search", chat.CapabilityRead: "reading", chat.CapabilityList: "listing",
+	chat.CapabilityCalculate: "calculation",
+	chat.CapabilityCite:      "quote check",
 }
 
 // together describes parallel calls: "3 searches in parallel".

@@ -89,9 +89,11 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 		model = e.cfg.Model // it was allowed when the run began
 	}
 	w := &Runner{
-		engine: e, cfg: &e.cfg, control: c, run: run, set: set, budget: e.budgetOf(set, run.Request.Config), begun: time.Now(),
+		engine: e, cfg: &e.cfg, control: c, run: run, set: set, budget: e.budgetOf(set, run.Request.Config),
+		begun: time.Now(),
 		model: model, onFallback: model.Name() == offlineName, nonce: newNonce(),
-		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{}, noticed: map[llm.Notice]bool{},
+		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
+		noticed: map[llm.Notice]bool{},
 	}
 	w.store = func(ctx context.Context, ps ...chat.Payload) error {
 		err := e.cfg.Feed.Append(ctx, e.cfg.Owner, run.ID, ps...)
@@ -109,8 +111,9 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 		top = *k
 	}
 	w.toolContext = &tools.Context{
-		Library: e.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace), DocumentIDs: run.Request.DocumentIDs,
-		RunID: run.ID, TopK: top, Rerank: isOn(run.Request.Config.RerankResults), Sources: ground.NewSources(),
+		Library: e.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace),
+		DocumentIDs: run.Request.DocumentIDs,
+		RunID:       run.ID, TopK: top, Rerank: isOn(run.Request.Config.RerankResults), Sources: ground.NewSources(),
 	}
 	w.toolContext.Texts = ground.NewTexts(e.cfg.Library, w.toolContext.ReadScope())
 	w.cite = ground.NewCiter(w.toolContext.Sources, w.toolContext.Texts, run.ID)
@@ -125,8 +128,8 @@ func isOn(b *bool) bool { return b != nil && *b }
 // givenText reports whether the answer comes from the text that came with the question, and from nothing else.
 func (w *Runner) givenText() bool { return w.run.Request.ContextText != "" }
 
-// emit stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A cancelled run
-// still stores what it has begun to store, so that one knows what is in the log.
+// emit stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A
+// cancelled run still stores what it has begun to store, so that one knows what is in the log.
 func (w *Runner) emit(ctx context.Context, ps ...chat.Payload) error {
 	if len(ps) == 0 {
 		return nil
@@ -155,8 +158,9 @@ func (w *Runner) newID() string {
 // newStep makes a step that is no tool call.
 func (w *Runner) newStep(name string, action chat.Action, status chat.Status, message string) chat.Step {
 	return chat.Step{
-		CallID: w.newID(), Step: name, ActionType: action, Message: message, Timestamp: stamp(), Status: status, ToolStatus: status,
-		Details: map[string]any{},
+		CallID: w.newID(), Step: name, ActionType: action, Message: message, Timestamp: stamp(), Status: status,
+		ToolStatus: status,
+		Details:    map[string]any{},
 	}
 }
 
@@ -182,10 +186,15 @@ func (w *Runner) begin(ctx context.Context) error {
 	ps := []chat.Payload{w.started()}
 	switch n := w.conversation.lost; {
 	case w.pastLost || n > 0 && len(w.conversation.messages) == len(w.outside()):
-		ps = append(ps, w.newStep(historyStep, chat.ActionThinking, chat.StatusError, "The conversation so far can't be read: answering without it"))
+		ps = append(ps, w.newStep(
+			historyStep, chat.ActionThinking, chat.StatusError,
+			"The conversation so far can't be read: answering without it",
+		))
 	case n > 0:
 		ps = append(ps, w.newStep(historyStep, chat.ActionThinking, chat.StatusError,
-			english.Count(n, "turn")+" of this conversation can't be read: answering without "+english.Choose(n == 1, "it", "them")))
+			english.Count(n, "turn")+" of this conversation can't be read: answering without "+english.Choose(
+				n == 1, "it", "them",
+			)))
 	}
 	if !w.givenText() && w.enabled(featureAnalyse) {
 		step := w.asked.Step(w.newID(), stamp())
@@ -204,7 +213,9 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 		if ctx.Err() != nil || chat.CodeOf(err) == chat.CodeNotFound {
 			return err
 		}
-		w.cfg.Log.ErrorContext(ctx, "conversation could not be read: answering without it", "run", w.run.ID, "error", err)
+		w.cfg.Log.ErrorContext(
+			ctx, "conversation could not be read: answering without it", "run", w.run.ID, "error", err,
+		)
 		w.conversation, w.pastLost = conversation{messages: w.outside()}, true
 	}
 	if w.documentsInReach, err = w.searchable(ctx); err != nil {
@@ -218,7 +229,9 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	}
 	w.evidence.Listing = w.asked.Type == question.Metadata
 	w.asked.Tools = w.set.Available(w.asked.Tools)
-	w.history = prompt(w.run, w.cfg.SystemPrompt, w.budget, w.asked, w.conversation, w.documentsInReach, w.nonce, w.begun)
+	w.history = prompt(
+		w.run, w.cfg.SystemPrompt, w.budget, w.asked, w.conversation, w.documentsInReach, w.nonce, w.begun,
+	)
 	if !w.givenText() {
 		w.history[0].Text += w.set.AbsenceNote()
 	}
@@ -231,8 +244,8 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// searchable counts the documents that can be searched, none of a run that has its text given. All of them are counted once for each version of
-// the library, which calls of tools know from here on.
+// searchable counts the documents that can be searched, none of a run that has its text given. All of them are
+// counted once for each version of the library, which calls of tools know from here on.
 func (w *Runner) searchable(ctx context.Context) (int, error) {
 	version, err := w.cfg.Library.Version(ctx, w.toolContext.Scope)
 	if err != nil {
@@ -260,7 +273,9 @@ func (w *Runner) giveTextToFallback() error {
 	if !w.givenText() {
 		return w.giveContextToFallback()
 	}
-	out := tools.ReadDocumentOutput{DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1}
+	out := tools.ReadDocumentOutput{
+		DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
+	}
 	for _, part := range strings.Split(w.run.Request.ContextText, "\n\n") {
 		if part = strings.TrimSpace(part); part != "" {
 			out.Passages = append(out.Passages, tools.ShownPassage{N: len(out.Passages) + 1, Text: part})
@@ -281,6 +296,7 @@ func (w *Runner) started() chat.RunStarted {
 		mode = chat.ModeContextConstrained
 	}
 	return chat.RunStarted{
-		SessionID: w.run.SessionID, Question: w.run.Request.Message, Model: w.model.Name(), Mode: mode, Toolset: w.set.Name, Budget: w.budget,
+		SessionID: w.run.SessionID, Question: w.run.Request.Message, Model: w.model.Name(), Mode: mode,
+		Toolset: w.set.Name, Budget: w.budget,
 	}
 }

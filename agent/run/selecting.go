@@ -8,17 +8,19 @@ import (
 	"footnote/llm"
 )
 
-// turnModel is the model whose turn is next: while tools are to be chosen the cheaper one, if there is one, else the run's own. What the
-// cheaper one says is not shown: it chooses, and the run's own model writes the answer.
+// turnModel is the model whose turn is next: while tools are to be chosen the cheaper one, if there is one, else the
+// run's own. What the cheaper one says is not shown: it chooses, and the run's own model writes the answer.
 func (w *Runner) turnModel() (model llm.Model, chooses bool) {
 	s := w.cfg.Select
-	if s == nil || w.selectorFailed || w.onFallback || w.givenText() || w.stop != "" || w.enough || w.direct || s.Name() == w.model.Name() {
+	if s == nil || w.selectorFailed || w.onFallback || w.givenText() || w.stop != "" || w.enough || w.direct ||
+		s.Name() == w.model.Name() {
 		return w.model, false
 	}
 	return s, true
 }
 
-// declined reports whether the model that only chooses wants no further tools. The next turn is then the answer, and both turns are one.
+// declined reports whether the model that only chooses wants no further tools. The next turn is then the answer, and
+// both turns are one.
 func (w *Runner) declined(r reply, aside []llm.Message) bool {
 	if !r.chooses {
 		return false
@@ -35,9 +37,15 @@ func (w *Runner) declined(r reply, aside []llm.Message) bool {
 func (w *Runner) chooseAlone(ctx context.Context, e *llm.Error) error {
 	w.selectorFailed = true
 	name := w.cfg.Select.Name()
-	w.cfg.Log.WarnContext(ctx, "the model that chooses tools failed", "run", w.run.ID, "model", name, "kind", e.Kind, "error", e)
-	step := w.newStep("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf("The model %s failed: %s chooses itself", name, w.model.Name()))
+	w.cfg.Log.WarnContext(
+		ctx, "the model that chooses tools failed", "run", w.run.ID, "model", name, "kind", e.Kind, "error", e,
+	)
+	step := w.newStep("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
+		"The model %s failed: %s chooses itself", name, w.model.Name(),
+	))
 	reason, _ := explainFailure(e)
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf("The model %s can't answer, because %s.", name, reason), Retryable: e.Retryable()}
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf(
+		"The model %s can't answer, because %s.", name, reason,
+	), Retryable: e.Retryable()}
 	return w.emit(ctx, step)
 }

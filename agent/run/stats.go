@@ -49,9 +49,14 @@ func (w *Runner) note(ctx context.Context, ps []chat.Payload) {
 				t.Tools[at] = t.Tools[at].And(time.Duration(p.DurationMS) * time.Millisecond)
 			}
 			if speaks {
-				w.cfg.Log.LogAttrs(ctx, level, "step", slog.String("run", w.run.ID), slog.String("call", p.CallID), slog.String("step", p.Step),
-					slog.String("status", string(p.Status)), slog.String("message", p.Message), slog.String("summary", tools.CutText(p.Summary, 500)), slog.String("thought", tools.CutText(p.Thought, 500)),
-					slog.String("input", tools.CutText(string(p.ToolInput), 500)), slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
+				w.cfg.Log.LogAttrs(ctx, level, "step", slog.String(
+					"run", w.run.ID,
+				), slog.String("call", p.CallID), slog.String("step", p.Step),
+					slog.String("status", string(p.Status)), slog.String("message", p.Message),
+					slog.String("summary", tools.CutText(p.Summary, 500)),
+					slog.String("thought", tools.CutText(p.Thought, 500)),
+					slog.String("input", tools.CutText(string(p.ToolInput), 500)),
+					slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
 			}
 		case chat.RunDone:
 			took := time.Since(w.begun)
@@ -62,8 +67,11 @@ func (w *Runner) note(ctx context.Context, ps []chat.Payload) {
 				t.Cost += *w.cost
 			}
 			if speaks {
-				w.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", w.run.ID), slog.String("status", string(p.Status)),
-					slog.Int("turns", w.turns), slog.Int("retrieval_calls", w.retrievals), slog.Int("tokens_in", w.tokens.In), slog.Int("tokens_out", w.tokens.Out),
+				w.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", w.run.ID), slog.String(
+					"status", string(p.Status),
+				),
+					slog.Int("turns", w.turns), slog.Int("retrieval_calls", w.retrievals),
+					slog.Int("tokens_in", w.tokens.In), slog.Int("tokens_out", w.tokens.Out),
 					slog.Duration("took", took))
 			}
 		}

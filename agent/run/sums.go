@@ -15,7 +15,8 @@ import (
 // equation is a sum with its result, as answers write it: 2 * 3 = 7.
 var equation = regexp.MustCompile(`([\d(£$€¥][\d\s.,()+\-−*/^%×÷·£$€¥]*)=\s*([-−]?[£$€¥]?\d[\d,]*(?:\.\d+)?)`)
 
-// sumNotes say of sentences that nothing bears out which of their sums are wrong, and whether the sum that was asked for was calculated at all.
+// sumNotes say of sentences that nothing bears out which of their sums are wrong, and whether the sum that was asked
+// for was calculated at all.
 func (w *Runner) sumNotes(unsupported []string) []string {
 	var out []string
 	for _, said := range unsupported {
@@ -36,7 +37,9 @@ func (w *Runner) sumNotes(unsupported []string) []string {
 		return out
 	}
 	if !slices.ContainsFunc(unsupported, func(said string) bool {
-		return slices.ContainsFunc(ground.Numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) })
+		return slices.ContainsFunc(
+			ground.Numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) },
+		)
 	}) {
 		result, _ := v.Decimal()
 		out = append(out, fmt.Sprintf("The sum comes to %s, which the answer does not say.", result))
@@ -74,7 +77,9 @@ func differs(v calc.Amount, said string) bool {
 		return false
 	}
 	_, decimals, _ := strings.Cut(said, ".")
-	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil))
+	least := new(big.Rat).SetFrac(
+		big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil),
+	)
 	diff := new(big.Rat).Sub(v.Rat, n.Rat)
 	return diff.Abs(diff).Cmp(least) >= 0
 }

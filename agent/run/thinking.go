@@ -11,7 +11,9 @@ import (
 
 // Features are what a run does around its model, by name. Each can be switched off.
 func Features() []string {
-	return []string{featureAnalyse, featurePlan, featurePaths, featureRefine, featureEarlyStop, featureDecisions, featureReflect}
+	return []string{
+		featureAnalyse, featurePlan, featurePaths, featureRefine, featureEarlyStop, featureDecisions, featureReflect,
+	}
 }
 
 const (
@@ -31,7 +33,8 @@ type Thinking struct {
 	Pipeline  bool            // the fixed pipeline for every question: search, read, answer
 	NoRescue  bool            // a model that can't use its tools is not helped by the fixed pipeline
 
-	// ContextTokens is how large a run's history may grow before the results of its older calls are shortened. 0: 60,000.
+	// ContextTokens is how large a run's history may grow before the results of its older calls are shortened. 0:
+	// 60,000.
 	ContextTokens int
 }
 
@@ -42,7 +45,10 @@ func (t Thinking) Check() error {
 	}
 	for _, name := range t.Without {
 		if !slices.Contains(Features(), name) {
-			return chat.Invalid("There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60), strings.Join(Features(), ", "))
+			return chat.Invalid(
+				"There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60),
+				strings.Join(Features(), ", "),
+			)
 		}
 	}
 	if t.ContextTokens < 0 {

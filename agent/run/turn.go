@@ -23,15 +23,15 @@ const (
 	answerReserve = 6 // a sixth of the run's time is for the answer
 )
 
-// rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the only place that tries a
-// rate-limited turn again. The zero value is ready to use.
+// rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the
+// only place that tries a rate-limited turn again. The zero value is ready to use.
 type rateLimit struct {
 	refusals int
 	told     bool // the server named a wait before, and it was too short
 }
 
-// wait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first wait that the server names
-// replaces its step; those after it are lower bounds, since the first did not suffice.
+// wait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first wait
+// that the server names replaces its step; those after it are lower bounds, since the first did not suffice.
 func (l *rateLimit) wait(named time.Duration) (time.Duration, bool) {
 	steps := [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
 	if l.refusals == len(steps) {
@@ -94,7 +94,9 @@ func (w *Runner) turn(ctx context.Context) (reply, error) {
 				return reply{}, err
 			}
 		case errors.Is(err, errAnswerNow), errors.Is(err, errLate):
-			w.stop = map[bool]chat.StopReason{true: chat.StopAnswerNow, false: chat.StopTimeout}[errors.Is(err, errAnswerNow)]
+			w.stop = map[bool]chat.StopReason{true: chat.StopAnswerNow, false: chat.StopTimeout}[errors.Is(
+				err, errAnswerNow,
+			)]
 			w.writer.Reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
@@ -155,7 +157,9 @@ func (w *Runner) stream(ctx context.Context) (r reply, err error) {
 	case err != nil:
 		return r, err
 	case done == nil:
-		return r, &llm.Error{Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: w.writer.Shown()}
+		return r, &llm.Error{
+			Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: w.writer.Shown(),
+		}
 	}
 	r.finish = done.Finish
 	w.count(model, done.Usage, &r)
@@ -163,7 +167,9 @@ func (w *Runner) stream(ctx context.Context) (r reply, err error) {
 }
 
 // read takes the parts of a reply.
-func (w *Runner) read(ctx context.Context, parts func(func(llm.Part, error) bool), r *reply) (done *llm.Done, err error) {
+func (w *Runner) read(
+	ctx context.Context, parts func(func(llm.Part, error) bool), r *reply,
+) (done *llm.Done, err error) {
 	var text, reasoning strings.Builder
 	thought := false
 	for part, err := range parts {
@@ -215,7 +221,9 @@ func (w *Runner) read(ctx context.Context, parts func(func(llm.Part, error) bool
 				continue
 			}
 			w.noticed[p] = true
-			if err := w.emit(ctx, w.newStep("notice", chat.ActionThinking, chat.StatusComplete, string(p))); err != nil {
+			if err := w.emit(
+				ctx, w.newStep("notice", chat.ActionThinking, chat.StatusComplete, string(p)),
+			); err != nil {
 				return nil, err
 			}
 		case llm.Done:
@@ -245,7 +253,11 @@ func (w *Runner) temperature() *float64 {
 
 // request is the next turn as the model gets it.
 func (w *Runner) request() llm.Request {
-	req := llm.Request{Messages: w.history, NoTools: w.stop != "" || w.enough || w.direct, Temperature: w.temperature(), Unasked: w.run.Request.Config.Temperature == nil && w.cfg.Temperature == nil, Seed: w.run.Request.Config.Seed, MaxTokens: w.cfg.MaxTokens}
+	req := llm.Request{
+		Messages: w.history, NoTools: w.stop != "" || w.enough || w.direct, Temperature: w.temperature(),
+		Unasked: w.run.Request.Config.Temperature == nil && w.cfg.Temperature == nil, Seed: w.run.Request.Config.Seed,
+		MaxTokens: w.cfg.MaxTokens,
+	}
 	if len(w.aside) > 0 {
 		req.Messages = append(append(make([]llm.Message, 0, len(w.history)+len(w.aside)), w.history...), w.aside...)
 	}
@@ -298,8 +310,12 @@ func (w *Runner) waitForServer(ctx context.Context, d time.Duration) error {
 	if cause := w.stopCause(ctx); cause != nil { // before w.control.now, which ends with ctx
 		return cause
 	}
-	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(begin), stamp()
-	step.Message = fmt.Sprintf("Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()))
+	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(
+		begin,
+	), stamp()
+	step.Message = fmt.Sprintf(
+		"Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()),
+	)
 	if w.control.now.Err() != nil { // no more waiting: the offline engine answers at once
 		if err := w.emit(ctx, w.track(step)); err != nil {
 			return err
@@ -327,7 +343,8 @@ func (w *Runner) compact() bool {
 	return found
 }
 
-// fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's failure.
+// fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's
+// failure.
 func (w *Runner) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: w.failureOf(e), Err: e}
@@ -335,9 +352,14 @@ func (w *Runner) fallBack(ctx context.Context, e *llm.Error) error {
 		w.cfg.Log.WarnContext(ctx, "model failed", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
 		return failed
 	}
-	w.cfg.Log.WarnContext(ctx, "model failed, falling back", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e)
+	w.cfg.Log.WarnContext(
+		ctx, "model failed, falling back", "run", w.run.ID, "model", w.model.Name(), "kind", e.Kind, "error", e,
+	)
 	step := w.newStep("fallback", chat.ActionThinking, chat.StatusError,
-		fmt.Sprintf("The model %s can't answer, because %s: going on with %s instead", w.model.Name(), reason, w.cfg.Fallback.Name()))
+		fmt.Sprintf(
+			"The model %s can't answer, because %s: going on with %s instead", w.model.Name(), reason,
+			w.cfg.Fallback.Name(),
+		))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": w.cfg.Fallback.Name()}
 	w.model, w.onFallback, w.aside, w.enough, w.direct = w.cfg.Fallback, true, nil, false, false

@@ -51,8 +51,10 @@ func (o citeSourceOutput) ForModel() any {
 func (o citeSourceOutput) result(words string) chat.StepResult {
 	r := chat.StepResult{Title: o.Filename, Quote: &chat.QuotedWords{N: o.CitationNumber, Words: words}}
 	for _, fact := range []chat.Fact{
-		{Name: "block_id", Value: o.BlockID}, {Name: "check", Value: string(o.Check)}, {Name: "citation_number", Value: strconv.Itoa(o.CitationNumber)},
-		{Name: "end", Value: strconv.Itoa(o.End)}, {Name: "page", Value: strconv.Itoa(o.Page)}, {Name: "quote", Value: o.Quote},
+		{Name: "block_id", Value: o.BlockID}, {Name: "check", Value: string(o.Check)},
+		{Name: "citation_number", Value: strconv.Itoa(o.CitationNumber)},
+		{Name: "end", Value: strconv.Itoa(o.End)}, {Name: "page", Value: strconv.Itoa(o.Page)},
+		{Name: "quote", Value: o.Quote},
 		{Name: "section", Value: o.Section}, {Name: "start", Value: strconv.Itoa(o.Start)},
 	} {
 		if fact.Value != "" && fact.Value != "0" {
@@ -64,7 +66,8 @@ func (o citeSourceOutput) result(words string) chat.StepResult {
 
 func citeSource() (*Tool, error) {
 	return definition[citeSourceInput]{
-		name: "cite_source", action: chat.ActionAnalysing, capability: chat.CapabilityCite, modelView: viewOf[citeSourceOutput], doc: citeSourceDoc, schema: citeSourceSchema,
+		name: "cite_source", action: chat.ActionAnalysing, capability: chat.CapabilityCite,
+		modelView: viewOf[citeSourceOutput], doc: citeSourceDoc, schema: citeSourceSchema,
 		describe: func(d *Context, in citeSourceInput) string {
 			if src, ok := d.Sources.At(in.CitationNumber); ok {
 				return "Checking a quote from " + src.Document.DisplayName()
@@ -74,14 +77,20 @@ func citeSource() (*Tool, error) {
 		run: func(ctx context.Context, d *Context, in citeSourceInput) (Result, error) {
 			src, ok := d.Sources.At(in.CitationNumber)
 			if !ok {
-				return refuse("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber)
+				return refuse(
+					"There is no passage with the number %d. Use the number n of a passage that you were shown.",
+					in.CitationNumber,
+				)
 			}
 			found, err := d.Texts.Locate(ctx, src, in.CitedText)
 			if err != nil {
 				return Result{}, fmt.Errorf("find quote: %w", err)
 			}
 			if found.Check == chat.CheckNotFound {
-				return refuse("These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", in.CitationNumber, src.Document.DisplayName())
+				return refuse(
+					"These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.",
+					in.CitationNumber, src.Document.DisplayName(),
+				)
 			}
 			at, err := d.Texts.Place(ctx, src, found)
 			if err != nil {
@@ -95,8 +104,10 @@ func citeSource() (*Tool, error) {
 				Message: message, Summary: string(found.Check),
 				Output: func(Numberer) (any, chat.StepResult) {
 					out := citeSourceOutput{
-						CitationNumber: src.N, DocID: src.Document.ID, Filename: src.Document.DisplayName(), BlockID: at.Block,
-						Page: at.Page, Section: at.Section, Quote: found.Quote, Check: found.Check, Start: found.Start, End: found.End,
+						CitationNumber: src.N, DocID: src.Document.ID, Filename: src.Document.DisplayName(),
+						BlockID: at.Block,
+						Page:    at.Page, Section: at.Section, Quote: found.Quote, Check: found.Check,
+						Start: found.Start, End: found.End,
 						Boxes: at.Boxes, ChunkID: src.Passage.ID,
 					}
 					return out, out.result(in.CitedText)

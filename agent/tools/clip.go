@@ -53,7 +53,8 @@ func cut(v any, text, items int) any {
 	}
 }
 
-// CutText keeps the first characters of a text, as they are, and ends a text that was longer with an ellipsis. text.Shorten is for one line.
+// CutText keeps the first characters of a text, as they are, and ends a text that was longer with an ellipsis.
+// text.Shorten is for one line.
 func CutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -10,10 +10,14 @@ import (
 )
 
 // queryNames are what models call the one text that a tool searches with.
-var queryNames = []string{"q", "search_query", "search", "search_term", "search_terms", "keywords", "keyword", "terms", "question", "queries", "text", "input"}
+var queryNames = []string{
+	"q", "search_query", "search", "search_term", "search_terms", "keywords", "keyword", "terms", "question", "queries",
+	"text", "input",
+}
 
-// CoerceArgs returns a model's arguments in the types of the tool's schema, where what is meant is plain: a number as text, a list of one, the
-// schema's own form around a value, another name of the query. All else stays, for the schema to judge.
+// CoerceArgs returns a model's arguments in the types of the tool's schema, where what is meant is plain: a number as
+// text, a list of one, the schema's own form around a value, another name of the query. All else stays, for the
+// schema to judge.
 func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	var in map[string]any
 	if t.Verbatim || json.Unmarshal(args, &in) != nil || in == nil {

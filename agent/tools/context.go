@@ -33,8 +33,8 @@ type Library interface {
 	Place(ctx context.Context, s chat.Scope, id string, blocks []corpus.Block, start, end int) (corpus.Place, error)
 }
 
-// Context is what the tools of one run work on: the documents in reach and what was found in them so far. Tools may use it
-// at the same time; only the loop changes it.
+// Context is what the tools of one run work on: the documents in reach and what was found in them so far. Tools may
+// use it at the same time; only the loop changes it.
 type Context struct {
 	Library     Library
 	Scope       chat.Scope
@@ -85,12 +85,14 @@ func (d *Context) findAll(ctx context.Context, refs []string) (docs []corpus.Doc
 	return docs, refused, nil
 }
 
-// InReach reports whether a question may be answered from a document: one of those it was narrowed to, or a page of the web.
+// InReach reports whether a question may be answered from a document: one of those it was narrowed to, or a page of
+// the web.
 func (d *Context) InReach(doc corpus.Document) bool {
 	return len(d.DocumentIDs) == 0 || slices.Contains(d.DocumentIDs, doc.ID) || chat.Hidden(doc.Namespace)
 }
 
-// ReadScope is the scope of what is read by its id: what the question is about, and the pages of the web that the run has read.
+// ReadScope is the scope of what is read by its id: what the question is about, and the pages of the web that the run
+// has read.
 func (d *Context) ReadScope() chat.Scope { return d.Scope.With(chat.WebNamespace(d.RunID)) }
 
 // name is how people know what a model calls by an id.
@@ -112,7 +114,8 @@ func ids(docs []corpus.Document) []string {
 // CacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date.
 func (d *Context) CacheKey(tool, args string, version int64) string {
 	return strings.Join([]string{
-		tool, args, d.Scope.User, strings.Join(d.Scope.Namespaces, "\x01"), strings.Join(d.DocumentIDs, "\x01"), strconv.FormatInt(version, 10),
+		tool, args, d.Scope.User, strings.Join(d.Scope.Namespaces, "\x01"), strings.Join(d.DocumentIDs, "\x01"),
+		strconv.FormatInt(version, 10),
 		strconv.Itoa(d.TopK), strconv.FormatBool(d.Rerank),
 	}, "\x00")
 }

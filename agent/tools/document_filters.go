@@ -118,8 +118,8 @@ func (d *Context) filter(ctx context.Context, in map[string]any) (f corpus.Filte
 	return f, refusal, err
 }
 
-// unknown is a note for a filter that found nothing: which of the properties asked for no document in reach has, and what there is instead.
-// It is empty if each is there.
+// unknown is a note for a filter that found nothing: which of the properties asked for no document in reach has, and
+// what there is instead. It is empty if each is there.
 func (d *Context) unknown(ctx context.Context, f corpus.Filter, found []corpus.Document) ([]string, error) {
 	if len(found) > 0 {
 		return []string{}, nil

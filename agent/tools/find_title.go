@@ -21,7 +21,9 @@ func (d *Context) FindByTitle(ctx context.Context, name string) (corpus.Document
 	}
 	name = text.Fold(name)
 	for _, doc := range docs {
-		for _, known := range []string{doc.Title, doc.Filename, strings.TrimSuffix(doc.Filename, path.Ext(doc.Filename))} {
+		for _, known := range []string{
+			doc.Title, doc.Filename, strings.TrimSuffix(doc.Filename, path.Ext(doc.Filename)),
+		} {
 			if text.Fold(known) == name {
 				return doc, true, nil
 			}

@@ -6,8 +6,8 @@ import (
 	"footnote/english"
 )
 
-// foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page and for
-// programs; models cite by N.
+// foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page
+// and for programs; models cite by N.
 type foundPassage struct {
 	N        int     `json:"n"`
 	ChunkID  string  `json:"chunk_id,omitempty"`
@@ -58,12 +58,15 @@ func passagesFound(query string, found corpus.Results) Result {
 	return Result{
 		Message: "Found " + english.Count(len(hits), "passage"), Summary: tally(hits),
 		Output: func(number Numberer) (any, chat.StepResult) {
-			out := FoundPassages{Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, found.Notes...)}
+			out := FoundPassages{
+				Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, found.Notes...),
+			}
 			result := chat.StepResult{Query: query, Found: len(hits), Notes: found.Notes}
 			for _, hit := range hits {
 				doc, p := hit.Document, hit.Passage
 				out.Results = append(out.Results, foundPassage{
-					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Section: p.Section,
+					N: number(p, doc), ChunkID: p.ID, DocID: doc.ID, Filename: doc.DisplayName(),
+					Title: doc.DisplayTitle(), Section: p.Section,
 					Page: hit.Page, BlockID: hit.Block, Content: p.Text, Score: hit.Score, Similarity: nearness(hit),
 				})
 				result.Hits = append(result.Hits, passageHit(number, hit))

@@ -18,7 +18,8 @@ type generateAnswerInput struct{}
 // generateAnswer lets a model say that it has seen enough: its next turn is the answer.
 func generateAnswer() (*Tool, error) {
 	return definition[generateAnswerInput]{
-		name: "generate_answer", action: chat.ActionSummarising, answersNext: true, doc: generateAnswerDoc, schema: generateAnswerSchema,
+		name: "generate_answer", action: chat.ActionSummarising, answersNext: true, doc: generateAnswerDoc,
+		schema:   generateAnswerSchema,
 		describe: func(*Context, generateAnswerInput) string { return "Preparing the answer" },
 		run: func(_ context.Context, d *Context, _ generateAnswerInput) (Result, error) {
 			if d.Sources.IsEmpty() {
@@ -28,7 +29,9 @@ func generateAnswer() (*Tool, error) {
 			return Result{
 				Message: "Ready to answer", Summary: "from " + english.Count(passages, "passage"),
 				Output: func(Numberer) (any, chat.StepResult) {
-					return map[string]any{"ready": true, "passages": passages}, chat.StepResult{Facts: []chat.Fact{{Name: "ready", Value: "true"}}}
+					return map[string]any{"ready": true, "passages": passages}, chat.StepResult{
+						Facts: []chat.Fact{{Name: "ready", Value: "true"}},
+					}
 				},
 			}, nil
 		},

@@ -53,7 +53,8 @@ func (o documentSummaryOutput) ForModel() any {
 
 func documentSummary() (*Tool, error) {
 	return definition[documentSummaryInput]{
-		name: "get_document_summary", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, modelView: viewOf[documentSummaryOutput], retrieval: true, cached: true,
+		name: "get_document_summary", action: chat.ActionSummarising, capability: chat.CapabilitySummarise,
+		modelView: viewOf[documentSummaryOutput], retrieval: true, cached: true,
 		doc: documentSummaryDoc, schema: documentSummarySchema, aliases: map[string]string{"document_id": "doc_id"},
 		describe: func(d *Context, in documentSummaryInput) string { return "Summarising " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in documentSummaryInput) (Result, error) {
@@ -93,7 +94,8 @@ func documentSummary() (*Tool, error) {
 						add(k.passage)
 					}
 					result := chat.StepResult{
-						Query: in.DocID, Title: out.Title, Found: len(out.Passages), Hits: passageHits(doc, out.Passages), Outline: out.Outline,
+						Query: in.DocID, Title: out.Title, Found: len(out.Passages),
+						Hits: passageHits(doc, out.Passages), Outline: out.Outline,
 						Text: strings.Join(out.KeySentences, "\n\n"),
 					}
 					for _, page := range pages {
@@ -107,9 +109,11 @@ func documentSummary() (*Tool, error) {
 	}.build()
 }
 
-// skim reads a document's first pages until enough of their passages state something. Those of a table of contents do not, and are left out
-// unless there are no others.
-func (d *Context) skim(ctx context.Context, doc corpus.Document) (pages []corpus.Reading, passages []corpus.Passage, err error) {
+// skim reads a document's first pages until enough of their passages state something. Those of a table of contents do
+// not, and are left out unless there are no others.
+func (d *Context) skim(
+	ctx context.Context, doc corpus.Document,
+) (pages []corpus.Reading, passages []corpus.Passage, err error) {
 	for n := 1; n <= summaryPages && len(passages) < summaryEnough; n++ {
 		page, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Page: n})
 		if err != nil {
@@ -158,8 +162,8 @@ type sentence struct {
 	score   float64
 }
 
-// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text; those that bear on
-// a focus come before others.
+// keySentences picks the sentences whose words are most frequent in what was read, in the order of the text; those
+// that bear on a focus come before others.
 func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
 	analyser := text.NewAnalyser(language)
 	about := map[string]bool{}
@@ -176,7 +180,9 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 			if n := span[1] - span[0]; n < 30 || n > 400 || text.Leader(s) {
 				continue
 			}
-			ts := slices.DeleteFunc(analyser.Terms(s), func(t string) bool { return text.IsStop(t, language) || len(t) < 3 })
+			ts := slices.DeleteFunc(
+				analyser.Terms(s), func(t string) bool { return text.IsStop(t, language) || len(t) < 3 },
+			)
 			for _, t := range ts {
 				frequency[t]++
 			}

@@ -63,7 +63,8 @@ func (o grepDocumentsOutput) result(pattern string) chat.StepResult {
 	r := chat.StepResult{Query: pattern, Found: o.Total, Notes: o.Notes}
 	for _, m := range o.Matches {
 		r.Hits = append(r.Hits, chat.Hit{
-			N: m.N, DocumentID: m.DocID, ChunkID: m.ChunkID, BlockID: m.BlockID, Title: m.Filename, Page: m.Page, Section: m.Section,
+			N: m.N, DocumentID: m.DocID, ChunkID: m.ChunkID, BlockID: m.BlockID, Title: m.Filename, Page: m.Page,
+			Section: m.Section,
 			Snippet: m.Line,
 		})
 	}
@@ -75,8 +76,10 @@ func (o grepDocumentsOutput) result(pattern string) chat.StepResult {
 
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
-		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true, modelView: viewOf[grepDocumentsOutput], retrieval: true, cached: true,
-		doc: grepDocumentsDoc, schema: grepDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
+		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
+		modelView: viewOf[grepDocumentsOutput], retrieval: true, cached: true,
+		doc: grepDocumentsDoc, schema: grepDocumentsSchema,
+		aliases: map[string]string{"document_ids": "doc_ids", "query": "pattern"},
 		describe: func(_ *Context, in grepDocumentsInput) string {
 			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)
 		},
@@ -92,7 +95,9 @@ func grepDocuments() (*Tool, error) {
 				}
 				only, notes = ids(docs), missing
 			}
-			found, err := d.Library.Grep(ctx, d.Scope, corpus.GrepRequest{Pattern: in.Pattern, Documents: only, Max: in.MaxResults})
+			found, err := d.Library.Grep(
+				ctx, d.Scope, corpus.GrepRequest{Pattern: in.Pattern, Documents: only, Max: in.MaxResults},
+			)
 			if err != nil {
 				return Result{}, fmt.Errorf("grep: %w", err)
 			}
@@ -109,13 +114,20 @@ func grepDocuments() (*Tool, error) {
 			}
 			return Result{
 				Message: "Found " + english.Count(len(found.Matches), "match"),
-				Summary: fmt.Sprintf("%s in %s, %d looked through", english.Count(len(found.Matches), "match"), english.Count(len(documents), "document"), found.Documents),
+				Summary: fmt.Sprintf(
+					"%s in %s, %d looked through", english.Count(len(found.Matches), "match"),
+					english.Count(len(documents), "document"), found.Documents,
+				),
 				Output: func(number Numberer) (any, chat.StepResult) {
-					out := grepDocumentsOutput{Matches: []grepMatch{}, Total: len(found.Matches), More: found.More, Literal: found.Literal, Notes: append([]string{}, notes...)}
+					out := grepDocumentsOutput{
+						Matches: []grepMatch{}, Total: len(found.Matches), More: found.More, Literal: found.Literal,
+						Notes: append([]string{}, notes...),
+					}
 					for _, m := range found.Matches {
 						match := grepMatch{
-							DocID: m.Document.ID, Filename: m.Document.DisplayName(), BlockID: m.BlockID, Page: m.Page, Section: m.Section,
-							Line: m.Line, ChunkID: m.PassageID,
+							DocID: m.Document.ID, Filename: m.Document.DisplayName(), BlockID: m.BlockID, Page: m.Page,
+							Section: m.Section,
+							Line:    m.Line, ChunkID: m.PassageID,
 						}
 						if p, ok := passages[m.PassageID]; ok {
 							match.N = number(p, m.Document)

@@ -21,7 +21,8 @@ const hybridSearchSchema = `{
 
 func hybridSearch() (*Tool, error) {
 	return definition[retrieveInput]{
-		name: "hybrid_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 1, resumable: true, modelView: viewOf[FoundPassages],
+		name: "hybrid_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 1,
+		resumable: true, modelView: viewOf[FoundPassages],
 		retrieval: true, cached: true, maxTopK: 50,
 		doc: hybridSearchDoc, schema: hybridSearchSchema,
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },

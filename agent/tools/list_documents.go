@@ -29,7 +29,8 @@ type listDocumentsInput struct {
 
 func listDocuments() (*Tool, error) {
 	return definition[listDocumentsInput]{
-		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true, cached: true, withoutPassages: true,
+		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true,
+		cached: true, withoutPassages: true,
 		doc: listDocumentsDoc, schema: listDocumentsSchema,
 		describe: func(_ *Context, in listDocumentsInput) string {
 			if len(in.Filters) == 0 {
@@ -67,11 +68,15 @@ func listDocuments() (*Tool, error) {
 			return Result{
 				Message: "Listed " + english.Count(len(docs), "document"), Summary: summary,
 				Output: func(Numberer) (any, chat.StepResult) {
-					result := chat.StepResult{Query: filtersAsked(in.Filters), Found: len(docs), Hits: documentHits(docs), Notes: notes}
+					result := chat.StepResult{
+						Query: filtersAsked(in.Filters), Found: len(docs), Hits: documentHits(docs), Notes: notes,
+					}
 					if len(docs) == 0 {
 						result.Facts = []chat.Fact{{Name: "page", Value: strconv.Itoa(in.Page)}}
 					}
-					return map[string]any{"documents": list(docs), "page": in.Page, "more": more, "notes": notes}, result
+					return map[string]any{
+						"documents": list(docs), "page": in.Page, "more": more, "notes": notes,
+					}, result
 				},
 				Effects: Effects{Documents: docs},
 			}, nil

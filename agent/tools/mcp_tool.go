@@ -16,7 +16,8 @@ import (
 	"footnote/mcp"
 )
 
-// mcpWait is how long a run that begins right after the server did waits for servers of tools that nobody has reached yet.
+// mcpWait is how long a run that begins right after the server did waits for servers of tools that nobody has reached
+// yet.
 const mcpWait = 2 * time.Second
 
 // mcpOutput is what a tool of another server came to. Its text is whatever that server says: data, like a document's.
@@ -37,7 +38,9 @@ func (o mcpOutput) clip(limit int) any {
 }
 
 func (o mcpOutput) result() chat.StepResult {
-	r := chat.StepResult{Text: o.Text, Facts: []chat.Fact{{Name: "server", Value: o.Server}, {Name: "tool", Value: o.Tool}}}
+	r := chat.StepResult{
+		Text: o.Text, Facts: []chat.Fact{{Name: "server", Value: o.Server}, {Name: "tool", Value: o.Tool}},
+	}
 	if len(o.Data) > 0 {
 		r.Facts = append([]chat.Fact{{Name: "data", Value: CutText(string(o.Data), chat.MaxSnippet)}}, r.Facts...)
 	}
@@ -47,7 +50,8 @@ func (o mcpOutput) result() chat.StepResult {
 	return r
 }
 
-// WithMCPTools returns a set with the tools of other servers: all of them for a set that is open to them, else those that were named.
+// WithMCPTools returns a set with the tools of other servers: all of them for a set that is open to them, else those
+// that were named.
 func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	if b.mcp == nil || !s.OpenToMCP && len(s.MCPTools) == 0 {
 		return s
@@ -73,7 +77,8 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{
-		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasEffects: true, Verbatim: true, Approve: t.Approve, Timeout: t.Timeout, Schema: resolved(t.Schema),
+		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasEffects: true, Verbatim: true,
+		Approve: t.Approve, Timeout: t.Timeout, Schema: resolved(t.Schema),
 		Spec:     llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
 		Describe: func(*Context, json.RawMessage) string { return "Calling " + text.Shorten(name, 120) },
 		Run: func(ctx context.Context, _ *Context, args json.RawMessage) (Result, error) {
@@ -86,15 +91,16 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 			}
 			out := mcpOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
 			return Result{
-				Message: "Called " + text.Shorten(name, 120), Summary: english.Count(len(got.Text)+len(got.Data), "byte"),
-				Output: func(Numberer) (any, chat.StepResult) { return out, out.result() },
+				Message: "Called " + text.Shorten(name, 120),
+				Summary: english.Count(len(got.Text)+len(got.Data), "byte"),
+				Output:  func(Numberer) (any, chat.StepResult) { return out, out.result() },
 			}, nil
 		},
 	}
 }
 
-// resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass: its server checks
-// anyway.
+// resolved is a foreign schema ready to check arguments with. One that is not understood here lets every object pass:
+// its server checks anyway.
 func resolved(raw json.RawMessage) *jsonschema.Resolved {
 	for _, text := range []json.RawMessage{raw, json.RawMessage(`{"type":"object"}`)} {
 		var schema jsonschema.Schema

@@ -23,7 +23,8 @@ type metadataSearchInput struct {
 
 func metadataSearch() (*Tool, error) {
 	return definition[metadataSearchInput]{
-		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1, retrieval: true, cached: true, withoutPassages: true,
+		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1,
+		retrieval: true, cached: true, withoutPassages: true,
 		doc: metadataSearchDoc, schema: metadataSearchSchema,
 		describe: func(_ *Context, in metadataSearchInput) string {
 			if len(in.Filters) == 0 {
@@ -57,7 +58,9 @@ func metadataSearch() (*Tool, error) {
 			return Result{
 				Message: "Found " + english.Count(len(docs), "document"), Summary: describe(in.Filters),
 				Output: func(Numberer) (any, chat.StepResult) {
-					result := chat.StepResult{Query: filtersAsked(in.Filters), Found: len(docs), Hits: documentHits(docs), Notes: notes}
+					result := chat.StepResult{
+						Query: filtersAsked(in.Filters), Found: len(docs), Hits: documentHits(docs), Notes: notes,
+					}
 					return map[string]any{"documents": list(docs), "total_found": len(docs), "notes": notes}, result
 				},
 				Effects: effects,

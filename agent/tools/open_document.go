@@ -46,13 +46,15 @@ type openDocumentOutput struct {
 
 func (o openDocumentOutput) result(asked string) chat.StepResult {
 	return chat.StepResult{Query: asked, Title: o.Filename, Hits: []chat.Hit{{
-		DocumentID: o.DocID, ChunkID: o.ChunkID, BlockID: o.BlockID, Title: o.Filename, Page: o.Page, Section: o.Section, URL: o.URL,
+		DocumentID: o.DocID, ChunkID: o.ChunkID, BlockID: o.BlockID, Title: o.Filename, Page: o.Page,
+		Section: o.Section, URL: o.URL,
 	}}}
 }
 
 func openDocument() (*Tool, error) {
 	return definition[openDocumentInput]{
-		name: "open_document", action: chat.ActionOpening, capability: chat.CapabilityOpen, doc: openDocumentDoc, schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
+		name: "open_document", action: chat.ActionOpening, capability: chat.CapabilityOpen, doc: openDocumentDoc,
+		schema: openDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
 		describe: func(d *Context, in openDocumentInput) string {
 			if src, ok := d.Sources.At(in.CitationNumber); ok {
 				return "Opening " + src.Document.DisplayName()
@@ -75,16 +77,19 @@ func openDocument() (*Tool, error) {
 				where = fmt.Sprintf(" at page %d", out.Page)
 			}
 			return Result{
-				Message: "Opened " + out.Filename + where, Summary: text.Shorten(in.Reason, 120), Details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
-				Output: func(Numberer) (any, chat.StepResult) { return out, out.result(in.DocID) },
+				Message: "Opened " + out.Filename + where, Summary: text.Shorten(in.Reason, 120),
+				Details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
+				Output:  func(Numberer) (any, chat.StepResult) { return out, out.result(in.DocID) },
 			}, nil
 		},
 	}.build()
 }
 
-// placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes from a passage, at the
-// passage, or at its beginning. why is a refusal for the model.
-func (d *Context) placeToOpen(ctx context.Context, in openDocumentInput) (out openDocumentOutput, why string, err error) {
+// placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes
+// from a passage, at the passage, or at its beginning. why is a refusal for the model.
+func (d *Context) placeToOpen(
+	ctx context.Context, in openDocumentInput,
+) (out openDocumentOutput, why string, err error) {
 	if in.CitationNumber == 0 {
 		if in.DocID == "" {
 			return out, "Name what to open: citation_number, the number n of a passage, or doc_id.", nil
@@ -93,15 +98,23 @@ func (d *Context) placeToOpen(ctx context.Context, in openDocumentInput) (out op
 		if err != nil {
 			return out, "", fmt.Errorf("find document: %w", err)
 		}
-		return openDocumentOutput{Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: doc.DisplayName(), URL: chat.Link{Document: doc.ID}.String(), Reason: in.Reason}, why, nil
+		return openDocumentOutput{
+			Opened: true, DocID: doc.ID, DocumentID: doc.ID, Filename: doc.DisplayName(),
+			URL: chat.Link{Document: doc.ID}.String(), Reason: in.Reason,
+		}, why, nil
 	}
 	src, ok := d.Sources.At(in.CitationNumber)
 	if !ok {
-		return out, fmt.Sprintf("There is no passage with the number %d. Use the number n of a passage that you were shown.", in.CitationNumber), nil
+		return out, fmt.Sprintf(
+			"There is no passage with the number %d. Use the number n of a passage that you were shown.",
+			in.CitationNumber,
+		), nil
 	}
 	out = openDocumentOutput{
-		Opened: true, CitationNumber: src.N, DocID: src.Document.ID, DocumentID: src.Document.ID, Filename: src.Document.DisplayName(), ChunkID: src.Passage.ID,
-		BlockID: src.Passage.FirstBlock, Page: src.Passage.Page, Section: src.Passage.Section, Start: src.Passage.Start, End: src.Passage.End, Reason: in.Reason,
+		Opened: true, CitationNumber: src.N, DocID: src.Document.ID, DocumentID: src.Document.ID,
+		Filename: src.Document.DisplayName(), ChunkID: src.Passage.ID,
+		BlockID: src.Passage.FirstBlock, Page: src.Passage.Page, Section: src.Passage.Section,
+		Start: src.Passage.Start, End: src.Passage.End, Reason: in.Reason,
 		URL: chat.Link{Document: src.Document.ID, Passage: src.Passage.ID, Fragment: src.Passage.FirstBlock}.String(),
 	}
 	if c := src.EarlierCitation; c != nil {
@@ -121,7 +134,9 @@ func (d *Context) placeToOpen(ctx context.Context, in openDocumentInput) (out op
 			return out, "", err
 		}
 		out.Page, out.BlockID, out.Section, out.Start, out.End = at.Page, at.Block, at.Section, found.Start, found.End
-		link := chat.Link{Document: src.Document.ID, Passage: src.Passage.ID, Start: found.Start, End: found.End, Fragment: at.Block}
+		link := chat.Link{
+			Document: src.Document.ID, Passage: src.Passage.ID, Start: found.Start, End: found.End, Fragment: at.Block,
+		}
 		if out.Page > src.Passage.Page {
 			link.Page = out.Page
 		}

@@ -50,7 +50,8 @@ func (o ReadDocumentOutput) ForModel() any {
 
 func readDocument() (*Tool, error) {
 	return definition[readDocumentInput]{
-		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1, modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true,
+		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1,
+		modelView: viewOf[ReadDocumentOutput], retrieval: true, cached: true,
 		doc: readDocumentDoc, schema: readDocumentSchema, aliases: map[string]string{"document_id": "doc_id"},
 		describe: func(d *Context, in readDocumentInput) string { return "Reading " + d.name(in.DocID) },
 		run: func(ctx context.Context, d *Context, in readDocumentInput) (Result, error) {
@@ -61,7 +62,9 @@ func readDocument() (*Tool, error) {
 			if why != "" {
 				return refuse("%s", why)
 			}
-			r, err := d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Page: in.Page})
+			r, err := d.Library.Read(
+				ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, Page: in.Page},
+			)
 			if err != nil {
 				return unread(doc, err)
 			}
@@ -85,8 +88,9 @@ func readDocument() (*Tool, error) {
 
 func reading(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	out := ReadDocumentOutput{
-		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(), PageCount: r.Document.Pages,
-		Page: r.Page, Pages: r.Pages, Passages: make([]ShownPassage, 0, len(r.Passages)),
+		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(),
+		PageCount: r.Document.Pages,
+		Page:      r.Page, Pages: r.Pages, Passages: make([]ShownPassage, 0, len(r.Passages)),
 	}
 	for _, p := range r.Passages {
 		out.Passages = append(out.Passages, show(number, p, r.Document))
@@ -99,7 +103,8 @@ func reading(number Numberer, r corpus.Reading) ReadDocumentOutput {
 func readResult(number Numberer, r corpus.Reading, query string) (any, chat.StepResult) {
 	out := reading(number, r)
 	return out, chat.StepResult{
-		Query: query, Title: out.Title, Found: len(out.Passages), Hits: passageHits(r.Document, out.Passages), Opened: []chat.OpenedPart{openedPart(r)},
+		Query: query, Title: out.Title, Found: len(out.Passages), Hits: passageHits(r.Document, out.Passages),
+		Opened: []chat.OpenedPart{openedPart(r)},
 	}
 }
 

@@ -50,8 +50,10 @@ func (o ReadMultipleDocumentsOutput) ForModel() any {
 
 func readMultipleDocuments() (*Tool, error) {
 	return definition[readMultipleDocumentsInput]{
-		name: "read_multiple_documents", action: chat.ActionReading, capability: chat.CapabilityRead, modelView: viewOf[ReadMultipleDocumentsOutput], retrieval: true, cached: true,
-		doc: readMultipleDocumentsDoc, schema: readMultipleDocumentsSchema, aliases: map[string]string{"document_ids": "doc_ids"},
+		name: "read_multiple_documents", action: chat.ActionReading, capability: chat.CapabilityRead,
+		modelView: viewOf[ReadMultipleDocumentsOutput], retrieval: true, cached: true,
+		doc: readMultipleDocumentsDoc, schema: readMultipleDocumentsSchema,
+		aliases: map[string]string{"document_ids": "doc_ids"},
 		describe: func(_ *Context, in readMultipleDocumentsInput) string {
 			return "Reading " + english.Count(len(in.DocIDs), "document")
 		},
@@ -68,7 +70,9 @@ func readMultipleDocuments() (*Tool, error) {
 			g.SetLimit(4)
 			for i, doc := range docs {
 				g.Go(func() (err error) {
-					readings[i], err = d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{Document: doc.ID, Focus: in.FocusQuery, MaxRunes: readTogether / len(docs)})
+					readings[i], err = d.Library.Read(ctx, d.ReadScope(), corpus.ReadRequest{
+						Document: doc.ID, Focus: in.FocusQuery, MaxRunes: readTogether / len(docs),
+					})
 					return err
 				})
 			}
@@ -83,11 +87,17 @@ func readMultipleDocuments() (*Tool, error) {
 				Message: "Read " + english.Count(len(docs), "document"),
 				Summary: english.Count(passages, "passage") + " in " + english.Count(len(docs), "document"),
 				Output: func(number Numberer) (any, chat.StepResult) {
-					out := ReadMultipleDocumentsOutput{Documents: make([]ReadDocumentOutput, len(readings)), Notes: notes}
-					result := chat.StepResult{Query: cmp.Or(in.FocusQuery, strings.Join(in.DocIDs, ", ")), Found: len(readings), Notes: notes}
+					out := ReadMultipleDocumentsOutput{
+						Documents: make([]ReadDocumentOutput, len(readings)), Notes: notes,
+					}
+					result := chat.StepResult{
+						Query: cmp.Or(in.FocusQuery, strings.Join(in.DocIDs, ", ")), Found: len(readings), Notes: notes,
+					}
 					for i, r := range readings {
 						out.Documents[i] = reading(number, r)
-						result.Hits = append(result.Hits, withPassages(documentHit(r.Document), r.Document, out.Documents[i].Passages)...)
+						result.Hits = append(result.Hits, withPassages(
+							documentHit(r.Document), r.Document, out.Documents[i].Passages,
+						)...)
 						result.Opened = append(result.Opened, openedPart(r))
 					}
 					return out, result

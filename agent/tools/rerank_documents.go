@@ -58,7 +58,10 @@ func rerankDocuments() (*Tool, error) {
 			ranked := make([]rankedDocument, 0, len(docs))
 			result := chat.StepResult{Query: in.Query, Notes: append(append([]string{}, notes...), found.Notes...)}
 			rank := func(doc corpus.Document, score float64, snippet string) {
-				ranked = append(ranked, rankedDocument{DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: score, Snippet: snippet})
+				ranked = append(ranked, rankedDocument{
+					DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: score,
+					Snippet: snippet,
+				})
 				hit := documentHit(doc)
 				hit.Score, hit.Snippet = &score, snippet
 				result.Hits = append(result.Hits, hit)

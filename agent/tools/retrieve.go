@@ -28,7 +28,8 @@ type retrieveInput struct {
 
 func retrieve() (*Tool, error) {
 	return definition[retrieveInput]{
-		name: "retrieve", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 2, resumable: true, modelView: viewOf[FoundPassages],
+		name: "retrieve", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 2,
+		resumable: true, modelView: viewOf[FoundPassages],
 		retrieval: true, cached: true, maxTopK: 50,
 		doc: retrieveDoc, schema: retrieveSchema,
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },

@@ -36,7 +36,8 @@ func (o bookContent) clip(limit int) any {
 
 func retrieveBookContent() (*Tool, error) {
 	return definition[retrieveInput]{
-		name: "retrieve_book_content", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 5, resumable: true,
+		name: "retrieve_book_content", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 5,
+		resumable: true,
 		modelView: viewOf[bookContent], retrieval: true, cached: true, maxTopK: 20,
 		doc: retrieveBookContentDoc, schema: retrieveBookContentSchema,
 		describe: func(_ *Context, in retrieveInput) string { return searchingFor(in.Query) },
@@ -73,7 +74,9 @@ func bookText(out retrieveDocumentationOutput) string {
 		if c.Section != nil {
 			name += ", " + *c.Section
 		}
-		fmt.Fprintf(&b, "[%d] %s\nURL: %s\nRelevance: %.2f\nContent: %s", c.N, name, c.SourceURL, c.Similarity, c.ChunkText)
+		fmt.Fprintf(
+			&b, "[%d] %s\nURL: %s\nRelevance: %.2f\nContent: %s", c.N, name, c.SourceURL, c.Similarity, c.ChunkText,
+		)
 	}
 	return b.String()
 }

@@ -27,7 +27,8 @@ type retrieveDocumentationInput struct {
 	Threshold float64 `json:"similarity_threshold"`
 }
 
-// DocumentationChunk is one result of retrieve_documentation. What stands behind Rank is ours, beside the agreed fields.
+// DocumentationChunk is one result of retrieve_documentation. What stands behind Rank is ours, beside the agreed
+// fields.
 type DocumentationChunk struct {
 	ChunkText  string  `json:"chunk_text"`
 	PageTitle  string  `json:"page_title"`
@@ -69,7 +70,8 @@ func (o retrieveDocumentationOutput) clip(limit int) any {
 
 func retrieveDocumentation() (*Tool, error) {
 	return definition[retrieveDocumentationInput]{
-		name: "retrieve_documentation", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 4, resumable: true,
+		name: "retrieve_documentation", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 4,
+		resumable: true,
 		modelView: viewOf[retrieveDocumentationOutput], retrieval: true, cached: true, maxTopK: 20, echoedArg: "query",
 		doc: retrieveDocumentationDoc, schema: retrieveDocumentationSchema,
 		describe: func(_ *Context, in retrieveDocumentationInput) string { return searchingFor(in.Query) },
@@ -87,13 +89,16 @@ func (d *Context) documented(ctx context.Context, in retrieveDocumentationInput)
 	}
 	res := passagesFound(in.Query, found)
 	res.Output = func(number Numberer) (any, chat.StepResult) {
-		out := retrieveDocumentationOutput{Results: []DocumentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes}
+		out := retrieveDocumentationOutput{
+			Results: []DocumentationChunk{}, Total: len(found.Results), Query: in.Query, Notes: found.Notes,
+		}
 		result := chat.StepResult{Query: in.Query, Found: len(found.Results), Notes: found.Notes}
 		for i, hit := range found.Results {
 			chunk := chunkOf(number, hit, i+1)
 			out.Results = append(out.Results, chunk)
 			found := chat.Hit{
-				N: chunk.N, DocumentID: chunk.DocID, ChunkID: chunk.ChunkID, Title: chunk.PageTitle, SourceURL: hit.Document.SourceURL(),
+				N: chunk.N, DocumentID: chunk.DocID, ChunkID: chunk.ChunkID, Title: chunk.PageTitle,
+				SourceURL:  hit.Document.SourceURL(),
 				Similarity: &chunk.Similarity, Snippet: chunk.ChunkText,
 			}
 			if chunk.Section != nil {
@@ -120,9 +125,12 @@ func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
 		similarity = *hit.Cosine
 	}
 	out := DocumentationChunk{
-		ChunkText: hit.Passage.Text, PageTitle: hit.Document.DisplayTitle(), Similarity: min(1, max(0, similarity)), Rank: rank,
-		SourceURL: cmp.Or(hit.Document.SourceURL(), chat.Link{Document: hit.Document.ID, Passage: hit.Passage.ID}.String()),
-		N:         number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
+		ChunkText: hit.Passage.Text, PageTitle: hit.Document.DisplayTitle(), Similarity: min(1, max(0, similarity)),
+		Rank: rank,
+		SourceURL: cmp.Or(
+			hit.Document.SourceURL(), chat.Link{Document: hit.Document.ID, Passage: hit.Passage.ID}.String(),
+		),
+		N: number(hit.Passage, hit.Document), ChunkID: hit.Passage.ID, DocID: hit.Document.ID,
 	}
 	if section := chat.SectionIn(out.PageTitle, hit.Passage.Section); section != "" {
 		out.Section = &section

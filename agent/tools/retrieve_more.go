@@ -23,7 +23,8 @@ const retrieveMoreSchema = `{
 
 func retrieveMore() (*Tool, error) {
 	return definition[retrieveInput]{
-		name: "retrieve_more", action: chat.ActionSearching, capability: chat.CapabilitySearch, resumable: true, modelView: viewOf[FoundPassages],
+		name: "retrieve_more", action: chat.ActionSearching, capability: chat.CapabilitySearch, resumable: true,
+		modelView: viewOf[FoundPassages],
 		retrieval: true, continues: true, maxTopK: 50,
 		doc: retrieveMoreDoc, schema: retrieveMoreSchema,
 		describe: func(d *Context, in retrieveInput) string {
@@ -45,7 +46,10 @@ func retrieveMore() (*Tool, error) {
 				}
 			}
 			if len(fresh) < in.TopK {
-				found.Notes = append(slices.Clip(found.Notes), "There are no further passages for this query. Other words may find more.")
+				found.Notes = append(
+					slices.Clip(found.Notes),
+					"There are no further passages for this query. Other words may find more.",
+				)
 			}
 			found.Results = fresh
 			return passagesFound(query, found), nil

@@ -21,8 +21,8 @@ const searchDocumentsSchema = `{
 	}
 }`
 
-// DefaultTopK is how many passages of one search are shown whole, unless the request says otherwise; further documents come with
-// a snippet.
+// DefaultTopK is how many passages of one search are shown whole, unless the request says otherwise; further
+// documents come with a snippet.
 const DefaultTopK = 10
 
 type searchDocumentsInput struct {
@@ -65,7 +65,8 @@ func (o searchDocumentsOutput) ForModel() any {
 
 func searchDocuments() (*Tool, error) {
 	return definition[searchDocumentsInput]{
-		name: "search_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, retrieval: true, cached: true,
+		name: "search_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, retrieval: true,
+		cached:    true,
 		modelView: viewOf[searchDocumentsOutput],
 		doc:       searchDocumentsDoc, schema: searchDocumentsSchema,
 		describe: func(_ *Context, in searchDocumentsInput) string { return searchingFor(in.Query) },
@@ -88,7 +89,9 @@ func searchDocuments() (*Tool, error) {
 				Summary:   summary,
 				Transient: found.Partial,
 				Output: func(number Numberer) (any, chat.StepResult) {
-					out := searchDocumentsOutput{Documents: []foundDocument{}, TotalFound: len(groups), Notes: append([]string{}, found.Notes...)}
+					out := searchDocumentsOutput{Documents: []foundDocument{}, TotalFound: len(groups), Notes: append(
+						[]string{}, found.Notes...,
+					)}
 					result := chat.StepResult{Query: in.Query, Found: len(groups), Notes: found.Notes}
 					left := d.TopK
 					for _, g := range groups {
@@ -108,7 +111,8 @@ func searchDocuments() (*Tool, error) {
 func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{
-		DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: hits[0].Score, Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
+		DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: hits[0].Score,
+		Similarity: nearness(hits[0]), Snippet: hits[0].Snippet.Text,
 		BlockID: hits[0].Block, Page: hits[0].Page, Matches: hits[0].Snippet.Matches, Passages: []ShownPassage{},
 	}
 	for _, hit := range hits {

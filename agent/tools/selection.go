@@ -8,7 +8,8 @@ import (
 // Selection says who chooses a run's first tools.
 type Selection string
 
-// The ways to choose. With auto rules choose for simple questions, and what the model chose for a similar question before is used again.
+// The ways to choose. With auto rules choose for simple questions, and what the model chose for a similar question
+// before is used again.
 const (
 	SelectModel Selection = "model"
 	SelectRules Selection = "rules"

@@ -31,7 +31,8 @@ type semanticSearchInput struct {
 
 func semanticSearch() (*Tool, error) {
 	return definition[semanticSearchInput]{
-		name: "semantic_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 3, resumable: true, modelView: viewOf[FoundPassages],
+		name: "semantic_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 3,
+		resumable: true, modelView: viewOf[FoundPassages],
 		retrieval: true, cached: true, maxTopK: 50,
 		doc: semanticSearchDoc, schema: semanticSearchSchema,
 		describe: func(_ *Context, in semanticSearchInput) string { return searchingFor(in.Query) },
@@ -45,8 +46,8 @@ func semanticSearch() (*Tool, error) {
 	}.build()
 }
 
-// byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says how near the best passage came: what counts as
-// near differs much between embedding models.
+// byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says
+// how near the best passage came: what counts as near differs much between embedding models.
 func (d *Context) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
 	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least})
 	if err != nil && ctx.Err() == nil && chat.CodeOf(err) == chat.CodeUnavailable {
@@ -61,7 +62,10 @@ func (d *Context) byMeaning(ctx context.Context, query string, limit int, least 
 	}
 	if len(best.Results) > 0 {
 		found.Notes = append(append([]string{}, found.Notes...),
-			fmt.Sprintf("No passage reaches a score of %.3g; the best has %.3g. Search with a lower one to see it.", least, math.Floor(best.Results[0].Score*1000)/1000))
+			fmt.Sprintf(
+				"No passage reaches a score of %.3g; the best has %.3g. Search with a lower one to see it.", least,
+				math.Floor(best.Results[0].Score*1000)/1000,
+			))
 	}
 	return found, nil
 }
@@ -70,6 +74,9 @@ func (d *Context) byMeaning(ctx context.Context, query string, limit int, least 
 func (d *Context) byWords(ctx context.Context, query string, limit int) (corpus.Results, error) {
 	found, err := d.search(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeLexical})
 	found.Partial = true
-	found.Notes = append(slices.Clip(found.Notes), "Semantic search did not answer: these passages are found by words, and no minimum score was applied.")
+	found.Notes = append(
+		slices.Clip(found.Notes),
+		"Semantic search did not answer: these passages are found by words, and no minimum score was applied.",
+	)
 	return found, err
 }

@@ -1,6 +1,7 @@
-// Package tools is what a model can do: search, read, list, calculate, open. Each tool is one file with the text for the model beside it, and
-// is declared with the Go type of its arguments. A Registry builds them once for all runs and groups them into toolsets; a Context is what the
-// calls of one run work on. Tools write no events and call no model.
+// Package tools is what a model can do: search, read, list, calculate, open. Each tool is one file with the text for
+// the model beside it, and is declared with the Go type of its arguments. A Registry builds them once for all runs
+// and groups them into toolsets; a Context is what the calls of one run work on. Tools write no events and call no
+// model.
 package tools
 
 import (
@@ -27,7 +28,8 @@ type Set struct {
 	DefaultTemperature float64 // the temperature of requests without one
 	// Selection is who chooses the first tools, unless a request or the settings say it.
 	Selection Selection
-	// Reflective: the model plans questions that are not simple and judges its answers, unless a request says otherwise.
+	// Reflective: the model plans questions that are not simple and judges its answers, unless a request says
+	// otherwise.
 	Reflective bool
 	// Thorough: query decomposition and self-evaluation are on, unless a request says otherwise.
 	Thorough  bool
@@ -61,8 +63,10 @@ func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
 	built, known := map[string]*Tool{}, map[string]chat.Capability{}
 	builders := []func() (*Tool, error){
-		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch, listDocuments, grepDocuments,
-		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish, semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
+		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch,
+		listDocuments, grepDocuments,
+		calculate, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish, semanticSearch,
+		hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
 	}
 	if cfg.Web != nil {
 		builders = append(builders, webSearch(cfg.Web, cfg.ApproveWeb))
@@ -85,12 +89,19 @@ func NewRegistry(cfg Config) (Registry, error) {
 		warm, usual         float64
 		tools               string
 	}{
-		{"cursor", 10, 10, 200, 2, 0, "search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer"},
+		{
+			"cursor", 10, 10, 200, 2, 0,
+			"search_documents read_document read_multiple_documents get_document_summary rerank_documents metadata_search list_documents grep_documents calculate cite_source open_document generate_answer",
+		},
 		{"react", 10, 5, 200, 2, 0.1, "retrieve retrieve_more calculate web_search lookup summarize finish"},
 		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},
 		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation retrieve_book_content"},
 	} {
-		set := Set{Name: row.name, known: known, Selection: SelectModel, MaxQuestions: row.turns, MaxTemperature: row.warm, DefaultTemperature: row.usual, Budget: chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000}}
+		set := Set{
+			Name: row.name, known: known, Selection: SelectModel, MaxQuestions: row.turns, MaxTemperature: row.warm,
+			DefaultTemperature: row.usual,
+			Budget:             chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000},
+		}
 		for name := range strings.FieldsSeq(row.tools) {
 			if t, ok := built[name]; ok {
 				set.Tools = append(set.Tools, t)
@@ -116,7 +127,8 @@ func (b Registry) Toolset(name string) (Set, string) {
 	if set, ok := b.Toolsets[name]; ok {
 		return set, ""
 	}
-	return Set{}, "There is no toolset “" + text.Shorten(name, 60) + "”. There are: " + strings.Join(slices.Sorted(maps.Keys(b.Toolsets)), ", ") + "."
+	return Set{}, "There is no toolset “" + text.Shorten(name, 60) + "”. There are: " +
+		strings.Join(slices.Sorted(maps.Keys(b.Toolsets)), ", ") + "."
 }
 
 // Check names the setting that is wrong: the toolset's name, or the tools instead of its own.
@@ -131,8 +143,8 @@ func (b Registry) Check(name string, tools []string) error {
 	return nil
 }
 
-// Pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none named leaves it
-// whole. The text says which name is unknown.
+// Pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none
+// named leaves it whole. The text says which name is unknown.
 func (b Registry) Pick(s Set, names []string) (Set, string) {
 	if len(names) == 0 {
 		return s, ""
@@ -151,7 +163,8 @@ func (b Registry) Pick(s Set, names []string) (Set, string) {
 					return s, "The tool " + name + " can't be used: " + a.Why + "."
 				}
 			}
-			return s, "There is no tool “" + text.Shorten(name, 60) + "”. There are: " + strings.Join(whole.Names(), ", ") + "."
+			return s, "There is no tool “" + text.Shorten(name, 60) + "”. There are: " +
+				strings.Join(whole.Names(), ", ") + "."
 		}
 		if s.Find(name) == nil {
 			s.Tools = append(s.Tools, t)
@@ -194,8 +207,8 @@ func (s Set) MaxTopK() int {
 	return most
 }
 
-// Available returns the named tools of the set. For one that it does not have, the set's own tool of the same capability stands in, and
-// what the set can't do is left out.
+// Available returns the named tools of the set. For one that it does not have, the set's own tool of the same
+// capability stands in, and what the set can't do is left out.
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {

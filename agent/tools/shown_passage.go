@@ -20,7 +20,9 @@ type ShownPassage struct {
 }
 
 func show(number Numberer, p corpus.Passage, doc corpus.Document) ShownPassage {
-	s := ShownPassage{N: number(p, doc), BlockID: p.FirstBlock, Page: p.Page, Section: p.Section, Text: p.Text, ChunkID: p.ID}
+	s := ShownPassage{
+		N: number(p, doc), BlockID: p.FirstBlock, Page: p.Page, Section: p.Section, Text: p.Text, ChunkID: p.ID,
+	}
 	if p.LastBlock != p.FirstBlock {
 		s.LastBlock = p.LastBlock
 	}

@@ -33,7 +33,10 @@ func documentHits(docs []corpus.Document) []chat.Hit {
 func passageHits(doc corpus.Document, passages []ShownPassage) []chat.Hit {
 	out := make([]chat.Hit, len(passages))
 	for i, p := range passages {
-		out[i] = chat.Hit{N: p.N, DocumentID: doc.ID, ChunkID: p.ChunkID, BlockID: p.BlockID, Page: p.Page, Section: p.Section, Snippet: p.Text}
+		out[i] = chat.Hit{
+			N: p.N, DocumentID: doc.ID, ChunkID: p.ChunkID, BlockID: p.BlockID, Page: p.Page, Section: p.Section,
+			Snippet: p.Text,
+		}
 	}
 	return out
 }

@@ -41,7 +41,8 @@ type summarizeOutput struct {
 
 func summarize() (*Tool, error) {
 	return definition[summarizeInput]{
-		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1, doc: summarizeDoc, schema: summarizeSchema,
+		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1,
+		doc: summarizeDoc, schema: summarizeSchema,
 		aliases: map[string]string{"passages": "texts"},
 		describe: func(_ *Context, in summarizeInput) string {
 			if in.Focus != "" {
@@ -79,7 +80,8 @@ func summarize() (*Tool, error) {
 			}
 			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: notes}
 			return Result{
-				Message: "Summarised " + english.Count(len(passages), "passage"), Summary: english.Count(len(key), "key sentence"),
+				Message: "Summarised " + english.Count(len(passages), "passage"),
+				Summary: english.Count(len(key), "key sentence"),
 				Output: func(Numberer) (any, chat.StepResult) {
 					result := chat.StepResult{Text: out.Summary, Notes: out.Notes}
 					if out.Focus != "" {
@@ -94,8 +96,8 @@ func summarize() (*Tool, error) {
 
 var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
 
-// given makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from holds the source
-// of each, nil for words of its own. The last result is a refusal, empty if all were understood.
+// given makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from holds
+// the source of each, nil for words of its own. The last result is a refusal, empty if all were understood.
 func (d *Context) given(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
 	known := d.Sources.All()
 	for _, given := range texts {
@@ -105,7 +107,8 @@ func (d *Context) given(texts []string) (passages []corpus.Passage, from []*grou
 			n, _ := strconv.Atoi(m[1]) // three digits at most
 			s, ok := d.Sources.At(n)
 			if !ok {
-				return nil, nil, "There is no passage with the number " + m[1] + ". Give the texts themselves, or numbers of passages that you were shown."
+				return nil, nil, "There is no passage with the number " + m[1] +
+					". Give the texts themselves, or numbers of passages that you were shown."
 			}
 			src, given = &s, s.Passage.Text
 		} else {

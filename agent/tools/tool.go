@@ -22,9 +22,11 @@ import (
 type Numberer func(corpus.Passage, corpus.Document) int
 
 // Result is what a tool call came to. A tool has two ways to fail: a refused result, which the model can mend, and an
-// error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own run.
+// error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own
+// run.
 type Result struct {
-	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the calls.
+	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the
+	// calls.
 	Output    func(Numberer) (output any, result chat.StepResult)
 	Message   string // for people: "Found 3 documents"
 	Summary   string // for people: "5 passages in 3 documents"
@@ -51,31 +53,34 @@ type ModelView interface{ ForModel() any }
 
 // Tool is one thing a model can do. It is immutable and shared by all runs.
 type Tool struct {
-	Name            string
-	Action          chat.Action
-	Capability      chat.Capability
-	Preference      int           // among tools of a capability, one with a lower number stands in first; 0: it stands in for no other
-	Unique          bool          // no other tool stands in for it
-	Resumable       bool          // retrieve_more goes on with its query
-	Retrieval       bool          // counts against the budget of retrieval calls
-	Cached          bool          // the same call gives the same result until the library changes
-	WithoutPassages bool          // its results are no passages: an answer from them alone needs no footnotes
-	Continues       bool          // the same call goes on where the one before ended, so it may be made again
-	EndsRun         bool          // its argument is the answer: the run ends with it
-	AnswersNext     bool          // the next turn is the answer
-	Approve         bool          // a person has to allow each call
-	HasEffects      bool          // it may change something elsewhere: that it begins is stored before it does, so that nobody makes the call again
-	Verbatim        bool          // its arguments are passed on as the model wrote them
-	Timeout         time.Duration // of one call; 0: that of all tools
-	MaxTopK         int           // the most its argument top_k may be; 0: it has none
-	EchoedArg       string
-	Spec            llm.ToolSpec
-	Schema          *jsonschema.Resolved
-	aliases         map[string]string
-	WhyImpossible   func(json.RawMessage) error // why arguments that fit can only fail, as far as can be told beforehand
-	Describe        func(*Context, json.RawMessage) string
-	Run             func(context.Context, *Context, json.RawMessage) (Result, error)
-	modelView       func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
+	Name       string
+	Action     chat.Action
+	Capability chat.Capability
+	// among tools of a capability, one with a lower number stands in first; 0: it stands in for no other
+	Preference      int
+	Unique          bool // no other tool stands in for it
+	Resumable       bool // retrieve_more goes on with its query
+	Retrieval       bool // counts against the budget of retrieval calls
+	Cached          bool // the same call gives the same result until the library changes
+	WithoutPassages bool // its results are no passages: an answer from them alone needs no footnotes
+	Continues       bool // the same call goes on where the one before ended, so it may be made again
+	EndsRun         bool // its argument is the answer: the run ends with it
+	AnswersNext     bool // the next turn is the answer
+	Approve         bool // a person has to allow each call
+	// it may change something elsewhere: that it begins is stored before it does, so that nobody makes the call again
+	HasEffects bool
+	Verbatim   bool          // its arguments are passed on as the model wrote them
+	Timeout    time.Duration // of one call; 0: that of all tools
+	MaxTopK    int           // the most its argument top_k may be; 0: it has none
+	EchoedArg  string
+	Spec       llm.ToolSpec
+	Schema     *jsonschema.Resolved
+	aliases    map[string]string
+	// why arguments that fit can only fail, as far as can be told beforehand
+	WhyImpossible func(json.RawMessage) error
+	Describe      func(*Context, json.RawMessage) string
+	Run           func(context.Context, *Context, json.RawMessage) (Result, error)
+	modelView     func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
 }
 
 // definition declares a tool with the Go type of its arguments.
@@ -118,7 +123,9 @@ func (k definition[In]) build() (*Tool, error) {
 		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
 	}
 	return &Tool{
-		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Unique: k.unique, Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached, WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
+		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Unique: k.unique,
+		Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached,
+		WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
 		MaxTopK: k.maxTopK, EchoedArg: k.echoedArg, Schema: resolved, aliases: k.aliases,
 		Spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
 		WhyImpossible: func(args json.RawMessage) error {
@@ -146,7 +153,8 @@ func (k definition[In]) build() (*Tool, error) {
 }
 
 // Normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,
-// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says in plain words what does not fit.
+// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says
+// in plain words what does not fit.
 func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
 	in := map[string]any{}
 	if len(bytes.TrimSpace(args)) > 0 {
@@ -184,14 +192,14 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 	return json.Marshal(in)
 }
 
-// Tells reports whether the output of a call that ended so may be said without a passage behind it: a result of a tool that shows none, or what
-// another server says of its failure.
+// Tells reports whether the output of a call that ended so may be said without a passage behind it: a result of a
+// tool that shows none, or what another server says of its failure.
 func (t *Tool) Tells(status chat.Status) bool {
 	return t.WithoutPassages && status == chat.StatusComplete || t.Verbatim && status == chat.StatusError
 }
 
-// Note notes in the sources of a run what a call of the tool came to: when the call is over, and again when the run is carried on after a
-// restart. The documents that were opened must be known.
+// Note notes in the sources of a run what a call of the tool came to: when the call is over, and again when the run
+// is carried on after a restart. The documents that were opened must be known.
 func (t *Tool) Note(s *ground.Sources, r chat.StepResult) {
 	if t.Capability == chat.CapabilitySearch {
 		s.NoteSearch(r.Query, r.Found)

@@ -88,7 +88,8 @@ func (o webSearchOutput) clip(limit int) any {
 func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	return func() (*Tool, error) {
 		t, err := definition[webSearchInput]{
-			name: "web_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true, modelView: viewOf[webSearchOutput], retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
+			name: "web_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
+			modelView: viewOf[webSearchOutput], retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
 			describe: func(_ *Context, in webSearchInput) string {
 				return "Searching the web for: " + text.Shorten(in.Query, 120)
 			},
@@ -143,12 +144,15 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 		return Result{}, err
 	}
 	return Result{
-		Message: "Found " + english.Count(len(found), "page") + " on the web", Summary: fmt.Sprintf("%s read of %d found", english.Count(len(read), "page"), len(found)),
+		Message: "Found " + english.Count(len(found), "page") + " on the web",
+		Summary: fmt.Sprintf("%s read of %d found", english.Count(len(read), "page"), len(found)),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
 			result := chat.StepResult{Query: query, Found: len(found)}
 			for _, doc := range read {
-				page := webPage{DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(), FetchedAt: doc.MetaText(corpus.MetaFetchedAt), Passages: []ShownPassage{}}
+				page := webPage{DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(), FetchedAt: doc.MetaText(
+					corpus.MetaFetchedAt,
+				), Passages: []ShownPassage{}}
 				for _, p := range passages[doc.ID] {
 					page.Passages = append(page.Passages, show(number, p, doc))
 				}
@@ -159,7 +163,9 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 				result.Opened = append(result.Opened, chat.OpenedPart{DocumentID: doc.ID, Part: "1"})
 			}
 			for _, page := range unread {
-				result.Hits = append(result.Hits, chat.Hit{Title: page.Title, SourceURL: page.URL, Snippet: page.Snippet, Note: page.Why})
+				result.Hits = append(result.Hits, chat.Hit{
+					Title: page.Title, SourceURL: page.URL, Snippet: page.Snippet, Note: page.Why,
+				})
 			}
 			return out, result
 		},
@@ -174,19 +180,24 @@ func (d *Context) capture(ctx context.Context, w *web.Web, f web.Found) (corpus.
 		return corpus.Document{}, err
 	}
 	return d.Library.Capture(ctx, corpus.Upload{
-		User: d.Scope.User, Namespace: chat.WebNamespace(d.RunID), Filename: page.Filename, Body: bytes.NewReader(page.Body),
+		User: d.Scope.User, Namespace: chat.WebNamespace(d.RunID), Filename: page.Filename,
+		Body: bytes.NewReader(page.Body),
 		Meta: map[string]any{corpus.MetaURL: page.URL, corpus.MetaFetchedAt: page.FetchedAt.Format(time.RFC3339)},
 	})
 }
 
 // bearingOn returns the passages of each page that fit the query best, its first one where none does.
-func (d *Context) bearingOn(ctx context.Context, query string, pages []corpus.Document) (map[string][]corpus.Passage, error) {
+func (d *Context) bearingOn(
+	ctx context.Context, query string, pages []corpus.Document,
+) (map[string][]corpus.Passage, error) {
 	out := map[string][]corpus.Passage{}
 	if len(pages) == 0 {
 		return out, nil
 	}
 	kept := chat.Scope{User: d.Scope.User, Namespaces: []string{chat.WebNamespace(d.RunID)}}
-	hits, err := d.Library.Search(ctx, kept, corpus.Query{Text: query, Limit: pageHits * len(pages), Mode: corpus.ModeLexical, Documents: ids(pages)})
+	hits, err := d.Library.Search(ctx, kept, corpus.Query{
+		Text: query, Limit: pageHits * len(pages), Mode: corpus.ModeLexical, Documents: ids(pages),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("search captured pages: %w", err)
 	}

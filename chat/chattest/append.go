@@ -14,7 +14,9 @@ import (
 func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "events are numbered from 1 and come back as appended", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
-		appended := b.mustAppend(run.ID, chat.RunStarted{Question: "<q> \u2028 ü"}, chat.AnswerDelta{Text: "a\r\n\r\nb"})
+		appended := b.mustAppend(
+			run.ID, chat.RunStarted{Question: "<q> \u2028 ü"}, chat.AnswerDelta{Text: "a\r\n\r\nb"},
+		)
 		appended = append(appended, b.mustAppend(run.ID, chat.AnswerReset{CallID: "c"})...)
 		if got := seqs(appended); !slices.Equal(got, oneTo(3)) {
 			t.Errorf("numbers = %v, want 1, 2, 3", got)
@@ -53,7 +55,9 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 	parallel(t, open, "nothing follows the end of a run", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
-		_, err := b.Append(t.Context(), owner, run.ID, chat.RunDone{Status: chat.RunCompleted}, chat.AnswerDelta{Text: "late"})
+		_, err := b.Append(
+			t.Context(), owner, run.ID, chat.RunDone{Status: chat.RunCompleted}, chat.AnswerDelta{Text: "late"},
+		)
 		wantCode(t, "behind the end in one call", err, chat.CodeInvalid)
 		b.finish(run.ID)
 		_, err = b.Append(t.Context(), owner, run.ID, chat.AnswerDelta{Text: "late"})
@@ -87,7 +91,9 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 		run := b.ask("", "q")
 		_, err := b.Append(t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Reset{})
 		wantCode(t, "a reset", err, chat.CodeInvalid)
-		_, err = b.Append(t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Step{Details: map[string]any{"f": func() {}}})
+		_, err = b.Append(
+			t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Step{Details: map[string]any{"f": func() {}}},
+		)
 		if err == nil {
 			t.Error("a payload that is no JSON was stored")
 		}

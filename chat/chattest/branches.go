@@ -9,7 +9,9 @@ import (
 func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 	again := func(b bench, of chat.Run, question string) chat.Run {
 		b.t.Helper()
-		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{SessionID: of.SessionID, Message: question, Sibling: of.ID}, lease())
+		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{
+			SessionID: of.SessionID, Message: question, Sibling: of.ID,
+		}, lease())
 		if err != nil {
 			b.t.Fatalf("StartRun beside %s: %v", of.ID, err)
 		}

@@ -10,9 +10,11 @@ import (
 	"footnote/chat"
 )
 
-// follow reads a run to its end from one position, as a stream does, and hands each page to take, which says how many of
-// its entries arrived and whether the reader stays. It returns the position it got to.
-func (d desk) follow(ctx context.Context, runID string, after int64, take func([]*chat.Entry) (int, bool)) (at int64, over bool) {
+// follow reads a run to its end from one position, as a stream does, and hands each page to take, which says how many
+// of its entries arrived and whether the reader stays. It returns the position it got to.
+func (d desk) follow(
+	ctx context.Context, runID string, after int64, take func([]*chat.Entry) (int, bool),
+) (at int64, over bool) {
 	wake, stop := d.Watch(runID)
 	defer stop()
 	read := d.Read
@@ -173,7 +175,8 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// dropAndRejoin runs one short log and readers whose connections break at random, mid-page too, each with a seed of its own.
+// dropAndRejoin runs one short log and readers whose connections break at random, mid-page too, each with a seed of
+// its own.
 func (d desk) dropAndRejoin(seed, readers uint64) {
 	run, _, err := d.StartRun(d.t.Context(), anna.User, chat.RunRequest{Message: "q"}, lease())
 	if err != nil {

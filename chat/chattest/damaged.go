@@ -11,8 +11,8 @@ import (
 // Spoil damages what is stored of a run's request.
 type Spoil func(runID string)
 
-// TestDamaged checks that a run whose stored request is damaged, or gone, hides no others and is not hidden itself. open returns an empty store, and
-// what makes the stored request of a run unreadable or removes its row.
+// TestDamaged checks that a run whose stored request is damaged, or gone, hides no others and is not hidden itself.
+// open returns an empty store, and what makes the stored request of a run unreadable or removes its row.
 func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakText, removeText Spoil)) {
 	t.Run("a request that can't be read", func(t *testing.T) {
 		t.Parallel()
@@ -31,7 +31,10 @@ func testDamaged(t *testing.T, store chat.Store, spoil Spoil) {
 	first, second := b.ask("s", "one"), b.ask("s", "two")
 	third := b.ask("s", "three")
 	spoil(second.ID)
-	want := chat.Run{ID: second.ID, SessionID: "s", User: second.User, ParentID: first.ID, Request: chat.RunRequest{SessionID: "s"}, Status: chat.RunRunning, CreatedAt: second.CreatedAt, Unreadable: true}
+	want := chat.Run{
+		ID: second.ID, SessionID: "s", User: second.User, ParentID: first.ID, Request: chat.RunRequest{SessionID: "s"},
+		Status: chat.RunRunning, CreatedAt: second.CreatedAt, Unreadable: true,
+	}
 	runs, err := store.Runs(t.Context(), chat.Scope{User: first.User}, "s")
 	if err != nil || len(runs) != 3 {
 		t.Fatalf("Runs: %d, %v", len(runs), err)
@@ -41,21 +44,28 @@ func testDamaged(t *testing.T, store chat.Store, spoil Spoil) {
 			t.Errorf("run %d is %+v, want the question %q", i, runs[i], message)
 		}
 	}
-	if got := runs[1]; got.ID != want.ID || got.ParentID != want.ParentID || got.Request.SessionID != "s" || got.Status != want.Status {
+	if got := runs[1]; got.ID != want.ID || got.ParentID != want.ParentID || got.Request.SessionID != "s" ||
+		got.Status != want.Status {
 		t.Errorf("the damaged run is %+v, want %+v", got, want)
 	}
 	if run, err := store.Run(t.Context(), chat.Scope{User: first.User}, second.ID); err != nil || !run.Unreadable {
 		t.Errorf("Run: %+v, %v", run, err)
 	}
-	taken, err := store.TakeOver(t.Context(), chat.Lease{Owner: "server-2", Until: time.Now().Add(time.Hour)}, time.Now().AddDate(1, 0, 0))
-	if ids := []string{first.ID, second.ID, third.ID}; err != nil || !slices.EqualFunc(taken, ids, func(r chat.Run, id string) bool { return r.ID == id }) {
+	taken, err := store.TakeOver(
+		t.Context(), chat.Lease{Owner: "server-2", Until: time.Now().Add(time.Hour)}, time.Now().AddDate(1, 0, 0),
+	)
+	if ids := []string{first.ID, second.ID, third.ID}; err != nil ||
+		!slices.EqualFunc(taken, ids, func(r chat.Run, id string) bool { return r.ID == id }) {
 		t.Errorf("TakeOver: %+v, %v; want all three", taken, err)
 	}
-	opinion, err := store.SetFeedback(t.Context(), chat.Scope{User: first.User}, chat.Feedback{RunID: second.ID, Rating: chat.RatingUp})
+	opinion, err := store.SetFeedback(
+		t.Context(), chat.Scope{User: first.User}, chat.Feedback{RunID: second.ID, Rating: chat.RatingUp},
+	)
 	if err != nil || opinion.RunID != second.ID || opinion.Question != "" {
 		t.Errorf("SetFeedback: %+v, %v; want it stored without its question", opinion, err)
 	}
-	if page, _, err := store.Feedback(t.Context(), chat.Scope{User: first.User}, chat.FeedbackQuery{}); err != nil || len(page) != 1 || page[0].RunID != second.ID {
+	if page, _, err := store.Feedback(t.Context(), chat.Scope{User: first.User}, chat.FeedbackQuery{}); err != nil ||
+		len(page) != 1 || page[0].RunID != second.ID {
 		t.Errorf("Feedback: %+v, %v; want that of the damaged run", page, err)
 	}
 }

@@ -87,7 +87,8 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 		if n, err := b.Purge(t.Context(), time.Now().Add(time.Minute), time.Time{}); n != 50 || err != nil {
 			t.Errorf("Purge = %d, %v; want 50", n, err)
 		}
-		if run, fresh, err := b.StartRun(t.Context(), anna.User, req, lease()); err != nil || !fresh || run.ID == first.ID {
+		if run, fresh, err := b.StartRun(t.Context(), anna.User, req, lease()); err != nil || !fresh ||
+			run.ID == first.ID {
 			t.Errorf("StartRun = %s, fresh %v, %v; want a new run", run.ID, fresh, err)
 		}
 	})

@@ -9,7 +9,9 @@ import (
 )
 
 func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "after every position comes exactly the rest, before and after the end", func(t *testing.T, b bench) {
+	parallel(t, open, "after every position comes exactly the rest, before and after the end", func(
+		t *testing.T, b bench,
+	) {
 		const n = 30
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, deltas(n-1)...)
@@ -28,7 +30,8 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, deltas(3)...)
 		b.mustAppend(b.ask("", "next").ID, deltas(3)...) // whose events lie next to it
-		for after, want := range map[int64]int{4: 0, 1 << 20: 0, 1<<20 + 1: 0, math.MaxInt64: 0, -1: 3, math.MinInt64: 3} {
+		for after, want := range map[int64]int{4: 0, 1 << 20: 0, 1<<20 +
+			1: 0, math.MaxInt64: 0, -1: 3, math.MinInt64: 3} {
 			if got := b.mustEvents(run.ID, after, 0); len(got) != want {
 				t.Errorf("after %d: %d events, want %d", after, len(got), want)
 			}

@@ -29,7 +29,9 @@ type countedStore struct {
 	reads *atomic.Int64
 }
 
-func (s countedStore) Events(ctx context.Context, scope chat.Scope, runID string, after int64, limit int) ([]chat.Event, error) {
+func (s countedStore) Events(
+	ctx context.Context, scope chat.Scope, runID string, after int64, limit int,
+) ([]chat.Event, error) {
 	s.reads.Add(1)
 	return s.Store.Events(ctx, scope, runID, after, limit)
 }
@@ -91,7 +93,8 @@ func (d desk) wantFrom(what, runID string, n int64, over bool) {
 	d.t.Helper()
 	for k := range n + 1 {
 		page := d.read(runID, k)
-		if !bytes.Equal(transcript(nil, page.Entries), d.stored(runID, k)) || int64(len(page.Entries)) != n-k || page.Over != over || page.Last != n {
+		if !bytes.Equal(transcript(nil, page.Entries), d.stored(runID, k)) || int64(len(page.Entries)) != n-k ||
+			page.Over != over || page.Last != n {
 			d.t.Errorf("%s, after %d: %d entries, over %v, last %d; want exactly the rest of %d, over %v",
 				what, k, len(page.Entries), page.Over, page.Last, n, over)
 		}
@@ -104,7 +107,9 @@ func (d desk) wantFrom(what, runID string, n int64, over bool) {
 }
 
 func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
-	withFeed(t, open, "from every position comes exactly the rest, live, after the end and in the next process", func(t *testing.T, d desk) {
+	withFeed(t, open, "from every position comes exactly the rest, live, after the end and in the next process", func(
+		t *testing.T, d desk,
+	) {
 		run := d.ask("", "q")
 		d.wantFrom("before the first event", run.ID, 0, false)
 		wake, stop := d.Watch(run.ID)
@@ -207,7 +212,9 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "an append that fails shows nothing", func(t *testing.T, d desk) {
 		run := d.ask("", "q")
 		d.say(run.ID, deltas(2)...)
-		wantCode(t, "Append", d.Feed.Append(t.Context(), owner, run.ID, chat.AnswerDelta{}, chat.Reset{}), chat.CodeInvalid)
+		wantCode(t, "Append", d.Feed.Append(
+			t.Context(), owner, run.ID, chat.AnswerDelta{}, chat.Reset{},
+		), chat.CodeInvalid)
 		d.wantFrom("after a failed append", run.ID, 2, false)
 		d.say(run.ID, deltas(2)...)
 		d.wantFrom("after the next append", run.ID, 4, false)

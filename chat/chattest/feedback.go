@@ -38,8 +38,11 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 		if first.Question != "Is the roof sound?" || first.SessionID != "s" || first.CreatedAt.IsZero() {
 			t.Errorf("stored as %+v", first)
 		}
-		second := judge(b, chat.Feedback{RunID: run.ID, Rating: chat.RatingDown, Reason: "wrong", Comment: "It is \x01 <b>not</b> –"})
-		if second.Rating != chat.RatingDown || second.Reason != "wrong" || second.Comment != "It is \x01 <b>not</b> –" || !second.CreatedAt.Equal(first.CreatedAt) {
+		second := judge(b, chat.Feedback{
+			RunID: run.ID, Rating: chat.RatingDown, Reason: "wrong", Comment: "It is \x01 <b>not</b> –",
+		})
+		if second.Rating != chat.RatingDown || second.Reason != "wrong" ||
+			second.Comment != "It is \x01 <b>not</b> –" || !second.CreatedAt.Equal(first.CreatedAt) {
 			t.Errorf("changed to %+v after %+v", second, first)
 		}
 		page, next, err := b.Feedback(t.Context(), anna, chat.FeedbackQuery{})
@@ -58,7 +61,8 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "what is none is refused", func(t *testing.T, b bench) {
 		run := b.ask("s", "q")
 		for _, f := range []chat.Feedback{
-			{}, {Rating: "sideways"}, {Rating: chat.RatingUp, Reason: "wrong"}, {Rating: chat.RatingDown, Reason: "no such"},
+			{}, {Rating: "sideways"}, {Rating: chat.RatingUp, Reason: "wrong"},
+			{Rating: chat.RatingDown, Reason: "no such"},
 			{Rating: chat.RatingUp, Comment: strings.Repeat("ü", chat.MaxComment+1)},
 		} {
 			f.RunID = run.ID

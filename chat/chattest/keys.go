@@ -91,9 +91,13 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 	})
 	parallel(t, open, "a key has at most 255 bytes", func(t *testing.T, b bench) {
-		_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{IdempotencyKey: strings.Repeat("k", 256)}, lease())
+		_, _, err := b.StartRun(
+			t.Context(), anna.User, chat.RunRequest{IdempotencyKey: strings.Repeat("k", 256)}, lease(),
+		)
 		wantCode(t, "256 bytes", err, chat.CodeInvalid)
-		if _, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{IdempotencyKey: strings.Repeat("k", 255)}, lease()); err != nil {
+		if _, _, err := b.StartRun(
+			t.Context(), anna.User, chat.RunRequest{IdempotencyKey: strings.Repeat("k", 255)}, lease(),
+		); err != nil {
 			t.Errorf("255 bytes: %v", err)
 		}
 	})

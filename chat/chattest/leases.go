@@ -114,21 +114,25 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		_, err := b.Append(t.Context(), owner, released.ID, deltas(1)...)
 		wantCode(t, "an append after Release", err, chat.CodeConflict)
-		if lost, err := b.Renew(t.Context(), lease(), []string{released.ID, kept.ID}); err != nil || !slices.Equal(lost, []string{released.ID}) {
+		if lost, err := b.Renew(t.Context(), lease(), []string{released.ID, kept.ID}); err != nil ||
+			!slices.Equal(lost, []string{released.ID}) {
 			t.Errorf("Renew lost %v, %v", lost, err)
 		}
 		runs, err := b.TakeOver(t.Context(), next, time.Now())
 		if got := runIDs(runs); err != nil || !slices.Equal(got, []string{released.ID}) {
 			t.Fatalf("TakeOver = %v, %v; want %s only", got, err, released.ID)
 		}
-		if events, err := b.Append(t.Context(), next.Owner, released.ID, deltas(1)...); err != nil || events[0].Seq != 3 {
+		if events, err := b.Append(t.Context(), next.Owner, released.ID, deltas(1)...); err != nil ||
+			events[0].Seq != 3 {
 			t.Errorf("the new owner's append: %+v, %v", events, err)
 		}
 		if err := b.Release(t.Context(), owner, released.ID); err != nil { // it is not the owner's any more
 			t.Fatal(err)
 		}
 		b.finish(kept.ID)
-		if runs, err := b.TakeOver(t.Context(), chat.Lease{Owner: "server-3", Until: next.Until}, time.Now()); err != nil || len(runs) != 0 {
+		if runs, err := b.TakeOver(
+			t.Context(), chat.Lease{Owner: "server-3", Until: next.Until}, time.Now(),
+		); err != nil || len(runs) != 0 {
 			t.Errorf("taken over again: %v, %v", runIDs(runs), err)
 		}
 	})

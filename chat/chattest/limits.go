@@ -20,7 +20,8 @@ func wantOver(t *testing.T, what string, err error, want chat.LimitName) *chat.O
 	return over
 }
 
-// inParallel calls do 50 times at once and returns how often it succeeded. Other errors than those of a limit fail the test.
+// inParallel calls do 50 times at once and returns how often it succeeded. Other errors than those of a limit fail
+// the test.
 func inParallel(t *testing.T, do func() error) int {
 	t.Helper()
 	var group sync.WaitGroup
@@ -94,7 +95,8 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		_, err := start(b, anna.User, chat.RunRequest{})
 		over := wantOver(t, "the fourth question", err, chat.QuestionsPerDay)
-		if wait := over.Until.Sub(begun); chat.CodeOf(err) != chat.CodeTooMany || wait < 24*time.Hour-time.Minute || wait > 24*time.Hour+time.Minute {
+		if wait := over.Until.Sub(begun); chat.CodeOf(err) != chat.CodeTooMany || wait < 24*time.Hour-time.Minute ||
+			wait > 24*time.Hour+time.Minute {
 			t.Errorf("code %s, the next one in %v; want %s, in 24 hours", chat.CodeOf(err), wait, chat.CodeTooMany)
 		}
 		if _, err := start(b, bert.User, chat.RunRequest{}); err != nil {
@@ -163,7 +165,9 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		if n := inParallel(t, func() error { _, err := start(b, anna.User, chat.RunRequest{}); return err }); n != 20 {
 			t.Errorf("%d of 50 questions started, want 20", n)
 		}
-		if n := inParallel(t, func() error { return b.Spend(t.Context(), anna.User, chat.ResourceSearches, 1) }); n != 30 {
+		if n := inParallel(
+			t, func() error { return b.Spend(t.Context(), anna.User, chat.ResourceSearches, 1) },
+		); n != 30 {
 			t.Errorf("%d of 50 searches, want 30", n)
 		}
 		b.SetLimits(chat.Limits{chat.RunsAtOnce: 4})

@@ -54,7 +54,8 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 		b.ask("wall", "The wall")
 		b.ask("wall", "and its Gutter, 100% of it")
 		for text, want := range map[string][]string{
-			"roof": {"roof"}, "the": {"wall", "roof"}, "GUTTER": {"wall"}, "über": {"roof"}, "ÜBER": {"roof"}, "100%": {"wall"}, "%": {"wall"}, "_": nil,
+			"roof": {"roof"}, "the": {"wall", "roof"}, "GUTTER": {"wall"}, "über": {"roof"}, "ÜBER": {"roof"},
+			"100%": {"wall"}, "%": {"wall"}, "_": nil,
 			"zzz": nil,
 		} {
 			sessions, _ := b.mustSessions(chat.SessionQuery{Text: text})
@@ -65,7 +66,9 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 		if err := b.RenameSession(t.Context(), anna, "roof", "Ärger"); err != nil {
 			t.Fatal(err)
 		}
-		if sessions, _ := b.mustSessions(chat.SessionQuery{Text: "ärg"}); !slices.Equal(ids(sessions), []string{"roof"}) {
+		if sessions, _ := b.mustSessions(chat.SessionQuery{Text: "ärg"}); !slices.Equal(
+			ids(sessions), []string{"roof"},
+		) {
 			t.Errorf("search for the new title = %v", ids(sessions))
 		}
 	})
@@ -76,7 +79,8 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		first, cursor := b.mustSessions(chat.SessionQuery{Text: "needle", Limit: 3})
 		second, end := b.mustSessions(chat.SessionQuery{Text: "needle", Limit: 3, Cursor: cursor})
-		if got := ids(append(first, second...)); !slices.Equal(got, []string{"yes4", "yes3", "yes2", "yes1", "yes0"}) || end != "" {
+		if got := ids(append(first, second...)); !slices.Equal(got, []string{"yes4", "yes3", "yes2", "yes1", "yes0"}) ||
+			end != "" {
 			t.Errorf("pages = %v, cursor %q", got, end)
 		}
 	})

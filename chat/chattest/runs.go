@@ -14,9 +14,13 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "a run comes back as it was stored, with all of its request", func(t *testing.T, b bench) {
 		temperature, seed, steps, yes := 0.5, int64(7), 3, true
 		req := chat.RunRequest{
-			SessionID: "s-1", Message: "What?\n\"quoted\" <b> ü 漢 \u2028", ContextText: strings.Repeat("context ", 1000), AddedContext: "besides\n\nthe documents", Namespace: "n",
+			SessionID: "s-1", Message: "What?\n\"quoted\" <b> ü 漢 \u2028",
+			ContextText: strings.Repeat("context ", 1000), AddedContext: "besides\n\nthe documents", Namespace: "n",
 			DocumentIDs: []string{"a", "b"}, Toolset: "cursor", IdempotencyKey: "k",
-			Config: chat.RunConfig{Temperature: &temperature, Seed: &seed, MaxSteps: &steps, RequireCitations: &yes, EnabledTools: []string{"calculate"}},
+			Config: chat.RunConfig{
+				Temperature: &temperature, Seed: &seed, MaxSteps: &steps, RequireCitations: &yes,
+				EnabledTools: []string{"calculate"},
+			},
 		}
 		before := time.Now().Add(-time.Millisecond)
 		run, fresh, err := b.StartRun(t.Context(), anna.User, req, lease())
@@ -24,7 +28,10 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Fatalf("StartRun: fresh %v, %v", fresh, err)
 		}
 		req.IdempotencyKey = ""
-		want := chat.Run{ID: run.ID, SessionID: "s-1", User: anna.User, Request: req, Status: chat.RunRunning, CreatedAt: run.CreatedAt}
+		want := chat.Run{
+			ID: run.ID, SessionID: "s-1", User: anna.User, Request: req, Status: chat.RunRunning,
+			CreatedAt: run.CreatedAt,
+		}
 		if diff := cmp.Diff(want, run); diff != "" {
 			t.Errorf("StartRun returned (-want +got):\n%s", diff)
 		}
@@ -38,7 +45,10 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "an empty session id makes a new session", func(t *testing.T, b bench) {
 		first, second := b.ask("", "one"), b.ask("", "two")
 		if first.SessionID == "" || first.SessionID == second.SessionID || first.Request.SessionID != first.SessionID {
-			t.Errorf("sessions %q (in the request: %q) and %q, want two different ones", first.SessionID, first.Request.SessionID, second.SessionID)
+			t.Errorf(
+				"sessions %q (in the request: %q) and %q, want two different ones", first.SessionID,
+				first.Request.SessionID, second.SessionID,
+			)
 		}
 		b.mustSession(first.SessionID)
 	})
@@ -52,15 +62,21 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, chat.Answer{Markdown: "Because [1].", Tokens: chat.Tokens{In: 10, Out: 20}})
 		got := b.mustRun(run.ID)
-		if got.Answer != "Because [1]." || got.Tokens != (chat.Tokens{In: 10, Out: 20}) || got.Status != chat.RunRunning || !got.EndedAt.IsZero() {
+		if got.Answer != "Because [1]." || got.Tokens != (chat.Tokens{In: 10, Out: 20}) ||
+			got.Status != chat.RunRunning || !got.EndedAt.IsZero() {
 			t.Errorf("after the answer: %+v", got)
 		}
-		events := b.mustAppend(run.ID, chat.RunDone{Status: chat.RunGuardrailTriggered, Tokens: &chat.Tokens{In: 30, Out: 40}})
+		events := b.mustAppend(
+			run.ID, chat.RunDone{Status: chat.RunGuardrailTriggered, Tokens: &chat.Tokens{In: 30, Out: 40}},
+		)
 		if got = b.mustRun(run.ID); got.Tokens != (chat.Tokens{In: 30, Out: 40}) {
 			t.Errorf("after the end: %+v, want the tokens of the end", got.Tokens)
 		}
 		if got = b.mustRun(run.ID); got.Status != chat.RunGuardrailTriggered || !got.EndedAt.Equal(events[0].At) {
-			t.Errorf("after the end: status %s, ended %v; want %s, %v", got.Status, got.EndedAt, chat.RunGuardrailTriggered, events[0].At)
+			t.Errorf(
+				"after the end: status %s, ended %v; want %s, %v", got.Status, got.EndedAt, chat.RunGuardrailTriggered,
+				events[0].At,
+			)
 		}
 	})
 	parallel(t, open, "the runs of a session come oldest first", func(t *testing.T, b bench) {

@@ -27,7 +27,9 @@ func reads(t *testing.T, b bench, s chat.Scope, session, run, call string) map[s
 }
 
 func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "nothing of another user's is found, in the same words as what is not there", func(t *testing.T, b bench) {
+	parallel(t, open, "nothing of another user's is found, in the same words as what is not there", func(
+		t *testing.T, b bench,
+	) {
 		run := b.ask("s", "secret")
 		b.mustAppend(run.ID, chat.Step{CallID: "c", Truncated: true, Full: json.RawMessage(`{}`)})
 		foreign := reads(t, b, bert, "s", run.ID, "c")
@@ -86,13 +88,15 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			if got := runIDs(runs); err != nil || !slices.Equal(got, want) {
 				t.Errorf("Runs of %s = %q, %v; want %q", s.User, got, err, want)
 			}
-			if list, _, err := b.Sessions(t.Context(), s, chat.SessionQuery{}); err != nil || len(list) != 1 || list[0].ID != "s" || list[0].HeadID != want[len(want)-1] {
+			if list, _, err := b.Sessions(t.Context(), s, chat.SessionQuery{}); err != nil || len(list) != 1 ||
+				list[0].ID != "s" || list[0].HeadID != want[len(want)-1] {
 				t.Errorf("Sessions of %s = %+v, %v", s.User, list, err)
 			}
 			if _, err := b.SetFeedback(t.Context(), s, chat.Feedback{RunID: want[0], Rating: "up"}); err != nil {
 				t.Fatalf("SetFeedback: %v", err)
 			}
-			if said, _, err := b.Feedback(t.Context(), s, chat.FeedbackQuery{SessionID: "s"}); err != nil || len(said) != 1 || said[0].RunID != want[0] || said[0].SessionID != "s" {
+			if said, _, err := b.Feedback(t.Context(), s, chat.FeedbackQuery{SessionID: "s"}); err != nil ||
+				len(said) != 1 || said[0].RunID != want[0] || said[0].SessionID != "s" {
 				t.Errorf("Feedback of %s = %+v, %v", s.User, said, err)
 			}
 		}
@@ -124,7 +128,8 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 				t.Fatalf("StartRun: %v", err)
 			}
 			ends[s.User] = run.ID
-			if _, err := b.Enqueue(t.Context(), s, chat.RunRequest{SessionID: "s", Message: "of " + s.User}); err != nil {
+			if _, err := b.Enqueue(t.Context(), s, chat.RunRequest{SessionID: "s", Message: "of " +
+				s.User}); err != nil {
 				t.Fatalf("Enqueue: %v", err)
 			}
 		}
@@ -134,10 +139,12 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("TakeQueued of bert's, whose run is under way, = %+v, %v, %v", q, ok, err)
 		}
 		b.finish(ends[bert.User])
-		if keys, err := b.Waiting(t.Context()); err != nil || !slices.Equal(keys, []chat.SessionKey{{User: anna.User, ID: "s"}, his}) {
+		if keys, err := b.Waiting(t.Context()); err != nil ||
+			!slices.Equal(keys, []chat.SessionKey{{User: anna.User, ID: "s"}, his}) {
 			t.Errorf("Waiting = %v, %v", keys, err)
 		}
-		if q, ok, err := b.TakeQueued(t.Context(), his); !ok || err != nil || q.Request.Message != "of bert" || q.User != bert.User || q.SessionID != "s" {
+		if q, ok, err := b.TakeQueued(t.Context(), his); !ok || err != nil || q.Request.Message != "of bert" ||
+			q.User != bert.User || q.SessionID != "s" {
 			t.Errorf("TakeQueued of bert's = %+v, %v, %v", q, ok, err)
 		}
 	})
@@ -146,14 +153,17 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 		for i := range 24 {
 			wg.Go(func() {
 				user := fmt.Sprint("user", i%6)
-				if run, _, err := b.StartRun(t.Context(), user, chat.RunRequest{SessionID: "s", Message: "q"}, lease()); err != nil || run.SessionID != "s" {
+				if run, _, err := b.StartRun(
+					t.Context(), user, chat.RunRequest{SessionID: "s", Message: "q"}, lease(),
+				); err != nil || run.SessionID != "s" {
 					t.Errorf("StartRun of %s = %+v, %v", user, run, err)
 				}
 			})
 		}
 		wg.Wait()
 		for i := range 6 {
-			if runs, err := b.Runs(t.Context(), chat.Scope{User: fmt.Sprint("user", i)}, "s"); err != nil || len(runs) != 4 {
+			if runs, err := b.Runs(t.Context(), chat.Scope{User: fmt.Sprint("user", i)}, "s"); err != nil ||
+				len(runs) != 4 {
 				t.Errorf("user%d has %d runs, %v; want 4", i, len(runs), err)
 			}
 		}

@@ -45,7 +45,9 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.say(run.ID, deltas(3)...)
 		takeOver(d, other)
 		appendBy(d, other, run.ID, deltas(2)...)
-		wantCode(t, "the old owner's append", d.Feed.Append(t.Context(), owner, run.ID, deltas(1)...), chat.CodeConflict)
+		wantCode(t, "the old owner's append", d.Feed.Append(
+			t.Context(), owner, run.ID, deltas(1)...,
+		), chat.CodeConflict)
 		d.wantFrom("after the take-over", run.ID, 5, false)
 		appendBy(d, other, run.ID, chat.RunDone{Status: chat.RunCompleted})
 		d.Wake(run.ID)
@@ -61,7 +63,9 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.Wake(run.ID)
 		d.wantFrom("after Wake", run.ID, 5, false)
 	})
-	withFeed(t, open, "a reader who is further than this server knows is not taken for lost", func(t *testing.T, d desk) {
+	withFeed(t, open, "a reader who is further than this server knows is not taken for lost", func(
+		t *testing.T, d desk,
+	) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)
 		defer stop()
@@ -71,11 +75,15 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		for after := int64(4); after <= 5; after++ { // read at the other server, before this one is told
 			page, err := d.Read(t.Context(), anna, run.ID, after)
 			if err != nil || page.Last != 5 || len(page.Entries) != int(5-after) {
-				t.Errorf("Read after %d = %d entries, last %d, %v; want those up to 5", after, len(page.Entries), page.Last, err)
+				t.Errorf("Read after %d = %d entries, last %d, %v; want those up to 5", after, len(
+					page.Entries,
+				), page.Last, err)
 			}
 		}
 	})
-	withFeed(t, open, "WakeAll shows what happened elsewhere to any run, and loses nothing of those that go on here", func(t *testing.T, d desk) {
+	withFeed(t, open, "WakeAll shows what happened elsewhere to any run, and loses nothing of those that go on here", func(
+		t *testing.T, d desk,
+	) {
 		theirs, ours := d.ask("", "q"), d.ask("", "q")
 		_, stop := d.Watch(theirs.ID)
 		defer stop()
@@ -104,7 +112,9 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.say(run.ID, deltas(2)...)
 		d.wantFrom("after coming back", run.ID, 7, false)
 	})
-	withFeed(t, open, "what another server appended is read from the store once for all readers", func(t *testing.T, d desk) {
+	withFeed(t, open, "what another server appended is read from the store once for all readers", func(
+		t *testing.T, d desk,
+	) {
 		run := d.ask("", "q")
 		var at [20]int64
 		for i := range at {
@@ -119,13 +129,16 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 			for i := range at {
 				page, err := d.More(t.Context(), anna, run.ID, at[i])
 				if err != nil || page.Last != want || page.Over != over || int64(len(page.Entries)) != want-at[i] {
-					t.Fatalf("More after %d = %d entries, last %d, over %v, %v; want those up to %d", at[i], len(page.Entries), page.Last, page.Over, err, want)
+					t.Fatalf("More after %d = %d entries, last %d, over %v, %v; want those up to %d", at[i], len(
+						page.Entries,
+					), page.Last, page.Over, err, want)
 				}
 				if i > 0 && len(page.Entries) > 0 && page.Entries[0] != first[0] {
 					t.Fatal("a second reader got entries of its own")
 				}
 				first, at[i] = page.Entries, page.Last
-				if again, err := d.More(t.Context(), anna, run.ID, at[i]); err != nil || len(again.Entries) != 0 || again.Over != over {
+				if again, err := d.More(t.Context(), anna, run.ID, at[i]); err != nil || len(again.Entries) != 0 ||
+					again.Over != over {
 					t.Fatalf("More at the end = %d entries, over %v, %v", len(again.Entries), again.Over, err)
 				}
 			}
@@ -154,7 +167,8 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		defer stop()
 		d.read(run.ID, 0)
 		appendBy(d, owner, run.ID, deltas(3)...)
-		if page, err := d.More(t.Context(), anna, run.ID, 3); err != nil || page.Last != 3 || len(page.Entries) != 0 { // read at the other server
+		// read at the other server
+		if page, err := d.More(t.Context(), anna, run.ID, 3); err != nil || page.Last != 3 || len(page.Entries) != 0 {
 			t.Errorf("More after 3 = %d entries, last %d, %v; want none, last 3", len(page.Entries), page.Last, err)
 		}
 		d.wantFrom("read at once", run.ID, 3, false)

@@ -65,7 +65,9 @@ func parallel(t *testing.T, open func(*testing.T) chat.Store, name string, test 
 // ask starts a run of anna's in a session; an empty one is a new one.
 func (b bench) ask(session, question string) chat.Run {
 	b.t.Helper()
-	run, fresh, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: question}, lease())
+	run, fresh, err := b.StartRun(
+		b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: question}, lease(),
+	)
 	if err != nil || !fresh {
 		b.t.Fatalf("StartRun(%q in %q): fresh %v, %v", question, session, fresh, err)
 	}

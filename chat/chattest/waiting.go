@@ -12,7 +12,9 @@ import (
 func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 	enqueue := func(b bench, session, message string) chat.Queued {
 		b.t.Helper()
-		q, err := b.Enqueue(b.t.Context(), anna, chat.RunRequest{SessionID: session, Message: message, Toolset: "react"})
+		q, err := b.Enqueue(
+			b.t.Context(), anna, chat.RunRequest{SessionID: session, Message: message, Toolset: "react"},
+		)
 		if err != nil {
 			b.t.Fatalf("Enqueue(%q): %v", message, err)
 		}
@@ -41,7 +43,8 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		run := b.ask("s", "zero")
 		one := enqueue(b, "s", "one")
 		enqueue(b, "s", "two")
-		if one.User != anna.User || one.SessionID != "s" || one.Request.Toolset != "react" || one.Request.IdempotencyKey == "" {
+		if one.User != anna.User || one.SessionID != "s" || one.Request.Toolset != "react" ||
+			one.Request.IdempotencyKey == "" {
 			t.Errorf("queued as %+v", one)
 		}
 		take(b, "")
@@ -49,7 +52,8 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Waiting = %v, %v while a run is under way", ids, err)
 		}
 		b.finish(run.ID)
-		if ids, err := b.Waiting(t.Context()); err != nil || !slices.Equal(ids, []chat.SessionKey{{User: anna.User, ID: "s"}}) {
+		if ids, err := b.Waiting(t.Context()); err != nil ||
+			!slices.Equal(ids, []chat.SessionKey{{User: anna.User, ID: "s"}}) {
 			t.Errorf("Waiting = %v, %v", ids, err)
 		}
 		again := take(b, "one")
@@ -80,7 +84,8 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		if err := b.EditQueued(t.Context(), anna, "s", one.ID, "one, \"mended\""); err != nil {
 			t.Fatal(err)
 		}
-		if q := take(b, "one, \"mended\""); q.Request.Toolset != "react" || q.Request.IdempotencyKey == one.Request.IdempotencyKey {
+		if q := take(b, "one, \"mended\""); q.Request.Toolset != "react" ||
+			q.Request.IdempotencyKey == one.Request.IdempotencyKey {
 			t.Errorf("edited to %+v", q)
 		}
 	})
@@ -161,8 +166,12 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			scope   chat.Scope
 			session string
 		}{{bert, "s"}, {anna, "other"}} {
-			wantCode(t, "EditQueued", b.EditQueued(t.Context(), where.scope, where.session, one.ID, "x"), chat.CodeNotFound)
-			wantCode(t, "FirstQueued", b.FirstQueued(t.Context(), where.scope, where.session, one.ID), chat.CodeNotFound)
+			wantCode(t, "EditQueued", b.EditQueued(
+				t.Context(), where.scope, where.session, one.ID, "x",
+			), chat.CodeNotFound)
+			wantCode(t, "FirstQueued", b.FirstQueued(
+				t.Context(), where.scope, where.session, one.ID,
+			), chat.CodeNotFound)
 			wantCode(t, "DropQueued", b.DropQueued(t.Context(), where.scope, where.session, one.ID), chat.CodeNotFound)
 		}
 		b.mustHide("s")

@@ -39,7 +39,8 @@ func (a access) check() error {
 		return nil
 	}
 	return &chat.Error{Code: chat.CodeForbidden, Message: fmt.Sprintf("Other machines can reach %s, and no key is needed yet: everyone there could read and delete everything. "+
-		"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080", a.addr)}
+		"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080",
+		a.addr)}
 }
 
 // log tells the operator of a server that nobody or everybody can use.
@@ -48,7 +49,10 @@ func (a access) log(log *slog.Logger) {
 	case a.needsKey && a.holders == 0:
 		log.Warn("a key is needed, and nobody has one: make the first with 'footnote key new NAME'")
 	case a.network && !a.needsKey:
-		log.Warn("everyone who reaches this address can read, change and delete everything: no key is needed, and FOOTNOTE_OPEN_TO_NETWORK is set", "addr", a.addr)
+		log.Warn(
+			"everyone who reaches this address can read, change and delete everything: no key is needed, and FOOTNOTE_OPEN_TO_NETWORK is set",
+			"addr", a.addr,
+		)
 	}
 }
 
@@ -67,7 +71,10 @@ func reach(set *settings) finding {
 	switch f.err = err; {
 	case err != nil:
 	case a.needsKey && a.holders == 0:
-		f.err = &chat.Error{Code: chat.CodeUnauthorized, Message: "A key is needed, and nobody has one; make the first with 'footnote key new NAME'"}
+		f.err = &chat.Error{
+			Code:    chat.CodeUnauthorized,
+			Message: "A key is needed, and nobody has one; make the first with 'footnote key new NAME'",
+		}
 	case a.needsKey:
 		f.fine = fmt.Sprintf("a key is needed; %d can be used", a.holders)
 	case a.network:

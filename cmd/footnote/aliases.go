@@ -10,8 +10,8 @@ import (
 // aliasSections are the sections of a settings file whose names stand for settings: each as its flag is named.
 var aliasSections = []string{"strategies-agentic-", "agent-mode-config-", "agent-"}
 
-// aliases are the names in these sections that differ from those of the settings they stand for. Any other name stands for the setting
-// agent.NAME.
+// aliases are the names in these sections that differ from those of the settings they stand for. Any other name
+// stands for the setting agent.NAME.
 var aliases = map[string]string{
 	"max-tool-calls":       "agent-max-calls",
 	"max-retrieval-calls":  "agent-max-calls",
@@ -22,15 +22,16 @@ var aliases = map[string]string{
 	"llm-model":            "openai-model", // the provider anthropic has another, see replaceAliases
 }
 
-// switches are the names in these sections that turn a part of what runs do on or off; agent.without leaves these out by name.
+// switches are the names in these sections that turn a part of what runs do on or off; agent.without leaves these out
+// by name.
 var switches = map[string]string{
 	"enable-query-analysis": "analyse",
 	"enable-planning":       "plan",
 	"enable-reflection":     "reflect",
 }
 
-// replaceAliases gives the values of aliases to the settings that they stand for. It fails when the file sets both and they differ, and when
-// a section has a name that stands for nothing.
+// replaceAliases gives the values of aliases to the settings that they stand for. It fails when the file sets both
+// and they differ, and when a section has a name that stands for nothing.
 func replaceAliases(values map[string]string, known map[string]bool) error {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		section, name := sectionOf(key)
@@ -47,14 +48,19 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 		case !isAlias && known["agent-"+name]:
 			setting = "agent-" + name
 		case !isAlias:
-			return fmt.Errorf("the settings file sets %s, which is no setting: there are %s", dotted(key), strings.Join(namesIn(section, known), ", "))
+			return fmt.Errorf("the settings file sets %s, which is no setting: there are %s", dotted(key), strings.Join(
+				namesIn(section, known), ", ",
+			))
 		case name == "llm-model" && (values[section+"llm-provider"] == "anthropic" || values["model"] == "anthropic"):
 			setting = "anthropic-model"
 		}
 		value := values[key]
 		delete(values, key)
 		if other, set := values[setting]; set && other != value {
-			return fmt.Errorf("the settings file sets %s to %q and %s, which is the same setting, to %q: keep one of them", dotted(key), value, setting, other)
+			return fmt.Errorf(
+				"the settings file sets %s to %q and %s, which is the same setting, to %q: keep one of them",
+				dotted(key), value, setting, other,
+			)
 		}
 		values[setting] = value
 	}
@@ -71,7 +77,10 @@ func turn(values map[string]string, key, part string) error {
 	case value != "true" && value != "false":
 		return fmt.Errorf("%s in the settings file is %q; it is true or false", dotted(key), value)
 	case value == "true" && left:
-		return fmt.Errorf("the settings file sets %s to true, and agent.without to %q, which says otherwise: keep one of them", dotted(key), values["agent-without"])
+		return fmt.Errorf(
+			"the settings file sets %s to true, and agent.without to %q, which says otherwise: keep one of them",
+			dotted(key), values["agent-without"],
+		)
 	case value == "false" && !left:
 		values["agent-without"] = strings.Join(append(without, part), ",")
 	}

@@ -16,8 +16,9 @@ import (
 	"footnote/chat"
 )
 
-// A backup is a tar archive: "footnote-backup.json" first, then the database and the originals, and "contents.json" last, with the size
-// and the SHA-256 of each file. So it is written in one go, and one that was cut off is known by its missing end.
+// A backup is a tar archive: "footnote-backup.json" first, then the database and the originals, and "contents.json"
+// last, with the size and the SHA-256 of each file. So it is written in one go, and one that was cut off is known by
+// its missing end.
 const (
 	archiveHead   = "footnote-backup.json"
 	archiveList   = "contents.json"
@@ -93,7 +94,9 @@ type archiveReader struct {
 }
 
 func broken(says string, err error) error {
-	return &chat.Error{Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err}
+	return &chat.Error{
+		Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err,
+	}
 }
 
 // damaged tells a backup that ends too soon from other faults of reading it.
@@ -111,7 +114,10 @@ func readArchive(r io.Reader) (*archiveReader, error) {
 	a := &archiveReader{tar: tar.NewReader(r)}
 	header, err := a.tar.Next()
 	if err != nil || header.Name != archiveHead || header.Size > 1<<20 {
-		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "The file is not a backup made by 'footnote backup'; nothing was restored."}
+		return nil, &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "The file is not a backup made by 'footnote backup'; nothing was restored.",
+		}
 	}
 	raw, err := io.ReadAll(a.tar)
 	if err != nil {
@@ -126,8 +132,8 @@ func readArchive(r io.Reader) (*archiveReader, error) {
 	return a, nil
 }
 
-// next returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be as listed.
-// The bytes must be read to their end before the next call.
+// next returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be as
+// listed. The bytes must be read to their end before the next call.
 func (a *archiveReader) next() (string, io.Reader, error) {
 	header, err := a.tar.Next()
 	if err != nil {
@@ -142,7 +148,9 @@ func (a *archiveReader) next() (string, io.Reader, error) {
 	if header.Typeflag != tar.TypeReg || !archiveName.MatchString(header.Name) {
 		return "", nil, broken(fmt.Sprintf("holds %.80q, which belongs in none", header.Name), nil)
 	}
-	return header.Name, &archivedBytes{a: a, sum: sha256.New(), file: archivedFile{Name: header.Name, Bytes: header.Size}}, nil
+	return header.Name, &archivedBytes{
+		a: a, sum: sha256.New(), file: archivedFile{Name: header.Name, Bytes: header.Size},
+	}, nil
 }
 
 // archivedBytes notes the hash of a file as it is read.
@@ -181,7 +189,8 @@ func (a *archiveReader) check(size int64) error {
 		if i >= len(a.read) {
 			return broken("is damaged: "+file.Name+" is missing", nil)
 		}
-		if hash, original := strings.CutPrefix(file.Name, "blobs/"); a.read[i] != file || original && strings.ReplaceAll(hash, "/", "") != file.SHA256 {
+		if hash, original := strings.CutPrefix(file.Name, "blobs/"); a.read[i] != file ||
+			original && strings.ReplaceAll(hash, "/", "") != file.SHA256 {
 			return broken("is damaged: "+file.Name+" is not as it was", nil)
 		}
 	}

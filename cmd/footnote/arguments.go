@@ -27,8 +27,9 @@ type runner interface{ Run(p *program) error }
 
 // parse reads the arguments and returns the command they name, or nil when --help or --version was printed instead.
 //
-// It is kong.Kong.Parse and kong.Context.Run in kong's own steps, without its hooks: kong looks for hooks and commands among the methods by their
-// names, and the linker keeps every method of every type in a program that does so (docs/decisions.md).
+// It is kong.Kong.Parse and kong.Context.Run in kong's own steps, without its hooks: kong looks for hooks and
+// commands among the methods by their names, and the linker keeps every method of every type in a program that does
+// so (docs/decisions.md).
 func parse(parser *kong.Kong, args []string) (runner, error) {
 	ctx, err := kong.Trace(parser, args)
 	if err != nil {
@@ -66,7 +67,8 @@ func parse(parser *kong.Kong, args []string) (runner, error) {
 	return command, nil
 }
 
-// validate is kong.Context.Validate as far as our commands need it: required flags, groups of flags and validators are not among them.
+// validate is kong.Context.Validate as far as our commands need it: required flags, groups of flags and validators
+// are not among them.
 func validate(ctx *kong.Context) error {
 	given := 0 // positional arguments
 	for _, path := range ctx.Path {
@@ -134,7 +136,9 @@ func checkEnum(value *kong.Value) error {
 		for i, name := range allowed {
 			allowed[i] = strconv.Quote(name)
 		}
-		return fmt.Errorf("%s must be one of %s but got %q", value.ShortSummary(), strings.Join(allowed, ","), fmt.Sprint(one))
+		return fmt.Errorf(
+			"%s must be one of %s but got %q", value.ShortSummary(), strings.Join(allowed, ","), fmt.Sprint(one),
+		)
 	}
 	return nil
 }

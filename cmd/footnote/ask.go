@@ -27,7 +27,9 @@ func (a *askCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.close()) }()
-	body, err := json.Marshal(map[string]string{"message": a.Question, "session_id": a.Session, "namespace": a.Namespace})
+	body, err := json.Marshal(
+		map[string]string{"message": a.Question, "session_id": a.Session, "namespace": a.Namespace},
+	)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,10 @@ func (t *transcript) print(event chat.Payload) {
 	case chat.Answer:
 		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(e.Markdown))
 		for _, c := range e.Citations {
-			fmt.Fprintf(t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, locator(c), oneLine(c.Quote), strings.ReplaceAll(string(c.Check), "_", " "))
+			fmt.Fprintf(
+				t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, locator(c), oneLine(c.Quote),
+				strings.ReplaceAll(string(c.Check), "_", " "),
+			)
 		}
 		if len(e.Unsupported) > 0 {
 			fmt.Fprintf(t.answer, "\nNot supported by a source:\n")

@@ -30,7 +30,10 @@ The file appears under its name when it is whole and on the disk. 'footnote rest
 
 // errShared says why a command of the embedded mode does not apply.
 func errShared(command string) error {
-	return chat.Invalid("With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, see docs/operation.md", command)
+	return chat.Invalid(
+		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, see docs/operation.md",
+		command,
+	)
 }
 
 // Run writes the backup beside its final name and renames it when it is whole.
@@ -39,7 +42,10 @@ func (c *backupCommand) Run(p *program) (err error) {
 		return errShared("backup")
 	}
 	if _, err := os.Stat(c.File); err == nil && !c.Force {
-		return &chat.Error{Code: chat.CodeConflict, Message: c.File + " is there already; choose another name, or replace it with --force"}
+		return &chat.Error{
+			Code:    chat.CodeConflict,
+			Message: c.File + " is there already; choose another name, or replace it with --force",
+		}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -48,10 +54,16 @@ func (c *backupCommand) Run(p *program) (err error) {
 		return fmt.Errorf("write the backup: %w", err)
 	}
 	if err := tryLock(partial); err != nil {
-		return errors.Join(&chat.Error{Code: chat.CodeConflict, Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name"}, partial.Close())
+		return errors.Join(&chat.Error{
+			Code:    chat.CodeConflict,
+			Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name",
+		}, partial.Close())
 	}
 	if same, err := stillNamed(partial); err != nil || !same {
-		return errors.Join(&chat.Error{Code: chat.CodeConflict, Message: "Another backup to " + c.File + " has just ended; try again with --force to replace it"}, err, partial.Close())
+		return errors.Join(&chat.Error{
+			Code:    chat.CodeConflict,
+			Message: "Another backup to " + c.File + " has just ended; try again with --force to replace it",
+		}, err, partial.Close())
 	}
 	snapshot := c.File + ".snapshot" // left behind by a kill, it is removed by the next one
 	defer func() {
@@ -81,15 +93,20 @@ func (c *backupCommand) Run(p *program) (err error) {
 	if err := syncDirectory(filepath.Dir(c.File)); err != nil {
 		return fmt.Errorf("name the backup: %w", err)
 	}
-	fmt.Fprintf(p.stdout, "%s: the database, %s, %d MiB", c.File, english.Count(done.originals, "original"), done.bytes>>20)
+	fmt.Fprintf(
+		p.stdout, "%s: the database, %s, %d MiB", c.File, english.Count(done.originals, "original"), done.bytes>>20,
+	)
 	if done.missing > 0 {
-		fmt.Fprintf(p.stdout, "; %s missing (deleted meanwhile, or lost before)", english.Count(done.missing, "original"))
+		fmt.Fprintf(
+			p.stdout, "; %s missing (deleted meanwhile, or lost before)", english.Count(done.missing, "original"),
+		)
 	}
 	fmt.Fprintln(p.stdout)
 	return nil
 }
 
-// stillNamed reports whether an open file is still under its name: another process may have renamed it before it was locked.
+// stillNamed reports whether an open file is still under its name: another process may have renamed it before it was
+// locked.
 func stillNamed(f *os.File) (bool, error) {
 	opened, err := f.Stat()
 	if err != nil {
@@ -168,7 +185,8 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 		case err != nil:
 			return done, err
 		case found != hash:
-			return done, &chat.Error{Code: chat.CodeInternal, Message: "The original " + hash + " is damaged: its bytes have another hash. Restore it from an older backup, or delete its document."}
+			return done, &chat.Error{Code: chat.CodeInternal, Message: "The original " + hash +
+				" is damaged: its bytes have another hash. Restore it from an older backup, or delete its document."}
 		}
 		done.originals, done.bytes = done.originals+1, done.bytes+size
 	}
@@ -177,7 +195,9 @@ func (c *backupCommand) write(p *program, to io.Writer, snapshot string) (done s
 }
 
 // add copies a file into the archive, closes it, and returns its hash and its size.
-func add(ctx context.Context, archive *archiveWriter, name string, file io.ReadSeekCloser) (hash string, size int64, err error) {
+func add(
+	ctx context.Context, archive *archiveWriter, name string, file io.ReadSeekCloser,
+) (hash string, size int64, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if size, err = file.Seek(0, io.SeekEnd); err == nil {
 		_, err = file.Seek(0, io.SeekStart)

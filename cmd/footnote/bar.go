@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// bar is a progress bar: redrawn in place on a terminal, one line at each tenth and each change of what is done elsewhere.
+// bar is a progress bar: redrawn in place on a terminal, one line at each tenth and each change of what is done
+// elsewhere.
 type bar struct {
 	out      io.Writer
 	total    int
@@ -30,7 +31,10 @@ func (b *bar) draw(doing string, done int, what string) {
 	const width = 24
 	if b.terminal {
 		full := width * done / b.total
-		fmt.Fprintf(b.out, "\r\x1b[K[%s%s] %d/%d %s %s", strings.Repeat("█", full), strings.Repeat("·", width-full), done, b.total, doing, shorten(what, 48))
+		fmt.Fprintf(
+			b.out, "\r\x1b[K[%s%s] %d/%d %s %s", strings.Repeat("█", full), strings.Repeat("·", width-full), done,
+			b.total, doing, shorten(what, 48),
+		)
 		return
 	}
 	if tenth := 10 * done / b.total; tenth != b.tenth || doing != b.doing {

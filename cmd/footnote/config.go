@@ -97,7 +97,8 @@ func (c *commands) check() error {
 	if c.Data == "" {
 		errs = append(errs, errors.New("FOOTNOTE_DATA names no directory"))
 	}
-	if u, err := url.Parse(c.Server); c.Server != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
+	if u, err := url.Parse(c.Server); c.Server != "" &&
+		(err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
 		errs = append(errs, errors.New("FOOTNOTE_SERVER is not a URL like https://footnote.example"))
 	}
 	if c.DatabaseURL != "" {
@@ -109,15 +110,22 @@ func (c *commands) check() error {
 		errs = append(errs, err)
 	}
 	if c.Blobs != "" && !validBlobs(c.Blobs) {
-		errs = append(errs, errors.New("FOOTNOTE_BLOBS is not a URL like file:///srv/footnote/blobs or s3://bucket?region=eu-central-1"))
+		errs = append(errs, errors.New(
+			"FOOTNOTE_BLOBS is not a URL like file:///srv/footnote/blobs or s3://bucket?region=eu-central-1",
+		))
 	}
 	if c.OpenAIBaseURL != "" {
-		if u, err := url.Parse(c.OpenAIBaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			errs = append(errs, fmt.Errorf("OPENAI_BASE_URL %q is not a URL like http://localhost:11434/v1", c.OpenAIBaseURL))
+		if u, err := url.Parse(c.OpenAIBaseURL); err != nil || u.Host == "" ||
+			u.Scheme != "http" && u.Scheme != "https" {
+			errs = append(
+				errs, fmt.Errorf("OPENAI_BASE_URL %q is not a URL like http://localhost:11434/v1", c.OpenAIBaseURL),
+			)
 		}
 	}
 	if c.Model == "openai" && !c.withOpenAI() {
-		errs = append(errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"))
+		errs = append(
+			errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"),
+		)
 	}
 	if err := c.limitSettings.check(); err != nil {
 		errs = append(errs, err)
@@ -141,7 +149,9 @@ func (c *commands) check() error {
 		errs = append(errs, errors.New("FOOTNOTE_SESSION_MAX_TURNS must be at least 1"))
 	}
 	if c.SessionKeepDays < 0 || c.SessionKeepDays > 36_500 {
-		errs = append(errs, errors.New("FOOTNOTE_SESSION_KEEP_DAYS goes from 1 to 36500, or is 0 to keep conversations for ever"))
+		errs = append(
+			errs, errors.New("FOOTNOTE_SESSION_KEEP_DAYS goes from 1 to 36500, or is 0 to keep conversations for ever"),
+		)
 	}
 	if c.MaxRuns < 1 {
 		errs = append(errs, errors.New("FOOTNOTE_MAX_RUNS must be at least 1"))
@@ -183,8 +193,8 @@ func (s secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // GoString is String for %#v.
 func (s secret) GoString() string { return s.String() }
 
-// useSettingsFile lets the YAML file answer for what neither a flag nor the environment sets. A file that was named but is not
-// there is a mistake; the default one may be missing. "a.b_c" in the file is the flag --a-b-c.
+// useSettingsFile lets the YAML file answer for what neither a flag nor the environment sets. A file that was named
+// but is not there is a mistake; the default one may be missing. "a.b_c" in the file is the flag --a-b-c.
 func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) string) error {
 	name := getenv("FOOTNOTE_CONFIG")
 	for i, arg := range args {

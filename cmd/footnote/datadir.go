@@ -29,22 +29,35 @@ type errInUse struct{ occupant }
 // Error names the other process and what to do.
 func (e *errInUse) Error() string {
 	if e.URL == "" {
-		return fmt.Sprintf("the data directory is in use by another Footnote (process %d); wait for it, or choose another with --data", e.PID)
+		return fmt.Sprintf(
+			"the data directory is in use by another Footnote (process %d); wait for it, or choose another with --data",
+			e.PID,
+		)
 	}
-	return fmt.Sprintf("the data directory is in use by the Footnote at %s (process %d); use that one, or choose another with --data", e.URL, e.PID)
+	return fmt.Sprintf(
+		"the data directory is in use by the Footnote at %s (process %d); use that one, or choose another with --data",
+		e.URL, e.PID,
+	)
 }
 
 // claim makes the directory if need be and takes it until release. It fails with *errInUse when another process has it.
 func claim(path string) (*directory, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The data directory %s can't be made; choose another with --data", path), Err: err}
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
+			"The data directory %s can't be made; choose another with --data", path,
+		), Err: err}
 	}
 	if err := tighten(path); err != nil {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The rights of the data directory %s can't be narrowed to this user; mend them or choose another with --data", path), Err: err}
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
+			"The rights of the data directory %s can't be narrowed to this user; mend them or choose another with --data",
+			path,
+		), Err: err}
 	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The data directory %s can't be written; mend its rights or choose another with --data", path), Err: err}
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
+			"The data directory %s can't be written; mend its rights or choose another with --data", path,
+		), Err: err}
 	}
 	if err := tryLock(lock); err != nil {
 		who, readErr := readOccupant(path)
@@ -92,8 +105,9 @@ func readOccupant(path string) (occupant, error) {
 	return who, json.Unmarshal(raw, &who)
 }
 
-// tighten takes from a data directory, and from what is in it, the rights of everybody but its owner. In a directory that was private
-// already nobody could reach what lies deeper, so only its own files are looked at. What belongs to another user stays as it is.
+// tighten takes from a data directory, and from what is in it, the rights of everybody but its owner. In a directory
+// that was private already nobody could reach what lies deeper, so only its own files are looked at. What belongs to
+// another user stays as it is.
 func tighten(path string) error {
 	before, err := os.Stat(path)
 	if err != nil {
@@ -126,7 +140,8 @@ func tighten(path string) error {
 	})
 }
 
-// narrow takes the rights of a file or directory from everybody but its owner. Links and what belongs to another user stay as they are.
+// narrow takes the rights of a file or directory from everybody but its owner. Links and what belongs to another user
+// stay as they are.
 func narrow(name string, info fs.FileInfo) error {
 	if kind := info.Mode().Type(); kind != 0 && kind != fs.ModeDir || info.Mode().Perm()&0o077 == 0 {
 		return nil

@@ -72,7 +72,9 @@ func checkTools(set *settings) error {
 func storage(ctx context.Context, set *settings) []finding {
 	dir, err := claim(set.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
-		return []finding{{what: "data directory", fine: fmt.Sprintf("%s, in use by the Footnote at %s", set.Data, busy.URL)}}
+		return []finding{
+			{what: "data directory", fine: fmt.Sprintf("%s, in use by the Footnote at %s", set.Data, busy.URL)},
+		}
 	}
 	if err != nil {
 		return []finding{{what: "data directory", err: err}}
@@ -81,7 +83,9 @@ func storage(ctx context.Context, set *settings) []finding {
 	if free, err := freeSpace(set.Data); err != nil {
 		found = append(found, finding{what: "disk", err: err})
 	} else if free < 200<<20 {
-		found = append(found, finding{what: "disk", err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data)})
+		found = append(found, finding{
+			what: "disk", err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data),
+		})
 	} else {
 		found = append(found, finding{what: "disk", fine: fmt.Sprintf("%d MiB free", free>>20)})
 	}
@@ -122,11 +126,15 @@ func reader(ctx context.Context, set *settings) finding {
 		if err != nil {
 			return err
 		}
-		files, err := worker.New(worker.Config{Command: []string{self, "extract-worker"}, CacheDir: (&directory{path: set.Data}).file("cache", "pdf")})
+		files, err := worker.New(worker.Config{
+			Command: []string{self, "extract-worker"}, CacheDir: (&directory{path: set.Data}).file("cache", "pdf"),
+		})
 		if err != nil {
 			return err
 		}
-		read, err := files.Extract(ctx, corpus.File{Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw))}, func(int, int) {})
+		read, err := files.Extract(ctx, corpus.File{
+			Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw)),
+		}, func(int, int) {})
 		f.fine = "read " + english.Count(read.Pages, "page")
 		return errors.Join(err, files.Close())
 	}()
@@ -153,7 +161,9 @@ func model(ctx context.Context, set *settings) []finding {
 	if textcalls.RefusesTools(health.Err) {
 		health.Err = nil // it answers all the same
 	}
-	found := []finding{{what: "model", fine: fmt.Sprintf("%s answers (%.1f s)", set.OpenAIModel, health.Took.Seconds()), err: health.Err}}
+	found := []finding{{what: "model", fine: fmt.Sprintf(
+		"%s answers (%.1f s)", set.OpenAIModel, health.Took.Seconds(),
+	), err: health.Err}}
 	if health.Err == nil {
 		tools := finding{what: "tool calls", fine: "work"}
 		if !health.Tools {

@@ -13,26 +13,38 @@ import (
 func writtenCalls(ctx context.Context, model *openai.Model) finding {
 	f := finding{what: "tool calls", fine: "by JSON in the text: the model has no tool calls of its own"}
 	if !textcalls.New(model, textcalls.JSON).CallsTools(ctx) {
-		f.err = fmt.Errorf("%s did not call the tool it was told to call, neither by itself nor by JSON in the text; choose another model with OPENAI_MODEL", model.Name())
+		f.err = fmt.Errorf(
+			"%s did not call the tool it was told to call, neither by itself nor by JSON in the text; choose another model with OPENAI_MODEL",
+			model.Name(),
+		)
 	}
 	return f
 }
 
 // anthropicModel asks Anthropic's model for a call.
 func anthropicModel(ctx context.Context, set *settings) []finding {
-	model, err := anthropic.New(anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel})
+	model, err := anthropic.New(
+		anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel},
+	)
 	if err != nil {
 		return []finding{{what: "model", err: err}}
 	}
 	defer model.Close()
 	health := model.Probe(ctx)
-	found := []finding{{what: "model", fine: fmt.Sprintf("%s answers (%.1f s)", set.AnthropicModel, health.Took.Seconds()), err: health.Err}}
+	found := []finding{{what: "model", fine: fmt.Sprintf(
+		"%s answers (%.1f s)", set.AnthropicModel, health.Took.Seconds(),
+	), err: health.Err}}
 	if health.Err == nil {
 		tools := finding{what: "tool calls", fine: "work"}
 		if !health.Tools {
-			tools.err = fmt.Errorf("%s did not call the tool it was told to call; choose another model with ANTHROPIC_MODEL", set.AnthropicModel)
+			tools.err = fmt.Errorf(
+				"%s did not call the tool it was told to call; choose another model with ANTHROPIC_MODEL",
+				set.AnthropicModel,
+			)
 		}
-		found = append(found, tools, finding{what: "seed", fine: "Anthropic's models take none: a question that gives one is told so"})
+		found = append(found, tools, finding{
+			what: "seed", fine: "Anthropic's models take none: a question that gives one is told so",
+		})
 	}
 	return found
 }

@@ -15,7 +15,8 @@ import (
 	"footnote/eval"
 )
 
-// evalDocuments are what the program's own questions are about: a small library, and the handbook as it was when they were written.
+// evalDocuments are what the program's own questions are about: a small library, and the handbook as it was when they
+// were written.
 //
 //go:embed testdata/library testdata/handbook
 var evalDocuments embed.FS
@@ -112,7 +113,9 @@ func unpackEvalDocuments(folder string) error {
 
 // examine asks one model all questions, one at a time, in a new data directory.
 func examine(p *program, who, data, folder string, questions []eval.Question) (report eval.Report, err error) {
-	server, err := connect(&program{ctx: p.ctx, settings: evalSettings(p.settings, who, data), stdin: p.stdin, stdout: p.stdout, stderr: p.stderr})
+	server, err := connect(&program{
+		ctx: p.ctx, settings: evalSettings(p.settings, who, data), stdin: p.stdin, stdout: p.stdout, stderr: p.stderr,
+	})
 	if err != nil {
 		return report, err
 	}
@@ -139,12 +142,14 @@ func examine(p *program, who, data, folder string, questions []eval.Question) (r
 	return eval.NewReport(who, len(paths), verdicts), nil
 }
 
-// evalSettings keeps those settings that decide how questions are answered. The user's databases, keys and tool servers are left out.
+// evalSettings keeps those settings that decide how questions are answered. The user's databases, keys and tool
+// servers are left out.
 func evalSettings(given *settings, who, data string) *settings {
 	set := &settings{
 		Data: data, Model: "offline", LogLevel: given.LogLevel,
-		AgentToolset: given.AgentToolset, AgentTools: given.AgentTools, agentSettings: given.agentSettings, SessionMaxTurns: given.SessionMaxTurns,
-		MaxUploadMiB: given.MaxUploadMiB, MaxRuns: given.MaxRuns, RunTimeout: given.RunTimeout,
+		AgentToolset: given.AgentToolset, AgentTools: given.AgentTools, agentSettings: given.agentSettings,
+		SessionMaxTurns: given.SessionMaxTurns,
+		MaxUploadMiB:    given.MaxUploadMiB, MaxRuns: given.MaxRuns, RunTimeout: given.RunTimeout,
 	}
 	if who == "settings" {
 		set.Model, set.modelSettings = given.Model, given.modelSettings
@@ -154,7 +159,8 @@ func evalSettings(given *settings, who, data string) *settings {
 	return set
 }
 
-// addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read ends it.
+// addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
+// ends it.
 func addAll(p *program, server *remote, folder string) (map[string]string, error) {
 	files, _, err := collect([]string{folder})
 	if err != nil {
@@ -194,8 +200,8 @@ func reasonError(reason string) error {
 	return errors.New(reason)
 }
 
-// examineOne asks a question, after those before it, in a conversation of its own. Its error says that the server is gone, not that
-// the run failed.
+// examineOne asks a question, after those before it, in a conversation of its own. Its error says that the server is
+// gone, not that the run failed.
 func examineOne(p *program, server *remote, q eval.Question, paths map[string]string) (v eval.Verdict, err error) {
 	session := ""
 	for _, before := range q.Before {

@@ -21,15 +21,16 @@ import (
 	"footnote/chat"
 )
 
-// patience of a reader whose stream broke off: so many attempts in a row without an event, with pauses that double, 13 seconds in all.
+// patience of a reader whose stream broke off: so many attempts in a row without an event, with pauses that double,
+// 13 seconds in all.
 const (
 	followTries = 8
 	firstPause  = 200 * time.Millisecond
 	longPause   = 4 * time.Second
 )
 
-// A follower reads the events of the run that answers a question. A stream that breaks off is taken up after the last event: at another replica,
-// if the address leads to one.
+// A follower reads the events of the run that answers a question. A stream that breaks off is taken up after the last
+// event: at another replica, if the address leads to one.
 type follower struct {
 	server *remote
 	body   []byte           // the question
@@ -74,7 +75,9 @@ func (f *follower) events(ctx context.Context) iter.Seq2[[]byte, error] {
 }
 
 // errBroken says that a stream ended before its run.
-var errBroken = &chat.Error{Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again"}
+var errBroken = &chat.Error{
+	Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again",
+}
 
 // read yields what one stream brings. over means that the last event came, or that no more are wanted.
 func (f *follower) read(ctx context.Context, yield func([]byte) bool) (over bool, err error) {
@@ -99,7 +102,8 @@ func (f *follower) read(ctx context.Context, yield func([]byte) bool) (over bool
 			return false, fmt.Errorf("the server sent something that is no event: %w", err)
 		}
 		switch {
-		case fr.id == 0 && head.Type == chat.KindReset: // the end of the log was lost: what is written in its place has the same numbers
+		case fr.id == 0 && head.Type == chat.KindReset:
+			// the end of the log was lost: what is written in its place has the same numbers
 			f.last = min(f.last, head.Last)
 		case fr.id > f.last:
 			f.last, f.run = fr.id, head.RunID

@@ -24,8 +24,11 @@ type ingestCommand struct {
 	Namespace string   `help:"Namespace to add them to." default:"default" placeholder:"NAME"`
 }
 
-// readable are the endings that a folder is searched for. A file named on the command line is tried whatever it is called.
-var readable = map[string]bool{".md": true, ".markdown": true, ".txt": true, ".text": true, ".html": true, ".htm": true, ".pdf": true}
+// readable are the endings that a folder is searched for. A file named on the command line is tried whatever it is
+// called.
+var readable = map[string]bool{
+	".md": true, ".markdown": true, ".txt": true, ".text": true, ".html": true, ".htm": true, ".pdf": true,
+}
 
 // source is a file to add under a relative path.
 type source struct{ file, path string }
@@ -53,7 +56,8 @@ func (c *ingestCommand) Run(p *program) (err error) {
 		return err
 	}
 	if len(files) == 0 {
-		return errors.New("there is nothing to add: no Markdown, text, HTML or PDF file in " + strings.Join(c.Paths, ", ") + left.inBrackets())
+		return errors.New("there is nothing to add: no Markdown, text, HTML or PDF file in " +
+			strings.Join(c.Paths, ", ") + left.inBrackets())
 	}
 	server, err := connect(p)
 	if err != nil {
@@ -99,7 +103,9 @@ func (c *ingestCommand) Run(p *program) (err error) {
 		fmt.Fprintln(p.stderr, left)
 	}
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d files could not be added:\n  %s", len(failed), len(files), strings.Join(failed, "\n  "))
+		return fmt.Errorf(
+			"%d of %d files could not be added:\n  %s", len(failed), len(files), strings.Join(failed, "\n  "),
+		)
 	}
 	return nil
 }
@@ -150,8 +156,10 @@ func (c *ingestCommand) write(form *multipart.Writer, src source, file io.Reader
 		return err
 	}
 	part, err := form.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {mime.FormatMediaType("form-data", map[string]string{"name": "files", "filename": src.path})},
-		"Content-Type":        {"application/octet-stream"},
+		"Content-Disposition": {
+			mime.FormatMediaType("form-data", map[string]string{"name": "files", "filename": src.path}),
+		},
+		"Content-Type": {"application/octet-stream"},
 	})
 	if err != nil {
 		return err
@@ -223,7 +231,8 @@ func (l *leftOut) inBrackets() string {
 // mostKinds is how many kinds of files that were left out are named.
 const mostKinds = 8
 
-// collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that was named.
+// collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that
+// was named.
 func collect(paths []string) (files []source, left *leftOut, err error) {
 	left = &leftOut{kinds: map[string]int{}}
 	for _, name := range paths {

@@ -28,8 +28,10 @@ type limitSettings struct {
 // limits returns the settings by the names of the table.
 func (s *limitSettings) limits() chat.Limits {
 	return chat.Limits{
-		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute, chat.QuestionsPerDay: s.QuestionsPerDay, chat.TokensPerDay: s.TokensPerDay,
-		chat.SearchesPerMinute: s.SearchesPerMinute, chat.FilesPerDay: s.FilesPerDay, chat.UploadMiBPerDay: s.UploadMiBPerDay, chat.DiskMiB: s.DiskMiB,
+		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute,
+		chat.QuestionsPerDay: s.QuestionsPerDay, chat.TokensPerDay: s.TokensPerDay,
+		chat.SearchesPerMinute: s.SearchesPerMinute, chat.FilesPerDay: s.FilesPerDay,
+		chat.UploadMiBPerDay: s.UploadMiBPerDay, chat.DiskMiB: s.DiskMiB,
 		chat.StreamsAtOnce: s.StreamsAtOnce, chat.DiskReserveMiB: s.DiskReserveMiB,
 	}
 }
@@ -45,7 +47,9 @@ func (s *limitSettings) check() error {
 	limits := s.limits()
 	for _, l := range chat.AllLimits() {
 		if n := limits[l.Name]; n < 0 || n > maxLimit {
-			errs = append(errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for no limit", limitEnv(l.Name), int64(maxLimit)))
+			errs = append(
+				errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for no limit", limitEnv(l.Name), int64(maxLimit)),
+			)
 		}
 	}
 	return errors.Join(errs...)
@@ -61,8 +65,8 @@ func settingVars() kong.Vars {
 	return vars
 }
 
-// diskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket and a database elsewhere
-// are on disks that are not known here: then it watches the data directory alone.
+// diskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket
+// and a database elsewhere are on disks that are not known here: then it watches the data directory alone.
 func (s *settings) diskReserve(dir *directory) func() error {
 	limits := s.limits()
 	least, holds := limits.Of(chat.DiskReserveMiB)
@@ -75,7 +79,8 @@ func (s *settings) diskReserve(dir *directory) func() error {
 	}
 	return func() error {
 		for _, place := range places {
-			if free, err := freeSpace(place); err == nil && free < least { // what can't be measured does not stop uploads
+			// what can't be measured does not stop uploads
+			if free, err := freeSpace(place); err == nil && free < least {
 				return limits.Over(chat.DiskReserveMiB, time.Now(), time.Time{})
 			}
 		}

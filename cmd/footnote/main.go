@@ -39,7 +39,9 @@ type program struct {
 }
 
 // run is main without the globals: it returns the exit code, 2 for a wrong call.
-func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(
+	ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer,
+) int {
 	var cli commands
 	parser, err := newParser(&cli, stdout, stderr)
 	if err != nil {
@@ -62,7 +64,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		fmt.Fprintln(stderr, "Try 'footnote --help'.")
 		return 2
 	}
-	if err := command.Run(&program{ctx: ctx, settings: &cli.settings, stdin: stdin, stdout: stdout, stderr: stderr}); err != nil {
+	if err := command.Run(
+		&program{ctx: ctx, settings: &cli.settings, stdin: stdin, stdout: stdout, stderr: stderr},
+	); err != nil {
 		fmt.Fprintln(stderr, "footnote:", message(err))
 		return 1
 	}

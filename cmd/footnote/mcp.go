@@ -44,7 +44,9 @@ func (s *toolSettings) tools(log *slog.Logger) (*mcp.Client, error) {
 	decoder := json.NewDecoder(bytes.NewReader([]byte(s.MCPServers)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&given); err != nil {
-		return nil, fmt.Errorf("the MCP servers are not like {name: {command: …, args: […]}} or {name: {url: …}}: %w", plainly(err))
+		return nil, fmt.Errorf(
+			"the MCP servers are not like {name: {command: …, args: […]}} or {name: {url: …}}: %w", plainly(err),
+		)
 	}
 	servers := map[string]mcp.Server{}
 	var errs []error
@@ -92,7 +94,9 @@ func (t toolServer) server(name string) (mcp.Server, error) {
 		}
 		return out
 	}
-	s := mcp.Server{Command: t.Command, Env: filled(t.Env), URL: fill(t.URL), Headers: filled(t.Headers), Tools: t.Tools}
+	s := mcp.Server{
+		Command: t.Command, Env: filled(t.Env), URL: fill(t.URL), Headers: filled(t.Headers), Tools: t.Tools,
+	}
 	for _, arg := range t.Args {
 		s.Args = append(s.Args, fill(arg))
 	}
@@ -105,7 +109,9 @@ func (t toolServer) server(name string) (mcp.Server, error) {
 	var err error
 	s.Free, s.Held, err = approvals(t.Approve)
 	if err != nil {
-		missing = append(missing, fmt.Errorf("approve of the MCP server %s is not always, never, or a list of its tools", name))
+		missing = append(
+			missing, fmt.Errorf("approve of the MCP server %s is not always, never, or a list of its tools", name),
+		)
 	}
 	return s, errors.Join(missing...)
 }

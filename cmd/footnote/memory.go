@@ -12,12 +12,15 @@ import (
 const (
 	// gcPercent trades a little processor time for memory at rest.
 	gcPercent = 75
-	// minScanPercent trades more of it when memory is full: a thousand answers at once stay below 300 MiB. It is of what a collection has to
-	// look through: texts and vectors hold no pointers, so that they cost it next to nothing and need no garbage beside them.
+	// minScanPercent trades more of it when memory is full: a thousand answers at once stay below 300 MiB. It is of
+	// what a collection has to look through: texts and vectors hold no pointers, so that they cost it next to nothing
+	// and need no garbage beside them.
 	minScanPercent = 60
-	// maxGCPercent is for a server that works with little in memory: collecting less often costs it no more than gcRoom.
+	// maxGCPercent is for a server that works with little in memory: collecting less often costs it no more than
+	// gcRoom.
 	maxGCPercent = 400
-	// gcRoom is what a busy server may allocate between two collections, whatever it holds: a burst of questions allocates as much.
+	// gcRoom is what a busy server may allocate between two collections, whatever it holds: a burst of questions
+	// allocates as much.
 	gcRoom = 64 << 20
 	// busyHeap tells a busy server from one at rest, whose memory stays small.
 	busyHeap = 24 << 20
@@ -31,7 +34,8 @@ const (
 	workShare = 20 * time.Millisecond
 	// restCounts is for how many counts a server that has worked must have rested before its memory is given back.
 	restCounts = 3
-	// startOver is when the work that a start leaves behind, such as a look at what was not finished, is done as a rule.
+	// startOver is when the work that a start leaves behind, such as a look at what was not finished, is done as a
+	// rule.
 	startOver = time.Second
 )
 
@@ -55,13 +59,19 @@ func afterCollection(f func()) {
 
 // setGCPercent fits the pace of the collector to what the last run found in use.
 func setGCPercent() {
-	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+	found := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"},
+		{Name: "/gc/scan/heap:bytes"},
+	}
 	metrics.Read(found)
-	debug.SetGCPercent(gcPercentFor(found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64(), found[3].Value.Uint64(), runtime.NumGoroutine()))
+	debug.SetGCPercent(gcPercentFor(
+		found[0].Value.Uint64(), found[1].Value.Uint64()+found[2].Value.Uint64(), found[3].Value.Uint64(),
+		runtime.NumGoroutine(),
+	))
 }
 
-// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike. Of the heap, scanned bytes may hold
-// pointers.
+// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike. Of the
+// heap, scanned bytes may hold pointers.
 func gcPercentFor(heap, roots, scanned uint64, goroutines int) int {
 	if heap < busyHeap && goroutines < busyGoroutines {
 		return gcPercent
@@ -70,9 +80,9 @@ func gcPercentFor(heap, roots, scanned uint64, goroutines int) int {
 	return int(min(max(gcRoom*100/all, minScanPercent*(min(scanned, heap)+roots)/all, 1), maxGCPercent))
 }
 
-// giveBackMemory returns memory to the system when the start is over, soon after many readers have left, and once a server that has worked is
-// at rest, until ctx ends. Such a server allocates next to nothing, so the collector would come every two minutes only, and what pools keep
-// (a buffer or two for each connection) goes at its second run.
+// giveBackMemory returns memory to the system when the start is over, soon after many readers have left, and once a
+// server that has worked is at rest, until ctx ends. Such a server allocates next to nothing, so the collector would
+// come every two minutes only, and what pools keep (a buffer or two for each connection) goes at its second run.
 func giveBackMemory(ctx context.Context) {
 	tick, started := time.NewTicker(giveBackEvery), time.NewTimer(startOver)
 	defer tick.Stop()

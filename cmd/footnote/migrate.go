@@ -37,10 +37,14 @@ and the embedding model that made them the vectors are copied to Milvus; else a 
 func (c *migrateCommand) Run(p *program) (err error) {
 	set := p.settings
 	if set.DatabaseURL == "" {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "There is nowhere to go: set DATABASE_URL to an empty PostgreSQL database"}
+		return &chat.Error{
+			Code: chat.CodeInvalid, Message: "There is nowhere to go: set DATABASE_URL to an empty PostgreSQL database",
+		}
 	}
 	if _, err := os.Stat((&directory{path: set.Data}).file(databaseFile)); err != nil {
-		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no database in %s; name the data directory with --data", set.Data)}
+		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf(
+			"There is no database in %s; name the data directory with --data", set.Data,
+		)}
 	}
 	dir, err := claim(set.Data) // until the end, so that no server starts on it
 	if err != nil {
@@ -86,7 +90,9 @@ func (c *migrateCommand) Run(p *program) (err error) {
 }
 
 // copy copies everything; vectors is nil if those stay behind.
-func (c *migrateCommand) copy(p *program, dir *directory, source *sqlite.Source, target *postgres.Target, vectors *vectorCopy) error {
+func (c *migrateCommand) copy(
+	p *program, dir *directory, source *sqlite.Source, target *postgres.Target, vectors *vectorCopy,
+) error {
 	report := reporter(p.stderr)
 	compared, err := dbcopy.All(p.ctx, source, target, report)
 	if err != nil {
@@ -125,9 +131,15 @@ func (c *migrateCommand) copy(p *program, dir *directory, source *sqlite.Source,
 		return err
 	}
 	if p.settings.Blobs == "" {
-		fmt.Fprintf(p.stdout, "The originals stay in %s: servers need them through FOOTNOTE_BLOBS, see docs/operation.md\n", dir.file("blobs"))
+		fmt.Fprintf(
+			p.stdout, "The originals stay in %s: servers need them through FOOTNOTE_BLOBS, see docs/operation.md\n",
+			dir.file("blobs"),
+		)
 	}
-	fmt.Fprintln(p.stdout, "Everything is copied. Start the servers with DATABASE_URL; keep the data directory until you are content")
+	fmt.Fprintln(
+		p.stdout,
+		"Everything is copied. Start the servers with DATABASE_URL; keep the data directory until you are content",
+	)
 	return nil
 }
 
@@ -147,7 +159,9 @@ func reporter(out io.Writer) dbcopy.Progress {
 }
 
 // copyOriginals brings the originals to where the servers look for them, and reads each there.
-func copyOriginals(ctx context.Context, set *settings, dir *directory, report dbcopy.Progress) (c dbcopy.Compared, err error) {
+func copyOriginals(
+	ctx context.Context, set *settings, dir *directory, report dbcopy.Progress,
+) (c dbcopy.Compared, err error) {
 	c = dbcopy.Compared{Table: "originals", Same: true}
 	hashes, err := sqlite.Originals(ctx, dir.file(databaseFile))
 	if err != nil {

@@ -22,13 +22,15 @@ import (
 const (
 	vectorsPerBatch   = 256
 	documentsPerCount = 500
-	// likeness is the least cosine of a stored vector with one that the same model makes of the same text now. Titles may have changed since.
+	// likeness is the least cosine of a stored vector with one that the same model makes of the same text now. Titles
+	// may have changed since.
 	likeness = 0.9
 	likened  = 8 // vectors compared in this way: one that is alike is enough
 	awayFor  = time.Minute
 )
 
-// vectorCopy brings vectors to the server that is to keep them. What is there already is not sent again, so it can be repeated.
+// vectorCopy brings vectors to the server that is to keep them. What is there already is not sent again, so it can be
+// repeated.
 type vectorCopy struct {
 	source *sqlite.Source
 	store  *milvus.Store
@@ -39,7 +41,9 @@ type vectorCopy struct {
 }
 
 // openVectorCopy asks whether vectors can be copied. It returns nil and the reason if they are to be made anew.
-func openVectorCopy(ctx context.Context, set *settings, source *sqlite.Source, log *slog.Logger) (v *vectorCopy, why string, err error) {
+func openVectorCopy(
+	ctx context.Context, set *settings, source *sqlite.Source, log *slog.Logger,
+) (v *vectorCopy, why string, err error) {
 	switch {
 	case set.MilvusAddress == "":
 		return nil, "MILVUS_ADDRESS is not set", nil
@@ -65,7 +69,9 @@ func openVectorCopy(ctx context.Context, set *settings, source *sqlite.Source, l
 	}
 	same, err := v.sameModel(ctx)
 	if err != nil {
-		return nil, "", errors.Join(fmt.Errorf("compare the vectors with those of %s: %w", set.OpenAIEmbeddingModel, err), v.close())
+		return nil, "", errors.Join(
+			fmt.Errorf("compare the vectors with those of %s: %w", set.OpenAIEmbeddingModel, err), v.close(),
+		)
 	}
 	if !same {
 		return nil, "those in the data directory are not of the model " + set.OpenAIEmbeddingModel, v.close()
@@ -117,7 +123,8 @@ func cosine(a, b []float32) (sum float64) {
 	return sum
 }
 
-// copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that need no others.
+// copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that
+// need no others.
 func (v *vectorCopy) copy(ctx context.Context, report dbcopy.Progress) (c dbcopy.Compared, whole []string, err error) {
 	v.report = report
 	c = dbcopy.Compared{Table: "vectors", Same: true}

@@ -36,7 +36,8 @@ func (m milvusSettings) check() error {
 	return m.config("", nil).Check()
 }
 
-// openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for it.
+// openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for
+// it.
 func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
 	if set.MilvusAddress == "" || set.OpenAIEmbeddingModel == "" {
 		return nil
@@ -55,7 +56,9 @@ func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
 
 // milvusCheck is how /health asks for the vectors. Without them searches go on by words.
 func milvusCheck(vectors *milvus.Store) api.Check {
-	return api.Check{Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() }}
+	return api.Check{
+		Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() },
+	}
 }
 
 // vectorStore is what the doctor finds out about it; nothing when there is none.

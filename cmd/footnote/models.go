@@ -45,22 +45,33 @@ func (s *settings) checkModels() error {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is anthropic, but ANTHROPIC_API_KEY is not set"))
 	}
 	if s.OpenAIAPIKey != "" && s.OpenAIBaseURL == "" && !openAIKey.MatchString(string(s.OpenAIAPIKey)) {
-		errs = append(errs, errors.New("OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another server by OPENAI_BASE_URL"))
+		errs = append(errs, errors.New(
+			"OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another server by OPENAI_BASE_URL",
+		))
 	}
 	if s.AnthropicAPIKey != "" && s.AnthropicBaseURL == "" && !strings.HasPrefix(string(s.AnthropicAPIKey), "sk-ant-") {
-		errs = append(errs, errors.New("ANTHROPIC_API_KEY is no key of Anthropic: those begin with sk-ant-; name another server by ANTHROPIC_BASE_URL"))
+		errs = append(errs, errors.New(
+			"ANTHROPIC_API_KEY is no key of Anthropic: those begin with sk-ant-; name another server by ANTHROPIC_BASE_URL",
+		))
 	}
 	if s.AgentFramework == "anthropic" && !s.usesAnthropic() {
-		errs = append(errs, errors.New("FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic or auto"))
+		errs = append(errs, errors.New(
+			"FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic or auto",
+		))
 	}
 	if s.AnthropicThinking != 0 && s.AnthropicThinking < 1024 {
 		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
 	}
-	if u, err := url.Parse(s.AnthropicBaseURL); s.AnthropicBaseURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		errs = append(errs, fmt.Errorf("ANTHROPIC_BASE_URL %q is not a URL like https://api.anthropic.com", s.AnthropicBaseURL))
+	if u, err := url.Parse(s.AnthropicBaseURL); s.AnthropicBaseURL != "" &&
+		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		errs = append(
+			errs, fmt.Errorf("ANTHROPIC_BASE_URL %q is not a URL like https://api.anthropic.com", s.AnthropicBaseURL),
+		)
 	}
 	if least := s.AgentMinModelForAgent; least != "" && !slices.Contains(s.AgentModelsAllowed, least) {
-		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT names %q, which is not among FOOTNOTE_AGENT_MODELS_ALLOWED", least))
+		errs = append(errs, fmt.Errorf(
+			"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT names %q, which is not among FOOTNOTE_AGENT_MODELS_ALLOWED", least,
+		))
 	}
 	_, err := s.prices()
 	return errors.Join(append(errs, err)...)
@@ -78,7 +89,8 @@ func (s *settings) withOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBa
 // openai is how that server's model is reached.
 func (s *settings) openai(model string, log *slog.Logger) openai.Config {
 	return openai.Config{
-		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model, EmbeddingModel: s.OpenAIEmbeddingModel, Log: log,
+		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
+		EmbeddingModel: s.OpenAIEmbeddingModel, Log: log,
 	}
 }
 
@@ -99,8 +111,8 @@ func (s *settings) prices() (map[string]agentrun.Price, error) {
 	return table, errors.Join(errs...)
 }
 
-// takePrices moves the prices of a settings file, {model: {in, out}}, to their flag: names of models may hold what names of settings
-// can't.
+// takePrices moves the prices of a settings file, {model: {in, out}}, to their flag: names of models may hold what
+// names of settings can't.
 func takePrices(tree map[string]any, values map[string]string) error {
 	given, ok := tree["prices"]
 	if !ok {
@@ -131,7 +143,8 @@ type modelSet struct {
 	client                    *http.Client // nil in offline mode
 }
 
-// buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if there is none.
+// buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if
+// there is none.
 func buildModels(set *settings, known *openai.Model, log *slog.Logger) (c modelSet, err error) {
 	if !set.withModel() {
 		return modelSet{main: offline.New()}, nil
@@ -160,7 +173,9 @@ func buildModels(set *settings, known *openai.Model, log *slog.Logger) (c modelS
 
 func (c *modelSet) named(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
 	if set.usesAnthropic() {
-		return anthropic.New(anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: name,
+		return anthropic.New(anthropic.Config{APIKey: string(
+			set.AnthropicAPIKey,
+		), BaseURL: set.AnthropicBaseURL, Model: name,
 			Thinking: set.AnthropicThinking, HTTPClient: c.client, Log: log})
 	}
 	if known == nil || known.Name() != name {

@@ -51,8 +51,11 @@ func originalsOf(set *settings, dir *directory) string {
 	return dir.file("blobs")
 }
 
-// originalReader returns what opens an original to read it. A directory is only read, whoever owns it: nothing is made in it.
-func originalReader(ctx context.Context, set *settings, dir *directory) (func(hash string) (io.ReadSeekCloser, error), error) {
+// originalReader returns what opens an original to read it. A directory is only read, whoever owns it: nothing is
+// made in it.
+func originalReader(
+	ctx context.Context, set *settings, dir *directory,
+) (func(hash string) (io.ReadSeekCloser, error), error) {
 	if strings.HasPrefix(set.Blobs, s3.Scheme) {
 		bucket, err := s3.Open(ctx, set.Blobs)
 		if err != nil {
@@ -77,8 +80,8 @@ func originalReader(ctx context.Context, set *settings, dir *directory) (func(ha
 // originalsTime is how long a look at the originals may take.
 const originalsTime = 2 * time.Second
 
-// originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all the same. It asks every ten
-// seconds at most.
+// originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all
+// the same. It asks every ten seconds at most.
 func originalsCheck(kept originals) api.Check {
 	var seen httpllm.Reach
 	return api.Check{Name: "originals", Probe: func(ctx context.Context) error {

@@ -15,7 +15,8 @@ import (
 	"footnote/chat"
 )
 
-// remote is a Footnote server to work with: the one that is named, the one that has the data directory, or one started for this command alone.
+// remote is a Footnote server to work with: the one that is named, the one that has the data directory, or one
+// started for this command alone.
 type remote struct {
 	url    string
 	key    secret // of the user who asks; empty for a server without keys
@@ -23,10 +24,13 @@ type remote struct {
 	close  func() error
 }
 
-// connect finds the server that the settings name or that has the data directory, or starts one in this process on a free loopback port.
+// connect finds the server that the settings name or that has the data directory, or starts one in this process on a
+// free loopback port.
 func connect(p *program) (*remote, error) {
 	if p.settings.Server != "" {
-		return &remote{url: strings.TrimRight(p.settings.Server, "/"), key: p.settings.APIKey, close: func() error { return nil }}, nil
+		return &remote{
+			url: strings.TrimRight(p.settings.Server, "/"), key: p.settings.APIKey, close: func() error { return nil },
+		}, nil
 	}
 	dir, err := claim(p.settings.Data)
 	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
@@ -57,17 +61,22 @@ func connect(p *program) (*remote, error) {
 	}, nil
 }
 
-// post sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's sentence.
+// post sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's
+// sentence.
 func (r *remote) post(ctx context.Context, path, contentType, accept string, body io.Reader) (*http.Response, error) {
 	return r.do(ctx, http.MethodPost, path, contentType, accept, body)
 }
 
-func (r *remote) do(ctx context.Context, method, path, contentType, accept string, body io.Reader) (*http.Response, error) {
+func (r *remote) do(
+	ctx context.Context, method, path, contentType, accept string, body io.Reader,
+) (*http.Response, error) {
 	return r.send(ctx, method, path, map[string]string{"Content-Type": contentType, "Accept": accept}, body)
 }
 
 // send makes a request with headers; empty ones are left out.
-func (r *remote) send(ctx context.Context, method, path string, headers map[string]string, body io.Reader) (*http.Response, error) {
+func (r *remote) send(
+	ctx context.Context, method, path string, headers map[string]string, body io.Reader,
+) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.url+path, body)
 	if err != nil {
 		return nil, err
@@ -82,7 +91,9 @@ func (r *remote) send(ctx context.Context, method, path string, headers map[stri
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The Footnote server at " + r.url + " does not answer", Err: err}
+		return nil, &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The Footnote server at " + r.url + " does not answer", Err: err,
+		}
 	}
 	if resp.StatusCode < 400 {
 		return resp, nil
@@ -104,7 +115,10 @@ func (r *remote) send(ctx context.Context, method, path string, headers map[stri
 	if err != nil || problem.Detail == "" {
 		switch resp.StatusCode {
 		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // of a proxy
-			return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "There is no Footnote server behind " + r.url + " now: " + resp.Status}
+			return nil, &chat.Error{
+				Code:    chat.CodeUnavailable,
+				Message: "There is no Footnote server behind " + r.url + " now: " + resp.Status,
+			}
 		}
 		return nil, fmt.Errorf("%s %s: %s", method, path, resp.Status)
 	}

@@ -30,7 +30,8 @@ No server may use the directory. A directory that holds something is refused; wi
 The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
 }
 
-// restoring begins the name of the directory that a backup is unpacked to; a kill leaves it, the next restore removes it.
+// restoring begins the name of the directory that a backup is unpacked to; a kill leaves it, the next restore removes
+// it.
 const restoring = "restoring"
 
 // Run unpacks the backup beside its place, then moves it there: the database last.
@@ -54,7 +55,8 @@ func (c *restoreCommand) Run(p *program) (err error) {
 	}
 	if len(present) > 0 && !c.Force {
 		return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
-			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force", p.settings.Data, strings.Join(present, ", "))}
+			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force",
+			p.settings.Data, strings.Join(present, ", "))}
 	}
 	if err := os.RemoveAll(dir.file(restoring)); err != nil {
 		return err
@@ -83,7 +85,8 @@ func (c *restoreCommand) Run(p *program) (err error) {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Restored %s of %s (Footnote %s) to %s: the database and %s, all as they were saved\n",
-		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, where, english.Count(n-1, "original"))
+		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, where,
+		english.Count(n-1, "original"))
 	if aside != "" {
 		fmt.Fprintf(p.stdout, "What was there before is in %s; delete it when you don't need it\n", aside)
 	}

@@ -50,7 +50,10 @@ func (serveCommand) Run(p *program) (err error) {
 func listen(addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf("%s is taken by another program; stop that one, or choose another address, like --addr 127.0.0.1:8081", addr)}
+		return nil, &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
+			"%s is taken by another program; stop that one, or choose another address, like --addr 127.0.0.1:8081",
+			addr,
+		)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)

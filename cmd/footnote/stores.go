@@ -15,7 +15,8 @@ import (
 	"footnote/sql/sqlite"
 )
 
-// stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL that replicas share.
+// stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL
+// that replicas share.
 type stores struct {
 	chats     chat.Store
 	documents corpus.Documents
@@ -25,8 +26,8 @@ type stores struct {
 	queue     corpus.Queue
 	blobs     originals
 	exclusive bool // no other process can use them
-	// listen wakes the feed's readers for what other replicas append, who watches documents, and runs when others want something of one, until ctx
-	// ends. It is nil when there can't be others.
+	// listen wakes the feed's readers for what other replicas append, who watches documents, and runs when others
+	// want something of one, until ctx ends. It is nil when there can't be others.
 	listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs)
 	close  func() error
 	// checkFile fails when the database file was removed, replaced or emptied. It is nil for PostgreSQL.
@@ -65,7 +66,8 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 	}, nil
 }
 
-// checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a new one would hide that.
+// checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a
+// new one would hide that.
 func checkLost(ctx context.Context, dir *directory) error {
 	blank, err := sqlite.Blank(ctx, dir.file(databaseFile))
 	if err != nil || !blank {
@@ -76,7 +78,8 @@ func checkLost(ctx context.Context, dir *directory) error {
 		return err
 	}
 	return &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
-		"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away", dir.file(databaseFile), len(kept), dir.file("blobs"))}
+		"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away",
+		dir.file(databaseFile), len(kept), dir.file("blobs"))}
 }
 
 func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, error) {
@@ -85,10 +88,17 @@ func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, 
 		return nil, err
 	}
 	if set.MilvusAddress == "" {
-		log.InfoContext(ctx, "semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; keyword search works")
+		log.InfoContext(
+			ctx,
+			"semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; keyword search works",
+		)
 	}
 	if set.Blobs == "" {
-		log.WarnContext(ctx, "originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share", "data", set.Data)
+		log.WarnContext(
+			ctx,
+			"originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share",
+			"data", set.Data,
+		)
 	}
 	return &stores{
 		chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), close: db.Close,

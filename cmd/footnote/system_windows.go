@@ -9,7 +9,10 @@ import (
 
 // tryLock takes the file for this process, until it is closed or the process ends, however it ends.
 func tryLock(f *os.File) error {
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	return windows.LockFileEx(
+		windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
+		new(windows.Overlapped),
+	)
 }
 
 // freeSpace returns the bytes that may still be written below path.

@@ -65,7 +65,8 @@ func (s agentSettings) checkAgent() error {
 		value, least int
 	}{
 		{"FOOTNOTE_AGENT_CONTEXT_TOKENS", s.AgentContextTokens, 1000}, {"FOOTNOTE_MEMORY_TURNS", s.MemoryTurns, 0},
-		{"FOOTNOTE_MEMORY_TOKENS", s.MemoryTokens, 0}, {"FOOTNOTE_MEMORY_PASSAGES", s.MemoryPassages, 0}, {"FOOTNOTE_GUARD_MAX_LENGTH", s.GuardMaxLength, 0},
+		{"FOOTNOTE_MEMORY_TOKENS", s.MemoryTokens, 0}, {"FOOTNOTE_MEMORY_PASSAGES", s.MemoryPassages, 0},
+		{"FOOTNOTE_GUARD_MAX_LENGTH", s.GuardMaxLength, 0},
 	} {
 		if limit.value < limit.least {
 			errs = append(errs, fmt.Errorf("%s must be at least %d", limit.name, limit.least))
@@ -76,14 +77,20 @@ func (s agentSettings) checkAgent() error {
 		value int
 	}{{"FOOTNOTE_AGENT_MAX_ITERATIONS", s.AgentMaxIterations}, {"FOOTNOTE_AGENT_MAX_CALLS", s.AgentMaxCalls}} {
 		if limit.value < 0 || limit.value > chat.MostSteps {
-			errs = append(errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for the toolset's own", limit.name, chat.MostSteps))
+			errs = append(
+				errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for the toolset's own", limit.name, chat.MostSteps),
+			)
 		}
 	}
 	if s.AgentFramework == "eino" && drivenByEino == nil {
-		errs = append(errs, errors.New("FOOTNOTE_AGENT_FRAMEWORK is eino, but this footnote was built without Eino: build it with 'make build EINO=1', or 'make run' with this setting, which does so by itself"))
+		errs = append(errs, errors.New(
+			"FOOTNOTE_AGENT_FRAMEWORK is eino, but this footnote was built without Eino: build it with 'make build EINO=1', or 'make run' with this setting, which does so by itself",
+		))
 	}
 	if p := s.AgentSystemPrompt; p != nil && strings.TrimSpace(*p) == "" {
-		errs = append(errs, errors.New("FOOTNOTE_AGENT_SYSTEM_PROMPT is empty: leave it out, or say what the model is to be told"))
+		errs = append(errs, errors.New(
+			"FOOTNOTE_AGENT_SYSTEM_PROMPT is empty: leave it out, or say what the model is to be told",
+		))
 	} else if p != nil && utf8.RuneCountInString(*p) > maxSystemPrompt {
 		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_SYSTEM_PROMPT is longer than %d characters", maxSystemPrompt))
 	}
@@ -96,7 +103,9 @@ func (s agentSettings) checkAgent() error {
 	if s.AgentTimeoutPerTool < time.Second {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_TIMEOUT_PER_TOOL must be at least 1s"))
 	}
-	return errors.Join(append(errs, of("FOOTNOTE_AGENT_WITHOUT", s.thinking().Check()), of("FOOTNOTE_GUARD_INPUT", s.guard().Check()))...)
+	return errors.Join(append(
+		errs, of("FOOTNOTE_AGENT_WITHOUT", s.thinking().Check()), of("FOOTNOTE_GUARD_INPUT", s.guard().Check()),
+	)...)
 }
 
 func (s agentSettings) thinking() agentrun.Thinking {
@@ -116,7 +125,9 @@ func (s agentSettings) framework() agentrun.Framework {
 
 // memory is what of a conversation runs know; 0 means nothing here.
 func (s agentSettings) memory() agentrun.Memory {
-	return agentrun.Memory{Turns: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1), Passages: cmp.Or(s.MemoryPassages, -1)}
+	return agentrun.Memory{
+		Turns: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1), Passages: cmp.Or(s.MemoryPassages, -1),
+	}
 }
 
 func (s agentSettings) guard() agentrun.Guard {
@@ -132,5 +143,7 @@ func (s agentSettings) guard() agentrun.Guard {
 
 // budget is what one run may use; 0 is the toolset's own.
 func (s *settings) budget() chat.Budget {
-	return chat.Budget{Steps: s.AgentMaxIterations, RetrievalCalls: s.AgentMaxCalls, Seconds: int(s.RunTimeout.Seconds())}
+	return chat.Budget{
+		Steps: s.AgentMaxIterations, RetrievalCalls: s.AgentMaxCalls, Seconds: int(s.RunTimeout.Seconds()),
+	}
 }

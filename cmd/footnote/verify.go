@@ -165,7 +165,9 @@ func newReader(p *program) (*fileReader, error) {
 		}
 		r.temporary = cache
 	}
-	if r.files, err = worker.New(worker.Config{Command: []string{self, "extract-worker"}, CacheDir: cache, IdleAfter: workerIdle, Log: quiet(p.stderr)}); err != nil {
+	if r.files, err = worker.New(worker.Config{
+		Command: []string{self, "extract-worker"}, CacheDir: cache, IdleAfter: workerIdle, Log: quiet(p.stderr),
+	}); err != nil {
 		return nil, errors.Join(err, r.remove())
 	}
 	return r, nil
@@ -190,7 +192,9 @@ func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Ex
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	return r.files.Extract(ctx, corpus.File{Path: path, Filename: filename, MIME: kind, Bytes: info.Size()}, func(int, int) {})
+	return r.files.Extract(
+		ctx, corpus.File{Path: path, Filename: filename, MIME: kind, Bytes: info.Size()}, func(int, int) {},
+	)
 }
 
 func (r *fileReader) close() error { return errors.Join(r.files.Close(), r.remove()) }

@@ -28,7 +28,8 @@ import (
 	"footnote/server/httpio"
 )
 
-// workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its start.
+// workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its
+// start.
 const workerIdle = 5 * time.Minute
 
 // app is a whole Footnote: every part, wired. It is the only place that knows all packages.
@@ -92,11 +93,14 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			Store: a.stores.chats, Feed: a.feed, Library: a.library, Model: a.models.main, Fallback: fallback, Log: log,
 			Select: a.models.selecting, Models: a.models.allowed, LeastModel: set.AgentMinModelForAgent, Prices: prices,
 			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
-			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.budget(), Temperature: set.AgentTemperature, MaxTokens: set.AgentMaxTokens,
-			ToolTimeout: set.AgentTimeoutPerTool, Thinking: set.thinking(), Memory: set.memory(), Framework: set.framework(), Guard: set.guard(),
+			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.budget(), Temperature: set.AgentTemperature,
+			MaxTokens:   set.AgentMaxTokens,
+			ToolTimeout: set.AgentTimeoutPerTool, Thinking: set.thinking(), Memory: set.memory(),
+			Framework: set.framework(), Guard: set.guard(),
 			SystemPrompt: set.systemPrompt(),
 		},
-		MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour, MaxRuns: set.MaxRuns, Shared: a.withKeys,
+		MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
+		MaxRuns: set.MaxRuns, Shared: a.withKeys,
 		Exclusive: a.stores.exclusive, Lease: set.RunLease, Left: a.keys.Left,
 	})
 	if err != nil {
@@ -106,14 +110,17 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	gather := func(ctx context.Context, user string, req chat.RunRequest, most int) ([]corpus.Result, []chat.Step, []string, error) {
+	gather := func(
+		ctx context.Context, user string, req chat.RunRequest, most int,
+	) ([]corpus.Result, []chat.Step, []string, error) {
 		g, err := a.runs.Gather(ctx, user, req, most)
 		return g.Results, g.Steps, g.Notes, err
 	}
 	a.server, err = server.New(server.Config{
 		Keys: a.keys, Users: set.limits(),
 		Gather: gather, Rules: a.runs.Rules, Tally: a.runs.Tally,
-		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version, ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
+		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
+		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),
 		Limits: httpio.Limits{Upload: int64(set.MaxUploadMiB) << 20},
 	})
@@ -126,15 +133,17 @@ func (a *app) withKeys() bool {
 	return needed || err != nil
 }
 
-// newWorkers makes the processes that read the files of a data directory. Where there have been PDFs, one starts while everything else does:
-// a page may be asked for in the very first request.
+// newWorkers makes the processes that read the files of a data directory. Where there have been PDFs, one starts
+// while everything else does: a page may be asked for in the very first request.
 func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start its workers: %w", err)
 	}
 	compiled := dir.file("cache", "pdf")
-	files, err := worker.New(worker.Config{Command: []string{self, "extract-worker"}, CacheDir: compiled, IdleAfter: workerIdle, Log: log})
+	files, err := worker.New(
+		worker.Config{Command: []string{self, "extract-worker"}, CacheDir: compiled, IdleAfter: workerIdle, Log: log},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +156,8 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, Reserve: set.diskReserve(dir), Log: log,
+		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, Reserve: set.diskReserve(dir),
+		Log: log,
 	}
 	if set.withOpenAI() {
 		a.remote, err = openai.New(set.openai(set.OpenAIModel, log))
@@ -165,7 +175,9 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 // checks are the dependencies that GET /health asks beside the database and the index.
 func (a *app) checks(set *settings) (checks []api.Check) {
 	if a.stores.checkFile != nil {
-		checks = append(checks, api.Check{Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() }})
+		checks = append(checks, api.Check{
+			Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() },
+		})
 	}
 	if set.Blobs != "" {
 		checks = append(checks, originalsCheck(a.stores.blobs))
@@ -195,13 +207,16 @@ func modelCheck(name string, reach func(context.Context) error) api.Check {
 	return api.Check{Name: name, Probe: func(ctx context.Context) error {
 		err := reach(ctx)
 		if e, ok := errors.AsType[*llm.Error](err); ok {
-			return &chat.Error{Code: chat.CodeModelFailed, Message: "The model can't be used now.", Hint: e.Message, Err: e.Err}
+			return &chat.Error{
+				Code: chat.CodeModelFailed, Message: "The model can't be used now.", Hint: e.Message, Err: e.Err,
+			}
 		}
 		return err
 	}}
 }
 
-// serve answers requests and does the background work until ctx ends, then stops in order: streams, runs, library, stores.
+// serve answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,
+// stores.
 func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))

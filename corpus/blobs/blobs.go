@@ -34,8 +34,8 @@ type Directory struct{ root *os.Root }
 
 var _ corpus.Blobs = Directory{}
 
-// Open returns the blobs in dir and makes the directory if it is not there. What Blobs.Open returns is an *os.File, whose
-// Name is its path.
+// Open returns the blobs in dir and makes the directory if it is not there. What Blobs.Open returns is an *os.File,
+// whose Name is its path.
 func Open(dir string) (Directory, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -64,7 +64,10 @@ func (d Directory) Reach(context.Context) error {
 			return nil
 		}
 	}
-	return &chat.Error{Code: chat.CodeUnavailable, Message: "The directory of the originals is not there.", Hint: "Bring it back and start Footnote again.", Err: err}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The directory of the originals is not there.",
+		Hint: "Bring it back and start Footnote again.", Err: err,
+	}
 }
 
 // clear removes files that were begun before a time and never finished.
@@ -85,7 +88,8 @@ func (d Directory) clear(before time.Time) error {
 	return nil
 }
 
-// Put stores what r yields; see corpus.Blobs. It reads no more than limit bytes and one, and leaves nothing behind when it fails.
+// Put stores what r yields; see corpus.Blobs. It reads no more than limit bytes and one, and leaves nothing behind
+// when it fails.
 func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
 	temp := path.Join(incoming, rand.Text())
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -108,7 +112,8 @@ func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash stri
 	return hash, size, nil
 }
 
-// Write copies r, at most limit bytes (else chat.CodeTooLarge), to f, waits until the disk has it, and returns its SHA-256 (hex) and size.
+// Write copies r, at most limit bytes (else chat.CodeTooLarge), to f, waits until the disk has it, and returns its
+// SHA-256 (hex) and size.
 func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, int64, error) {
 	sum := sha256.New()
 	size, err := io.Copy(writerTo{io.MultiWriter(f, sum)}, io.LimitReader(cancellable{ctx, r}, limit+1))
@@ -116,12 +121,15 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 		return "", 0, err
 	}
 	if size > limit {
-		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf("The file is larger than the limit of %s.", humanize.IBytes(uint64(limit)))}
+		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf(
+			"The file is larger than the limit of %s.", humanize.IBytes(uint64(limit)),
+		)}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), size, failure(f.Sync())
 }
 
-// keep gives a finished file its name and makes that durable. The same bytes may be there already: then they are replaced by equals.
+// keep gives a finished file its name and makes that durable. The same bytes may be there already: then they are
+// replaced by equals.
 func (d Directory) keep(temp, hash string) error {
 	name, _ := Name(hash)
 	dir := path.Dir(name)
@@ -140,7 +148,8 @@ func (d Directory) keep(temp, hash string) error {
 		if closing := f.Close(); err == nil {
 			err = closing
 		}
-		if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // not every file system syncs directories
+		// not every file system syncs directories
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
 			return failure(err)
 		}
 	}
@@ -215,7 +224,9 @@ func failure(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.", Err: err,
+		}
 	}
 	return err
 }

@@ -93,7 +93,10 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 	t.Run("only hashes name blobs", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
-		for _, name := range []string{"", "..", "../../etc/passwd", "/etc/passwd", strings.Repeat("a", 64), strings.Repeat("A", 64), strings.Repeat("../", 21) + "x", "a\x00b"} {
+		for _, name := range []string{
+			"", "..", "../../etc/passwd", "/etc/passwd", strings.Repeat("a", 64), strings.Repeat("A", 64),
+			strings.Repeat("../", 21) + "x", "a\x00b",
+		} {
 			_, err := bs.Open(t.Context(), name)
 			wantCode(t, name, err, chat.CodeNotFound)
 			mustDo(t, "Delete "+name, bs.Delete(t.Context(), name))

@@ -24,12 +24,15 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		c.Extracted.Title, c.Extracted.Pages, c.Extracted.Language = "Große Prüfung", 2, "fr"
 		c.Extracted.Sizes = [][2]float64{{595, 842}, {842.5, 595.25}}
 		c.Extracted.Meta = map[string]any{"author": "the file", "date": "2026"}
-		c.Extracted.Blocks[0].Headings, c.Extracted.Blocks[0].Box = []string{"One", "Two"}, &chat.Box{1, 0.1, 0.2, 0.3, 0.4}
+		c.Extracted.Blocks[0].Headings, c.Extracted.Blocks[0].Box = []string{"One", "Two"}, &chat.Box{
+			1, 0.1, 0.2, 0.3, 0.4,
+		}
 		c.Extracted.Blocks[1].Marks = []corpus.Mark{{Kind: "link", Start: 21, End: 25, URL: "https://example.org"}}
 		mustPutContent(t, ds, d.ID, c)
 
 		got := mustGet(t, ds, alice, d.ID)
-		if got.State != corpus.StateReady || got.Title != "Große Prüfung" || got.Pages != 2 || got.Language != "fr" || got.Passages != 2 {
+		if got.State != corpus.StateReady || got.Title != "Große Prüfung" || got.Pages != 2 || got.Language != "fr" ||
+			got.Passages != 2 {
 			t.Errorf("Get = %+v", got)
 		}
 		if diff := cmp.Diff(map[string]any{"author": "the uploader", "date": "2026"}, got.Meta); diff != "" {
@@ -105,7 +108,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantStrings(t, "Passages(3, 99)", passageIDs(t, ds, d.ID, 3, 99), all[3:])
 		wantStrings(t, "Passages(9, 12)", passageIDs(t, ds, d.ID, 9, 12), nil)
 		found, err := ds.PassagesByID(t.Context(), alice, []string{all[2], "nowhere", all[0]})
-		if err != nil || len(found) != 2 || found[0].ID != all[2] || found[1].ID != all[0] || found[1].DocumentID != d.ID || found[1].Text != "p0" {
+		if err != nil || len(found) != 2 || found[0].ID != all[2] || found[1].ID != all[0] ||
+			found[1].DocumentID != d.ID || found[1].Text != "p0" {
 			t.Errorf("PassagesByID = %+v, %v", found, err)
 		}
 	})
@@ -118,7 +122,9 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		var want []corpus.WordBox
 		for i := range n {
 			x := float64(i%97) / 100
-			want = append(want, corpus.WordBox{Start: 5 * i, End: 5*i + 4, Box: chat.Box{float64(1 + i/500), x, 0.123, x + 0.01, 0.140}})
+			want = append(want, corpus.WordBox{
+				Start: 5 * i, End: 5*i + 4, Box: chat.Box{float64(1 + i/500), x, 0.123, x + 0.01, 0.140},
+			})
 		}
 		c.Extracted.Blocks[0].Words = corpus.PackWords(want)
 		mustPutContent(t, ds, d.ID, c)
@@ -238,7 +244,9 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("a document that is not there takes no content", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
-		wantCode(t, "PutContent", ds.PutContent(t.Context(), "nowhere", contentOf(file("a.md", "x"), "words")), chat.CodeNotFound)
+		wantCode(t, "PutContent", ds.PutContent(
+			t.Context(), "nowhere", contentOf(file("a.md", "x"), "words"),
+		), chat.CodeNotFound)
 	})
 	t.Run("content that can't be stored leaves the old one serving", func(t *testing.T) {
 		t.Parallel()

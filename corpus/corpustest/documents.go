@@ -35,7 +35,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		want := in
 		want.ID, want.Title, want.State, want.Semantic, want.Progress.Stage = got.ID, "roof.md", corpus.StateQueued, corpus.SemanticOff, "queued"
 		want.Fresh = true
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(corpus.Document{}, "CreatedAt", "UpdatedAt")); diff != "" || got.ID == "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(corpus.Document{}, "CreatedAt", "UpdatedAt")); diff != "" ||
+			got.ID == "" {
 			t.Errorf("Put returned (-want +got):\n%s", diff)
 		}
 		got.Fresh = false
@@ -52,7 +53,10 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		first := mustPut(t, ds, file("a.md", "same"))
 		second, duplicate, err := ds.Put(t.Context(), file("b.md", "same"))
 		if err != nil || !duplicate || second.ID != first.ID || second.Path != "a.md" || second.Fresh {
-			t.Errorf("Put = %s (%q), duplicate %v, %v; want %s, a duplicate", second.ID, second.Path, duplicate, err, first.ID)
+			t.Errorf(
+				"Put = %s (%q), duplicate %v, %v; want %s, a duplicate", second.ID, second.Path, duplicate, err,
+				first.ID,
+			)
 		}
 	})
 	t.Run("the same bytes with other meta give the document that meta", func(t *testing.T) {
@@ -79,11 +83,16 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("without meta: %v", got.Meta)
 		}
 		again.Meta = map[string]any{"author": "Zed"}
-		if diff := cmp.Diff(map[string]any{"author": "Zed", "lang": "en"}, put().Meta); diff != "" || mustVersion(t, ds, alice) == version {
-			t.Errorf("with meta, version %d before and %d now (-want +got):\n%s", version, mustVersion(t, ds, alice), diff)
+		if diff := cmp.Diff(map[string]any{"author": "Zed", "lang": "en"}, put().Meta); diff != "" ||
+			mustVersion(t, ds, alice) == version {
+			t.Errorf("with meta, version %d before and %d now (-want +got):\n%s", version, mustVersion(
+				t, ds, alice,
+			), diff)
 		}
 		for author, want := range map[string]int{"Ada": 0, "Zed": 1} {
-			if found, _, err := ds.List(t.Context(), alice, corpus.Filter{Meta: map[string]any{"author": author}}); err != nil || len(found) != want {
+			if found, _, err := ds.List(
+				t.Context(), alice, corpus.Filter{Meta: map[string]any{"author": author}},
+			); err != nil || len(found) != want {
 				t.Errorf("%d documents by %s, %v; want %d", len(found), author, err, want)
 			}
 		}
@@ -98,7 +107,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		first := mustPut(t, ds, file("a.md", "same"))
 		elsewhere, theirs := file("a.md", "same"), file("a.md", "same")
 		elsewhere.Namespace, theirs.User = "other", bob.User
-		if second, third := mustPut(t, ds, elsewhere), mustPut(t, ds, theirs); second.ID == first.ID || third.ID == first.ID || third.ID == second.ID {
+		if second, third := mustPut(t, ds, elsewhere), mustPut(t, ds, theirs); second.ID == first.ID ||
+			third.ID == first.ID || third.ID == second.ID {
 			t.Errorf("ids %s, %s and %s should differ", first.ID, second.ID, third.ID)
 		}
 	})
@@ -106,9 +116,15 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("a.md", "same"))
-		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateFailed, corpus.Progress{}, &corpus.Failure{Code: "broken", Detail: "It is broken."}))
-		if again := mustPut(t, ds, file("a.md", "same")); again.ID != d.ID || again.State != corpus.StateQueued || again.Error != nil {
-			t.Errorf("after a failure: id %s, state %s, error %v; want %s queued", again.ID, again.State, again.Error, d.ID)
+		mustDo(t, "SetState", ds.SetState(
+			t.Context(), d.ID, d.SHA256, corpus.StateFailed, corpus.Progress{},
+			&corpus.Failure{Code: "broken", Detail: "It is broken."},
+		))
+		if again := mustPut(t, ds, file("a.md", "same")); again.ID != d.ID || again.State != corpus.StateQueued ||
+			again.Error != nil {
+			t.Errorf(
+				"after a failure: id %s, state %s, error %v; want %s queued", again.ID, again.State, again.Error, d.ID,
+			)
 		}
 		mustDo(t, "Cancel", ds.Cancel(t.Context(), alice, d.ID))
 		if again := mustPut(t, ds, file("a.md", "same")); again.ID != d.ID || again.State != corpus.StateQueued {
@@ -120,7 +136,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")
 		got := mustPut(t, ds, file("a.md", "new words"))
-		if got.ID != d.ID || got.State != corpus.StateQueued || got.SHA256 != hashOf("new words") || !got.CreatedAt.Equal(d.CreatedAt) || got.Fresh {
+		if got.ID != d.ID || got.State != corpus.StateQueued || got.SHA256 != hashOf("new words") ||
+			!got.CreatedAt.Equal(d.CreatedAt) || got.Fresh {
 			t.Errorf("Put = %+v, want document %s queued with the new hash", got, d.ID)
 		}
 	})
@@ -174,7 +191,8 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		broken := corpus.Failure{Code: "encrypted", Detail: "The file is encrypted."}
 		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateFailed, progress, &broken))
-		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateFailed || got.Error == nil || *got.Error != broken {
+		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateFailed || got.Error == nil ||
+			*got.Error != broken {
 			t.Errorf("state %s, error %v", got.State, got.Error)
 		}
 	})
@@ -182,7 +200,9 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("a.md", "x"))
-		err := ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateParsing, corpus.Progress{}, &corpus.Failure{Code: "broken"})
+		err := ds.SetState(
+			t.Context(), d.ID, d.SHA256, corpus.StateParsing, corpus.Progress{}, &corpus.Failure{Code: "broken"},
+		)
 		wantCode(t, "SetState(parsing, failure)", err, chat.CodeInvalid)
 	})
 	t.Run("a version that was replaced or cancelled can't move any more", func(t *testing.T) {
@@ -190,12 +210,22 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		ds := open(t)
 		old := mustPut(t, ds, file("a.md", "old"))
 		now := mustPut(t, ds, file("a.md", "new"))
-		wantCode(t, "SetState of the old version", ds.SetState(t.Context(), old.ID, old.SHA256, corpus.StateParsing, corpus.Progress{}, nil), chat.CodeConflict)
-		wantCode(t, "SetSemantic of the old version", ds.SetSemantic(t.Context(), old.ID, old.SHA256, corpus.SemanticReady), chat.CodeConflict)
-		wantCode(t, "PutContent of the old version", ds.PutContent(t.Context(), old.ID, contentOf(old, "words")), chat.CodeConflict)
+		wantCode(t, "SetState of the old version", ds.SetState(
+			t.Context(), old.ID, old.SHA256, corpus.StateParsing, corpus.Progress{}, nil,
+		), chat.CodeConflict)
+		wantCode(t, "SetSemantic of the old version", ds.SetSemantic(
+			t.Context(), old.ID, old.SHA256, corpus.SemanticReady,
+		), chat.CodeConflict)
+		wantCode(t, "PutContent of the old version", ds.PutContent(
+			t.Context(), old.ID, contentOf(old, "words"),
+		), chat.CodeConflict)
 		mustDo(t, "Cancel", ds.Cancel(t.Context(), alice, now.ID))
-		wantCode(t, "SetState when cancelled", ds.SetState(t.Context(), now.ID, now.SHA256, corpus.StateParsing, corpus.Progress{}, nil), chat.CodeConflict)
-		wantCode(t, "PutContent when cancelled", ds.PutContent(t.Context(), now.ID, contentOf(now, "words")), chat.CodeConflict)
+		wantCode(t, "SetState when cancelled", ds.SetState(
+			t.Context(), now.ID, now.SHA256, corpus.StateParsing, corpus.Progress{}, nil,
+		), chat.CodeConflict)
+		wantCode(t, "PutContent when cancelled", ds.PutContent(
+			t.Context(), now.ID, contentOf(now, "words"),
+		), chat.CodeConflict)
 		if got := mustGet(t, ds, alice, now.ID); got.State != corpus.StateCancelled || mustText(t, ds, now.ID) != "" {
 			t.Errorf("state %s", got.State)
 		}
@@ -225,7 +255,8 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")
 		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), d.ID, d.SHA256, corpus.SemanticPending))
-		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateReady || got.Semantic != corpus.SemanticPending {
+		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateReady ||
+			got.Semantic != corpus.SemanticPending {
 			t.Errorf("state %s, semantic %s", got.State, got.Semantic)
 		}
 	})

@@ -59,7 +59,9 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 			d.Namespace = namespace
 			mustPut(t, ds, d)
 		}
-		got, _ := list(t, ds, chat.Scope{User: alice.User, Namespaces: []string{"three", "one"}}, corpus.Filter{Sort: "oldest"})
+		got, _ := list(
+			t, ds, chat.Scope{User: alice.User, Namespaces: []string{"three", "one"}}, corpus.Filter{Sort: "oldest"},
+		)
 		wantStrings(t, "List", got, []string{"one.md", "three.md"})
 	})
 }
@@ -75,15 +77,18 @@ func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 		for what, err := range readAll(t, ds, alice, d.ID) {
 			mustDo(t, what, err)
 		}
-		if found, err := ds.PassagesByID(t.Context(), alice, passageIDs(t, ds, d.ID, 0, -1)); err != nil || len(found) == 0 {
+		if found, err := ds.PassagesByID(t.Context(), alice, passageIDs(t, ds, d.ID, 0, -1)); err != nil ||
+			len(found) == 0 {
 			t.Errorf("PassagesByID = %v, %v", found, err)
 		}
 		for _, tt := range []struct {
 			scope chat.Scope
 			want  []string
 		}{
-			{alice, []string{"shown.md"}}, {alice.In(chat.DefaultNamespace), []string{"shown.md"}}, {alice.In(".web.1"), []string{"captured.html"}},
-			{alice.In(".web.2"), nil}, {bob.In(".web.1"), nil}, {alice.In(chat.DefaultNamespace).With(".web.1"), []string{"shown.md", "captured.html"}},
+			{alice, []string{"shown.md"}}, {alice.In(chat.DefaultNamespace), []string{"shown.md"}},
+			{alice.In(".web.1"), []string{"captured.html"}},
+			{alice.In(".web.2"), nil}, {bob.In(".web.1"), nil},
+			{alice.In(chat.DefaultNamespace).With(".web.1"), []string{"shown.md", "captured.html"}},
 		} {
 			got, _ := list(t, ds, tt.scope, corpus.Filter{Sort: "oldest"})
 			wantStrings(t, "List", got, tt.want)

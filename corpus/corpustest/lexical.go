@@ -49,7 +49,9 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("more and rarer terms are better", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
-		ingest(t, st.Documents, file("a.md", ""), "roof gutter tiles slate", "roof house garden fence", "roof lawn path gate",
+		ingest(t, st.Documents, file(
+			"a.md", "",
+		), "roof gutter tiles slate", "roof house garden fence", "roof lawn path gate",
 			"house garden hedge lawn", "nothing of the kind")
 		wantStrings(t, "roof slate", st.found(t, alice, terms("roof", "slate"), 1), []string{"roof gutter tiles slate"})
 		got := st.found(t, alice, terms("roof", "lawn", "path"), 10)
@@ -57,7 +59,10 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			t.Errorf("roof lawn path = %q", got)
 		}
 		wantStrings(t, "an unknown term", st.found(t, alice, terms("submarine"), 10), nil)
-		wantStrings(t, "an unknown term beside a known one", st.found(t, alice, terms("submarine", "slate"), 10), []string{"roof gutter tiles slate"})
+		wantStrings(
+			t, "an unknown term beside a known one", st.found(t, alice, terms("submarine", "slate"), 10),
+			[]string{"roof gutter tiles slate"},
+		)
 		wantStrings(t, "no terms", st.found(t, alice, terms(), 10), nil)
 	})
 	t.Run("the title counts more than the body", func(t *testing.T) {
@@ -74,7 +79,9 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		t.Parallel()
 		st := open(t)
 		for i := range 5 {
-			ingest(t, st.Documents, file(fmt.Sprintf("%d.md", i), ""), "same words here", "same words here", "other text there")
+			ingest(t, st.Documents, file(
+				fmt.Sprintf("%d.md", i), "",
+			), "same words here", "same words here", "other text there")
 		}
 		all, err := st.Lexical.SearchLexical(t.Context(), alice, terms("same"), 100)
 		if err != nil || len(all) != 10 || !slices.IsSortedFunc(all, func(a, b corpus.Hit) int {
@@ -83,7 +90,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			t.Fatalf("SearchLexical = %+v, %v", all, err)
 		}
 		for k := range 10 {
-			if some, err := st.Lexical.SearchLexical(t.Context(), alice, terms("same"), k); err != nil || !slices.Equal(some, all[:k]) {
+			if some, err := st.Lexical.SearchLexical(t.Context(), alice, terms("same"), k); err != nil ||
+				!slices.Equal(some, all[:k]) {
 				t.Errorf("k = %d: %+v, %v; want the first of %+v", k, some, err, all)
 			}
 		}
@@ -91,13 +99,17 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("terms of any script and with marks are found as they are, and only so", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
-		words := []string{"naïve", "東京", "हिन्दी", "ภาษา", "c++", "foo_bar", "e-mail", "3.14", "don't", "straße", "𝔘𝔫𝔦", "א״ב", "👍🏽"}
+		words := []string{
+			"naïve", "東京", "हिन्दी", "ภาษา", "c++", "foo_bar", "e-mail", "3.14", "don't", "straße", "𝔘𝔫𝔦", "א״ב", "👍🏽",
+		}
 		for i, word := range words {
 			ingest(t, st.Documents, file(fmt.Sprintf("%d.md", i), ""), word)
 		}
 		for _, word := range words {
 			wantStrings(t, word, st.found(t, alice, terms(word), 10), []string{word})
-			wantStrings(t, "phrase "+word, st.found(t, alice, corpus.LexicalQuery{Phrases: [][]string{{word}}}, 10), []string{word})
+			wantStrings(t, "phrase "+word, st.found(
+				t, alice, corpus.LexicalQuery{Phrases: [][]string{{word}}}, 10,
+			), []string{word})
 		}
 		for _, word := range []string{"naive", "京", "हिन", "foo", "mail", "3", "strasse"} {
 			wantStrings(t, word, st.found(t, alice, terms(word), 10), nil)
@@ -110,7 +122,9 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		for _, term := range []string{`" OR 1=1 NEAR(`, `roof"`, `"`, `*`, `roof*`, `b:roof`, `^roof`, `roof OR tiles`, "AND", "NOT", "\x00", "roof\x00",
 			"\xff\xfe", "", " ", `'; DROP TABLE passages; --`, `\`, "roof & tiles", "!roof", "roof:*", "<->"} {
 			wantStrings(t, fmt.Sprintf("term %q", term), st.found(t, alice, terms(term), 10), nil)
-			wantStrings(t, fmt.Sprintf("phrase %q", term), st.found(t, alice, corpus.LexicalQuery{Phrases: [][]string{{term}}}, 10), nil)
+			wantStrings(t, fmt.Sprintf("phrase %q", term), st.found(
+				t, alice, corpus.LexicalQuery{Phrases: [][]string{{term}}}, 10,
+			), nil)
 		}
 		wantStrings(t, "roof", st.found(t, alice, terms("roof", `"`, ""), 10), []string{"roof tiles"})
 	})
@@ -126,7 +140,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		if got := st.found(t, alice, terms("common"), 5); len(got) != 5 {
 			t.Errorf("common = %q", got)
 		}
-		if got := st.found(t, alice, terms("common", "slate"), 5); len(got) == 0 || got[0] != "common passage1234 slate" {
+		if got := st.found(t, alice, terms("common", "slate"), 5); len(got) == 0 ||
+			got[0] != "common passage1234 slate" {
 			t.Errorf("common slate = %q", got)
 		}
 	})
@@ -136,17 +151,27 @@ func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("a phrase must occur exactly, in order", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
-		ingest(t, st.Documents, file("a.md", ""), "the red roof leaks", "the roof is red", "red and roof", "a red roof and a blue door", "blue door")
+		ingest(t, st.Documents, file(
+			"a.md", "",
+		), "the red roof leaks", "the roof is red", "red and roof", "a red roof and a blue door", "blue door")
 		for _, tt := range []struct {
 			name string
 			q    corpus.LexicalQuery
 			want []string
 		}{
-			{"one phrase", corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}}}, []string{"a red roof and a blue door", "the red roof leaks"}},
-			{"two phrases, both", corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}, {"blue", "door"}}}, []string{"a red roof and a blue door"}},
-			{"terms beside a phrase only rank", corpus.LexicalQuery{Terms: []string{"leaks", "blue"}, Phrases: [][]string{{"red", "roof"}}},
+			{"one phrase", corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}}}, []string{
+				"a red roof and a blue door", "the red roof leaks",
+			}},
+			{"two phrases, both", corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}, {"blue", "door"}}}, []string{
+				"a red roof and a blue door",
+			}},
+			{"terms beside a phrase only rank", corpus.LexicalQuery{
+				Terms: []string{"leaks", "blue"}, Phrases: [][]string{{"red", "roof"}},
+			},
 				[]string{"a red roof and a blue door", "the red roof leaks"}},
-			{"a phrase that is nowhere", corpus.LexicalQuery{Terms: []string{"roof"}, Phrases: [][]string{{"roof", "red"}}}, nil},
+			{"a phrase that is nowhere", corpus.LexicalQuery{
+				Terms: []string{"roof"}, Phrases: [][]string{{"roof", "red"}},
+			}, nil},
 		} {
 			got := st.found(t, alice, tt.q, 10)
 			slices.Sort(got)
@@ -159,7 +184,9 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("only the scope's passages are found", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
-		mine, other, theirs, captured := file("mine.md", ""), file("other.md", ""), file("theirs.md", ""), file("captured.html", "")
+		mine, other, theirs, captured := file("mine.md", ""), file("other.md", ""), file(
+			"theirs.md", "",
+		), file("captured.html", "")
 		other.Namespace, theirs.User, captured.Namespace = "other", bob.User, ".web.1"
 		ingest(t, st.Documents, mine, "roof of mine")
 		second := ingest(t, st.Documents, other, "roof of other", "more roof of other")
@@ -191,7 +218,9 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 		theirs := file("theirs.md", "")
 		theirs.User = bob.User
 		ingest(t, st.Documents, theirs, slices.Repeat([]string{"roof roof roof"}, 500)...)
-		ingest(t, st.Documents, file("mine.md", ""), "a long passage that holds the word roof once and much else beside it")
+		ingest(t, st.Documents, file(
+			"mine.md", "",
+		), "a long passage that holds the word roof once and much else beside it")
 		if got := st.found(t, alice, terms("roof"), 3); len(got) != 1 {
 			t.Errorf("roof = %q", got)
 		}
@@ -239,8 +268,12 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("a mistyped term finds what was meant, most alike first", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
-		ingest(t, st.Documents, file("a.md", ""), "insurance policy assurance endure", "condition conditional", "größe straße")
-		for typed, meant := range map[string]string{"insurence": "insurance", "conditon": "condition", "polcy": "policy", "grösse": "größe"} {
+		ingest(t, st.Documents, file(
+			"a.md", "",
+		), "insurance policy assurance endure", "condition conditional", "größe straße")
+		for typed, meant := range map[string]string{
+			"insurence": "insurance", "conditon": "condition", "polcy": "policy", "grösse": "größe",
+		} {
 			if got := similar(t, st, alice, typed, 2); len(got) == 0 || got[0] != meant {
 				t.Errorf("Similar(%q) = %q, want %q first", typed, got, meant)
 			}

@@ -1,5 +1,5 @@
-// Package corpustest holds the contracts of corpus's ports as tests. Each store's own test calls them: what they promise
-// is what both the embedded and the server mode keep.
+// Package corpustest holds the contracts of corpus's ports as tests. Each store's own test calls them: what they
+// promise is what both the embedded and the server mode keep.
 package corpustest
 
 import (
@@ -28,20 +28,29 @@ func hashOf(bytes string) string {
 
 // file is a document of alice's as it comes in.
 func file(path, bytes string) corpus.Document {
-	return corpus.Document{User: alice.User, Namespace: chat.DefaultNamespace, Path: path, Filename: path[strings.LastIndexByte(path, '/')+1:],
+	return corpus.Document{User: alice.User, Namespace: chat.DefaultNamespace, Path: path, Filename: path[strings.LastIndexByte(
+		path, '/',
+	)+1:],
 		MIME: "text/markdown", SHA256: hashOf(bytes), Bytes: int64(len(bytes))}
 }
 
 // contentOf makes content of one paragraph and one passage for each text. Terms are the words in lower case.
 func contentOf(d corpus.Document, texts ...string) corpus.Content {
-	c := corpus.Content{SHA256: d.SHA256, Extracted: corpus.Extracted{Title: "About " + d.Path, Text: strings.Join(texts, "\n\n")}}
+	c := corpus.Content{
+		SHA256: d.SHA256, Extracted: corpus.Extracted{Title: "About " + d.Path, Text: strings.Join(texts, "\n\n")},
+	}
 	start := 0
 	for i, text := range texts {
 		end := start + utf8.RuneCountInString(text)
 		block := fmt.Sprintf("b%d", i+1)
-		c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{ID: block, Kind: corpus.BlockParagraph, Start: start, End: end})
-		c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprintf("%s-%.8s-%d", d.ID, d.SHA256, i), DocumentID: d.ID, Ordinal: i,
-			Start: start, End: end, FirstBlock: block, LastBlock: block, Section: "Section", Text: text, Tokens: len(text) / 4})
+		c.Extracted.Blocks = append(
+			c.Extracted.Blocks, corpus.Block{ID: block, Kind: corpus.BlockParagraph, Start: start, End: end},
+		)
+		c.Passages = append(c.Passages, corpus.Passage{ID: fmt.Sprintf(
+			"%s-%.8s-%d", d.ID, d.SHA256, i,
+		), DocumentID: d.ID, Ordinal: i,
+			Start: start, End: end, FirstBlock: block, LastBlock: block, Section: "Section", Text: text,
+			Tokens: len(text) / 4})
 		c.Terms = append(c.Terms, corpus.Terms{Body: strings.ToLower(text)})
 		start = end + 2
 	}

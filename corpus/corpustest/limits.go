@@ -33,7 +33,10 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 				t.Fatalf("the same file again: duplicate %v, %v", duplicate, err)
 			}
 		}
-		if err := ds.SetState(t.Context(), first.ID, first.SHA256, corpus.StateFailed, corpus.Progress{}, &corpus.Failure{Code: "x", Detail: "X."}); err != nil {
+		if err := ds.SetState(
+			t.Context(), first.ID, first.SHA256, corpus.StateFailed, corpus.Progress{},
+			&corpus.Failure{Code: "x", Detail: "X."},
+		); err != nil {
 			t.Fatal(err)
 		}
 		mustPut(t, ds, sized("alice", "a.md", 1)) // read in again

@@ -68,7 +68,9 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		pdf := file("dir/survey.pdf", "1")
-		pdf.MIME, pdf.Meta = "application/pdf", map[string]any{"author": "Ada", "year": 1843, "final": true, "tags": []any{"x", "y"}}
+		pdf.MIME, pdf.Meta = "application/pdf", map[string]any{
+			"author": "Ada", "year": 1843, "final": true, "tags": []any{"x", "y"},
+		}
 		survey := mustPut(t, ds, pdf)
 		text := file("ÜBER.txt", "2")
 		text.MIME, text.Meta = "text/plain", map[string]any{"author": "Bob", "final": false, "year": "1843"}
@@ -84,26 +86,40 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			{"text in the file name, without case", corpus.Filter{Text: "über"}, []string{"ÜBER.txt"}},
 			{"text in the title", corpus.Filter{Text: "about READY"}, []string{"ready.md"}},
 			{"text with wildcards is taken literally", corpus.Filter{Text: "%"}, nil},
-			{"states", corpus.Filter{States: []corpus.State{corpus.StateReady, corpus.StateFailed}}, []string{"ready.md"}},
+			{"states", corpus.Filter{
+				States: []corpus.State{corpus.StateReady, corpus.StateFailed},
+			}, []string{"ready.md"}},
 			{"ids", corpus.Filter{IDs: []string{survey.ID, "nowhere"}}, []string{"dir/survey.pdf"}},
 			{"the beginning of the MIME type", corpus.Filter{MIME: "text/"}, []string{"ready.md", "ÜBER.txt"}},
 			{"a meta string", corpus.Filter{Meta: map[string]any{"author": "Ada"}}, []string{"dir/survey.pdf"}},
-			{"a meta number, which is no string", corpus.Filter{Meta: map[string]any{"year": 1843.0}}, []string{"dir/survey.pdf"}},
+			{"a meta number, which is no string", corpus.Filter{Meta: map[string]any{"year": 1843.0}}, []string{
+				"dir/survey.pdf",
+			}},
 			{"a meta truth value", corpus.Filter{Meta: map[string]any{"final": false}}, []string{"ÜBER.txt"}},
-			{"a meta list", corpus.Filter{Meta: map[string]any{"tags": []string{"x", "y"}}}, []string{"dir/survey.pdf"}},
+			{"a meta list", corpus.Filter{Meta: map[string]any{"tags": []string{"x", "y"}}}, []string{
+				"dir/survey.pdf",
+			}},
 			{"one of a meta list", corpus.Filter{Meta: map[string]any{"tags": "y"}}, []string{"dir/survey.pdf"}},
 			{"none of a meta list", corpus.Filter{Meta: map[string]any{"tags": "z"}}, nil},
 			{"a part of a meta list, as a list", corpus.Filter{Meta: map[string]any{"tags": []string{"y"}}}, nil},
-			{"any of a list, of a meta list", corpus.Filter{MetaAny: map[string][]any{"tags": {"z", "y"}}}, []string{"dir/survey.pdf"}},
-			{"any of a list, of one meta value", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", "Bob"}}}, []string{"ÜBER.txt"}},
-			{"any of a list and a meta value, both", corpus.Filter{MetaAny: map[string][]any{"author": {"Ada", "Bob"}}, Meta: map[string]any{"final": true}}, []string{"dir/survey.pdf"}},
+			{"any of a list, of a meta list", corpus.Filter{MetaAny: map[string][]any{"tags": {"z", "y"}}}, []string{
+				"dir/survey.pdf",
+			}},
+			{"any of a list, of one meta value", corpus.Filter{
+				MetaAny: map[string][]any{"author": {"Eve", "Bob"}},
+			}, []string{"ÜBER.txt"}},
+			{"any of a list and a meta value, both", corpus.Filter{
+				MetaAny: map[string][]any{"author": {"Ada", "Bob"}}, Meta: map[string]any{"final": true},
+			}, []string{"dir/survey.pdf"}},
 			{"any of a list, which has none", corpus.Filter{MetaAny: map[string][]any{"author": {}}}, nil},
 			{"none of a list", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", 7}}}, nil},
 			{"a meta key", corpus.Filter{HasMeta: "tags"}, []string{"dir/survey.pdf"}},
 			{"a meta key that none has", corpus.Filter{HasMeta: "colour"}, nil},
 			{"two meta values, both", corpus.Filter{Meta: map[string]any{"author": "Ada", "final": false}}, nil},
 			{"a hostile meta key", corpus.Filter{Meta: map[string]any{`a"') OR 1=1 --`: "x"}}, nil},
-			{"added after", corpus.Filter{AddedAfter: now.Add(-time.Hour)}, []string{"ready.md", "ÜBER.txt", "dir/survey.pdf"}},
+			{"added after", corpus.Filter{AddedAfter: now.Add(-time.Hour)}, []string{
+				"ready.md", "ÜBER.txt", "dir/survey.pdf",
+			}},
 			{"added before", corpus.Filter{AddedBefore: now.Add(-time.Hour)}, nil},
 		} {
 			got, _ := list(t, ds, alice, tt.f)
@@ -114,13 +130,16 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		for name, author := range map[string]any{
-			"one.md": "John Doe", "again.md": "John Doe", "list.md": []any{"Zoë", "Ada", 7, nil, []any{"Eve"}}, "number.md": 7, "none.md": nil, "object.md": map[string]any{"name": "Eve"},
+			"one.md": "John Doe", "again.md": "John Doe", "list.md": []any{"Zoë", "Ada", 7, nil, []any{"Eve"}},
+			"number.md": 7, "none.md": nil, "object.md": map[string]any{"name": "Eve"},
 		} {
 			d := file(name, name)
 			d.Meta = map[string]any{"author": author, "editor": "Eve"}
 			mustPut(t, ds, d)
 		}
-		for key, want := range map[string][]string{"author": {"Ada", "John Doe", "Zoë"}, "editor": {"Eve"}, "name": nil} {
+		for key, want := range map[string][]string{
+			"author": {"Ada", "John Doe", "Zoë"}, "editor": {"Eve"}, "name": nil,
+		} {
 			got, err := ds.MetaTexts(t.Context(), alice, key)
 			if err != nil {
 				t.Fatal(err)
@@ -136,7 +155,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		for name, meta := range map[string]map[string]any{
-			"day.md": {"date": "1843-03-01"}, "number.md": {"year": 1843}, "text.md": {"published": "1843"}, "words.md": {"date": "March 1843"}, "none.md": nil,
+			"day.md": {"date": "1843-03-01"}, "number.md": {"year": 1843}, "text.md": {"published": "1843"},
+			"words.md": {"date": "March 1843"}, "none.md": nil,
 			"other.md": {"born": "1843-03-01"},
 		} {
 			d := file(name, name)
@@ -148,11 +168,17 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			f    corpus.Filter
 			want []string
 		}{
-			{"a year, as a number, as a text and of a date", corpus.Filter{Sort: "title", DatedFrom: "1843", DatedTo: "1843"}, []string{"day.md", "number.md", "text.md"}},
-			{"a month", corpus.Filter{Sort: "title", DatedFrom: "1843-03", DatedTo: "1843-03"}, []string{"day.md", "number.md", "text.md"}},
+			{"a year, as a number, as a text and of a date", corpus.Filter{
+				Sort: "title", DatedFrom: "1843", DatedTo: "1843",
+			}, []string{"day.md", "number.md", "text.md"}},
+			{"a month", corpus.Filter{Sort: "title", DatedFrom: "1843-03", DatedTo: "1843-03"}, []string{
+				"day.md", "number.md", "text.md",
+			}},
 			{"another year", corpus.Filter{Sort: "title", DatedFrom: "1844", DatedTo: "1844"}, nil},
 			{"dated from", corpus.Filter{Sort: "title", DatedFrom: "1843-03-02"}, []string{"number.md", "text.md"}},
-			{"dated to its day", corpus.Filter{Sort: "title", DatedTo: "1843-03-01"}, []string{"day.md", "number.md", "text.md"}},
+			{"dated to its day", corpus.Filter{Sort: "title", DatedTo: "1843-03-01"}, []string{
+				"day.md", "number.md", "text.md",
+			}},
 			{"dated to the day before", corpus.Filter{Sort: "title", DatedFrom: "1842", DatedTo: "1842-12-31"}, nil},
 		} {
 			got, _ := list(t, ds, alice, tt.f)
@@ -166,7 +192,10 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		hidden := ingest(t, ds, file("b.md", ""), "p0")
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, hidden.ID))
 		failed := mustPut(t, ds, file("c.md", "c"))
-		mustDo(t, "SetState", ds.SetState(t.Context(), failed.ID, failed.SHA256, corpus.StateFailed, corpus.Progress{}, &corpus.Failure{Code: "broken"}))
+		mustDo(t, "SetState", ds.SetState(
+			t.Context(), failed.ID, failed.SHA256, corpus.StateFailed, corpus.Progress{},
+			&corpus.Failure{Code: "broken"},
+		))
 		mustPut(t, ds, file("d.md", "d"))
 		paged := mustPut(t, ds, file("e.pdf", "e"))
 		c := contentOf(paged, "p0")
@@ -195,7 +224,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			limit int
 			want  []string
 		}{
-			{alice, 10, []string{"B", "a", "b", "ä"}}, {alice, 2, []string{"B", "a"}}, {bob, 10, nil}, {alice.In("b"), 10, []string{"b"}},
+			{alice, 10, []string{"B", "a", "b", "ä"}}, {alice, 2, []string{"B", "a"}}, {bob, 10, nil},
+			{alice.In("b"), 10, []string{"b"}},
 			{alice.In(".web.1"), 10, []string{".web.1"}}, {alice.In("c"), 10, nil},
 		} {
 			got, err := ds.Namespaces(t.Context(), tt.scope, tt.limit)

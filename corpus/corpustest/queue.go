@@ -12,8 +12,8 @@ import (
 	"footnote/corpus"
 )
 
-// TestQueue checks each promise in corpus.Queue's comments. open returns two queues that share their jobs, none so far, once per subtest: of two
-// replicas, where there can be such.
+// TestQueue checks each promise in corpus.Queue's comments. open returns two queues that share their jobs, none so
+// far, once per subtest: of two replicas, where there can be such.
 func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Run("a user's jobs come oldest first, each kind to its worker", func(t *testing.T) {
 		t.Parallel()
@@ -24,14 +24,17 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		wantWaiting(t, q, 3)
 		w := startWork(t, q, 1, nil, corpus.JobIngest)
 		first := w.next(t)
-		if first != (corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u1", SHA256: hashOf("d1"), Attempt: 1}) {
+		if first != (corpus.Job{
+			Kind: corpus.JobIngest, DocumentID: "d1", User: "u1", SHA256: hashOf("d1"), Attempt: 1,
+		}) {
 			t.Errorf("job = %+v", first)
 		}
 		if job := w.next(t); job.DocumentID != "d3" {
 			t.Errorf("job = %+v", job)
 		}
 		w.stop()
-		if job := startWork(t, q, 1, nil, corpus.JobEmbed).next(t); job.DocumentID != "d2" || job.Kind != corpus.JobEmbed {
+		if job := startWork(t, q, 1, nil, corpus.JobEmbed).next(t); job.DocumentID != "d2" ||
+			job.Kind != corpus.JobEmbed {
 			t.Errorf("job = %+v", job)
 		}
 		eventuallyEmpty(t, q)
@@ -41,15 +44,23 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		q, other := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
 		enqueue(t, other, corpus.JobIngest, "u", "d1")
-		mustDo(t, "Ensure", other.Ensure(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: hashOf("d1")}))
+		mustDo(t, "Ensure", other.Ensure(
+			t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: hashOf("d1")},
+		))
 		wantWaiting(t, other, 1)
 		enqueue(t, q, corpus.JobEmbed, "u", "d1")
-		mustDo(t, "Enqueue", q.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: "another version"}))
+		mustDo(t, "Enqueue", q.Enqueue(
+			t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: "another version"},
+		))
 		wantWaiting(t, q, 3)
 		gate := make(chan struct{})
-		w := startWork(t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, gate) }, corpus.JobIngest)
+		w := startWork(
+			t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, gate) }, corpus.JobIngest,
+		)
 		w.next(t)
-		mustDo(t, "Ensure", other.Ensure(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: hashOf("d1")}))
+		mustDo(t, "Ensure", other.Ensure(
+			t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: hashOf("d1")},
+		))
 		wantWaiting(t, q, 3)
 		enqueue(t, other, corpus.JobIngest, "u", "d1")
 		wantWaiting(t, q, 4)
@@ -83,7 +94,9 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		t.Parallel()
 		q, other := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
-		w := startWork(t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, nil) }, corpus.JobIngest)
+		w := startWork(
+			t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, nil) }, corpus.JobIngest,
+		)
 		w.next(t)
 		w.stop()
 		wantWaiting(t, other, 1)
@@ -130,7 +143,9 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		for a := range adders {
 			wg.Go(func() {
 				for i := a; i < jobs; i += adders {
-					if err := one.Enqueue(t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: fmt.Sprint(i), User: fmt.Sprint("u", i%7), SHA256: "x"}); err != nil {
+					if err := one.Enqueue(t.Context(), corpus.Job{
+						Kind: corpus.JobIngest, DocumentID: fmt.Sprint(i), User: fmt.Sprint("u", i%7), SHA256: "x",
+					}); err != nil {
 						t.Errorf("Enqueue: %v", err)
 					}
 				}
@@ -218,13 +233,17 @@ type working struct {
 }
 
 // startWork has the jobs of a kind done, by nothing if do is nil, until the test ends.
-func startWork(t *testing.T, q corpus.Queue, workers int, do func(context.Context, corpus.Job) error, kind corpus.JobKind) *working {
+func startWork(
+	t *testing.T, q corpus.Queue, workers int, do func(context.Context, corpus.Job) error, kind corpus.JobKind,
+) *working {
 	t.Helper()
 	w := &working{jobs: make(chan corpus.Job), ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	go func() {
 		defer close(w.ended)
-		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{kind: {Jobs: workers, Do: func(ctx context.Context, job corpus.Job) error {
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{kind: {Jobs: workers, Do: func(
+			ctx context.Context, job corpus.Job,
+		) error {
 			select {
 			case w.jobs <- job:
 			case <-ctx.Done():
@@ -271,7 +290,9 @@ func (w *working) discard() {
 
 func enqueue(t *testing.T, q corpus.Queue, kind corpus.JobKind, user, document string) {
 	t.Helper()
-	mustDo(t, "Enqueue", q.Enqueue(t.Context(), corpus.Job{Kind: kind, DocumentID: document, User: user, SHA256: hashOf(document)}))
+	mustDo(t, "Enqueue", q.Enqueue(
+		t.Context(), corpus.Job{Kind: kind, DocumentID: document, User: user, SHA256: hashOf(document)},
+	))
 }
 
 func wantWaiting(t *testing.T, q corpus.Queue, want int) {

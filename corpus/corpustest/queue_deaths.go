@@ -52,8 +52,8 @@ func testDeaths(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	eventuallyEmpty(t, q)
 }
 
-// testSuspects: of several jobs at work in a process that died none is blamed. They come before others, each alone, so that the next death is the
-// fault of one of them.
+// testSuspects: of several jobs at work in a process that died none is blamed. They come before others, each alone,
+// so that the next death is the fault of one of them.
 func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, _ := open(t)

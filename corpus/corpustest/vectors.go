@@ -20,7 +20,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		random := rand.New(rand.NewPCG(1, 2))
 		var all []corpus.Vector
 		for i := range n {
-			all = append(all, vector(fmt.Sprintf("p%03d", i), fmt.Sprintf("d%d", i%7), randomUnit(random, dimension)...))
+			all = append(
+				all, vector(fmt.Sprintf("p%03d", i), fmt.Sprintf("d%d", i%7), randomUnit(random, dimension)...),
+			)
 		}
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), all))
 		for range 5 {
@@ -37,7 +39,8 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			}
 			for i, hit := range hits {
 				want := all[i]
-				if hit.PassageID != want.PassageID || hit.DocumentID != want.DocumentID || math.Abs(hit.Cosine-dot(query, want.Values)) > 1e-5 {
+				if hit.PassageID != want.PassageID || hit.DocumentID != want.DocumentID ||
+					math.Abs(hit.Cosine-dot(query, want.Values)) > 1e-5 {
 					t.Errorf("hit %d = %+v, want %s with %f", i, hit, want.PassageID, dot(query, want.Values))
 				}
 			}
@@ -46,16 +49,21 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 	t.Run("equals are ordered by passage id", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
-		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("c", "d", 1, 0), vector("a", "d", 1, 0), vector("z", "d", 0, 1), vector("b", "d", 1, 0)}))
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{
+			vector("c", "d", 1, 0), vector("a", "d", 1, 0), vector("z", "d", 0, 1), vector("b", "d", 1, 0),
+		}))
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 3)), []string{"a", "b", "c"})
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 9)), []string{"a", "b", "c", "z"})
 	})
 	t.Run("cosines reach from -1 to 1", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
-		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("same", "d", 0.6, 0.8), vector("opposite", "d", -0.6, -0.8)}))
+		mustDo(t, "Upsert", vs.Upsert(
+			t.Context(), []corpus.Vector{vector("same", "d", 0.6, 0.8), vector("opposite", "d", -0.6, -0.8)},
+		))
 		hits := mustSearch(t, vs, alice, []float32{0.6, 0.8}, nil, 2)
-		if len(hits) != 2 || math.Abs(hits[0].Cosine-1) > 1e-6 || math.Abs(hits[1].Cosine+1) > 1e-6 || hits[0].Cosine > 1 || hits[1].Cosine < -1 {
+		if len(hits) != 2 || math.Abs(hits[0].Cosine-1) > 1e-6 || math.Abs(hits[1].Cosine+1) > 1e-6 ||
+			hits[0].Cosine > 1 || hits[1].Cosine < -1 {
 			t.Errorf("hits = %+v", hits)
 		}
 	})
@@ -71,7 +79,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
 		mustSearch(t, vs, alice, []float32{1, 0}, nil, 1)
 		wantCode(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 1, 0, 0)}), chat.CodeInvalid)
-		wantCode(t, "Upsert of a mixture", vs.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 1, 0), vector("c", "d", 1)}), chat.CodeInvalid)
+		wantCode(t, "Upsert of a mixture", vs.Upsert(
+			t.Context(), []corpus.Vector{vector("b", "d", 1, 0), vector("c", "d", 1)},
+		), chat.CodeInvalid)
 		_, err := vs.SearchVectors(t.Context(), alice, []float32{1, 0, 0}, nil, 1)
 		wantCode(t, "SearchVectors", err, chat.CodeInvalid)
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 5)), []string{"a"})
@@ -84,7 +94,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			wantStrings(t, what, ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 10)), want)
 		}
 		find("empty")
-		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d1", 0.8, 0.6), vector("b", "d1", 0.6, 0.8), vector("c", "d2", 0, 1)}))
+		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{
+			vector("a", "d1", 0.8, 0.6), vector("b", "d1", 0.6, 0.8), vector("c", "d2", 0, 1),
+		}))
 		find("stored", "a", "b", "c")
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("c", "d2", 1, 0), vector("d", "d2", 0, -1)}))
 		find("one replaced, one new", "c", "a", "b", "d")
@@ -118,7 +130,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		}{
 			{"all of a user's namespaces", alice, nil, []string{"mine", "other"}},
 			{"one namespace", alice.In("other"), nil, []string{"other"}},
-			{"two namespaces", chat.Scope{User: alice.User, Namespaces: []string{"other", chat.DefaultNamespace}}, nil, []string{"mine", "other"}},
+			{"two namespaces", chat.Scope{
+				User: alice.User, Namespaces: []string{"other", chat.DefaultNamespace},
+			}, nil, []string{"mine", "other"}},
 			{"a hostile namespace", alice.In(`other" or user == "bob`), nil, nil},
 			{"another user", bob, nil, []string{"theirs"}},
 			{"one document", alice, []string{"d2"}, []string{"other"}},
@@ -134,7 +148,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		done := make(chan error, 1)
 		go func() {
 			for i := range 40 {
-				err := vs.Upsert(t.Context(), []corpus.Vector{vector(fmt.Sprintf("p%d", i), fmt.Sprintf("d%d", i%4), 1, 0)})
+				err := vs.Upsert(
+					t.Context(), []corpus.Vector{vector(fmt.Sprintf("p%d", i), fmt.Sprintf("d%d", i%4), 1, 0)},
+				)
 				if err == nil && i%10 == 9 {
 					err = vs.DeleteVectors(t.Context(), fmt.Sprintf("d%d", i%4), nil)
 				}
@@ -162,7 +178,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 }
 
 func vector(passage, document string, values ...float32) corpus.Vector {
-	return corpus.Vector{PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: alice.User, Values: values}
+	return corpus.Vector{
+		PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: alice.User, Values: values,
+	}
 }
 
 func randomUnit(random *rand.Rand, dimension int) []float32 {
@@ -192,7 +210,9 @@ func ids(hits []corpus.Hit) (list []string) {
 	return list
 }
 
-func mustSearch(t *testing.T, vs corpus.Vectors, s chat.Scope, query []float32, documents []string, k int) []corpus.Hit {
+func mustSearch(
+	t *testing.T, vs corpus.Vectors, s chat.Scope, query []float32, documents []string, k int,
+) []corpus.Hit {
 	t.Helper()
 	hits, err := vs.SearchVectors(t.Context(), s, query, documents, k)
 	if err != nil {

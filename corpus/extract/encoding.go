@@ -49,7 +49,9 @@ func decode(data []byte, declared string) (string, error) {
 	}
 	out, err := enc.NewDecoder().Bytes(data)
 	if err != nil {
-		return "", &corpus.Failure{Code: "broken", Detail: "This file's text can't be decoded. Save it as UTF-8 and add it again."}
+		return "", &corpus.Failure{
+			Code: "broken", Detail: "This file's text can't be decoded. Save it as UTF-8 and add it again.",
+		}
 	}
 	return newlines(string(out)), nil
 }
@@ -88,7 +90,8 @@ func wide(data []byte) encoding.Encoding {
 		for side := range 2 {
 			if head[i+side] == 0 {
 				zero[side]++
-				if c := head[i+1-side]; c == ' ' || c == '\n' || c == '\r' || c == '\t' || c > ' ' && c < 0x7F || c >= 0xA0 {
+				if c := head[i+1-side]; c == ' ' || c == '\n' || c == '\r' || c == '\t' || c > ' ' && c < 0x7F ||
+					c >= 0xA0 {
 					plain[side]++
 				}
 			}

@@ -39,7 +39,8 @@ type format struct {
 	plain      reader // reads it without its markup, in little memory; nil: read does
 }
 
-// Extractor reads files, in this process, by their MIME type, their name and their first bytes. A server has a worker.Pool instead.
+// Extractor reads files, in this process, by their MIME type, their name and their first bytes. A server has a
+// worker.Pool instead.
 type Extractor struct {
 	pdf     pageReader
 	formats []format
@@ -48,19 +49,25 @@ type Extractor struct {
 // New returns an Extractor that leaves PDFs to pdf.
 func New(pdf pageReader) *Extractor {
 	return &Extractor{pdf: pdf, formats: []format{
-		{[]string{"text/markdown", "text/x-markdown"}, []string{".md", ".markdown", ".mdown", ".mkd"}, markdown, plainText},
+		{[]string{"text/markdown", "text/x-markdown"}, []string{
+			".md", ".markdown", ".mdown", ".mkd",
+		}, markdown, plainText},
 		{[]string{"text/html", "application/xhtml+xml"}, []string{".html", ".htm", ".xhtml"}, page, strippedPage},
 		{nil, []string{".txt", ".text", ".log", ".csv", ".tsv"}, plainText, nil},
 	}}
 }
 
 // Extract implements corpus.Extractor. A format without pages reports 1 of 1 when it is done.
-func (e *Extractor) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
+func (e *Extractor) Extract(
+	ctx context.Context, f corpus.File, report func(done, total int),
+) (corpus.Extracted, error) {
 	return e.extract(ctx, f, false, report)
 }
 
 // extract is Extract. plain leaves the markup of a text out, whatever that looks like.
-func (e *Extractor) extract(ctx context.Context, f corpus.File, plain bool, report func(done, total int)) (corpus.Extracted, error) {
+func (e *Extractor) extract(
+	ctx context.Context, f corpus.File, plain bool, report func(done, total int),
+) (corpus.Extracted, error) {
 	head, err := readHead(f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -85,7 +92,9 @@ func (e *Extractor) extract(ctx context.Context, f corpus.File, plain bool, repo
 		return corpus.Extracted{}, fmt.Errorf("read %s: %w", f.Filename, err)
 	}
 	if x.Text == "" {
-		return corpus.Extracted{}, &corpus.Failure{Code: "no_text", Detail: "This file holds no text. Add one that does."}
+		return corpus.Extracted{}, &corpus.Failure{
+			Code: "no_text", Detail: "This file holds no text. Add one that does.",
+		}
 	}
 	if report != nil {
 		report(1, 1)
@@ -98,7 +107,8 @@ func guarded(ctx context.Context, read reader, src string, f corpus.File) (x cor
 	defer func() {
 		if r := recover(); r != nil {
 			x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{Code: "broken",
-				Detail: "This file's markup can't be understood. Save it as plain text or PDF and add that."}, fmt.Errorf("panic: %v", r))
+				Detail: "This file's markup can't be understood. Save it as plain text or PDF and add that."},
+				fmt.Errorf("panic: %v", r))
 		}
 	}()
 	return read(ctx, src, f)

@@ -244,7 +244,9 @@ func writeFragment(w *doctext.Writer, src string, at place) {
 		stripTags(w, src)
 		return
 	}
-	nodes, err := html.ParseFragment(strings.NewReader(src), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
+	nodes, err := html.ParseFragment(
+		strings.NewReader(src), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body},
+	)
 	if err != nil {
 		stripTags(w, src)
 		return

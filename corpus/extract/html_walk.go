@@ -27,8 +27,9 @@ var inlineTag = map[atom.Atom]bool{
 	atom.Cite: true, atom.Code: true, atom.Data: true, atom.Del: true, atom.Dfn: true, atom.Em: true, atom.Font: true,
 	atom.I: true, atom.Img: true, atom.Ins: true, atom.Kbd: true, atom.Label: true, atom.Mark: true, atom.Q: true,
 	atom.Ruby: true, atom.Rb: true, atom.Rt: true, atom.Rp: true, atom.S: true, atom.Samp: true, atom.Small: true,
-	atom.Span: true, atom.Strike: true, atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true, atom.Tt: true,
-	atom.U: true, atom.Var: true, atom.Wbr: true, atom.Math: true,
+	atom.Span: true, atom.Strike: true, atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true,
+	atom.Tt: true,
+	atom.U:  true, atom.Var: true, atom.Wbr: true, atom.Math: true,
 }
 
 var markOf = map[atom.Atom]string{

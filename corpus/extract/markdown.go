@@ -31,7 +31,9 @@ func markdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 	}
 	source := []byte(body)
 	m := markdownWalk{src: source, lines: tableCells(body) > doctext.MaxCells}
-	extensions := []goldmark.Extender{extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList}
+	extensions := []goldmark.Extender{
+		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
+	}
 	if !m.lines {
 		extensions = append(extensions, extension.Table)
 	}
@@ -79,7 +81,8 @@ func firstTitle(x corpus.Extracted) string {
 	return ""
 }
 
-// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time on it.
+// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time
+// on it.
 func tooNested(s string) bool {
 	for line := range strings.Lines(s) {
 		if containers(line) > maxNesting {

@@ -45,7 +45,9 @@ func refusal(f corpus.File, head []byte) *corpus.Failure {
 			continue
 		}
 		if name := office[ext]; name != "" && strings.HasPrefix(kind.magic, "PK") {
-			return &corpus.Failure{Code: "unsupported", Detail: name + " files can't be read yet. Save it as PDF and add that."}
+			return &corpus.Failure{
+				Code: "unsupported", Detail: name + " files can't be read yet. Save it as PDF and add that.",
+			}
 		}
 		not := ""
 		if ext == ".pdf" {
@@ -54,12 +56,16 @@ func refusal(f corpus.File, head []byte) *corpus.Failure {
 		return &corpus.Failure{Code: "unsupported", Detail: "This is " + kind.what + not + ". " + kind.do}
 	}
 	if ext == ".pdf" || f.MIME == "application/pdf" {
-		return &corpus.Failure{Code: "broken", Detail: "This file is not a PDF, whatever its name says. Open it in a PDF viewer, save it again and add the new file."}
+		return &corpus.Failure{
+			Code:   "broken",
+			Detail: "This file is not a PDF, whatever its name says. Open it in a PDF viewer, save it again and add the new file.",
+		}
 	}
 	return nil
 }
 
 func tooLarge(bytes, limit int64) error {
 	return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20, limit>>20)}
+		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20,
+		limit>>20)}
 }

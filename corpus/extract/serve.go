@@ -44,7 +44,9 @@ func (s *served) Begin(ctx context.Context, req worker.Request) (worker.Start, e
 }
 
 // Extract implements worker.Handler.
-func (s *served) Extract(ctx context.Context, req worker.Request, report func(done, total int)) (corpus.Extracted, error) {
+func (s *served) Extract(
+	ctx context.Context, req worker.Request, report func(done, total int),
+) (corpus.Extracted, error) {
 	return s.files.extract(ctx, req.File, req.Plain, report)
 }
 

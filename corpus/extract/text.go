@@ -125,7 +125,8 @@ func wrapped(before, next string, width int) bool {
 	if width < 40 {
 		return false
 	}
-	return utf8.RuneCountInString(before)+1+utf8.RuneCountInString(word) > width || utf8.RuneCountInString(before) > width*9/10
+	return utf8.RuneCountInString(before)+1+utf8.RuneCountInString(word) > width ||
+		utf8.RuneCountInString(before) > width*9/10
 }
 
 // spaced reports whether joined lines need a space between them: scripts without spaces do not.

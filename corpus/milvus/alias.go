@@ -10,8 +10,8 @@ import (
 	"footnote/chat"
 )
 
-// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model and dimension. Earlier versions also made
-// collections with the words of passages.
+// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model and dimension.
+// Earlier versions also made collections with the words of passages.
 var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
 
 // serving returns the collection that the alias names, empty if there is no alias.
@@ -28,8 +28,9 @@ func (s *Store) serving(ctx context.Context) (string, error) {
 	})
 }
 
-// claimAlias gives the alias to a collection unless it serves for another one, which Complete waits for. If it was ours and is
-// not any more, another Footnote has moved on to another model, and this one must not fill the old one again.
+// claimAlias gives the alias to a collection unless it serves for another one, which Complete waits for. If it was
+// ours and is not any more, another Footnote has moved on to another model, and this one must not fill the old one
+// again.
 func (s *Store) claimAlias(ctx context.Context, name string) error {
 	serving, err := s.serving(ctx)
 	if err != nil {
@@ -52,7 +53,8 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 	if serving == "" {
 		err = s.do(ctx, "make alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
 			err := c.CreateAlias(ctx, name, s.cfg.Collection)
-			if err != nil && strings.Contains(err.Error(), "alias already exist") { // its collection was dropped under it
+			// its collection was dropped under it
+			if err != nil && strings.Contains(err.Error(), "alias already exist") {
 				return c.AlterAlias(ctx, name, s.cfg.Collection)
 			}
 			return err
@@ -89,8 +91,8 @@ func (s *Store) serves() {
 	s.served = true
 }
 
-// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those of earlier models and
-// versions go.
+// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those
+// of earlier models and versions go.
 func (s *Store) Complete(ctx context.Context) error {
 	ix, err := s.find(ctx)
 	if err != nil || ix == nil {
@@ -128,7 +130,9 @@ func (s *Store) Complete(ctx context.Context) error {
 // missing reports whether an error says that a collection or an alias is not there. The client passes on words only.
 func missing(err error) bool {
 	said := strings.ToLower(err.Error())
-	for _, words := range []string{"collection not found", "can't find collection", "not exist", "collection not exist"} {
+	for _, words := range []string{
+		"collection not found", "can't find collection", "not exist", "collection not exist",
+	} {
 		if strings.Contains(said, words) {
 			return true
 		}

@@ -18,8 +18,11 @@ const (
 	saysNo      = "Milvus, which keeps the vectors, can't do this now; the log has the details."
 )
 
-// call does one thing on the server within callTime. What do returns is dropped when it comes late. Failures are chat.Errors.
-func call[T any](ctx context.Context, s *Store, what string, do func(context.Context, client.Client) (T, error)) (out T, err error) {
+// call does one thing on the server within callTime. What do returns is dropped when it comes late. Failures are
+// chat.Errors.
+func call[T any](
+	ctx context.Context, s *Store, what string, do func(context.Context, client.Client) (T, error),
+) (out T, err error) {
 	if err := s.begin(); err != nil {
 		return out, err
 	}
@@ -86,8 +89,12 @@ func (s *Store) failed(err error) error {
 	code := status.Code(errors.Unwrap(err))
 	switch {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "Milvus refuses the user or the password.", Hint: "Check MILVUS_USER and MILVUS_PASSWORD.", Err: err}
-	case code != codes.Unavailable && code != codes.DeadlineExceeded && !errors.Is(err, errSlow) && !errors.Is(err, context.DeadlineExceeded):
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "Milvus refuses the user or the password.",
+			Hint: "Check MILVUS_USER and MILVUS_PASSWORD.", Err: err,
+		}
+	case code != codes.Unavailable && code != codes.DeadlineExceeded && !errors.Is(err, errSlow) &&
+		!errors.Is(err, context.DeadlineExceeded):
 		s.forget()
 		return unavailable(saysNo, err)
 	}

@@ -226,14 +226,19 @@ func (s *Store) load(ctx context.Context, name string) error {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for asked := false; ; {
-		state, err := call(ctx, s, "state of collection "+name, func(ctx context.Context, c client.Client) (entity.LoadState, error) {
+		state, err := call(ctx, s, "state of collection "+name, func(
+			ctx context.Context, c client.Client,
+		) (entity.LoadState, error) {
 			return c.GetLoadState(ctx, name, nil)
 		})
 		if err != nil || state == entity.LoadStateLoaded {
 			return err
 		}
 		if !asked && state != entity.LoadStateLoading {
-			err := s.do(ctx, "load collection "+name, func(ctx context.Context, c client.Client) error { return c.LoadCollection(ctx, name, true) })
+			err := s.do(
+				ctx, "load collection "+name,
+				func(ctx context.Context, c client.Client) error { return c.LoadCollection(ctx, name, true) },
+			)
 			if err != nil {
 				return err
 			}
@@ -249,12 +254,17 @@ func (s *Store) load(ctx context.Context, name string) error {
 
 // do is call for what returns nothing.
 func (s *Store) do(ctx context.Context, what string, f func(context.Context, client.Client) error) error {
-	_, err := call(ctx, s, what, func(ctx context.Context, c client.Client) (struct{}, error) { return struct{}{}, f(ctx, c) })
+	_, err := call(
+		ctx, s, what, func(ctx context.Context, c client.Client) (struct{}, error) { return struct{}{}, f(ctx, c) },
+	)
 	return err
 }
 
 func (s *Store) has(ctx context.Context, name string) (bool, error) {
-	return call(ctx, s, "look for collection "+name, func(ctx context.Context, c client.Client) (bool, error) { return c.HasCollection(ctx, name) })
+	return call(
+		ctx, s, "look for collection "+name,
+		func(ctx context.Context, c client.Client) (bool, error) { return c.HasCollection(ctx, name) },
+	)
 }
 
 // collections returns the names of the collections that are ours, of any model.
@@ -262,7 +272,8 @@ func (s *Store) collections(ctx context.Context) ([]string, error) {
 	return call(ctx, s, "list collections", func(ctx context.Context, c client.Client) (names []string, err error) {
 		list, err := c.ListCollections(ctx)
 		for _, collection := range list {
-			if rest, ours := strings.CutPrefix(collection.Name, s.cfg.Collection+"_"); ours && familyLike.MatchString(rest) {
+			if rest, ours := strings.CutPrefix(collection.Name, s.cfg.Collection+"_"); ours &&
+				familyLike.MatchString(rest) {
 				names = append(names, collection.Name)
 			}
 		}
@@ -273,7 +284,10 @@ func (s *Store) collections(ctx context.Context) ([]string, error) {
 
 // drop removes a collection.
 func (s *Store) drop(ctx context.Context, name string) error {
-	return s.do(ctx, "drop collection "+name, func(ctx context.Context, c client.Client) error { return c.DropCollection(ctx, name) })
+	return s.do(
+		ctx, "drop collection "+name,
+		func(ctx context.Context, c client.Client) error { return c.DropCollection(ctx, name) },
+	)
 }
 
 var errMoved = errors.New("the alias names another model's collection")

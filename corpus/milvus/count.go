@@ -43,7 +43,9 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 		}
 		return counts, nil
 	}
-	return call(ctx, s, "count vectors by document", func(ctx context.Context, c client.Client) (map[string]int, error) {
+	return call(ctx, s, "count vectors by document", func(
+		ctx context.Context, c client.Client,
+	) (map[string]int, error) {
 		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldDocument}, client.WithLimit(rowsPerCount),
 			client.WithSearchQueryConsistencyLevel(entity.ClStrong))
 		if err != nil {
@@ -64,7 +66,10 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 // count returns how many vectors an expression selects.
 func (s *Store) count(ctx context.Context, ix *index, expression string) (int, error) {
 	return call(ctx, s, "count vectors", func(ctx context.Context, c client.Client) (int, error) {
-		rows, err := c.Query(ctx, ix.name, nil, expression, []string{"count(*)"}, client.WithSearchQueryConsistencyLevel(entity.ClStrong))
+		rows, err := c.Query(
+			ctx, ix.name, nil, expression, []string{"count(*)"},
+			client.WithSearchQueryConsistencyLevel(entity.ClStrong),
+		)
 		if err != nil {
 			return 0, err
 		}

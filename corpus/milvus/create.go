@@ -18,13 +18,17 @@ func (s *Store) create(ctx context.Context, dimension int) error {
 	schema := entity.NewSchema().WithName(name).WithDescription("Footnote: passages by " + s.cfg.Model).
 		WithField(text(fieldID).WithIsPrimaryKey(true)).WithField(text(fieldDocument)).WithField(text(fieldUser)).
 		WithField(text(fieldNamespace).WithIsPartitionKey(true)).
-		WithField(entity.NewField().WithName(fieldMeaning).WithDataType(entity.FieldTypeFloatVector).WithDim(int64(dimension)))
+		WithField(entity.NewField().WithName(fieldMeaning).WithDataType(entity.FieldTypeFloatVector).WithDim(
+			int64(dimension),
+		))
 	graph, err := entity.NewIndexHNSW(entity.COSINE, graphEdges, graphBuild)
 	if err != nil {
 		return fmt.Errorf("describe the index: %w", err)
 	}
 	err = s.do(ctx, "make collection "+name, func(ctx context.Context, c client.Client) error {
-		err := c.CreateCollection(ctx, schema, 1, client.WithPartitionNum(partitions), client.WithConsistencyLevel(entity.ClSession))
+		err := c.CreateCollection(
+			ctx, schema, 1, client.WithPartitionNum(partitions), client.WithConsistencyLevel(entity.ClSession),
+		)
 		if err != nil && strings.Contains(err.Error(), "exist") {
 			return nil // another replica was first
 		}

@@ -11,14 +11,16 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// dialOptions do not wait for the connection. Nothing is sent while there are no calls: servers with gRPC's own limits, as Milvus Lite, end a
-// connection on which they are asked for a sign of life too often without one. The first call after a pause asks for it, so that a connection
-// that leads nowhere is given up as soon as that call.
+// dialOptions do not wait for the connection. Nothing is sent while there are no calls: servers with gRPC's own
+// limits, as Milvus Lite, end a connection on which they are asked for a sign of life too often without one. The
+// first call after a pause asks for it, so that a connection that leads nowhere is given up as soon as that call.
 func dialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: callTime}),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: callTime},
+			Backoff: backoff.Config{
+				BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: callTime,
+			},
 			MinConnectTimeout: callTime,
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)),
@@ -31,9 +33,10 @@ func (s *Store) dial(done chan struct{}) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), callTime, errSlow)
 	defer cancel()
 	conn, err := client.NewClient(ctx, client.Config{
-		Address: s.cfg.Address, Username: s.cfg.User, Password: s.cfg.Password, DBName: s.cfg.Database, EnableTLSAuth: s.cfg.TLS,
-		DisableConn: true, // its own first call leaks the connection when it fails; ours is for the version
-		DialOptions: dialOptions(),
+		Address: s.cfg.Address, Username: s.cfg.User, Password: s.cfg.Password, DBName: s.cfg.Database,
+		EnableTLSAuth: s.cfg.TLS,
+		DisableConn:   true, // its own first call leaks the connection when it fails; ours is for the version
+		DialOptions:   dialOptions(),
 	})
 	var version string
 	if err == nil {

@@ -20,8 +20,11 @@ const (
 	mostHits    = 16384
 )
 
-// SearchVectors finds passages by meaning; see corpus.Vectors. It sees what this process wrote, and what others wrote a moment later.
-func (s *Store) SearchVectors(ctx context.Context, scope chat.Scope, query []float32, documents []string, k int) ([]corpus.Hit, error) {
+// SearchVectors finds passages by meaning; see corpus.Vectors. It sees what this process wrote, and what others wrote
+// a moment later.
+func (s *Store) SearchVectors(
+	ctx context.Context, scope chat.Scope, query []float32, documents []string, k int,
+) ([]corpus.Hit, error) {
 	expression, some := filter(scope, documents)
 	if k <= 0 || !some || len(query) == 0 {
 		return nil, nil
@@ -38,7 +41,9 @@ func (s *Store) SearchVectors(ctx context.Context, scope chat.Scope, query []flo
 		return nil, fmt.Errorf("describe the search: %w", err)
 	}
 	hits, err := call(ctx, s, "search vectors", func(ctx context.Context, c client.Client) ([]corpus.Hit, error) {
-		found, err := c.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{entity.FloatVector(query)},
+		found, err := c.Search(ctx, ix.name, nil, expression, []string{fieldDocument}, []entity.Vector{
+			entity.FloatVector(query),
+		},
 			fieldMeaning, entity.COSINE, limit, effort, client.WithSearchQueryConsistencyLevel(entity.ClSession))
 		if err != nil || len(found) == 0 {
 			return nil, err
@@ -71,8 +76,8 @@ func (s *Store) toSearch(ctx context.Context, dimension int) (*index, error) {
 	return nil, errDimension
 }
 
-// closer orders by cosine, best first, ties by passage id. What differs less than six digits can tell is a tie: equal vectors come
-// with slightly different cosines from different segments.
+// closer orders by cosine, best first, ties by passage id. What differs less than six digits can tell is a tie: equal
+// vectors come with slightly different cosines from different segments.
 func closer(a, b corpus.Hit) int {
 	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.PassageID, b.PassageID))
 }

@@ -1,6 +1,6 @@
-// Package milvus keeps the vectors of passages on a Milvus server: 2.3 and later. From 2.4 on it keeps the weights of their words too, as sparse
-// vectors, and can rank by both in one search. Nothing here waits for the server longer than
-// three seconds, and nothing needs it to be there at the start.
+// Package milvus keeps the vectors of passages on a Milvus server: 2.3 and later. From 2.4 on it keeps the weights of
+// their words too, as sparse vectors, and can rank by both in one search. Nothing here waits for the server longer
+// than three seconds, and nothing needs it to be there at the start.
 package milvus
 
 import (
@@ -35,13 +35,15 @@ type Config struct {
 
 const (
 	defaultCollection = "footnote"
-	// callTime is the longest that one call may take. It is held by a timer of ours, since the client heeds its context only sometimes.
+	// callTime is the longest that one call may take. It is held by a timer of ours, since the client heeds its
+	// context only sometimes.
 	callTime = 3 * time.Second
 	// restTime is how long calls fail at once after one that had no answer, so that a search does not wait each time.
 	restTime = 2 * time.Second
 )
 
-// Store is a corpus.Vectors on a Milvus server. It connects when it is first used, and again by itself. It is safe for concurrent use.
+// Store is a corpus.Vectors on a Milvus server. It connects when it is first used, and again by itself. It is safe
+// for concurrent use.
 type Store struct {
 	cfg   Config
 	lost  chan struct{} // something may be missing on the server
@@ -78,11 +80,16 @@ func (c Config) Check() error {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
 	}
-	if u, err := url.Parse(address); err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Port() == "" && u.Scheme != "https" {
-		errs = append(errs, errors.New("MILVUS_ADDRESS is not HOST:PORT, like 127.0.0.1:19530, or a URL like https://milvus.example:443"))
+	if u, err := url.Parse(address); err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		u.User != nil || u.Port() == "" && u.Scheme != "https" {
+		errs = append(errs, errors.New(
+			"MILVUS_ADDRESS is not HOST:PORT, like 127.0.0.1:19530, or a URL like https://milvus.example:443",
+		))
 	}
 	if c.Collection != "" && !nameLike.MatchString(c.Collection) {
-		errs = append(errs, errors.New("MILVUS_COLLECTION may have letters, digits and underscores, at most 100, and begins with no digit"))
+		errs = append(errs, errors.New(
+			"MILVUS_COLLECTION may have letters, digits and underscores, at most 100, and begins with no digit",
+		))
 	}
 	return errors.Join(errs...)
 }
@@ -98,7 +105,9 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{cfg: cfg, lost: make(chan struct{}, 1), making: make(chan struct{}, 1), made: map[string]*written{}}, nil
+	return &Store{
+		cfg: cfg, lost: make(chan struct{}, 1), making: make(chan struct{}, 1), made: map[string]*written{},
+	}, nil
 }
 
 // About names the server that keeps the vectors, for people; empty before it answered.
@@ -111,7 +120,8 @@ func (s *Store) About() string {
 	return "Milvus " + s.version
 }
 
-// Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is for one reader.
+// Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is
+// for one reader.
 func (s *Store) Lost() <-chan struct{} { return s.lost }
 
 func (s *Store) tellLost() {

@@ -19,7 +19,9 @@ func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]flo
 		return nil, nil
 	}
 	return call(ctx, s, "read vectors", func(ctx context.Context, c client.Client) (map[string][]float32, error) {
-		rows, err := c.Query(ctx, ix.name, nil, oneOf(fieldID, passages), []string{fieldID, fieldMeaning}, client.WithLimit(rowsPerCount),
+		rows, err := c.Query(ctx, ix.name, nil, oneOf(
+			fieldID, passages,
+		), []string{fieldID, fieldMeaning}, client.WithLimit(rowsPerCount),
 			client.WithSearchQueryConsistencyLevel(entity.ClStrong))
 		if err != nil {
 			return nil, err

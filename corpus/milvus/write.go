@@ -14,11 +14,12 @@ import (
 // bytesPerWrite bounds the vectors of one call: 2,500 of 384 dimensions.
 const bytesPerWrite = 4 << 20
 
-// Upsert stores vectors; see corpus.Vectors. Many are stored in several calls, so after a failure some may be there. Ids have
-// letters, digits, ".", "_" and "-" only, at most 64.
+// Upsert stores vectors; see corpus.Vectors. Many are stored in several calls, so after a failure some may be there.
+// Ids have letters, digits, ".", "_" and "-" only, at most 64.
 func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error { return s.store(ctx, vs, false) }
 
-// Insert is Upsert of vectors of which none was ever stored: nothing is deleted first, which Milvus takes as long for as to store them.
+// Insert is Upsert of vectors of which none was ever stored: nothing is deleted first, which Milvus takes as long for
+// as to store them.
 func (s *Store) Insert(ctx context.Context, vs []corpus.Vector) error { return s.store(ctx, vs, true) }
 
 func (s *Store) store(ctx context.Context, vs []corpus.Vector, unknown bool) error {
@@ -31,7 +32,10 @@ func (s *Store) store(ctx context.Context, vs []corpus.Vector, unknown bool) err
 			return errDimension
 		}
 		if !plainLike.MatchString(v.PassageID) || !plainLike.MatchString(v.DocumentID) {
-			return &chat.Error{Code: chat.CodeInvalid, Message: "An id of a passage or a document has characters that Milvus is not given."}
+			return &chat.Error{
+				Code:    chat.CodeInvalid,
+				Message: "An id of a passage or a document has characters that Milvus is not given.",
+			}
 		}
 	}
 	ix, err := s.forDimension(ctx, dimension)
@@ -53,20 +57,27 @@ func (s *Store) store(ctx context.Context, vs []corpus.Vector, unknown bool) err
 
 func (s *Store) write(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
 	n := len(vs)
-	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([][]float32, n)
+	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n), make(
+		[]string, n,
+	), make([][]float32, n)
 	for i, v := range vs {
-		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, key(v.User), key(v.Namespace), v.Values
+		ids[i], documents[i], users[i], namespaces[i], values[i] = v.PassageID, v.DocumentID, key(
+			v.User,
+		), key(v.Namespace), v.Values
 	}
 	columns := []entity.Column{
-		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents), entity.NewColumnVarChar(fieldUser, users),
-		entity.NewColumnVarChar(fieldNamespace, namespaces), entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
+		entity.NewColumnVarChar(fieldID, ids), entity.NewColumnVarChar(fieldDocument, documents),
+		entity.NewColumnVarChar(fieldUser, users),
+		entity.NewColumnVarChar(fieldNamespace, namespaces),
+		entity.NewColumnFloatVector(fieldMeaning, ix.dimension, values),
 	}
 	there := ix.written.add(vs)
 	if unknown {
 		there = nil
 	}
 	return s.do(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
-		if len(there) > 0 { // Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look
+		// Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look
+		if len(there) > 0 {
 			if err := c.Delete(ctx, ix.name, "", oneOf(fieldID, there)); err != nil {
 				return err
 			}
@@ -76,8 +87,8 @@ func (s *Store) write(ctx context.Context, ix *index, vs []corpus.Vector, unknow
 	})
 }
 
-// forDimension returns the collection for vectors of a dimension, nil if it is not there yet. Once the embedder's dimension is
-// known, others are refused, unless there are no vectors.
+// forDimension returns the collection for vectors of a dimension, nil if it is not there yet. Once the embedder's
+// dimension is known, others are refused, unless there are no vectors.
 func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error) {
 	s.mu.Lock()
 	if s.dimension == 0 {
@@ -132,7 +143,8 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 
 // delete removes what an expression selects.
 func (s *Store) delete(ctx context.Context, ix *index, expression string) error {
-	for level := entity.ClSession; ; level = entity.ClStrong { // the second look waits until the servers that search know of the delete
+	// the second look waits until the servers that search know of the delete
+	for level := entity.ClSession; ; level = entity.ClStrong {
 		ids, err := s.idsOf(ctx, ix, expression, level)
 		if err != nil || len(ids) == 0 {
 			return err
@@ -147,7 +159,9 @@ func (s *Store) delete(ctx context.Context, ix *index, expression string) error 
 }
 
 // idsOf returns the passages that an expression selects, at most rowsPerCount.
-func (s *Store) idsOf(ctx context.Context, ix *index, expression string, level entity.ConsistencyLevel) ([]string, error) {
+func (s *Store) idsOf(
+	ctx context.Context, ix *index, expression string, level entity.ConsistencyLevel,
+) ([]string, error) {
 	return call(ctx, s, "look for vectors", func(ctx context.Context, c client.Client) ([]string, error) {
 		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldID}, client.WithLimit(rowsPerCount),
 			client.WithSearchQueryConsistencyLevel(level))

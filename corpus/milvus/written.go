@@ -10,9 +10,9 @@ import (
 // mostWritten bounds what a written remembers: 16 MB.
 const mostWritten = 1 << 20
 
-// written knows every id that a collection may hold, as hashes. There is one only for a collection that this process made and that
-// nobody else writes to: what it does not know needs no delete before it is stored. Milvus takes as long to read a delete of many ids
-// as it does to store their vectors.
+// written knows every id that a collection may hold, as hashes. There is one only for a collection that this process
+// made and that nobody else writes to: what it does not know needs no delete before it is stored. Milvus takes as
+// long to read a delete of many ids as it does to store their vectors.
 type written struct {
 	seed maphash.Seed
 

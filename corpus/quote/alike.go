@@ -11,8 +11,8 @@ import (
 // maxWindows bounds how many places are compared letter by letter.
 const maxWindows = 12
 
-// alike finds the run that is most like q. If at most k edits separate them, one of k+1 pieces of q stands in it unchanged:
-// the places where pieces are found are the candidates, those with most pieces first.
+// alike finds the run that is most like q. If at most k edits separate them, one of k+1 pieces of q stands in it
+// unchanged: the places where pieces are found are the candidates, those with most pieces first.
 func (l levelled) alike(q []rune) (a, b int, ok bool) {
 	if len(q) < minApproximate || len(q) > maxApproximate {
 		return 0, 0, false
@@ -147,8 +147,8 @@ func (l levelled) widen(a, b int) (int, int) {
 	return a, b
 }
 
-// sameFacts reports whether two texts have the same numbers and negate as often: a text that differs in these is not alike,
-// however few letters that takes.
+// sameFacts reports whether two texts have the same numbers and negate as often: a text that differs in these is not
+// alike, however few letters that takes.
 func sameFacts(x, y []rune) bool {
 	return minuses(x) == minuses(y) && slices.Equal(facts(string(x)), facts(string(y)))
 }
@@ -185,8 +185,11 @@ func hasDigit(t string) bool {
 
 // negations in folded form; the t of don't is dropped by the analysis, so its first part stands for it.
 var negations = map[string]bool{
-	"not": true, "no": true, "never": true, "none": true, "without": true, "cannot": true, "don": true, "doesn": true, "isn": true, "aren": true,
-	"wasn": true, "weren": true, "won": true, "didn": true, "hasn": true, "haven": true, "shouldn": true, "wouldn": true, "couldn": true,
+	"not": true, "no": true, "never": true, "none": true, "without": true, "cannot": true, "don": true, "doesn": true,
+	"isn": true, "aren": true,
+	"wasn": true, "weren": true, "won": true, "didn": true, "hasn": true, "haven": true, "shouldn": true,
+	"wouldn": true, "couldn": true,
 	"nicht": true, "kein": true, "keine": true, "keinen": true, "nie": true, "ohne": true,
-	"pas": true, "jamais": true, "sans": true, "aucun": true, "aucune": true, "nunca": true, "sin": true, "ningun": true, "не": true, "нет": true, "без": true,
+	"pas": true, "jamais": true, "sans": true, "aucun": true, "aucune": true, "nunca": true, "sin": true,
+	"ningun": true, "не": true, "нет": true, "без": true,
 }

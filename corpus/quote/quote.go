@@ -1,6 +1,7 @@
-// Package quote finds quotes in stored text: where a quote stands, and whether word for word or only alike. Texts are compared as readers see
-// them: white space, kinds of quotation marks and hyphens at a line's end do not count, words, numbers, signs and negations do. Positions are
-// runes of the text as it is stored. Everything here is a pure function.
+// Package quote finds quotes in stored text: where a quote stands, and whether word for word or only alike. Texts are
+// compared as readers see them: white space, kinds of quotation marks and hyphens at a line's end do not count,
+// words, numbers, signs and negations do. Positions are runes of the text as it is stored. Everything here is a pure
+// function.
 package quote
 
 import (
@@ -18,10 +19,11 @@ const (
 	minAlike       = 0.85
 )
 
-// Find finds a quote in text[from:to), rune offsets, to <= 0 meaning the end. It is CheckVerified when it stands there word
-// for word: white space, kinds of quotation marks and hyphens, and a hyphen at a line's end do not count, nor do marks around the
-// quote. It is CheckApproximate when one contiguous run of at least 12 runes is at least 85 % alike, with the same numbers and
-// negations. Else it is CheckNotFound with 0, 0. A part of a word or of a number is never a match.
+// Find finds a quote in text[from:to), rune offsets, to <= 0 meaning the end. It is CheckVerified when it stands
+// there word for word: white space, kinds of quotation marks and hyphens, and a hyphen at a line's end do not count,
+// nor do marks around the quote. It is CheckApproximate when one contiguous run of at least 12 runes is at least 85 %
+// alike, with the same numbers and negations. Else it is CheckNotFound with 0, 0. A part of a word or of a number is
+// never a match.
 func Find(text []rune, quote string, from, to int) (start, end int, check chat.Check) {
 	if to <= 0 || to > len(text) {
 		to = len(text)
@@ -88,7 +90,8 @@ func level(src []rune) levelled {
 			case len(l.runes) == 0 && !hyphen || end == len(src) && !hyphen:
 			case !hyphen:
 				add(' ', i)
-			case i > 0 && end < len(src) && r <= 0x2011 && !isSpace(r) && unicode.IsLetter(src[i-1]) && unicode.IsLetter(src[end]):
+			case i > 0 && end < len(src) && r <= 0x2011 && !isSpace(r) && unicode.IsLetter(src[i-1]) &&
+				unicode.IsLetter(src[end]):
 				// a hyphen of well-known and exam-⏎ple goes, a dash stays
 			default:
 				add('-', i)

@@ -32,8 +32,8 @@ type alignment struct {
 	elsewhere uint64 // which tokens of the clause stand anywhere in the passages
 }
 
-// align puts each word of a clause to the nearest like it behind the one before, first of all in the segment of the window that holds most of its own
-// segment.
+// align puts each word of a clause to the nearest like it behind the one before, first of all in the segment of the
+// window that holds most of its own segment.
 func align(c clause, w *window) *alignment {
 	a := &alignment{clause: c, w: w, at: make([]int, len(c.tokens)), taken: make([]bool, len(w.tokens))}
 	for from, to := range c.segments() {
@@ -63,7 +63,8 @@ func align(c clause, w *window) *alignment {
 	return a
 }
 
-// mainOf is the segment of the window that holds most of a segment of the clause, and of two alike the one with its last words.
+// mainOf is the segment of the window that holds most of a segment of the clause, and of two alike the one with its
+// last words.
 func (a *alignment) mainOf(from, to int) int {
 	held := make([]float64, len(a.w.negated))
 	for i := from; i < to; i++ {
@@ -101,11 +102,12 @@ func (a *alignment) share() float64 {
 	return held / total
 }
 
-// slot is a stretch of words of the clause, and of the window, between the same two aligned words or beside the same one.
+// slot is a stretch of words of the clause, and of the window, between the same two aligned words or beside the same
+// one.
 type slot struct{ from, to, wFrom, wTo int }
 
-// slots returns the slots of the clause. Where two words stand in the other order in the window, there is none between them: "A is higher than B" and
-// "B is lower than A" say the same.
+// slots returns the slots of the clause. Where two words stand in the other order in the window, there is none
+// between them: "A is higher than B" and "B is lower than A" say the same.
 func (a *alignment) slots() []slot {
 	var out []slot
 	before := -1
@@ -119,12 +121,14 @@ func (a *alignment) slots() []slot {
 			return nil
 		case before < 0:
 			right = a.at[i]
-			for left = right - 1; left >= 0 && !a.taken[left] && a.w.tokens[left].segment == a.w.tokens[right].segment; {
+			for left = right - 1; left >= 0 && !a.taken[left] &&
+				a.w.tokens[left].segment == a.w.tokens[right].segment; {
 				left--
 			}
 		case i == len(a.tokens):
 			left = a.at[before]
-			for right = left + 1; right < len(a.w.tokens) && !a.taken[right] && a.w.tokens[right].segment == a.w.tokens[left].segment; {
+			for right = left + 1; right < len(a.w.tokens) && !a.taken[right] &&
+				a.w.tokens[right].segment == a.w.tokens[left].segment; {
 				right++
 			}
 		default:

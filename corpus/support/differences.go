@@ -8,7 +8,8 @@ const (
 	nearGrams = 0.5 // bigrams change with the endings beside them
 )
 
-// maxReplacing is how many words a clause may have for a replaced one to decide: of many words one is soon put otherwise.
+// maxReplacing is how many words a clause may have for a replaced one to decide: of many words one is soon put
+// otherwise.
 const maxReplacing = 7
 
 func (a *alignment) near() bool {
@@ -23,8 +24,8 @@ func (a *alignment) misbound() bool {
 	return a.exchanged() || a.crossed() || a.misplaced() || a.mismeasured() || a.misnamed()
 }
 
-// replaced counts the single words of the clause in whose place the window has others. Where more is without its like, the clause is
-// a paraphrase, and it is 0.
+// replaced counts the single words of the clause in whose place the window has others. Where more is without its
+// like, the clause is a paraphrase, and it is 0.
 func (a *alignment) replaced() int {
 	n, most := 0, 1
 	if a.tokens[0].gram {
@@ -34,8 +35,11 @@ func (a *alignment) replaced() int {
 	}
 	for _, s := range a.slots() {
 		switch said, there := s.to-s.from, s.wTo-s.wFrom; {
-		case said == 0, a.tokens[0].gram && slices.ContainsFunc(a.w.tokens[s.wFrom:s.wTo], token.isNegatedGram) != slices.ContainsFunc(a.tokens[s.from:s.to], token.isNegatedGram):
-		case said <= most && there > 0 && there <= most+1 && a.rest(s) <= most && !slices.Contains(a.neutral[s.from:s.to], true):
+		case said == 0, a.tokens[0].gram && slices.ContainsFunc(
+			a.w.tokens[s.wFrom:s.wTo], token.isNegatedGram,
+		) != slices.ContainsFunc(a.tokens[s.from:s.to], token.isNegatedGram):
+		case said <= most && there > 0 && there <= most+1 && a.rest(s) <= most &&
+			!slices.Contains(a.neutral[s.from:s.to], true):
 			n++
 		default:
 			return 0
@@ -44,7 +48,8 @@ func (a *alignment) replaced() int {
 	return n
 }
 
-// rest counts the words beside a slot, in the same part of the window, that the clause does not have: where there are many, it does not repeat the sentence.
+// rest counts the words beside a slot, in the same part of the window, that the clause does not have: where there are
+// many, it does not repeat the sentence.
 func (a *alignment) rest(s slot) int {
 	n := 0
 	for k, t := range a.w.tokens {
@@ -55,7 +60,8 @@ func (a *alignment) rest(s slot) int {
 	return n
 }
 
-// turned counts the segments of the clause that are negated where their words in the window are not, or the other way round.
+// turned counts the segments of the clause that are negated where their words in the window are not, or the other way
+// round.
 func (a *alignment) turned() int {
 	n := 0
 	for from, to := range a.segments() {
@@ -70,23 +76,24 @@ func (a *alignment) turned() int {
 			}
 		}
 		said := a.said.negated[a.tokens[from].segment]
-		if held > 0 && (inMain >= 2*wordWeight || to == from+1) && 2*inMain >= held && said != a.w.negated[main] && !(said && a.lacks()) {
+		if held > 0 && (inMain >= 2*wordWeight || to == from+1) && 2*inMain >= held && said != a.w.negated[main] &&
+			!(said && a.lacks()) {
 			n++
 		}
 	}
 	return n
 }
 
-// lacks reports whether the window ends with a word of its own that an auxiliary leads to, where the clause has only a negation: "there is no valve", "the
-// valve is missing".
+// lacks reports whether the window ends with a word of its own that an auxiliary leads to, where the clause has only
+// a negation: "there is no valve", "the valve is missing".
 func (a *alignment) lacks() bool {
 	return slices.ContainsFunc(a.slots(), func(s slot) bool {
 		return s.from == len(a.tokens) && s.wTo == s.wFrom+1 && a.w.tokens[s.wFrom].stated
 	})
 }
 
-// exchanged reports whether two words of the clause have each other's part in the window: they stand on the other sides of a third, or one stands behind the
-// function word of the other. A passive turns two names around.
+// exchanged reports whether two words of the clause have each other's part in the window: they stand on the other
+// sides of a third, or one stands behind the function word of the other. A passive turns two names around.
 func (a *alignment) exchanged() bool {
 	for i, u := range a.tokens {
 		for j := i + 1; j < len(a.tokens); j++ {
@@ -99,7 +106,8 @@ func (a *alignment) exchanged() bool {
 			if (names || u.count && v.count) && (leadsAnother(u, v, tu, tv) || leadsAnother(v, u, tv, tu)) {
 				return true
 			}
-			if u.segment != v.segment || !names && j > i+2 || u.count || v.count || tu.group != tv.group || !a.pivot(i, j) {
+			if u.segment != v.segment || !names && j > i+2 || u.count || v.count || tu.group != tv.group ||
+				!a.pivot(i, j) {
 				continue
 			}
 			if a.at[i] > a.at[j] && u.lead == tv.lead && v.lead == tu.lead ||
@@ -114,7 +122,8 @@ func (a *alignment) exchanged() bool {
 // pivot reports whether a word stands between two others both in the clause and in the window.
 func (a *alignment) pivot(i, j int) bool {
 	for k := i + 1; k < j; k++ {
-		if !a.tokens[k].isName() && !a.tokens[k].count && a.at[k] > min(a.at[i], a.at[j]) && a.at[k] < max(a.at[i], a.at[j]) {
+		if !a.tokens[k].isName() && !a.tokens[k].count && a.at[k] > min(a.at[i], a.at[j]) &&
+			a.at[k] < max(a.at[i], a.at[j]) {
 			return true
 		}
 	}
@@ -126,21 +135,23 @@ func leadsAnother(u, v, tu, tv token) bool {
 	return u.lead != "" && u.lead == tv.lead && tu.lead != u.lead && v.lead != u.lead
 }
 
-// crossed reports whether a name or a number of the clause and another of its words stand in two parts of the window, each of which has its own in the other's
-// place: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg". Coordinate parts of a sentence are parallel; neighbours are only if each holds more than one word
-// of the clause.
+// crossed reports whether a name or a number of the clause and another of its words stand in two parts of the window,
+// each of which has its own in the other's place: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg". Coordinate parts of
+// a sentence are parallel; neighbours are only if each holds more than one word of the clause.
 func (a *alignment) crossed() bool {
 	if a.w.headed {
 		return false
 	}
 	for i, u := range a.tokens {
 		for j, v := range a.tokens {
-			if i == j || a.at[i] < 0 || a.at[j] < 0 || u.segment != v.segment || u.gram || v.gram || !u.distinct() && !v.distinct() {
+			if i == j || a.at[i] < 0 || a.at[j] < 0 || u.segment != v.segment || u.gram || v.gram ||
+				!u.distinct() && !v.distinct() {
 				continue
 			}
 			tu, tv := a.w.tokens[a.at[i]], a.w.tokens[a.at[j]]
 			g, h := tu.group, tv.group
-			if g >= h || a.has(h, u) || a.has(g, v) || !a.hasOther(h, u) || !a.hasOther(g, v) || v.isName() && a.isFragment(h) {
+			if g >= h || a.has(h, u) || a.has(g, v) || !a.hasOther(h, u) || !a.hasOther(g, v) ||
+				v.isName() && a.isFragment(h) {
 				continue
 			}
 			if tu.sentence == tv.sentence || a.own(g, h) && a.own(h, g) {
@@ -159,7 +170,8 @@ func (a *alignment) has(group int, like token) bool {
 // hasOther reports whether a group of the window has a word of a kind that the clause does not have.
 func (a *alignment) hasOther(group int, like token) bool {
 	return slices.ContainsFunc(a.w.tokens, func(t token) bool {
-		return t.group == group && t.count == like.count && t.isName() == like.isName() && !slices.ContainsFunc(a.tokens, t.same)
+		return t.group == group && t.count == like.count && t.isName() == like.isName() &&
+			!slices.ContainsFunc(a.tokens, t.same)
 	})
 }
 
@@ -185,7 +197,8 @@ func (a *alignment) isFragment(group int) bool {
 	return n <= 2
 }
 
-// misplaced reports whether a number of a table's row stands in another column than the one that the clause names, which has a number too.
+// misplaced reports whether a number of a table's row stands in another column than the one that the clause names,
+// which has a number too.
 func (a *alignment) misplaced() bool {
 	if !a.w.headed {
 		return false
@@ -224,7 +237,8 @@ func (a *alignment) misplaced() bool {
 	return false
 }
 
-// mismeasured reports whether a number has another unit in the window. Units are whatever stands by a number; "kg" is "kilograms".
+// mismeasured reports whether a number has another unit in the window. Units are whatever stands by a number; "kg" is
+// "kilograms".
 func (a *alignment) mismeasured() bool {
 	for i, n := range a.tokens {
 		if !n.count || a.at[i] < 0 {
@@ -238,18 +252,20 @@ func (a *alignment) mismeasured() bool {
 			continue
 		}
 		said, there := a.tokens[i+1], a.w.tokens[a.at[i]+1]
-		if said.beside && there.beside && !said.count && !there.count && !said.gram && a.at[i+1] < 0 && !a.taken[a.at[i]+1] && !a.neutral[i+1] {
+		if said.beside && there.beside && !said.count && !there.count && !said.gram && a.at[i+1] < 0 &&
+			!a.taken[a.at[i]+1] && !a.neutral[i+1] {
 			return true
 		}
 	}
 	return false
 }
 
-// misnamed reports whether the window has another name in the place of one of the clause, or behind the function word that stands before one that the passages do not have:
-// "on Thursday", "on Tuesday".
+// misnamed reports whether the window has another name in the place of one of the clause, or behind the function word
+// that stands before one that the passages do not have: "on Thursday", "on Tuesday".
 func (a *alignment) misnamed() bool {
 	for i, c := range a.tokens {
-		if c.isName() && c.lead != "" && !a.neutral[i] && a.elsewhere&(1<<i) == 0 && a.hasFreeName(0, len(a.w.tokens), c.lead) {
+		if c.isName() && c.lead != "" && !a.neutral[i] && a.elsewhere&(1<<i) == 0 &&
+			a.hasFreeName(0, len(a.w.tokens), c.lead) {
 			return true
 		}
 	}
@@ -263,7 +279,8 @@ func (a *alignment) misnamed() bool {
 	})
 }
 
-// hasFreeName reports whether a stretch of the window has a name behind a function word, or behind none, that the clause does not have.
+// hasFreeName reports whether a stretch of the window has a name behind a function word, or behind none, that the
+// clause does not have.
 func (a *alignment) hasFreeName(from, to int, lead string) bool {
 	for k := from; k < to; k++ {
 		if t := a.w.tokens[k]; !a.taken[k] && t.isName() && t.lead == lead {

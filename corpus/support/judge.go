@@ -1,6 +1,7 @@
-// Package support judges, without a model, whether sentences of passages support a claim. A claim is read into clauses (phrase.go), each is
-// aligned with the sentences that share its words (align.go), and the differences that change a meaning are looked for: another number, name or
-// measure, a negation, exchanged roles, words that no sentence has (differences.go). How often it is right is in docs/quality.md.
+// Package support judges, without a model, whether sentences of passages support a claim. A claim is read into
+// clauses (phrase.go), each is aligned with the sentences that share its words (align.go), and the differences that
+// change a meaning are looked for: another number, name or measure, a negation, exchanged roles, words that no
+// sentence has (differences.go). How often it is right is in docs/quality.md.
 package support
 
 import (
@@ -13,8 +14,9 @@ import (
 	"footnote/corpus/text"
 )
 
-// Judge says whether passages support claims, as Backed explains, and finds the sentences to quote. It remembers the words and passages that it met:
-// an answer cites few passages, each several times. It is not safe for concurrent use; make one for each answer.
+// Judge says whether passages support claims, as Backed explains, and finds the sentences to quote. It remembers the
+// words and passages that it met: an answer cites few passages, each several times. It is not safe for concurrent
+// use; make one for each answer.
 type Judge struct {
 	passages map[string]*judged
 	words    map[[2]string][]claimed // of claims, by claim and language
@@ -36,7 +38,10 @@ type judged struct {
 
 // NewJudge returns a Judge that has met nothing yet.
 func NewJudge() *Judge {
-	return &Judge{passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{}, phrases: map[[2]string]phrase{}}
+	return &Judge{
+		passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{},
+		phrases: map[[2]string]phrase{},
+	}
 }
 
 // read reads a claim in a language, once.
@@ -90,7 +95,8 @@ func Supports(claim, passage string) bool { return NewJudge().Supports(claim, pa
 // Supports is the function of that name, with a memory.
 func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, "", passage) }
 
-// Backed reports whether passages support a claim. It compares words, and knows none of their meanings; what it goes by is this:
+// Backed reports whether passages support a claim. It compares words, and knows none of their meanings; what it goes
+// by is this:
 //
 //   - A claim is judged clause by clause. Each is aligned, word by word, with the sentence that holds most of it, with two neighbours where two words or a
 //     name or number more are held by both, or with the row of a table and its head. The claim's share of held words has to be enough; a word
@@ -101,8 +107,8 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 //     (replaced), and so does a negation on one side only (turned). Both together cancel out: "is not open", "is closed". Further away, such differences are
 //     those of a paraphrase.
 //
-// The words of about (titles of documents, headings) need not stand in the passages. A claim without content words is supported. Words can't
-// be compared across languages: there numbers and names decide.
+// The words of about (titles of documents, headings) need not stand in the passages. A claim without content words is
+// supported. Words can't be compared across languages: there numbers and names decide.
 func (j *Judge) Backed(claim, about string, passages ...string) bool {
 	key := claim + "\x00" + about
 	has := make([]*judged, len(passages))
@@ -118,12 +124,14 @@ func (j *Judge) Backed(claim, about string, passages ...string) bool {
 	return verdict
 }
 
-// HasOwnWords reports whether a claim has content words besides those of about, read in the language of a passage. A claim without them says
-// nothing that the passage could support.
+// HasOwnWords reports whether a claim has content words besides those of about, read in the language of a passage. A
+// claim without them says nothing that the passage could support.
 func (j *Judge) HasOwnWords(claim, about, passage string) bool {
 	lang := j.passage(passage).lang
 	known := readerOf(lang).known(about)
-	return slices.ContainsFunc(j.read(plainClaim(claim), lang).tokens, func(t token) bool { return !known.hasAny(t.terms) })
+	return slices.ContainsFunc(
+		j.read(plainClaim(claim), lang).tokens, func(t token) bool { return !known.hasAny(t.terms) },
+	)
 }
 
 func (j *Judge) backed(claim, about string, has []*judged) bool {
@@ -168,7 +176,8 @@ func (j *Judge) backed(claim, about string, has []*judged) bool {
 	return spoken != "" && spoken != lang
 }
 
-// From wholeShare on a clause is held nearly whole, below noShare not at all. Bigrams change with the endings beside them.
+// From wholeShare on a clause is held nearly whole, below noShare not at all. Bigrams change with the endings beside
+// them.
 const (
 	wholeShare, noShare           = 0.85, 0.2
 	wholeShareGrams, noShareGrams = 0.5, 0.15
@@ -243,7 +252,8 @@ const maxPlaces = 4
 // aside is what two sentences must hold more than one, to be looked at together.
 const aside = 1.5
 
-// find compares a clause with what holds most of it in passages. Of several such windows one that says what the clause says is enough.
+// find compares a clause with what holds most of it in passages. Of several such windows one that says what the
+// clause says is enough.
 func (c clause) find(has []*judged) finding {
 	places, all := c.places(has)
 	total, around := 0.0, 0.0

@@ -12,10 +12,11 @@ import (
 
 // token is a content word of a clause, or a bigram of a script without spaces.
 type token struct {
-	text     string   // in lower case
-	terms    []string // by which it is found in another text
-	weight   float64
-	lead     string // the function word before it that tells its part: "by", "than", "of"; "" if an article or nothing stands there
+	text   string   // in lower case
+	terms  []string // by which it is found in another text
+	weight float64
+	// the function word before it that tells its part: "by", "than", "of"; "" if an article or nothing stands there
+	lead     string
 	unit     string // the sign of money or share beside a number
 	segment  int    // of its phrase: what commas and joining words divide
 	group    int    // what joining words and semicolons divide
@@ -37,7 +38,8 @@ type phrase struct {
 	terms   termSet // of all of its words
 }
 
-// maxPhrase is how many words of a sentence are compared with a clause at once. More are a table without rows, or a text without stops.
+// maxPhrase is how many words of a sentence are compared with a clause at once. More are a table without rows, or a
+// text without stops.
 const maxPhrase = 256
 
 // pieces cuts a phrase that is too long.
@@ -69,8 +71,8 @@ type clause struct {
 // minClause is how many words a clause needs to be judged by itself.
 const minClause = 2
 
-// clauses cuts a phrase where the key of its tokens changes. What is too short goes with what stands beside it. Words that are known need not stand in a
-// passage.
+// clauses cuts a phrase where the key of its tokens changes. What is too short goes with what stands beside it. Words
+// that are known need not stand in a passage.
 func (p *phrase) clauses(key func(token) int, known termSet) []clause {
 	var out []clause
 	for from := 0; from < len(p.tokens); {
@@ -78,7 +80,8 @@ func (p *phrase) clauses(key func(token) int, known termSet) []clause {
 		for to < len(p.tokens) && key(p.tokens[to]) == key(p.tokens[from]) {
 			to++
 		}
-		if n := len(out) - 1; n >= 0 && to-out[n].offset <= maxClause && (to-from < minClause || len(out[n].tokens) < minClause) {
+		if n := len(out) - 1; n >= 0 && to-out[n].offset <= maxClause &&
+			(to-from < minClause || len(out[n].tokens) < minClause) {
 			out[n].tokens = p.tokens[out[n].offset:to]
 		} else {
 			to = min(to, from+maxClause)
@@ -168,10 +171,12 @@ func (p *parse) word(i int, gap []rune) {
 		p.terms[t] = struct{}{}
 	}
 	first := i == 0 || strings.ContainsAny(string(gap), ".!?:•*\"“„")
-	if gram && negatesGram(raw) && (i == 0 || p.spans[i-1].End <= span.Start || !negatesGram(string(p.runes[p.spans[i-1].Start:p.spans[i-1].End]))) {
+	if gram && negatesGram(raw) && (i == 0 || p.spans[i-1].End <= span.Start ||
+		!negatesGram(string(p.runes[p.spans[i-1].Start:p.spans[i-1].End]))) {
 		p.negate()
 	}
-	if l.role != content && len(raw) == 1 && !first && len(gap) > 0 && gap[len(gap)-1] == ' ' && unicode.IsUpper(p.runes[span.Start]) && raw != "I" {
+	if l.role != content && len(raw) == 1 && !first && len(gap) > 0 && gap[len(gap)-1] == ' ' &&
+		unicode.IsUpper(p.runes[span.Start]) && raw != "I" {
 		l = lexeme{lower: l.lower, terms: []string{l.lower}} // Model A
 	}
 	switch {
@@ -209,7 +214,8 @@ func (p *parse) add(l lexeme, raw string, span text.Span, gap []rune, first bool
 	switch c := p.runes[span.Start]; {
 	case !t.gram && strings.ContainsFunc(raw, unicode.IsNumber):
 		t.weight, t.count, t.unit = numberWeight, true, sign(p.runes, span.Start, span.End)
-	case unicode.IsUpper(c) && (len(gap) == 0 || gap[len(gap)-1] != '°') && (!first || strings.ContainsFunc(raw[utf8.RuneLen(c):], unicode.IsUpper)):
+	case unicode.IsUpper(c) && (len(gap) == 0 || gap[len(gap)-1] != '°') &&
+		(!first || strings.ContainsFunc(raw[utf8.RuneLen(c):], unicode.IsUpper)):
 		t.weight, t.proper = nameWeight, p.lang != "de" // where nouns have capitals too
 	}
 	p.tokens = append(p.tokens, t)
@@ -224,13 +230,15 @@ func (p *parse) contracted(span text.Span, raw string) bool {
 	return len(rest) == 2 && (rest[0] == '\'' || rest[0] == '’') && rest[1]|0x20 == 't' && raw[len(raw)-1]|0x20 == 'n'
 }
 
-// counts reports whether a negation turns nothing around: it is the first word, with a mark behind it, or a part of "not only" or "no later than".
+// counts reports whether a negation turns nothing around: it is the first word, with a mark behind it, or a part of
+// "not only" or "no later than".
 func (p *parse) counts(i int) bool {
 	if i+1 == len(p.spans) {
 		return false
 	}
 	end, next := p.spans[i].End, p.spans[i+1]
-	return i == 0 && strings.ContainsRune(",.:;!?", p.runes[end]) || notNegating[strings.ToLower(string(p.runes[next.Start:next.End]))]
+	return i == 0 && strings.ContainsRune(",.:;!?", p.runes[end]) ||
+		notNegating[strings.ToLower(string(p.runes[next.Start:next.End]))]
 }
 
 func (p *parse) negate() {
@@ -267,7 +275,8 @@ func (t token) isNumber() bool { return t.weight == numberWeight }
 func (t token) isName() bool   { return t.proper }
 func (t token) distinct() bool { return t.count || t.isName() }
 
-// same reports whether two tokens are the same word, or built alike: "cover" and "coverage", "kg" and "kilograms" beside a number.
+// same reports whether two tokens are the same word, or built alike: "cover" and "coverage", "kg" and "kilograms"
+// beside a number.
 func (t token) same(o token) bool {
 	for _, a := range t.terms {
 		if slices.Contains(o.terms, a) {

@@ -33,14 +33,18 @@ func readerOf(lang string) *reader {
 	if r, ok := readers.Load(lang); ok {
 		return r.(*reader)
 	}
-	r, _ := readers.LoadOrStore(lang, &reader{lang: lang, stop: text.Stops(cmp.Or(lang, "en")), roles: rolesOf(lang), words: map[string]lexeme{}, about: map[string]termSet{}})
+	r, _ := readers.LoadOrStore(lang, &reader{
+		lang: lang, stop: text.Stops(cmp.Or(lang, "en")), roles: rolesOf(lang), words: map[string]lexeme{},
+		about: map[string]termSet{},
+	})
 	return r.(*reader)
 }
 
 // maxLexemes bounds a reader's memory to a few megabytes.
 const maxLexemes = 1 << 15
 
-// maxAbout bounds how many texts a reader knows the terms of: titles of documents, and the words that answers speak of documents with.
+// maxAbout bounds how many texts a reader knows the terms of: titles of documents, and the words that answers speak
+// of documents with.
 const maxAbout = 1 << 8
 
 // known returns the terms of what claims are about. They must not be changed.

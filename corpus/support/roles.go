@@ -18,20 +18,37 @@ const (
 	joining   // begins a segment
 )
 
-// roles are function words by language. They are a closed class: the lists do not grow with the texts. Other function words are those that the
-// language's stop words name.
+// roles are function words by language. They are a closed class: the lists do not grow with the texts. Other function
+// words are those that the language's stop words name.
 var roles = func() map[string]map[string]role {
 	out := map[string]map[string]role{}
 	for lang, lists := range map[string][5]string{ // negating, excepting, joining, articles, auxiliaries
 		"en": {"not never cannot no none neither nor nobody nothing nowhere", "without except excepting unless", "and or but while whereas although though because since so yet",
-			"the a an this that these those his her its their our your my", "is are was were be been being am has have had do does did will would shall should can could may might must"},
+			"the a an this that these those his her its their our your my",
+			"is are was were be been being am has have had do does did will would shall should can could may might must"},
 		"de": {"nicht niemals nie kein keine keinen keinem keiner keines niemand nichts", "ohne außer", "und oder aber sondern weil während",
-			"der die das den dem des ein eine einen einem einer eines", "ist sind war waren wird werden wurde wurden hat haben"},
-		"fr": {"pas jamais aucun aucune personne rien", "sans sauf excepté", "et ou mais tandis", "le la les un une des du sa son ses leur leurs", "est sont était a ont été"},
-		"es": {"no nunca ningún ninguna ninguno nadie nada", "sin excepto salvo", "y e o pero sino mientras", "el la los las un una su sus", "es son era fue ha han"},
-		"it": {"non mai nessun nessuno nessuna niente", "senza tranne salvo", "e o ma mentre", "il lo la i gli le un una", "è sono era ha hanno"},
-		"pt": {"não nunca nenhum nenhuma ninguém nada", "sem exceto salvo", "e ou mas enquanto", "o a os as um uma", "é são era foi"},
-		"nl": {"niet nooit geen niemand niets", "zonder behalve", "en of maar terwijl", "de het een", "is zijn was waren wordt worden heeft hebben"},
+			"der die das den dem des ein eine einen einem einer eines",
+			"ist sind war waren wird werden wurde wurden hat haben"},
+		"fr": {
+			"pas jamais aucun aucune personne rien", "sans sauf excepté", "et ou mais tandis",
+			"le la les un une des du sa son ses leur leurs", "est sont était a ont été",
+		},
+		"es": {
+			"no nunca ningún ninguna ninguno nadie nada", "sin excepto salvo", "y e o pero sino mientras",
+			"el la los las un una su sus", "es son era fue ha han",
+		},
+		"it": {
+			"non mai nessun nessuno nessuna niente", "senza tranne salvo", "e o ma mentre", "il lo la i gli le un una",
+			"è sono era ha hanno",
+		},
+		"pt": {
+			"não nunca nenhum nenhuma ninguém nada", "sem exceto salvo", "e ou mas enquanto", "o a os as um uma",
+			"é são era foi",
+		},
+		"nl": {
+			"niet nooit geen niemand niets", "zonder behalve", "en of maar terwijl", "de het een",
+			"is zijn was waren wordt worden heeft hebben",
+		},
 		"sv": {"inte aldrig ingen inget inga", "utan utom", "och eller men", "en ett den det", "är var har"},
 		"no": {"ikke aldri ingen", "uten unntatt", "og eller men", "en et den det", "er var har"},
 		"ru": {"не нет никогда никто ничего", "без кроме", "и а но или", "", "был была было были"},
@@ -47,8 +64,8 @@ var roles = func() map[string]map[string]role {
 	return out
 }()
 
-// rolesOf are those of a language. Where a text is English, or its language is not known, negations of others are taken for such too: a passage may have
-// sentences in several.
+// rolesOf are those of a language. Where a text is English, or its language is not known, negations of others are
+// taken for such too: a passage may have sentences in several.
 func rolesOf(lang string) map[string]role {
 	if known := roles[lang]; known != nil && lang != "en" {
 		return known
@@ -68,7 +85,8 @@ var mixedRoles = func() map[string]role {
 	return out
 }()
 
-// synonyms are words that tell as much as one another where a single word decides. One that is missing here costs a doubt, no wrong word.
+// synonyms are words that tell as much as one another where a single word decides. One that is missing here costs a
+// doubt, no wrong word.
 var synonyms = func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`close closes closed closing shut shuts
@@ -95,7 +113,9 @@ var telling = wordSet(`before after above below over under more less fewer most 
 	vor nach über unter mehr weniger alle jeder nur avant après plus moins tous toutes antes después más menos todos todas`)
 
 // notNegating are what makes "not" a way of counting: "not only", "no later than".
-var notNegating = wordSet("only just merely necessarily later more less fewer longer earlier sooner least exceeding nur mehr später seulement solo")
+var notNegating = wordSet(
+	"only just merely necessarily later more less fewer longer earlier sooner least exceeding nur mehr später seulement solo",
+)
 
 // concord are the languages in which two negations are one.
 var concord = wordSet("fr es it pt ru")

@@ -59,7 +59,8 @@ func claimWords(claim, lang string) []claimed {
 }
 
 var (
-	marks      = regexp.MustCompile(`\[\^?(?:Source )?\d+\]|[*` + "`" + `]{1,3}\B|\B[*` + "`" + `]{1,3}|\b_{1,3}|_{1,3}\b`)
+	marks = regexp.MustCompile(`\[\^?(?:Source )?\d+\]|[*` + "`" + `]{1,3}\B|\B[*` + "`" +
+		`]{1,3}|\b_{1,3}|_{1,3}\b`)
 	listNumber = regexp.MustCompile(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
 )
 
@@ -81,7 +82,8 @@ func unmarked(claim string) string {
 }
 
 var numerals = map[string]string{
-	"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
+	"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+	"nine": "9", "ten": "10",
 	"eleven": "11", "twelve": "12",
 }
 
@@ -91,7 +93,8 @@ func namesOf(s string) []string {
 	first := true
 	for field := range strings.FieldsSeq(s) {
 		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-		if r, size := utf8.DecodeRuneInString(word); unicode.IsUpper(r) && (!first || strings.ContainsFunc(word[size:], unicode.IsUpper)) {
+		if r, size := utf8.DecodeRuneInString(word); unicode.IsUpper(r) &&
+			(!first || strings.ContainsFunc(word[size:], unicode.IsUpper)) {
 			out = append(out, word)
 		}
 		first = strings.ContainsAny(field[len(field)-1:], ".!?:")
@@ -125,9 +128,9 @@ func (j *Judge) wordsOf(claim, lang string) []claimed {
 	return words
 }
 
-// BestSentence returns the sentence, table row or list item of a passage that supports a claim best, as rune offsets in the
-// passage, and the share of the claim's weight that it holds, 0–1. A passage with none that does yields its first sentence with
-// score 0; a blank one yields 0, 0, 0.
+// BestSentence returns the sentence, table row or list item of a passage that supports a claim best, as rune offsets
+// in the passage, and the share of the claim's weight that it holds, 0–1. A passage with none that does yields its
+// first sentence with score 0; a blank one yields 0, 0, 0.
 func BestSentence(passage, claim string) (start, end int, score float64) {
 	return NewJudge().BestSentence(passage, claim)
 }
@@ -145,8 +148,8 @@ func (j *Judge) BestSentence(passage, claim string) (start, end int, score float
 // headingShare is how much of a claim a heading must hold to be quoted for it: it is the heading that is claimed then.
 const headingShare = 0.8
 
-// Quote is BestSentence without the lines that state nothing themselves: headings, unless one of them is all that a claim says, and the
-// lines of a table of contents, unless the claim's words stand only there.
+// Quote is BestSentence without the lines that state nothing themselves: headings, unless one of them is all that a
+// claim says, and the lines of a table of contents, unless the claim's words stand only there.
 func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	p := j.passage(passage)
 	if len(p.ranges) == 0 {
@@ -169,8 +172,8 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	return p.ranges[best][0], p.ranges[best][1], score
 }
 
-// headingsIn says which of a passage's sentences are headings: short lines that stand alone and end without a stop or with a question mark,
-// with something below.
+// headingsIn says which of a passage's sentences are headings: short lines that stand alone and end without a stop or
+// with a question mark, with something below.
 func headingsIn(passage string, ranges [][2]int) []bool {
 	runes := []rune(passage)
 	out := make([]bool, len(ranges))
@@ -178,14 +181,15 @@ func headingsIn(passage string, ranges [][2]int) []bool {
 		above := r[0] == 0 || r[0] >= 2 && runes[r[0]-1] == '\n' && runes[r[0]-2] == '\n'
 		below := r[1]+1 < len(runes) && runes[r[1]] == '\n' && runes[r[1]+1] == '\n'
 		line := string(runes[r[0]:r[1]])
-		out[i] = above && below && r[1]-r[0] <= 100 && !strings.ContainsAny(line, "\n\t|") && !strings.ContainsRune(".!:;,…。！：；", runes[r[1]-1]) &&
+		out[i] = above && below && r[1]-r[0] <= 100 && !strings.ContainsAny(line, "\n\t|") &&
+			!strings.ContainsRune(".!:;,…。！：；", runes[r[1]-1]) &&
 			!strings.ContainsRune("-*•–", runes[r[0]])
 	}
 	return out
 }
 
-// best returns which sentence holds most of the words, and the share of their weight that it holds. Words that stand in few sentences count
-// more. Where none holds any it is the first, with 0; those in skip are left out.
+// best returns which sentence holds most of the words, and the share of their weight that it holds. Words that stand
+// in few sentences count more. Where none holds any it is the first, with 0; those in skip are left out.
 func (p *judged) best(words []claimed, skip []bool) (best int, score float64) {
 	found := make([]int, len(words)) // how many sentences hold a word
 	for i := range p.terms {
@@ -209,7 +213,8 @@ func (p *judged) best(words []claimed, skip []bool) (best int, score float64) {
 		for k, w := range words {
 			if p.terms[i].hasAny(w.terms) {
 				held += w.weight
-				rank += w.weight * math.Log(1+float64(len(p.ranges))/float64(found[k])) // a word of every sentence tells little
+				// a word of every sentence tells little
+				rank += w.weight * math.Log(1+float64(len(p.ranges))/float64(found[k]))
 			}
 		}
 		rank -= 1e-5 * float64(r[1]-r[0]) // of two alike the shorter

@@ -2,13 +2,14 @@ package support
 
 import "regexp"
 
-// statedShare is the share of a claim's weight that facts must hold. It is more than passages need: facts are values without sentences around
-// them, so that most of what a sentence says beside them is the speaker's own.
+// statedShare is the share of a claim's weight that facts must hold. It is more than passages need: facts are values
+// without sentences around them, so that most of what a sentence says beside them is the speaker's own.
 const statedShare = 0.7
 
-// States reports whether a claim says what facts hold, such as a list of documents or the result of a calculation: all of its numbers and most
-// of its other words, and what a number counts: “6 dragons” says more than a result of 6. Words of about and of names, what the facts are
-// called, count neither way. A claim of which nothing else is left is stated if it has a word of names.
+// States reports whether a claim says what facts hold, such as a list of documents or the result of a calculation:
+// all of its numbers and most of its other words, and what a number counts: “6 dragons” says more than a result of 6.
+// Words of about and of names, what the facts are called, count neither way. A claim of which nothing else is left is
+// stated if it has a word of names.
 func (j *Judge) States(claim, about, names, facts string) bool {
 	held, known, named := j.passage(facts), readerOf("en").known(about), j.passage(names)
 	total, stated, mentioned := 0.0, 0.0, false

@@ -10,7 +10,8 @@ const idleAnalysers = 2
 // maxLanguages bounds how many languages they wait for.
 const maxLanguages = 16
 
-// analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is safe for concurrent use.
+// analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is
+// safe for concurrent use.
 type Analysers struct {
 	mu   sync.Mutex
 	idle map[string][]*Analyser

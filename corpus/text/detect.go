@@ -34,15 +34,21 @@ func Detect(s string) string {
 
 // detectable are the languages worth telling apart: the rest are mostly mistakes on short or technical texts.
 var detectable = map[whatlanggo.Lang]bool{
-	whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Deu: true, whatlanggo.Ita: true, whatlanggo.Por: true,
-	whatlanggo.Nld: true, whatlanggo.Swe: true, whatlanggo.Nob: true, whatlanggo.Dan: true, whatlanggo.Fin: true, whatlanggo.Pol: true,
-	whatlanggo.Ces: true, whatlanggo.Hun: true, whatlanggo.Ron: true, whatlanggo.Tur: true, whatlanggo.Vie: true, whatlanggo.Ind: true,
-	whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Bul: true, whatlanggo.Srp: true, whatlanggo.Ell: true, whatlanggo.Arb: true,
-	whatlanggo.Pes: true, whatlanggo.Urd: true, whatlanggo.Heb: true, whatlanggo.Hin: true, whatlanggo.Ben: true, whatlanggo.Tam: true,
+	whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Deu: true, whatlanggo.Ita: true,
+	whatlanggo.Por: true,
+	whatlanggo.Nld: true, whatlanggo.Swe: true, whatlanggo.Nob: true, whatlanggo.Dan: true, whatlanggo.Fin: true,
+	whatlanggo.Pol: true,
+	whatlanggo.Ces: true, whatlanggo.Hun: true, whatlanggo.Ron: true, whatlanggo.Tur: true, whatlanggo.Vie: true,
+	whatlanggo.Ind: true,
+	whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Bul: true, whatlanggo.Srp: true, whatlanggo.Ell: true,
+	whatlanggo.Arb: true,
+	whatlanggo.Pes: true, whatlanggo.Urd: true, whatlanggo.Heb: true, whatlanggo.Hin: true, whatlanggo.Ben: true,
+	whatlanggo.Tam: true,
 	whatlanggo.Hrv: true,
 }
 
-// byScript tells the languages whose script is enough: a fifth of the letters, for technical texts are full of Latin words.
+// byScript tells the languages whose script is enough: a fifth of the letters, for technical texts are full of Latin
+// words.
 func byScript(s string) string {
 	var han, kana, hangul, thai, letters int
 	for _, r := range s {
@@ -77,8 +83,8 @@ func byScript(s string) string {
 	}
 }
 
-// byStopWords returns the language whose stop words make up most of the text, if they are at least a sixth of at least six
-// words and well ahead of the next language's.
+// byStopWords returns the language whose stop words make up most of the text, if they are at least a sixth of at
+// least six words and well ahead of the next language's.
 func byStopWords(s string) string {
 	counts := make(map[string]int, len(languages))
 	words := 0

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns s in lower case, without diacritics on Latin and Greek letters, with compatibility forms (ﬁ, Ａ, ①) replaced by
-// their plain ones. Offsets do not carry over.
+// Fold returns s in lower case, without diacritics on Latin and Greek letters, with compatibility forms (ﬁ, Ａ, ①)
+// replaced by their plain ones. Offsets do not carry over.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -59,7 +59,8 @@ func foldLower(s string) string {
 
 // strokes are letters whose marks Unicode does not take apart.
 var strokes = map[rune]string{
-	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ı': "i", 'ħ': "h", 'ŋ': "n", 'ŧ': "t", 'ς': "σ",
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ı': "i", 'ħ': "h", 'ŋ': "n",
+	'ŧ': "t", 'ς': "σ",
 }
 
 // clean brings a token to lower case and its plain form, without what may not stand in a term.

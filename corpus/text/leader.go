@@ -9,8 +9,8 @@ import (
 // leaderMarks is how many equal marks in a row are a leader: an ellipsis at the end of a sentence has up to four.
 const leaderMarks = 5
 
-// Leader reports whether a line ends with a leader, the row of dots in a table of contents, or with one and a page number behind it. Such a
-// line names something that stands elsewhere and states nothing itself.
+// Leader reports whether a line ends with a leader, the row of dots in a table of contents, or with one and a page
+// number behind it. Such a line names something that stands elsewhere and states nothing itself.
 func Leader(line string) bool {
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	if at := strings.LastIndexFunc(line, unicode.IsSpace); pageNumber(line[at+1:]) {

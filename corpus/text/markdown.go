@@ -14,9 +14,9 @@ var (
 	webWord   = regexp.MustCompile(`(?i)^([("']*)(https?|ftp|www)([:.])`)
 )
 
-// EscapeMarkdown returns Markdown that shows s as it is, its white space collapsed: as words of a paragraph, a list item or a
-// heading. It escapes only what would mean something, so that most sentences stay as they are. It is not for a cell of a table, where
-// a bar would end the cell, nor for code.
+// EscapeMarkdown returns Markdown that shows s as it is, its white space collapsed: as words of a paragraph, a list
+// item or a heading. It escapes only what would mean something, so that most sentences stay as they are. It is not
+// for a cell of a table, where a bar would end the cell, nor for code.
 func EscapeMarkdown(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if !strings.ContainsAny(s, "\\`*_[]<&~#-+>=:.)") {

@@ -14,8 +14,9 @@ type Word struct {
 	Gram  bool // a bigram of a script without spaces
 }
 
-// QueryWords returns the content words of a question. Stop words of the question's language are dropped unless nothing else is
-// left. langs are the languages (ISO 639-1) that documents were analysed in: each word has a term for each of them and its plain form.
+// QueryWords returns the content words of a question. Stop words of the question's language are dropped unless
+// nothing else is left. langs are the languages (ISO 639-1) that documents were analysed in: each word has a term for
+// each of them and its plain form.
 func QueryWords(q string, langs []string) []Word {
 	var all []Word
 	var lowers []string
@@ -70,8 +71,8 @@ func QueryTerms(q string, langs []string) []string {
 	return out
 }
 
-// stopsOf picks the language that most of the words are stop words of and returns its test. English wins a draw, then the
-// order of langs.
+// stopsOf picks the language that most of the words are stop words of and returns its test. English wins a draw, then
+// the order of langs.
 func stopsOf(lowers, langs []string) func(lower string, gram bool) bool {
 	best, most := "en", 0
 	for _, lang := range append([]string{"en"}, langs...) {

@@ -1,5 +1,6 @@
-// Package text turns prose of any language into what the library works with: terms for the lexical index, sentences, token
-// counts and languages. All of it is linear in its input and accepts invalid UTF-8. Its functions are safe for concurrent use.
+// Package text turns prose of any language into what the library works with: terms for the lexical index, sentences,
+// token counts and languages. All of it is linear in its input and accepts invalid UTF-8. Its functions are safe for
+// concurrent use.
 package text
 
 import (
@@ -7,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxToken bounds one token in bytes: what is longer (keys, encoded data) is cut, so that it stays findable by its start.
+// maxToken bounds one token in bytes: what is longer (keys, encoded data) is cut, so that it stays findable by its
+// start.
 const maxToken = 96
 
 // token is a word or an unbroken run of a script that is written without spaces. Offsets are bytes.
@@ -89,8 +91,8 @@ func classify(s string, i int) (class, int) {
 	}
 }
 
-// unspaced reports whether r belongs to a script whose words are not separated by spaces, or, for Hangul, whose words carry
-// particles that bigrams see through.
+// unspaced reports whether r belongs to a script whose words are not separated by spaces, or, for Hangul, whose words
+// carry particles that bigrams see through.
 func unspaced(r rune) bool {
 	switch {
 	case r < 0x0e00:
@@ -107,8 +109,8 @@ func unspaced(r rune) bool {
 	return false
 }
 
-// joins returns the size of the mark at s[i] if the word from start goes on behind it: the point of 3.14 and v2.1, the comma
-// of 1,000 and 3,5, a soft hyphen or a joiner. Else it returns 0.
+// joins returns the size of the mark at s[i] if the word from start goes on behind it: the point of 3.14 and v2.1,
+// the comma of 1,000 and 3,5, a soft hyphen or a joiner. Else it returns 0.
 func joins(s string, start, i, size int) int {
 	switch c := s[i]; {
 	case c == '.' && i+1 < len(s) && digit(s[i-1]) && digit(s[i+1]):

@@ -11,9 +11,10 @@ import (
 // longest is how far a sentence is put together over abbreviations, in bytes.
 const longest = 2000
 
-// Sentences returns the rune ranges of the sentences of s, in order, without the white space around them. Blank lines end a
-// sentence; a single line break does where the lines look like rows, items or headings, and does not where they look like one wrapped
-// paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end one.
+// Sentences returns the rune ranges of the sentences of s, in order, without the white space around them. Blank lines
+// end a sentence; a single line break does where the lines look like rows, items or headings, and does not where they
+// look like one wrapped paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end
+// one.
 func Sentences(s string) [][2]int {
 	var out [][2]int
 	runes, bytes := 0, 0
@@ -76,7 +77,8 @@ func wrapped(line, rest string) bool {
 	if trimmed == "" || next == "" || next[0] == '\n' || next[0] == '\r' {
 		return false
 	}
-	if strings.ContainsAny(line, "\t|") || strings.IndexByte("-*•|#>+\t", next[0]) >= 0 || strings.HasPrefix(next, "•") {
+	if strings.ContainsAny(line, "\t|") || strings.IndexByte("-*•|#>+\t", next[0]) >= 0 ||
+		strings.HasPrefix(next, "•") {
 		return false
 	}
 	first, _ := utf8.DecodeRuneInString(next)

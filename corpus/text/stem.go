@@ -65,8 +65,8 @@ func stemmable(w string) bool {
 	return true
 }
 
-// germanStem removes the endings of nouns, adjectives and weak verbs from a folded word, so that Dach, Dächer and Dächern
-// meet. At least four letters stay.
+// germanStem removes the endings of nouns, adjectives and weak verbs from a folded word, so that Dach, Dächer and
+// Dächern meet. At least four letters stay.
 func germanStem(w string) string {
 	for _, ending := range []string{"ern", "nen", "em", "en", "er", "es", "e", "n", "s"} {
 		rest, ok := strings.CutSuffix(w, ending)

@@ -23,7 +23,9 @@ zur zwar zwischen`)
 var asking = map[string]map[string]struct{}{
 	"en": set(`could would shall may might must much many also us tell please yes does let show give explain describe say says said get got
 		according document documents mean`),
-	"fr": set(`quel quelle quels quelles comment quand où pourquoi combien quoi est-ce fait sont plus cette ces cela dont`),
+	"fr": set(
+		`quel quelle quels quelles comment quand où pourquoi combien quoi est-ce fait sont plus cette ces cela dont`,
+	),
 	"es": set(`cuál cuáles cómo cuándo dónde quién quiénes cuánto cuánta cuántos cuántas qué hay`),
 	"sv": set(`hur varför vem vilka många mycket`),
 	"no": set(`hvorfor hvordan hvilke mange mye`),

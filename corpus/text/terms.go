@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Analyser makes terms of texts in one language. It remembers the stems of the words it met, which makes it fast on the passages
-// of one document. It is not safe for concurrent use.
+// Analyser makes terms of texts in one language. It remembers the stems of the words it met, which makes it fast on
+// the passages of one document. It is not safe for concurrent use.
 type Analyser struct {
 	lang  language
 	stems map[string]string
@@ -21,8 +21,9 @@ func NewAnalyser(lang string) *Analyser {
 	return &Analyser{lang: l, stems: make(map[string]string)}
 }
 
-// Terms returns the terms of s in order: words in lower case, folded and stemmed, and the bigrams of runs of scripts that are
-// written without spaces. A term has letters, marks, numbers, "_" and "." only, never a space, and at most about 100 bytes.
+// Terms returns the terms of s in order: words in lower case, folded and stemmed, and the bigrams of runs of scripts
+// that are written without spaces. A term has letters, marks, numbers, "_" and "." only, never a space, and at most
+// about 100 bytes.
 func (a *Analyser) Terms(s string) []string {
 	out := make([]string, 0, len(s)/6+1)
 	a.each(s, func(term string, _, _ int) { out = append(out, term) })

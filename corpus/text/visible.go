@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether r shows nothing and means nothing in any text: tag characters, which spell a text that no reader sees, other
-// unassigned signs that are never drawn, deprecated format controls and the controls of annotations. The flags of England, Scotland and Wales
-// as emoji are written with tags and lose them.
+// Hidden reports whether r shows nothing and means nothing in any text: tag characters, which spell a text that no
+// reader sees, other unassigned signs that are never drawn, deprecated format controls and the controls of
+// annotations. The flags of England, Scotland and Wales as emoji are written with tags and lose them.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x2000:
@@ -21,18 +21,20 @@ func Hidden(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && unicode.Is(unicode.Deprecated, r)
 }
 
-// invisible reports whether r is drawn as nothing, though it may have a meaning beside letters: joiners, marks of direction, variation
-// selectors, fillers.
+// invisible reports whether r is drawn as nothing, though it may have a meaning beside letters: joiners, marks of
+// direction, variation selectors, fillers.
 func invisible(r rune) bool {
 	if r < 0x34F || r >= 0x3400 && r <= 0xD7FF { // Latin and Greek, Chinese and Korean
 		return r == 0xAD
 	}
-	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) || unicode.Is(unicode.Variation_Selector, r) ||
+	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
+		unicode.Is(unicode.Variation_Selector, r) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// Sieve decides rune by rune what of a text a reader could see. Besides what is Hidden it leaves out a variation selector behind another and,
-// of any invisible signs in a row, all but the first two: writing needs no more, and such runs can spell out a text. The zero value is ready.
+// Sieve decides rune by rune what of a text a reader could see. Besides what is Hidden it leaves out a variation
+// selector behind another and, of any invisible signs in a row, all but the first two: writing needs no more, and
+// such runs can spell out a text. The zero value is ready.
 type Sieve struct {
 	run      int // invisible signs right before
 	selector bool
@@ -85,7 +87,8 @@ func Visible(s string) string {
 // Blank reports whether nothing of s is drawn: it is empty, or has spaces and signs that show nothing.
 func Blank(s string) bool {
 	for _, r := range s {
-		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !Hidden(r) && !invisible(r) && r != '\u2800' { // a Braille letter without dots
+		// a Braille letter without dots
+		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !Hidden(r) && !invisible(r) && r != '\u2800' {
 			return false
 		}
 	}

@@ -20,14 +20,18 @@ type fleet struct {
 	replicas []*process
 }
 
-// startPostgres runs a PostgreSQL with its own defaults for what it promises to keep: every commit that asks for it waits for fsync.
+// startPostgres runs a PostgreSQL with its own defaults for what it promises to keep: every commit that asks for it
+// waits for fsync.
 func startPostgres(ctx context.Context) (*postgrestest.Server, error) {
 	return postgrestest.StartOwn(ctx, "fsync=on", "full_page_writes=on", postgrestest.Counting)
 }
 
-// startFleet starts n replicas on a new database, with the small library of a pair. Each has its share of the machine's processors, as
-// docs/operation.md advises for replicas on one machine: with all of them it would wake threads that find nothing to do.
-func (b *bench) startFleet(ctx context.Context, postgres *postgrestest.Server, dir, name string, n int, model *process) (f *fleet, err error) {
+// startFleet starts n replicas on a new database, with the small library of a pair. Each has its share of the
+// machine's processors, as docs/operation.md advises for replicas on one machine: with all of them it would wake
+// threads that find nothing to do.
+func (b *bench) startFleet(
+	ctx context.Context, postgres *postgrestest.Server, dir, name string, n int, model *process,
+) (f *fleet, err error) {
 	f = &fleet{postgres: postgres, name: name}
 	defer func() {
 		if err != nil {
@@ -40,7 +44,10 @@ func (b *bench) startFleet(ctx context.Context, postgres *postgrestest.Server, d
 	share := max(1, runtime.NumCPU()/n)
 	for i := range n {
 		own := filepath.Join(dir, fmt.Sprint(name, i))
-		replica, err := b.startFootnote(ctx, own, model, "DATABASE_URL="+f.url, "FOOTNOTE_BLOBS=file://"+filepath.Join(dir, name+"-originals"), fmt.Sprint("GOMAXPROCS=", share))
+		replica, err := b.startFootnote(
+			ctx, own, model, "DATABASE_URL="+f.url, "FOOTNOTE_BLOBS=file://"+filepath.Join(dir, name+"-originals"),
+			fmt.Sprint("GOMAXPROCS=", share),
+		)
 		if err != nil {
 			return f, err
 		}

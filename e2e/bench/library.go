@@ -20,7 +20,9 @@ import (
 // vocabulary is a made-up language whose words are as frequent as those of a real one (Zipf's law with exponent 1).
 var vocabulary = func() []string {
 	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // repeatable, not secret
-	onsets, vowels, codas := strings.Fields("b d f g h k l m n p r s t v br dr st tr pl"), strings.Fields("a e i o u"), strings.Fields("l n r s t m x")
+	onsets, vowels, codas := strings.Fields(
+		"b d f g h k l m n p r s t v br dr st tr pl",
+	), strings.Fields("a e i o u"), strings.Fields("l n r s t m x")
 	seen := map[string]bool{}
 	var words []string
 	for len(words) < 20_000 {
@@ -191,7 +193,9 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, errors.Join(err, server.stop())
 	}
 	rate := float64(passages) / took.Seconds()
-	rows = append(rows, row{fmt.Sprintf("Markdown ingested, %d passages", passages), "≥ 1,000 passages/s", fmt.Sprintf("%.0f passages/s", rate), rate >= 1000})
+	rows = append(rows, row{fmt.Sprintf("Markdown ingested, %d passages", passages), "≥ 1,000 passages/s", fmt.Sprintf(
+		"%.0f passages/s", rate,
+	), rate >= 1000})
 	lexical, err := b.searchRow(ctx, server, "lexical", 10*time.Millisecond)
 	if err = errors.Join(err, server.stop()); err != nil {
 		return rows, err
@@ -209,7 +213,8 @@ func searching(ctx context.Context, b *bench) (rows []row, err error) {
 	return append(rows, hybrid), err
 }
 
-// searchRow measures a mode of search on a server that just started, and again with other queries once it has answered some.
+// searchRow measures a mode of search on a server that just started, and again with other queries once it has
+// answered some.
 func (b *bench) searchRow(ctx context.Context, server *process, mode string, most time.Duration) (row, error) {
 	fresh, err := queries(ctx, server, mode, 1, b.times(400))
 	if err != nil {
@@ -220,12 +225,15 @@ func (b *bench) searchRow(ctx context.Context, server *process, mode string, mos
 		return row{}, err
 	}
 	p95 := quantile(took, .95)
-	return row{fmt.Sprintf("%s search, p95 (p50); the first %d after the start", mode, len(fresh)), "≤ " + strconv.Itoa(int(most.Milliseconds())) + " ms",
-		fmt.Sprintf("%s (%s); %s (%s)", ms(p95), ms(quantile(took, .5)), ms(quantile(fresh, .95)), ms(quantile(fresh, .5))), p95 <= most}, nil
+	return row{fmt.Sprintf("%s search, p95 (p50); the first %d after the start", mode, len(fresh)), "≤ " +
+		strconv.Itoa(int(most.Milliseconds())) + " ms",
+		fmt.Sprintf(
+			"%s (%s); %s (%s)", ms(p95), ms(quantile(took, .5)), ms(quantile(fresh, .95)), ms(quantile(fresh, .5)),
+		), p95 <= most}, nil
 }
 
-// queries runs searches of 2–6 content words, and every third time a whole question, with function words between them. Each
-// seed makes other queries.
+// queries runs searches of 2–6 content words, and every third time a whole question, with function words between
+// them. Each seed makes other queries.
 func queries(ctx context.Context, server *process, mode string, seed uint64, n int) ([]time.Duration, error) {
 	random := rand.New(rand.NewPCG(3, seed)) //nolint:gosec // repeatable, not secret
 	var took []time.Duration

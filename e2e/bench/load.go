@@ -24,7 +24,9 @@ type timing struct {
 func ask(ctx context.Context, server *process) (timing, error) {
 	var t timing
 	began := time.Now()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader([]byte(`{"message":"What is the condition of the roof?"}`)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader(
+		[]byte(`{"message":"What is the condition of the roof?"}`),
+	))
 	if err != nil {
 		return t, err
 	}
@@ -53,13 +55,15 @@ func ask(ctx context.Context, server *process) (timing, error) {
 	if err := lines.Err(); err != nil {
 		return t, err
 	}
-	if bytes.Contains(last, []byte(`"type":"run_done"`)) != !bytes.Contains(last, []byte(`"type":"answer_delta"`)) || bytes.Contains(last, []byte(`"failed"`)) {
+	if bytes.Contains(last, []byte(`"type":"run_done"`)) != !bytes.Contains(last, []byte(`"type":"answer_delta"`)) ||
+		bytes.Contains(last, []byte(`"failed"`)) {
 		return t, fmt.Errorf("the run ended with %.200s", last)
 	}
 	return t, nil
 }
 
-// load runs n questions on the servers by turns, at most width at once, and returns what each took and how long all took.
+// load runs n questions on the servers by turns, at most width at once, and returns what each took and how long all
+// took.
 func load(ctx context.Context, n, width int, servers ...*process) ([]timing, time.Duration, error) {
 	timings := make([]timing, n)
 	errs := make([]error, width)

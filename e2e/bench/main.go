@@ -1,5 +1,5 @@
-// Command bench measures Footnote beside a bare relay in one run, and prints ratios. The fake model server, the relay and
-// Footnote are processes of their own, so that each one's CPU and memory can be told apart.
+// Command bench measures Footnote beside a bare relay in one run, and prints ratios. The fake model server, the relay
+// and Footnote are processes of their own, so that each one's CPU and memory can be told apart.
 package main
 
 import (
@@ -65,7 +65,10 @@ func main() {
 			os.Exit(report(serveRelay(os.Args[2:])))
 		}
 	}
-	only := flag.String("only", "", "comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless they are named: scale, replicas (or its parts: unpaced, hundred, crowded, followed), words")
+	only := flag.String(
+		"only", "",
+		"comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless they are named: scale, replicas (or its parts: unpaced, hundred, crowded, followed), words",
+	)
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")
 	flag.BoolVar(&b.quick, "quick", false, "fewer repetitions: shows that it works, the figures mean little")

@@ -67,8 +67,15 @@ func serveModel(args []string) error {
 const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,"delta":`
 
 func toolCall(w io.Writer, name, arguments string) {
-	fmt.Fprintf(w, chunk+`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%s","type":"function","function":{"name":"%s","arguments":"%s"}}]},"finish_reason":null}]}`+"\n\n", name, name, arguments)
-	fmt.Fprint(w, chunk+`{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":900,"completion_tokens":20,"total_tokens":920}}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprintf(
+		w,
+		chunk+`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%s","type":"function","function":{"name":"%s","arguments":"%s"}}]},"finish_reason":null}]}`+"\n\n",
+		name, name, arguments,
+	)
+	fmt.Fprint(
+		w,
+		chunk+`{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":900,"completion_tokens":20,"total_tokens":920}}`+"\n\ndata: [DONE]\n\n",
+	)
 }
 
 func answer(w http.ResponseWriter, r *http.Request, pace time.Duration) {
@@ -98,7 +105,10 @@ func answer(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 			return
 		}
 	}
-	fmt.Fprint(w, chunk+`{},"finish_reason":"stop"}],"usage":{"prompt_tokens":2000,"completion_tokens":200,"total_tokens":2200}}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprint(
+		w,
+		chunk+`{},"finish_reason":"stop"}],"usage":{"prompt_tokens":2000,"completion_tokens":200,"total_tokens":2200}}`+"\n\ndata: [DONE]\n\n",
+	)
 }
 
 // embeddings answers with unit vectors that depend on the text alone, in base64 when asked for.
@@ -132,7 +142,10 @@ func embeddings(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "model": "bench", "data": items, "usage": map[string]int{"prompt_tokens": 1, "total_tokens": 1}})
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"object": "list", "model": "bench", "data": items,
+		"usage": map[string]int{"prompt_tokens": 1, "total_tokens": 1},
+	})
 }
 
 func vector(text string) []float32 {

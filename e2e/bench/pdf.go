@@ -20,8 +20,9 @@ func pdf(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()                                    // of the last one
-	if _, err := upload(ctx, server, map[string][]byte{"warm.pdf": pages(2, 99)}); err != nil { // the parser is compiled once
+	defer func() { err = errors.Join(err, server.stop()) }() // of the last one
+	// the parser is compiled once
+	if _, err := upload(ctx, server, map[string][]byte{"warm.pdf": pages(2, 99)}); err != nil {
 		return nil, err
 	}
 	n := b.times(400)
@@ -74,18 +75,26 @@ func pdf(ctx context.Context, b *bench) (rows []row, err error) {
 		}
 	}
 	return []row{
-		{"PDF opened at a page right after a restart, viewer and image, p95 (p50)", "≤ 300 ms", ms(quantile(cold, .95)) + " (" + ms(quantile(cold, .5)) + ")", quantile(cold, .95) <= 300*time.Millisecond},
-		{"then at another page, viewer and image, p95 (p50)", "≤ 300 ms", ms(quantile(ready, .95)) + " (" + ms(quantile(ready, .5)) + ")", quantile(ready, .95) <= 300*time.Millisecond},
+		{
+			"PDF opened at a page right after a restart, viewer and image, p95 (p50)", "≤ 300 ms",
+			ms(quantile(cold, .95)) + " (" + ms(quantile(cold, .5)) + ")", quantile(cold, .95) <= 300*time.Millisecond,
+		},
+		{"then at another page, viewer and image, p95 (p50)", "≤ 300 ms", ms(quantile(ready, .95)) + " (" +
+			ms(quantile(ready, .5)) + ")", quantile(ready, .95) <= 300*time.Millisecond},
 		{fmt.Sprintf("PDF of %d pages ingested", n), "≥ 25 pages/s", fmt.Sprintf("%.0f pages/s", rate), rate >= 25},
 		{"PDF page drawn, p95", "≤ 300 ms", ms(quantile(first, .95)), quantile(first, .95) <= 300*time.Millisecond},
-		{"the same page again, p95", "≤ 50 ms", ms(quantile(second, .95)), quantile(second, .95) <= 50*time.Millisecond},
+		{"the same page again, p95", "≤ 50 ms", ms(quantile(second, .95)), quantile(
+			second, .95,
+		) <= 50*time.Millisecond},
 	}, nil
 }
 
 // openPage does what a browser does to show a page: it fetches the viewer, then the page's image.
 func openPage(ctx context.Context, server *process, id string, page int) (time.Duration, error) {
 	began := time.Now()
-	for _, path := range []string{fmt.Sprintf("/d/%s?page=%d", id, page), fmt.Sprintf("/documents/%s/pages/%d.png?width=1000", id, page)} {
+	for _, path := range []string{
+		fmt.Sprintf("/d/%s?page=%d", id, page), fmt.Sprintf("/documents/%s/pages/%d.png?width=1000", id, page),
+	} {
 		if _, _, err := fetch(ctx, server.url+path, true); err != nil {
 			return 0, err
 		}
@@ -110,7 +119,10 @@ func pages(n int, seed uint64) []byte {
 	object(fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), n))
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
 	for i := range n {
-		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>", 5+2*i))
+		object(fmt.Sprintf(
+			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>",
+			5+2*i,
+		))
 		var text bytes.Buffer
 		text.WriteString("BT /F1 11 Tf 14 TL 60 780 Td ")
 		line := 0

@@ -67,7 +67,8 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// memory returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at its highest.
+// memory returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at its
+// highest.
 func (p *process) memory(field string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -119,7 +120,10 @@ func (b *bench) startFootnote(ctx context.Context, data string, model *process, 
 	if err != nil {
 		return nil, err
 	}
-	env = append([]string{"FOOTNOTE_DATA=" + data, "FOOTNOTE_ADDR=" + addr, "FOOTNOTE_LOG_LEVEL=warn", "OPENAI_API_KEY=", "OPENAI_BASE_URL="}, env...)
+	env = append([]string{
+		"FOOTNOTE_DATA=" + data, "FOOTNOTE_ADDR=" + addr, "FOOTNOTE_LOG_LEVEL=warn", "OPENAI_API_KEY=",
+		"OPENAI_BASE_URL=",
+	}, env...)
 	if model != nil {
 		env = append(env, "OPENAI_BASE_URL="+model.url+"/v1", "OPENAI_MODEL=bench")
 	}

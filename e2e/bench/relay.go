@@ -9,7 +9,8 @@ import (
 	"net/http"
 )
 
-// serveRelay is the bare relay: the same three requests to the model, tokens passed on as SSE, nothing stored, nothing searched.
+// serveRelay is the bare relay: the same three requests to the model, tokens passed on as SSE, nothing stored,
+// nothing searched.
 func serveRelay(args []string) error {
 	model := args[1] + "/v1/chat/completions"
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2000, MaxIdleConns: 2000}}
@@ -42,7 +43,9 @@ func serveRelay(args []string) error {
 			}
 			history = append(history, message{Role: "assistant", ToolCalls: calls})
 			for _, call := range calls {
-				history = append(history, message{Role: "tool", ToolCallID: call.ID, Content: `{"documents":[{"doc_id":"x"}]}`})
+				history = append(
+					history, message{Role: "tool", ToolCallID: call.ID, Content: `{"documents":[{"doc_id":"x"}]}`},
+				)
 			}
 		}
 	})
@@ -65,7 +68,9 @@ type call struct {
 	} `json:"function"`
 }
 
-func turn(client *http.Client, model string, history []message, r *http.Request, token func(string) error) ([]call, error) {
+func turn(client *http.Client, model string, history []message, r *http.Request, token func(
+	string,
+) error) ([]call, error) {
 	body, err := json.Marshal(map[string]any{"model": "bench", "stream": true, "messages": history})
 	if err != nil {
 		return nil, err

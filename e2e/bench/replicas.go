@@ -50,11 +50,19 @@ func unpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	ratio := median(cpu)
 	return []row{
-		{"three replicas, CPU a run ÷ one replica", "≤ 1.25", fmt.Sprintf("%.2f (%s, %s)", ratio, ms(three.replicas), ms(one.replicas)), ratio <= 1.25},
-		{"the same with PostgreSQL's own", "", fmt.Sprintf("%.2f (PostgreSQL %s, %s)", median(all), ms(three.postgres), ms(one.postgres)), true},
+		{"three replicas, CPU a run ÷ one replica", "≤ 1.25", fmt.Sprintf(
+			"%.2f (%s, %s)", ratio, ms(three.replicas), ms(one.replicas),
+		), ratio <= 1.25},
+		{"the same with PostgreSQL's own", "", fmt.Sprintf(
+			"%.2f (PostgreSQL %s, %s)", median(all), ms(three.postgres), ms(one.postgres),
+		), true},
 		{"runs/s, three replicas; one", "", fmt.Sprintf("%.0f; %.0f", three.rate, one.rate), true},
-		{"statements a run that store no events, three; one", "≤ 4", fmt.Sprintf("%.2f; %.2f", three.statements, one.statements), three.statements <= 4},
-		{"statements a run that store events, three; one", "", fmt.Sprintf("%.2f; %.2f", three.appends, one.appends), true},
+		{"statements a run that store no events, three; one", "≤ 4", fmt.Sprintf(
+			"%.2f; %.2f", three.statements, one.statements,
+		), three.statements <= 4},
+		{"statements a run that store events, three; one", "", fmt.Sprintf(
+			"%.2f; %.2f", three.appends, one.appends,
+		), true},
 	}, nil
 }
 
@@ -91,7 +99,11 @@ func (b *bench) spend(ctx context.Context, f *fleet) (s spent, err error) {
 			s.statements += each
 		}
 		if os.Getenv("BENCH_STATEMENTS") != "" {
-			fmt.Fprintf(os.Stderr, "%6.2f a run, %8v each: %.150s\n", each, (statement.Time / time.Duration(statement.Calls)).Round(time.Microsecond), strings.Join(strings.Fields(statement.Text), " "))
+			fmt.Fprintf(
+				os.Stderr, "%6.2f a run, %8v each: %.150s\n", each,
+				(statement.Time / time.Duration(statement.Calls)).Round(time.Microsecond),
+				strings.Join(strings.Fields(statement.Text), " "),
+			)
 		}
 	}
 	s.replicas, s.postgres = (replicasAfter-replicas)/time.Duration(n), (postgresAfter-postgres)/time.Duration(n)

@@ -25,7 +25,10 @@ func hundred(ctx context.Context, b *bench) ([]row, error) {
 		}
 		p99 := quantile(under.first, .99)
 		rows = append(rows,
-			row{fmt.Sprintf("%s: %d runs under way, a token each %d ms, POST → first event, p99 (p50)", fleet.name, width, tokenTime), "≤ 150 ms", fmt.Sprintf("%s (%s)", ms(p99), ms(quantile(under.first, .5))), p99 <= 150*time.Millisecond},
+			row{fmt.Sprintf(
+				"%s: %d runs under way, a token each %d ms, POST → first event, p99 (p50)", fleet.name, width,
+				tokenTime,
+			), "≤ 150 ms", fmt.Sprintf("%s (%s)", ms(p99), ms(quantile(under.first, .5))), p99 <= 150*time.Millisecond},
 			row{"the same, events stored a second", "", fmt.Sprintf("%.0f", under.rate), true},
 			row{"the same, cores of replicas, PostgreSQL, model, client", "", under.cores.String(), true})
 		var burst []time.Duration
@@ -36,12 +39,15 @@ func hundred(ctx context.Context, b *bench) ([]row, error) {
 			}
 			burst = append(burst, firsts(ts)...)
 		}
-		return append(rows, row{fmt.Sprintf("%s: %d posted at one moment, three times, POST → first event, p99 (p50)", fleet.name, width), "", fmt.Sprintf("%s (%s)", ms(quantile(burst, .99)), ms(quantile(burst, .5))), true}), nil
+		return append(rows, row{
+			fmt.Sprintf("%s: %d posted at one moment, three times, POST → first event, p99 (p50)", fleet.name, width),
+			"", fmt.Sprintf("%s (%s)", ms(quantile(burst, .99)), ms(quantile(burst, .5))), true,
+		}), nil
 	})
 }
 
-// crowded: more runs under way than it takes for 2,000 events a second. A hundred offer no more than that: each stores text every 40 ms at most,
-// and what storing takes comes on top.
+// crowded: more runs under way than it takes for 2,000 events a second. A hundred offer no more than that: each
+// stores text every 40 ms at most, and what storing takes comes on top.
 func crowded(ctx context.Context, b *bench) ([]row, error) {
 	return b.onEach(ctx, func(f *field, fleet *fleet) ([]row, error) {
 		const width = 200
@@ -50,9 +56,13 @@ func crowded(ctx context.Context, b *bench) ([]row, error) {
 			return nil, err
 		}
 		return []row{
-			{fmt.Sprintf("%s: %d runs under way, events stored a second; in the slowest second", fleet.name, width), "≥ 2,000", fmt.Sprintf("%.0f; %.0f", under.rate, under.slowest), under.rate >= 2000},
+			{fmt.Sprintf(
+				"%s: %d runs under way, events stored a second; in the slowest second", fleet.name, width,
+			), "≥ 2,000", fmt.Sprintf("%.0f; %.0f", under.rate, under.slowest), under.rate >= 2000},
 			{"the same, cores of replicas, PostgreSQL, model, client", "", under.cores.String(), true},
-			{"the same, POST → first event, p99 (p50)", "", fmt.Sprintf("%s (%s)", ms(quantile(under.first, .99)), ms(quantile(under.first, .5))), true},
+			{"the same, POST → first event, p99 (p50)", "", fmt.Sprintf(
+				"%s (%s)", ms(quantile(under.first, .99)), ms(quantile(under.first, .5)),
+			), true},
 		}, nil
 	})
 }
@@ -81,8 +91,9 @@ type underWay struct {
 	cores         cores
 }
 
-// underWay keeps width runs under way on a fleet: each worker posts its next question when its run is over, and the workers begin spread over the
-// time that a run takes, so that questions come evenly. The first run of each worker fills the fleet and is not counted.
+// underWay keeps width runs under way on a fleet: each worker posts its next question when its run is over, and the
+// workers begin spread over the time that a run takes, so that questions come evenly. The first run of each worker
+// fills the fleet and is not counted.
 func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int) (u underWay, err error) {
 	rounds := 1 + max(1, b.times(4*20)/20)
 	timings := make([][]timing, width)
@@ -118,7 +129,10 @@ func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int)
 		u.first = append(u.first, firsts(ts[1:])...)
 	}
 	u.cores = after.since(before)
-	rows, err := fleet.postgres.Rows(ctx, fleet.url, `SELECT (at - $1) / 1000000 FROM events WHERE at >= $1 AND at < $2`, before.at.UnixMicro(), after.at.UnixMicro())
+	rows, err := fleet.postgres.Rows(
+		ctx, fleet.url, `SELECT (at - $1) / 1000000 FROM events WHERE at >= $1 AND at < $2`, before.at.UnixMicro(),
+		after.at.UnixMicro(),
+	)
 	if err != nil {
 		return u, err
 	}

@@ -68,9 +68,13 @@ func words(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	for _, s := range sides {
 		rows = append(rows,
-			row{fmt.Sprintf("Markdown ingested, about %d passages, %s", documents*each, s.name), "", fmt.Sprintf("%.0f passages/s", float64(documents*each)/s.ingest.Seconds()), true},
-			row{"lexical search over them, p95 (p50); the first after they were read in, " + s.name, "", fmt.Sprintf("%s (%s); %s (%s)",
-				ms(quantile(s.repeat, .95)), ms(quantile(s.repeat, .5)), ms(quantile(s.fresh, .95)), ms(quantile(s.fresh, .5))), true})
+			row{fmt.Sprintf("Markdown ingested, about %d passages, %s", documents*each, s.name), "", fmt.Sprintf(
+				"%.0f passages/s", float64(documents*each)/s.ingest.Seconds(),
+			), true},
+			row{"lexical search over them, p95 (p50); the first after they were read in, " +
+				s.name, "", fmt.Sprintf("%s (%s); %s (%s)",
+				ms(quantile(s.repeat, .95)), ms(quantile(s.repeat, .5)), ms(quantile(s.fresh, .95)),
+				ms(quantile(s.fresh, .5))), true})
 	}
 	ratio := float64(quantile(sides[1].repeat, .95)) / float64(quantile(sides[0].repeat, .95))
 	return append(rows, row{"lexical search, p95, PostgreSQL ÷ SQLite", "", fmt.Sprintf("%.2f", ratio), true}), nil

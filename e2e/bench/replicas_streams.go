@@ -104,10 +104,17 @@ func followed(ctx context.Context, b *bench) (rows []row, err error) {
 	took := ended.Sub(opened)
 	p99 := quantile(all, .99)
 	return []row{
-		{fmt.Sprintf("%d streams of %d runs on three replicas, commit → client, p99 (p50)", len(readers), len(runs)), "≤ 300 ms", fmt.Sprintf("%s (%s)", ms(p99), ms(quantile(all, .5))), p99 <= 300*time.Millisecond},
-		{"the same, of runs of another replica", "", fmt.Sprintf("%s (%s)", ms(quantile(away, .99)), ms(quantile(away, .5))), true},
-		{"the same, events delivered a second; cores of the replicas, of PostgreSQL", "", fmt.Sprintf("%.0f; %.2f, %.2f", float64(len(all))/took.Seconds(),
-			(replicasAfter-replicasBefore).Seconds()/took.Seconds(), (postgresAfter-postgresBefore).Seconds()/took.Seconds()), true},
+		{fmt.Sprintf(
+			"%d streams of %d runs on three replicas, commit → client, p99 (p50)", len(readers), len(runs),
+		), "≤ 300 ms", fmt.Sprintf("%s (%s)", ms(p99), ms(quantile(all, .5))), p99 <= 300*time.Millisecond},
+		{"the same, of runs of another replica", "", fmt.Sprintf(
+			"%s (%s)", ms(quantile(away, .99)), ms(quantile(away, .5)),
+		), true},
+		{"the same, events delivered a second; cores of the replicas, of PostgreSQL", "", fmt.Sprintf("%.0f; %.2f, %.2f", float64(
+			len(all),
+		)/took.Seconds(),
+			(replicasAfter-replicasBefore).Seconds()/took.Seconds(),
+			(postgresAfter-postgresBefore).Seconds()/took.Seconds()), true},
 	}, nil
 }
 
@@ -149,7 +156,10 @@ func (r *reader) follow(ctx context.Context, url string, open chan<- error) {
 
 // storedOf returns when the events of each run were stored, in order.
 func (f *fleet) storedOf(ctx context.Context, runs []string) ([][]time.Time, error) {
-	rows, err := f.postgres.Rows(ctx, f.url, `SELECT r.id, e.at FROM events e JOIN runs r ON r.n = e.run WHERE r.id = ANY($1) ORDER BY e.seq`, runs)
+	rows, err := f.postgres.Rows(
+		ctx, f.url, `SELECT r.id, e.at FROM events e JOIN runs r ON r.n = e.run WHERE r.id = ANY($1) ORDER BY e.seq`,
+		runs,
+	)
 	stored := make([][]time.Time, len(runs))
 	for _, row := range rows {
 		i := slices.Index(runs, row[0].(string))

@@ -39,7 +39,9 @@ func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
 
 // smallLibrary is the document that runs cite, among others.
 func smallLibrary() map[string][]byte {
-	files := map[string][]byte{"survey.md": []byte("# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n")}
+	files := map[string][]byte{"survey.md": []byte(
+		"# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n",
+	)}
 	for i := range 20 {
 		files[fmt.Sprintf("note-%d.md", i)] = markdown(uint64(i), 5)
 	}
@@ -80,7 +82,9 @@ func single(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	our, relay := quantile(totals(ours), .5), quantile(totals(relays), .5)
 	ratio := float64(our) / float64(relay)
-	return []row{{"one client, p50 of a run, ÷ relay", "≤ 2.0", fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= 2},
+	return []row{{"one client, p50 of a run, ÷ relay", "≤ 2.0", fmt.Sprintf(
+		"%.2f (%s, %s)", ratio, ms(our), ms(relay),
+	), ratio <= 2},
 		{"fsync on this disk, p50", "≤ 0.5 ms for the row above", ms(fsyncTime(p.data)), true}}, nil
 }
 
@@ -125,7 +129,9 @@ func many(ctx context.Context, b *bench) (rows []row, err error) {
 		if err != nil {
 			return f, err
 		}
-		return figures{(server.cpu() - before) / time.Duration(n), float64(n) / took.Seconds(), quantile(firsts(ts), .99)}, nil
+		return figures{
+			(server.cpu() - before) / time.Duration(n), float64(n) / took.Seconds(), quantile(firsts(ts), .99),
+		}, nil
 	}
 	var cpu, rate []float64
 	var our, relay figures
@@ -140,8 +146,12 @@ func many(ctx context.Context, b *bench) (rows []row, err error) {
 		rate = append(rate, our.rate/relay.rate)
 	}
 	return []row{
-		{"32 clients, CPU a run ÷ relay", "≤ 2.2", fmt.Sprintf("%.2f (%s, %s)", median(cpu), ms(our.cpu), ms(relay.cpu)), median(cpu) <= 2.2},
-		{"32 clients, runs/s ÷ relay", "≥ 0.5", fmt.Sprintf("%.2f (%.0f, %.0f)", median(rate), our.rate, relay.rate), median(rate) >= .5},
+		{"32 clients, CPU a run ÷ relay", "≤ 2.2", fmt.Sprintf(
+			"%.2f (%s, %s)", median(cpu), ms(our.cpu), ms(relay.cpu),
+		), median(cpu) <= 2.2},
+		{"32 clients, runs/s ÷ relay", "≥ 0.5", fmt.Sprintf(
+			"%.2f (%.0f, %.0f)", median(rate), our.rate, relay.rate,
+		), median(rate) >= .5},
 		{"32 clients, POST → first event, p99", "≤ 100 ms", ms(our.first), our.first <= 100*time.Millisecond},
 	}, nil
 }
@@ -173,7 +183,10 @@ func paced(ctx context.Context, b *bench) (rows []row, err error) {
 			ratios = append(ratios, float64(our)/float64(relay))
 		}
 		ratio := median(ratios)
-		rows = append(rows, row{fmt.Sprintf("%d at once, a token each 20 ms, p95 ÷ relay", n), fmt.Sprintf("≤ %.1f", scene.most), fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= scene.most})
+		rows = append(rows, row{
+			fmt.Sprintf("%d at once, a token each 20 ms, p95 ÷ relay", n), fmt.Sprintf("≤ %.1f", scene.most),
+			fmt.Sprintf("%.2f (%s, %s)", ratio, ms(our), ms(relay)), ratio <= scene.most,
+		})
 	}
 	peak := float64(p.footnote.memory("VmHWM")) / (1 << 20)
 	return append(rows, row{"peak memory of the above", "≤ 300 MiB", fmt.Sprintf("%.0f MiB", peak), peak <= 300}), nil

@@ -71,7 +71,10 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	if err := f.fill(ctx, l, server, size); err != nil {
 		return f, err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %d passages after %.0f s, their vectors after %.0f s\n", s.name, f.passages, f.ingest.Seconds(), f.vectors.Seconds())
+	fmt.Fprintf(
+		os.Stderr, "%s: %d passages after %.0f s, their vectors after %.0f s\n", s.name, f.passages, f.ingest.Seconds(),
+		f.vectors.Seconds(),
+	)
 	f.peak = server.memory("VmHWM")
 	var starts []time.Duration
 	for range 3 {
@@ -105,7 +108,9 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 // fill adds the documents: the same for every shape.
 func (f *figures) fill(ctx context.Context, l *library, server *process, size int) error {
 	began, modelBefore := time.Now(), l.model.cpu()
-	files := map[string][]byte{"survey.md": []byte("# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n")}
+	files := map[string][]byte{"survey.md": []byte(
+		"# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n",
+	)}
 	documents := size / passagesEach
 	for i := range documents {
 		files[fmt.Sprintf("doc-%d.md", i)] = markdown(uint64(i), sectionsEach)
@@ -136,7 +141,8 @@ func (f *figures) use(ctx context.Context, b *bench, l *library, server *process
 	}
 	f.first, f.searches = first, map[string][]time.Duration{}
 	for i, mode := range []string{"lexical", "hybrid"} {
-		if _, err := queries(ctx, server, mode, uint64(10+i), b.times(200)); err != nil { // what is read of the index is kept
+		// what is read of the index is kept
+		if _, err := queries(ctx, server, mode, uint64(10+i), b.times(200)); err != nil {
 			return err
 		}
 		if f.searches[mode], err = queries(ctx, server, mode, uint64(20+i), b.times(400)); err != nil {
@@ -158,7 +164,9 @@ func (f *figures) use(ctx context.Context, b *bench, l *library, server *process
 		return err
 	}
 	after, err := l.servers.chats(ctx)
-	f.database = fmt.Sprintf("%.1f transactions, %.1f KiB with indexes, %.0f runs/s with 8 at once", float64(after.transactions-before.transactions)/float64(n),
+	f.database = fmt.Sprintf("%.1f transactions, %.1f KiB with indexes, %.0f runs/s with 8 at once", float64(
+		after.transactions-before.transactions,
+	)/float64(n),
 		float64(after.bytes-before.bytes)/float64(n)/1024, float64(n)/took.Seconds())
 	return err
 }

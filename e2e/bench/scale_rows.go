@@ -31,7 +31,10 @@ func (f *figures) rows(name string) []row {
 	}
 	rate := func(took time.Duration) float64 { return float64(f.passages) / took.Seconds() }
 	rows := []row{
-		line("ingested; with vectors", fmt.Sprintf("%.0f passages/s; %.0f passages/s (the fake model took %.2f of two processors)", rate(f.ingest), rate(f.vectors), f.model)),
+		line("ingested; with vectors", fmt.Sprintf(
+			"%.0f passages/s; %.0f passages/s (the fake model took %.2f of two processors)", rate(f.ingest),
+			rate(f.vectors), f.model,
+		)),
 		line("start to healthy; first hybrid search", ms(f.start)+"; "+ms(f.first)),
 	}
 	for _, mode := range []string{"lexical", "hybrid"} {
@@ -45,7 +48,9 @@ func (f *figures) rows(name string) []row {
 			ms(quantile(f.atRest, .95)), ms(quantile(f.atRest, .5)), f.indexTime.Seconds())))
 	}
 	return append(rows,
-		line("run with two tools, p95 (p50)", fmt.Sprintf("%s (%s)", ms(quantile(f.runs, .95)), ms(quantile(f.runs, .5)))),
+		line("run with two tools, p95 (p50)", fmt.Sprintf(
+			"%s (%s)", ms(quantile(f.runs, .95)), ms(quantile(f.runs, .5)),
+		)),
 		line("a run in PostgreSQL", cmp.Or(f.database, "–")),
 		line("memory after that; at most while ingesting", f.memory+"; "+mib(f.peak)),
 		line("disk", f.disk),

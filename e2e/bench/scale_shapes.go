@@ -56,7 +56,9 @@ func (l *library) memory(server *process) string {
 		return mib(own)
 	}
 	postgres, milvus := treeMemory(l.servers.postgres.Pid()), treeMemory(l.servers.milvus.Pid())
-	return fmt.Sprintf("%s, PostgreSQL %s, Milvus %s: %s", mib(own), mib(postgres), mib(milvus), mib(own+postgres+milvus))
+	return fmt.Sprintf(
+		"%s, PostgreSQL %s, Milvus %s: %s", mib(own), mib(postgres), mib(milvus), mib(own+postgres+milvus),
+	)
 }
 
 // disk says how much lies on the disk.
@@ -74,7 +76,10 @@ func (l *library) disk() (string, error) {
 		return "", err
 	}
 	vectors, err := diskUse(l.servers.milvus.Dir())
-	return fmt.Sprintf("%s, PostgreSQL %s and %s of WAL, Milvus %s: %s", mib(own), mib(database-wal), mib(wal), mib(vectors), mib(own+database+vectors)), err
+	return fmt.Sprintf(
+		"%s, PostgreSQL %s and %s of WAL, Milvus %s: %s", mib(own), mib(database-wal), mib(wal), mib(vectors),
+		mib(own+database+vectors),
+	), err
 }
 
 func mib(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }

@@ -26,7 +26,9 @@ type servers struct {
 // startServers starts both. Neither outlives this process.
 func startServers(ctx context.Context) (s *servers, err error) {
 	s = &servers{}
-	if s.postgres, err = postgrestest.StartOwn(ctx, "fsync=on", "full_page_writes=on", "shared_buffers=512MB"); err != nil {
+	if s.postgres, err = postgrestest.StartOwn(
+		ctx, "fsync=on", "full_page_writes=on", "shared_buffers=512MB",
+	); err != nil {
 		return nil, err
 	}
 	if s.milvus, err = milvustest.Start(ctx, milvustest.Standalone); err != nil {
@@ -39,7 +41,9 @@ func (s *servers) stop() error { return errors.Join(s.milvus.Close(), s.postgres
 
 // env are the settings of a Footnote on both, with originals in a directory.
 func (s *servers) env(originals string) []string {
-	return []string{"DATABASE_URL=" + s.postgres.URL, "MILVUS_ADDRESS=" + s.milvus.Address, "FOOTNOTE_BLOBS=file://" + originals}
+	return []string{
+		"DATABASE_URL=" + s.postgres.URL, "MILVUS_ADDRESS=" + s.milvus.Address, "FOOTNOTE_BLOBS=file://" + originals,
+	}
 }
 
 // chatFigures are sums over the life of a database.

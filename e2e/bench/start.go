@@ -73,14 +73,21 @@ func starting(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	return []row{
-		{fmt.Sprintf("start to first healthy answer, %d documents, p50", documents), "≤ 300 ms", ms(quantile(starts, .5)), quantile(starts, .5) <= 300*time.Millisecond},
-		{"memory at rest (RssAnon) after the start; half a minute after the first page; with the page", "≤ 60 MiB", fmt.Sprintf("%s; %s; %s", mib(idle), mib(used), mib(atPage)), max(idle, used) <= 60<<20},
-		{"first page load, compressed, with styles and scripts", "≤ 80 KiB", fmt.Sprintf("%.1f KiB", float64(size)/1024), size <= 80<<10},
+		{fmt.Sprintf(
+			"start to first healthy answer, %d documents, p50", documents,
+		), "≤ 300 ms", ms(quantile(starts, .5)), quantile(starts, .5) <= 300*time.Millisecond},
+		{
+			"memory at rest (RssAnon) after the start; half a minute after the first page; with the page", "≤ 60 MiB",
+			fmt.Sprintf("%s; %s; %s", mib(idle), mib(used), mib(atPage)), max(idle, used) <= 60<<20,
+		},
+		{"first page load, compressed, with styles and scripts", "≤ 80 KiB", fmt.Sprintf(
+			"%.1f KiB", float64(size)/1024,
+		), size <= 80<<10},
 	}, nil
 }
 
-// anonymous is the field for the memory that is the process's own. VmRSS counts the program file's pages as well, which the system keeps once
-// for all and takes back when it needs them.
+// anonymous is the field for the memory that is the process's own. VmRSS counts the program file's pages as well,
+// which the system keeps once for all and takes back when it needs them.
 const anonymous = "RssAnon"
 
 // rest is how long after some work a server is idle.
@@ -91,7 +98,8 @@ var (
 	imported = regexp.MustCompile(`(?m)^import\s(?:[^'"\n]*\sfrom\s)?'([^']+)'`)
 )
 
-// pageLoad returns the bytes on the wire for the page, what it links to, and what its scripts import, without the headers.
+// pageLoad returns the bytes on the wire for the page, what it links to, and what its scripts import, without the
+// headers.
 func pageLoad(ctx context.Context, server *process) (int, error) {
 	_, size, err := fetch(ctx, server.url+"/", true)
 	if err != nil {

@@ -33,7 +33,9 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 		err = errors.Join(err, server.cmd.Process.Kill(), model.stop(), os.RemoveAll(data))
 		_ = server.cmd.Wait()
 	}()
-	if _, err := upload(ctx, server, map[string][]byte{"survey.md": []byte("# Survey\n\nThe roof is in fair condition.\n")}); err != nil {
+	if _, err := upload(
+		ctx, server, map[string][]byte{"survey.md": []byte("# Survey\n\nThe roof is in fair condition.\n")},
+	); err != nil {
 		return nil, err
 	}
 	run, err := post(ctx, server)
@@ -77,14 +79,22 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 	each := float64(full.memory-rest.memory) / float64(n) / 1024
 	return []row{
 		{fmt.Sprintf("%d idle streams, memory of each", n), "≤ 40 KiB", fmt.Sprintf("%.1f KiB", each), each <= 40},
-		{"goroutines before, with them, after", "back", fmt.Sprintf("%d, %d, %d", rest.goroutines, full.goroutines, after.goroutines), after.goroutines <= rest.goroutines+20},
-		{"live heap before, with them, after (the runtime keeps 480 bytes of each ended goroutine)", "back", fmt.Sprintf("%.1f, %.1f, %.1f MiB", rest.heap, full.heap, after.heap), after.heap < rest.heap+spare(full.goroutines)},
+		{"goroutines before, with them, after", "back", fmt.Sprintf(
+			"%d, %d, %d", rest.goroutines, full.goroutines, after.goroutines,
+		), after.goroutines <= rest.goroutines+20},
+		{
+			"live heap before, with them, after (the runtime keeps 480 bytes of each ended goroutine)", "back",
+			fmt.Sprintf("%.1f, %.1f, %.1f MiB", rest.heap, full.heap, after.heap),
+			after.heap < rest.heap+spare(full.goroutines),
+		},
 	}, nil
 }
 
 // post starts a run and returns its id.
 func post(ctx context.Context, server *process) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader([]byte(`{"message":"What is the condition of the roof?"}`)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader(
+		[]byte(`{"message":"What is the condition of the roof?"}`),
+	))
 	if err != nil {
 		return "", err
 	}
@@ -107,8 +117,8 @@ type usage struct {
 	heap       float64 // MiB that the collector found in use
 }
 
-// settled returns the usage once the garbage collector has had its turn, of a server that has answered: an answer of /metrics alone makes it
-// touch some 20 MiB of its program.
+// settled returns the usage once the garbage collector has had its turn, of a server that has answered: an answer of
+// /metrics alone makes it touch some 20 MiB of its program.
 func settled(ctx context.Context, server *process) (u usage, err error) {
 	if _, err := steadyMemory(ctx, server, "VmRSS"); err != nil {
 		return u, err
@@ -142,8 +152,8 @@ const keptOf = 480. / (1 << 20)
 // spare is how many MiB more than at rest may be in use after so many goroutines.
 func spare(goroutines int) float64 { return 2 + keptOf*float64(goroutines) }
 
-// drained waits until goroutines and heap are about what they were at rest, but for what the runtime keeps of so many goroutines. The
-// collector runs at least every two minutes, and what pools keep for reuse goes at its second run.
+// drained waits until goroutines and heap are about what they were at rest, but for what the runtime keeps of so many
+// goroutines. The collector runs at least every two minutes, and what pools keep for reuse goes at its second run.
 func drained(ctx context.Context, server *process, rest usage, goroutines int) (usage, error) {
 	var u usage
 	tick := time.NewTicker(500 * time.Millisecond)

@@ -28,7 +28,8 @@ func turns(ctx context.Context, b *bench) (rows []row, err error) {
 		p95, p50 := quantile(totals(ts), 0.95), quantile(totals(ts), 0.5)
 		rows = append(rows, row{
 			fmt.Sprintf("%d at once, a model of %d ms a turn, p95 (p50) of a run with three turns", at.width, turnTime),
-			fmt.Sprintf("≤ %.0f s", at.bound.Seconds()), fmt.Sprintf("%.2f s (%.2f s)", p95.Seconds(), p50.Seconds()), p95 <= at.bound,
+			fmt.Sprintf("≤ %.0f s", at.bound.Seconds()), fmt.Sprintf("%.2f s (%.2f s)", p95.Seconds(), p50.Seconds()),
+			p95 <= at.bound,
 		})
 	}
 	return rows, nil

@@ -14,7 +14,8 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// inBucket has the replicas keep the originals in a bucket, and kills one of them, and then takes the storage away for a while.
+// inBucket has the replicas keep the originals in a bucket, and kills one of them, and then takes the storage away
+// for a while.
 func inBucket(ctx context.Context, g *rig, c *cell) error {
 	backend := s3mem.New()
 	if err := backend.CreateBucket("originals"); err != nil {
@@ -30,8 +31,11 @@ func inBucket(ctx context.Context, g *rig, c *cell) error {
 	before := make([][]string, len(g.replicas))
 	for i, r := range g.replicas {
 		before[i] = r.env
-		r.env = append(slices.DeleteFunc(slices.Clone(r.env), func(s string) bool { return strings.HasPrefix(s, "FOOTNOTE_BLOBS=") }),
-			"FOOTNOTE_BLOBS=s3://originals?region=us-east-1&endpoint=http://"+wire.addr, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret")
+		r.env = append(slices.DeleteFunc(
+			slices.Clone(r.env), func(s string) bool { return strings.HasPrefix(s, "FOOTNOTE_BLOBS=") },
+		),
+			"FOOTNOTE_BLOBS=s3://originals?region=us-east-1&endpoint=http://"+wire.addr, "AWS_ACCESS_KEY_ID=key",
+			"AWS_SECRET_ACCESS_KEY=secret")
 		if err := r.again(ctx); err != nil {
 			return err
 		}

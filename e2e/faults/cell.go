@@ -104,14 +104,19 @@ var asking atomic.Int64
 // Keys are unlike those of an earlier life of the harness.
 var life = fmt.Sprintf("%x", time.Now().UnixNano()&0xfffffff) + fmt.Sprintf("%x", os.Getpid())
 
-// ask posts a question until a server takes it, and has its run followed. armed gets its key before; onEvent each event's place.
-func (c *cell) ask(ctx context.Context, g *rig, base string, armed func(key string), onEvent func(n int)) (*asked, error) {
+// ask posts a question until a server takes it, and has its run followed. armed gets its key before; onEvent each
+// event's place.
+func (c *cell) ask(
+	ctx context.Context, g *rig, base string, armed func(key string), onEvent func(n int),
+) (*asked, error) {
 	a := &asked{key: fmt.Sprintf("run-%s-%d", life, asking.Add(1)), onEvent: onEvent, over: make(chan struct{})}
 	if armed != nil {
 		armed(a.key)
 	}
 	a.session = "s-" + a.key
-	body, err := json.Marshal(map[string]string{"message": "What is the condition of the roof, and what is the rent? " + a.key, "session_id": a.session})
+	body, err := json.Marshal(map[string]string{
+		"message": "What is the condition of the roof, and what is the rent? " + a.key, "session_id": a.session,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +136,8 @@ func (c *cell) ask(ctx context.Context, g *rig, base string, armed func(key stri
 			break
 		}
 		switch {
-		case err != nil, status == http.StatusBadGateway, status == http.StatusGatewayTimeout, status == http.StatusTooManyRequests:
+		case err != nil, status == http.StatusBadGateway, status == http.StatusGatewayTimeout,
+			status == http.StatusTooManyRequests:
 		case status == http.StatusServiceUnavailable, status == http.StatusInsufficientStorage:
 			c.mu.Lock()
 			c.slowest = max(c.slowest, time.Since(began))
@@ -162,7 +168,9 @@ func (c *cell) ask(ctx context.Context, g *rig, base string, armed func(key stri
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Second}}
 
 // send makes a request and reads its whole answer.
-func send(ctx context.Context, method, url, contentType string, body []byte, key string) (status int, answer []byte, err error) {
+func send(
+	ctx context.Context, method, url, contentType string, body []byte, key string,
+) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))

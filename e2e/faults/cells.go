@@ -14,7 +14,8 @@ import (
 	"footnote/sql/postgres/postgrestest"
 )
 
-// underLoad has questions and documents come in, lets act happen in the midst of them, and waits until something came after it too.
+// underLoad has questions and documents come in, lets act happen in the midst of them, and waits until something came
+// after it too.
 func underLoad(ctx context.Context, g *rig, c *cell, act func() error) error {
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -86,9 +87,14 @@ func postgresAway(how string, away time.Duration) act {
 			}
 			for began := time.Now(); time.Since(began) < away; {
 				asked := time.Now()
-				status, answer, err := send(ctx, http.MethodPost, g.replicas[0].url()+"/chat", "application/json", []byte(`{"message":"Is anybody there?"}`), "")
+				status, answer, err := send(
+					ctx, http.MethodPost, g.replicas[0].url()+"/chat", "application/json",
+					[]byte(`{"message":"Is anybody there?"}`), "",
+				)
 				if err != nil || status != http.StatusServiceUnavailable {
-					c.problem("without its database, a replica answers a question with %d %.200s %v", status, answer, err)
+					c.problem(
+						"without its database, a replica answers a question with %d %.200s %v", status, answer, err,
+					)
 				}
 				c.mu.Lock()
 				c.slowest = max(c.slowest, time.Since(asked))
@@ -136,8 +142,8 @@ func milvusAway(emptied bool) act {
 	}
 }
 
-// milvusSilent stops Milvus where it is for a while: connections stay, and nothing is answered. The standalone server may take itself
-// for dead when it goes on after that; then it is started again.
+// milvusSilent stops Milvus where it is for a while: connections stay, and nothing is answered. The standalone server
+// may take itself for dead when it goes on after that; then it is started again.
 func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 	return underLoad(ctx, g, c, func() error {
 		if err := g.milvus.Pause(); err != nil {
@@ -242,7 +248,9 @@ func atPoint(on string, f fault, p point, lasting time.Duration) act {
 		var load sync.WaitGroup
 		for _, r := range g.replicas {
 			load.Go(func() {
-				if _, err := c.ask(ctx, g, r.url(), func(key string) { g.outside.arm(key, p, begin) }, nil); err != nil {
+				if _, err := c.ask(
+					ctx, g, r.url(), func(key string) { g.outside.arm(key, p, begin) }, nil,
+				); err != nil {
 					c.problem("%v", err)
 				}
 			})
@@ -284,7 +292,9 @@ func grid() (plans []plan) {
 				if on == onMilvus && p == atTool {
 					at = atSearch // the tool that needs it
 				}
-				plans = append(plans, plan{fmt.Sprintf("link to %s: %s, %s", on, f, p), atPoint(on, f, at, 2*time.Second)})
+				plans = append(
+					plans, plan{fmt.Sprintf("link to %s: %s, %s", on, f, p), atPoint(on, f, at, 2*time.Second)},
+				)
 			}
 		}
 	}
@@ -307,7 +317,9 @@ func dependencies() []plan {
 		{"the model's server refuses for 6 s", slow(onModel, refused, 6*time.Second)},
 		{"the model's server is silent for 6 s", slow(onModel, stalled, 6*time.Second)},
 		{"the disk of the originals full", diskFull(originalsOf, false)},
-		{"one process with SQLite: its disk full", byItself(true, diskFull(func(g *rig) string { return g.replicas[0].dir }, true))},
+		{"one process with SQLite: its disk full", byItself(
+			true, diskFull(func(g *rig) string { return g.replicas[0].dir }, true),
+		)},
 		{"originals in a bucket: kill -9, and its storage gone for 4 s", inBucket},
 		{"PostgreSQL slow, and a replica killed", withKill(slow(onPostgres, latency, 6*time.Second))},
 		{"Milvus killed and started, and a replica killed", withKill(milvusAway(false))},

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// A program's clock can't be set for it alone from outside, so the program is built once more, with a package time whose wall clock can be
-// off from some moment on. Its monotonic clock stays right, as it does on a machine whose clock is set.
+// A program's clock can't be set for it alone from outside, so the program is built once more, with a package time
+// whose wall clock can be off from some moment on. Its monotonic clock stays right, as it does on a machine whose
+// clock is set.
 const (
 	clockBefore = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{uint64(nsec), sec + unixToInternal, Local}"
 	clockAfter  = "	sec, nsec, mono := runtimeNow()\n	if mono-startNano > offFrom {\n		sec += offBy\n	}\n	if mono == 0 {\n		return Time{uint64(nsec), sec + unixToInternal, Local}"
@@ -70,7 +71,9 @@ func buildClock(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(dir, "footnote-clock")
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", list, "-o", binary, "./cmd/footnote")
+	build := exec.CommandContext(
+		ctx, "go", "build", "-buildvcs=false", "-overlay", list, "-o", binary, "./cmd/footnote",
+	)
 	build.Dir = filepath.Dir(module)
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build with another clock: %w\n%s", err, out)
@@ -78,7 +81,8 @@ func buildClock(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// clockOff has one replica's clock jump while runs are under way. No replica may then take over a run of another that lives.
+// clockOff has one replica's clock jump while runs are under way. No replica may then take over a run of another that
+// lives.
 func clockOff(binary string, by time.Duration) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		c.unbroken = true

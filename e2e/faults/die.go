@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// dying kills two of the replicas, one after the other, and starts them again only when the third one has ended all that they worked on.
+// dying kills two of the replicas, one after the other, and starts them again only when the third one has ended all
+// that they worked on.
 func dying(ctx context.Context, g *rig, c *cell) error {
 	c.died = map[string]time.Time{}
 	var errs []error

@@ -48,7 +48,9 @@ func fill(dir string) (free func() error, err error) {
 
 // alone is a rig of one process that keeps everything in its data directory, on a small disk.
 func (g *rig) alone() (*rig, error) {
-	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, "alone", "data"), log: filepath.Join(g.dir, "alone.log"), links: map[string]*link{}}
+	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, "alone", "data"), log: filepath.Join(
+		g.dir, "alone.log",
+	), links: map[string]*link{}}
 	var err error
 	if r.addr, err = freeAddr(); err != nil {
 		return nil, err
@@ -64,7 +66,9 @@ func (g *rig) alone() (*rig, error) {
 		}
 	}
 	r.env = append(r.env, "OPENAI_BASE_URL=http://"+g.outside.addr+"/v1")
-	return &rig{dir: g.dir, binary: g.binary, log: g.log, outside: g.outside, replicas: []*replica{r}, proxy: r.url()}, nil
+	return &rig{
+		dir: g.dir, binary: g.binary, log: g.log, outside: g.outside, replicas: []*replica{r}, proxy: r.url(),
+	}, nil
 }
 
 // byItself does something on one process that keeps everything in its data directory, beside the replicas.
@@ -109,7 +113,9 @@ func diskFull(dir func(*rig) string, questions bool) act {
 				return err
 			}
 			defer free() //nolint:errcheck // it is freed below; this is for errors
-			body, contentType, err := uploadForm("full", strings.Repeat("This file comes while the disk is full.\n", 20_000))
+			body, contentType, err := uploadForm(
+				"full", strings.Repeat("This file comes while the disk is full.\n", 20_000),
+			)
 			if err != nil {
 				return err
 			}
@@ -118,12 +124,16 @@ func diskFull(dir func(*rig) string, questions bool) act {
 				c.problem("an upload to the full disk: %d %.300s %v", status, answer, err)
 			}
 			if questions {
-				status, answer, err := send(ctx, http.MethodPost, g.proxy+"/chat", "application/json", []byte(`{"message":"Is there room?"}`), "")
+				status, answer, err := send(ctx, http.MethodPost, g.proxy+"/chat", "application/json", []byte(
+					`{"message":"Is there room?"}`,
+				), "")
 				if err != nil || status != http.StatusInsufficientStorage {
 					c.problem("a question on the full disk: %d %.300s %v", status, answer, err)
 				}
 			}
-			status, answer, err = send(ctx, http.MethodPost, g.proxy+"/search", "application/json", []byte(`{"query":"slates","mode":"lexical"}`), "")
+			status, answer, err = send(ctx, http.MethodPost, g.proxy+"/search", "application/json", []byte(
+				`{"query":"slates","mode":"lexical"}`,
+			), "")
 			if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "slates") {
 				c.problem("a search on the full disk: %d %.300s %v", status, answer, err)
 			}

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// documentLimit is how long a document may take until all of it is found: a replica that dies with it is missed after half a minute,
-// and vectors are made again after a while.
+// documentLimit is how long a document may take until all of it is found: a replica that dies with it is missed after
+// half a minute, and vectors are made again after a while.
 const documentLimit = 4 * time.Minute
 
 var written atomic.Int64
@@ -61,7 +61,8 @@ func (c *cell) put(ctx context.Context, g *rig) error {
 				ID string `json:"id"`
 			} `json:"documents"`
 		}
-		if err == nil && status == http.StatusAccepted && json.Unmarshal(answer, &taken) == nil && len(taken.Documents) == 1 {
+		if err == nil && status == http.StatusAccepted && json.Unmarshal(answer, &taken) == nil &&
+			len(taken.Documents) == 1 {
 			id = taken.Documents[0].ID
 			break
 		}
@@ -113,8 +114,8 @@ func uploadForm(space, text string) ([]byte, string, error) {
 	return body.Bytes(), w.FormDataContentType(), err
 }
 
-// whole reports what is missing of a document. Each document is alone in its namespace, so a search for the word that all sections share finds
-// every passage, and a search by meaning has to find the same ones.
+// whole reports what is missing of a document. Each document is alone in its namespace, so a search for the word that
+// all sections share finds every passage, and a search by meaning has to find the same ones.
 func (g *rig) whole(ctx context.Context, id, space string, words []string) error {
 	status, answer, err := send(ctx, http.MethodGet, g.proxy+"/documents/"+id, "", nil, "")
 	var doc struct {
@@ -200,7 +201,9 @@ func (g *rig) stock(ctx context.Context) error {
 		if err := w.Close(); err != nil {
 			return err
 		}
-		if status, answer, err := send(ctx, http.MethodPost, g.replicas[0].url()+"/documents", w.FormDataContentType(), body.Bytes(), ""); err != nil || status != http.StatusAccepted {
+		if status, answer, err := send(
+			ctx, http.MethodPost, g.replicas[0].url()+"/documents", w.FormDataContentType(), body.Bytes(), "",
+		); err != nil || status != http.StatusAccepted {
 			return errors.Join(err, fmt.Errorf("upload: %d %.300s", status, answer))
 		}
 	}

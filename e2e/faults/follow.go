@@ -37,7 +37,8 @@ var (
 	errGone = errors.New("there is no such run")
 )
 
-// follow reads a run's events as a browser does, again and again after its last one, and judges what came and what was stored.
+// follow reads a run's events as a browser does, again and again after its last one, and judges what came and what
+// was stored.
 func (c *cell) follow(ctx context.Context, g *rig, a *asked) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit+c.lasting)
 	defer cancel()
@@ -212,7 +213,9 @@ func (c *cell) takenOver(a *asked, at chat.Step, times int) {
 	c.taken++
 	c.latest = max(c.latest, took)
 	if times > 1 || took > missedTime {
-		c.problems = append(c.problems, fmt.Sprintf("%s (%s): taken over for the %d. time, %v after its replica died", a.run, a.key, times, took))
+		c.problems = append(c.problems, fmt.Sprintf(
+			"%s (%s): taken over for the %d. time, %v after its replica died", a.run, a.key, times, took,
+		))
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// failPoint says when a replica is killed: at a point of the run it works on, or when a reader has seen so many of its events.
+// failPoint says when a replica is killed: at a point of the run it works on, or when a reader has seen so many of
+// its events.
 type failPoint struct {
 	at     point
 	events int
@@ -31,14 +32,16 @@ func failPoints() (points []failPoint) {
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14} {
 		points = append(points, failPoint{events: n})
 	}
-	for _, at := range []point{atFirstTurn, atToolTurn, atTool, atSearch, atAnswerTurn, inAnswer, midAnswer, lateAnswer} {
+	for _, at := range []point{
+		atFirstTurn, atToolTurn, atTool, atSearch, atAnswerTurn, inAnswer, midAnswer, lateAnswer,
+	} {
 		points = append(points, failPoint{at: at})
 	}
 	return points
 }
 
-// killing kills replicas with SIGKILL, each again and again while the other two go on, at every point, rounds times, while questions
-// and documents come in. It stops early when the time is over.
+// killing kills replicas with SIGKILL, each again and again while the other two go on, at every point, rounds times,
+// while questions and documents come in. It stops early when the time is over.
 func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds int, most time.Duration) error {
 	following := ctx // what began is followed beyond this
 	ctx, cancel := context.WithCancel(ctx)
@@ -82,7 +85,10 @@ func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds in
 	load.Wait()
 	close(failed)
 	c.mu.Lock()
-	c.name = fmt.Sprintf("%s: %d kills at %d points, %d in the middle of the run that was meant", c.name, kills.Load(), len(points), hit.Load())
+	c.name = fmt.Sprintf(
+		"%s: %d kills at %d points, %d in the middle of the run that was meant", c.name, kills.Load(), len(points),
+		hit.Load(),
+	)
 	c.mu.Unlock()
 	if hit.Load()*2 < kills.Load() {
 		c.problem("only %d of %d kills hit a run that was under way", hit.Load(), kills.Load())
@@ -90,7 +96,8 @@ func killing(ctx context.Context, g *rig, c *cell, points []failPoint, rounds in
 	return <-failed
 }
 
-// killOnce has a replica killed at one point of a run that it works on, and starts it again. hit reports whether the run was under way then.
+// killOnce has a replica killed at one point of a run that it works on, and starts it again. hit reports whether the
+// run was under way then.
 func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (hit bool, err error) {
 	reached := make(chan struct{})
 	var once sync.Once
@@ -134,8 +141,8 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 	return hit, nil
 }
 
-// load asks questions through the proxy, so many at once, and uploads a document now and then, until ctx ends. What it began is followed
-// beyond that.
+// load asks questions through the proxy, so many at once, and uploads a document now and then, until ctx ends. What
+// it began is followed beyond that.
 func (g *rig) load(ctx context.Context, wg *sync.WaitGroup, c *cell, askers int, every time.Duration) {
 	following := context.WithoutCancel(ctx)
 	for range askers {

@@ -52,7 +52,9 @@ type wire struct {
 
 // newLink listens and passes on to target. An addr of port 0 takes a free one.
 func newLink(network, addr, toNetwork, target string) (*link, error) {
-	l := &link{network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(chan struct{}), wires: map[*wire]bool{}}
+	l := &link{network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(
+		chan struct{},
+	), wires: map[*wire]bool{}}
 	return l, l.listen()
 }
 

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command faults runs three replicas of the real program behind nginx, on a real PostgreSQL and a real Milvus, breaks one thing after the
-// other while questions and documents come in, and counts what must never happen. docs/reliability.md has what it found.
+// Command faults runs three replicas of the real program behind nginx, on a real PostgreSQL and a real Milvus, breaks
+// one thing after the other while questions and documents come in, and counts what must never happen.
+// docs/reliability.md has what it found.
 package main
 
 import (
@@ -25,7 +26,9 @@ func main() {
 	rounds := flag.Int("rounds", 50, "how often a replica is killed at each of the fail points")
 	most := flag.Duration("kill-time", 20*time.Minute, "the longest that the kills may take")
 	only := flag.String("only", "", "a regular expression: only cells whose name it fits")
-	clock := flag.Bool("clock", true, "build the program once more, with a clock that can be off; takes minutes the first time")
+	clock := flag.Bool(
+		"clock", true, "build the program once more, with a clock that can be off; takes minutes the first time",
+	)
 	lite := flag.Bool("lite", false, "use the small Milvus instead of the whole one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -43,7 +46,9 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, binary string, kind milvustest.Kind, only string, rounds int, most time.Duration, clock bool) (failed int, err error) {
+func run(
+	ctx context.Context, binary string, kind milvustest.Kind, only string, rounds int, most time.Duration, clock bool,
+) (failed int, err error) {
 	fits, err := regexp.Compile(only)
 	if err != nil {
 		return 0, err
@@ -75,7 +80,9 @@ func run(ctx context.Context, binary string, kind milvustest.Kind, only string, 
 		if err != nil {
 			return 0, err
 		}
-		plans = append(plans, plan{"a replica's clock jumps an hour ahead", clockOff(off, time.Hour)}, plan{"a replica's clock jumps an hour back", clockOff(off, -time.Hour)})
+		plans = append(plans, plan{"a replica's clock jumps an hour ahead", clockOff(off, time.Hour)}, plan{
+			"a replica's clock jumps an hour back", clockOff(off, -time.Hour),
+		})
 	}
 	var chosen []plan
 	for _, p := range append(append(plans, dependencies()...), grid()...) {
@@ -92,7 +99,9 @@ func run(ctx context.Context, binary string, kind milvustest.Kind, only string, 
 }
 
 // try does one plan after the other on one rig, whose replicas have more settings.
-func try(ctx context.Context, binary string, kind milvustest.Kind, plans []plan, log func(string, ...any), more ...string) (cells []*cell, err error) {
+func try(
+	ctx context.Context, binary string, kind milvustest.Kind, plans []plan, log func(string, ...any), more ...string,
+) (cells []*cell, err error) {
 	log("starting PostgreSQL, %s and three replicas", kind)
 	g, err := newRig(ctx, binary, kind, log, more...)
 	if err != nil {
@@ -130,7 +139,8 @@ func try(ctx context.Context, binary string, kind milvustest.Kind, plans []plan,
 	return cells, nil
 }
 
-// settle waits until the cell's runs and documents are over, each of which has its limit: another cell's fault is not for them.
+// settle waits until the cell's runs and documents are over, each of which has its limit: another cell's fault is not
+// for them.
 func (c *cell) settle(log func(string, ...any)) {
 	c.wg.Wait()
 	c.seconds = time.Since(c.began).Seconds()
@@ -161,7 +171,10 @@ func report(out io.Writer, cells []*cell) (failed int) {
 		if c.slowest > 0 {
 			ended += fmt.Sprintf("; slowest refusal %.1f s", c.slowest.Seconds())
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%s\t%s\n", c.name, n.runs, n.lost, n.doubled, n.disordered, n.endless, n.twice, n.half, c.seconds, ended, mark)
+		fmt.Fprintf(
+			table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%s\t%s\n", c.name, n.runs, n.lost, n.doubled, n.disordered,
+			n.endless, n.twice, n.half, c.seconds, ended, mark,
+		)
 	}
 	_ = table.Flush() // nobody may be reading
 	for _, c := range cells {

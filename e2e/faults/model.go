@@ -39,8 +39,8 @@ const (
 // answerBytes says how much of the answer's stream was sent at each point in it.
 var answerBytes = map[point]int{inAnswer: 2_000, midAnswer: 8_000, lateAnswer: 17_000}
 
-// outside is what replicas talk to beside their stores, on loopback: a model's server, and a server of tools whose one tool has an
-// effect that is counted.
+// outside is what replicas talk to beside their stores, on loopback: a model's server, and a server of tools whose
+// one tool has an effect that is counted.
 type outside struct {
 	addr  string
 	web   *http.Server
@@ -61,7 +61,9 @@ func startOutside() (*outside, error) {
 	tools := sdk.NewServer(&sdk.Implementation{Name: "ledger", Version: "1"}, nil)
 	sdk.AddTool(tools, &sdk.Tool{Name: "enter", Description: "Enters a line in the ledger."}, o.enter)
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{Stateless: true}))
+	mux.Handle("/mcp", sdk.NewStreamableHTTPHandler(
+		func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{Stateless: true},
+	))
 	mux.HandleFunc("/", o.serveModel)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -116,7 +118,8 @@ func (o *outside) reached(key string, p point) {
 	}
 }
 
-// script is a model that searches, enters a line in the ledger while it searches again, and writes a long answer with footnotes.
+// script is a model that searches, enters a line in the ledger while it searches again, and writes a long answer with
+// footnotes.
 func (o *outside) script(r scripted.Request) scripted.Reply {
 	key := keyed.FindString(r.Question())
 	call := func(name string, args any) llm.Call {

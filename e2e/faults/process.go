@@ -33,7 +33,8 @@ func start(name string, env []string, log string, firstLine bool, args ...string
 	defer out.Close()
 	p := &process{cmd: exec.Command(name, args...), ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(log)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // it ends with the harness, and Ctrl-C is for that alone
+	// it ends with the harness, and Ctrl-C is for that alone
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -185,7 +186,9 @@ func startNginx(dir string, replicas []*replica) (*process, string, error) {
 	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
 		return nil, "", err
 	}
-	p, err := start(program, os.Environ(), filepath.Join(dir, "nginx.log"), false, "-c", file, "-p", dir, "-e", "stderr")
+	p, err := start(
+		program, os.Environ(), filepath.Join(dir, "nginx.log"), false, "-c", file, "-p", dir, "-e", "stderr",
+	)
 	if err != nil {
 		return nil, "", fmt.Errorf("nginx (make nginx installs it): %w", err)
 	}

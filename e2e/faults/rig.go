@@ -25,7 +25,8 @@ const (
 	onModel    = "the model"
 )
 
-// rig is three replicas behind nginx, on a real PostgreSQL and a real Milvus, each with links of its own to what it depends on.
+// rig is three replicas behind nginx, on a real PostgreSQL and a real Milvus, each with links of its own to what it
+// depends on.
 type rig struct {
 	dir      string
 	binary   string
@@ -40,8 +41,11 @@ type rig struct {
 	disk     string // a small one, of the originals; empty: there is none
 }
 
-// newRig starts everything, with more settings for each replica. What it started is ended by close, also when newRig fails.
-func newRig(ctx context.Context, binary string, kind milvustest.Kind, log func(string, ...any), more ...string) (_ *rig, err error) {
+// newRig starts everything, with more settings for each replica. What it started is ended by close, also when newRig
+// fails.
+func newRig(
+	ctx context.Context, binary string, kind milvustest.Kind, log func(string, ...any), more ...string,
+) (_ *rig, err error) {
 	g := &rig{binary: binary, log: log}
 	defer func() {
 		if err != nil {
@@ -87,7 +91,9 @@ func newRig(ctx context.Context, binary string, kind milvustest.Kind, log func(s
 
 // newReplica prepares a replica with its links.
 func (g *rig) newReplica(i int) (*replica, error) {
-	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, fmt.Sprint("data", i)), log: filepath.Join(g.dir, fmt.Sprintf("replica%d.log", i)), links: map[string]*link{}}
+	r := &replica{binary: g.binary, dir: filepath.Join(g.dir, fmt.Sprint("data", i)), log: filepath.Join(
+		g.dir, fmt.Sprintf("replica%d.log", i),
+	), links: map[string]*link{}}
 	var err error
 	if r.addr, err = freeAddr(); err != nil {
 		return nil, err
@@ -114,7 +120,8 @@ func (g *rig) newReplica(i int) (*replica, error) {
 		"FOOTNOTE_LIMITS_DISK_RESERVE_MIB=0", // the disks that run full are smaller than the reserve
 		"FOOTNOTE_BLOBS=file://" + filepath.Join(g.dir, "originals"),
 		"MILVUS_ADDRESS=" + r.links[onMilvus].addr,
-		"OPENAI_BASE_URL=http://" + r.links[onModel].addr + "/v1", "OPENAI_API_KEY=faults", "OPENAI_MODEL=scripted", "OPENAI_EMBEDDING_MODEL=hash",
+		"OPENAI_BASE_URL=http://" + r.links[onModel].addr + "/v1", "OPENAI_API_KEY=faults", "OPENAI_MODEL=scripted",
+		"OPENAI_EMBEDDING_MODEL=hash",
 		`FOOTNOTE_MCP_SERVERS={"ledger":{"url":"http://` + g.outside.addr + `/mcp","approve":"never"}}`,
 	}
 	return r, nil
@@ -147,7 +154,10 @@ func (g *rig) calm(ctx context.Context) error {
 			select {
 			case <-time.After(300 * time.Millisecond):
 			case <-ctx.Done():
-				return fmt.Errorf("%s does not recover: its last run ended as %q after %d uses of the tool", r.addr, a.status, g.outside.effect(a.key))
+				return fmt.Errorf(
+					"%s does not recover: its last run ended as %q after %d uses of the tool", r.addr, a.status,
+					g.outside.effect(a.key),
+				)
 			}
 		}
 	}
@@ -156,7 +166,9 @@ func (g *rig) calm(ctx context.Context) error {
 
 // byMeaning reports whether semantic search answers.
 func (g *rig) byMeaning(ctx context.Context, base string) bool {
-	status, _, err := send(ctx, http.MethodPost, base+"/search", "application/json", []byte(`{"query":"slates on the roof","mode":"semantic"}`), "")
+	status, _, err := send(ctx, http.MethodPost, base+"/search", "application/json", []byte(
+		`{"query":"slates on the roof","mode":"semantic"}`,
+	), "")
 	return err == nil && status == http.StatusOK
 }
 

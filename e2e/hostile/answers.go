@@ -55,7 +55,10 @@ func hostileScript(r scripted.Request) scripted.Reply {
 	}
 	switch {
 	case strings.Contains(question, "slowly"):
-		return scripted.Reply{Chunks: pieces(strings.Repeat("The warranty covers the boiler for twelve years. ", 20), 20), Delay: 200 * time.Millisecond}
+		return scripted.Reply{
+			Chunks: pieces(strings.Repeat("The warranty covers the boiler for twelve years. ", 20), 20),
+			Delay:  200 * time.Millisecond,
+		}
 	case strings.Contains(question, "warranty") && len(r.Tools) > 0 && !r.NoTools && r.Turn() == 0:
 		return scripted.Librarian(r)
 	case strings.Contains(question, "warranty") && r.Turn() > 0:
@@ -73,16 +76,19 @@ func pieces(s string, n int) []string {
 	return append(out, s)
 }
 
-// answerCells asks for each hostile answer, and for some as the thought before a tool call, and then opens whatever shows it.
+// answerCells asks for each hostile answer, and for some as the thought before a tool call, and then opens whatever
+// shows it.
 func answerCells() []cell {
 	var cells []cell
 	for _, name := range sortedKeys(hostileAnswers) {
-		cells = append(cells, cell{name: "answer: " + name, act: func(ctx context.Context, s *site, r *result) (string, error) {
+		cells = append(cells, cell{name: "answer: " +
+			name, act: func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.openAnswer(ctx, map[string]any{"message": "draw " + name + ".", "context_text": warranty})
 		}})
 	}
 	for _, name := range []string{"a table of 2,000 × 2,000", "brackets", "quotes in quotes", "emphasis"} {
-		cells = append(cells, cell{name: "thought: " + name, act: func(ctx context.Context, s *site, r *result) (string, error) {
+		cells = append(cells, cell{name: "thought: " +
+			name, act: func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.openAnswer(ctx, map[string]any{"message": "think " + name + "."})
 		}})
 	}

@@ -45,7 +45,8 @@ func (s *site) stored(ctx context.Context) (int64, error) {
 	return total + size, nil
 }
 
-// diskOf returns how many bytes of disk a folder takes. The compiled PDF reader is not counted: it is the same for any document.
+// diskOf returns how many bytes of disk a folder takes. The compiled PDF reader is not counted: it is the same for
+// any document.
 func diskOf(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -23,7 +23,8 @@ type hostileFile struct {
 func fileCells() []cell {
 	var cells []cell
 	for _, f := range hostileFiles() {
-		cells = append(cells, cell{name: "file: " + f.name, act: func(ctx context.Context, s *site, r *result) (string, error) {
+		cells = append(cells, cell{name: "file: " +
+			f.name, act: func(ctx context.Context, s *site, r *result) (string, error) {
 			content := f.make()
 			r.input = int64(len(content))
 			d, err := s.upload(ctx, "", f.file, content)
@@ -31,7 +32,8 @@ func fileCells() []cell {
 				return d.outcome(), err
 			}
 			slowest, err := s.openAll(ctx, strings.NewReplacer(d.ID, "…"), []surface{
-				{"/d/" + d.ID, "text/html"}, {"/documents/" + d.ID + "/text", "*/*"}, {"/documents", "text/html"}, {"/find?q=a", "text/html"},
+				{"/d/" + d.ID, "text/html"}, {"/documents/" + d.ID + "/text", "*/*"}, {"/documents", "text/html"},
+				{"/find?q=a", "text/html"},
 			})
 			return "ready; " + slowest, err
 		}})
@@ -52,7 +54,8 @@ func around(before string, middle func() []byte, after string) func() []byte {
 // table is a Markdown table of so many columns, whose rows hold one cell each.
 func table(columns, rows int) func() []byte {
 	return func() []byte {
-		return []byte(strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat("|x\n", rows))
+		return []byte(strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" +
+			strings.Repeat("|x\n", rows))
 	}
 }
 
@@ -92,7 +95,9 @@ func hostileFiles() []hostileFile {
 			var b strings.Builder
 			b.WriteString("---\na0: &a0 [x,x,x,x,x,x,x,x,x]\n")
 			for n := 1; n < 12; n++ {
-				fmt.Fprintf(&b, "a%d: &a%d [%s]\n", n, n, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", n-1), 9), ","))
+				fmt.Fprintf(
+					&b, "a%d: &a%d [%s]\n", n, n, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", n-1), 9), ","),
+				)
 			}
 			return []byte(b.String() + "title: *a11\n---\nThe text.\n")
 		}},
@@ -120,12 +125,16 @@ func hostileFiles() []hostileFile {
 			return bytes.Repeat([]byte(strings.Repeat("a,", 9999)+"a\n"), 1000)
 		}},
 		{"HTML, 2 MiB of open elements", "open.html", around("<html><body>", times("<div>", 2*mib), "a")},
-		{"HTML, formatting that is opened again and again", "adopt.html", around("<html><body>", times("<b><i><u><p>a", mib), "")},
+		{"HTML, formatting that is opened again and again", "adopt.html", around(
+			"<html><body>", times("<b><i><u><p>a", mib), "",
+		)},
 		{"HTML, tables in tables", "tables.html", around("<html><body>", times("<table><tr><td>a", mib), "")},
 		{"HTML, a table of 3,000 × 3,000 cells", "table.html", around("<html><body><table>", func() []byte {
 			return bytes.Repeat([]byte("<tr>"+strings.Repeat("<td>a", 3000)), 1500)
 		}, "</table>")},
-		{"HTML, colspan and rowspan of 60,000", "span.html", around("<html><body><table>", times(`<tr><td colspan=60000 rowspan=60000>a`, mib), "</table>")},
+		{"HTML, colspan and rowspan of 60,000", "span.html", around(
+			"<html><body><table>", times(`<tr><td colspan=60000 rowspan=60000>a`, mib), "</table>",
+		)},
 		{"HTML, half a million attributes", "attributes.html", func() []byte {
 			var b bytes.Buffer
 			b.WriteString("<html><body><p ")
@@ -135,8 +144,12 @@ func hostileFiles() []hostileFile {
 			return append(b.Bytes(), ">a</p>"...)
 		}},
 		{"HTML, 30 MiB of tiny paragraphs", "paragraphs.html", around("<html><body>", times("<p>a", 30*mib), "")},
-		{"HTML, a title of 20 MiB", "title.html", around("<html><head><title>", times("title ", 20*mib), "</title></head><body><p>a</p></body></html>")},
-		{"HTML, 10 MiB of entities", "entities.html", around("<html><body><p>", times("&amp;&notin;&#x41;", 10*mib), "</p>")},
+		{"HTML, a title of 20 MiB", "title.html", around(
+			"<html><head><title>", times("title ", 20*mib), "</title></head><body><p>a</p></body></html>",
+		)},
+		{"HTML, 10 MiB of entities", "entities.html", around(
+			"<html><body><p>", times("&amp;&notin;&#x41;", 10*mib), "</p>",
+		)},
 	}
 	return append(files, hostilePDFs()...)
 }

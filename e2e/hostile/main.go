@@ -1,9 +1,10 @@
 //go:build linux
 
-// Command hostile runs the real program and gives it what is made to hurt: files whose reading grows out of proportion, answers that are
-// expensive to draw, and one user's floods. Meanwhile another user asks and /health is looked at. It prints a table with peak memory, disk and
-// the worst latencies, and ends with "N passed, N failed". docs/security.md has what it found. Everything stays on the loopback interface. With
-// -postgres each cell has a database on a PostgreSQL server of its own.
+// Command hostile runs the real program and gives it what is made to hurt: files whose reading grows out of
+// proportion, answers that are expensive to draw, and one user's floods. Meanwhile another user asks and /health is
+// looked at. It prints a table with peak memory, disk and the worst latencies, and ends with "N passed, N failed".
+// docs/security.md has what it found. Everything stays on the loopback interface. With -postgres each cell has a
+// database on a PostgreSQL server of its own.
 package main
 
 import (
@@ -24,7 +25,9 @@ import (
 func main() {
 	binary := flag.String("binary", "bin/footnote", "the program to try")
 	only := flag.String("only", "", "a regular expression: only cells whose name it fits")
-	postgres := flag.Bool("postgres", false, "keep everything in a PostgreSQL server, which is started for it, instead of SQLite")
+	postgres := flag.Bool(
+		"postgres", false, "keep everything in a PostgreSQL server, which is started for it, instead of SQLite",
+	)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -65,8 +68,11 @@ func grid() []cell {
 	return append(cells, floodCells()...)
 }
 
-// tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what was measured until ctx ended.
-func tryCells(ctx context.Context, binary string, withPostgres bool, cells []cell, logf func(string, ...any)) (results []*result, err error) {
+// tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what
+// was measured until ctx ended.
+func tryCells(
+	ctx context.Context, binary string, withPostgres bool, cells []cell, logf func(string, ...any),
+) (results []*result, err error) {
 	w := &tried{}
 	if w.binary, err = filepath.Abs(binary); err != nil {
 		return nil, err
@@ -100,7 +106,10 @@ func tryCells(ctx context.Context, binary string, withPostgres bool, cells []cel
 
 // report prints the table and the closing line, and returns how many cells failed.
 func report(w io.Writer, results []*result) (failed int) {
-	fmt.Fprintln(w, "| cell | input, MiB | server above idle, MiB | largest worker, MiB | disk, MiB | worst /health, ms | worst question, ms | seconds | what happened |")
+	fmt.Fprintln(
+		w,
+		"| cell | input, MiB | server above idle, MiB | largest worker, MiB | disk, MiB | worst /health, ms | worst question, ms | seconds | what happened |",
+	)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	for _, r := range results {
 		fmt.Fprintln(w, r.row())

@@ -47,7 +47,8 @@ func onePage(content string, resources string, more ...string) []byte {
 	return pdfFile(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
 		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> " + resources + " >> >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> " +
+			resources + " >> >>",
 		content, helvetica,
 	}, more...))
 }
@@ -71,10 +72,15 @@ func hostilePDFs() []hostileFile {
 		{"PDF, forms in forms: 12 levels × 10 calls", "forms.pdf", func() []byte { return nestedForms(12, 10) }},
 		{"PDF, forms in forms: 6 levels × 10 calls", "forms6.pdf", func() []byte { return nestedForms(6, 10) }},
 		{"PDF, 400 MiB of text in 1 MiB", "bomb.pdf", func() []byte {
-			return onePage(deflated("", strings.Repeat("BT /F 1 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n", 7_000_000)), "")
+			return onePage(deflated(
+				"", strings.Repeat("BT /F 1 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n", 7_000_000),
+			), "")
 		}},
 		{"PDF, ten million glyphs on a page", "glyphs.pdf", func() []byte {
-			return onePage(deflated("", "BT /F 1 Tf "+strings.Repeat("(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ) Tj\n", 200_000)+" ET"), "")
+			return onePage(deflated(
+				"",
+				"BT /F 1 Tf "+strings.Repeat("(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ) Tj\n", 200_000)+" ET",
+			), "")
 		}},
 		{"PDF, 100,000 words that stand apart on a page", "words.pdf", func() []byte {
 			const side = 316
@@ -91,10 +97,15 @@ func hostilePDFs() []hostileFile {
 		{"PDF, 60,000 pages", "pages.pdf", func() []byte {
 			const n = 60_000
 			var kids strings.Builder
-			objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", stream("", "BT /F 12 Tf 72 700 Td (A page of text.) Tj ET"), helvetica}
+			objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", stream(
+				"", "BT /F 12 Tf 72 700 Td (A page of text.) Tj ET",
+			), helvetica}
 			for i := range n {
 				fmt.Fprintf(&kids, "%d 0 R ", 5+i)
-				objects = append(objects, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources << /Font << /F 4 0 R >> >> >>")
+				objects = append(
+					objects,
+					"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources << /Font << /F 4 0 R >> >> >>",
+				)
 			}
 			objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", &kids, n)
 			return pdfFile(objects)
@@ -104,12 +115,18 @@ func hostilePDFs() []hostileFile {
 				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"})
 		}},
 		{"PDF, arrays in arrays, 100,000 deep", "deep.pdf", func() []byte {
-			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R /A " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + " >>",
+			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R /A " + strings.Repeat("[", 100_000) +
+				strings.Repeat("]", 100_000) + " >>",
 				"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"})
 		}},
 		{"PDF, an image of 60,000 × 60,000 points", "image.pdf", func() []byte {
-			return onePage(stream("", "BT /F 12 Tf 72 700 Td (An image.) Tj ET q 600 0 0 700 0 0 cm /I Do Q"), "/XObject << /I 6 0 R >>",
-				deflated("/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 8 /ColorSpace /DeviceRGB", strings.Repeat("\x00", 8*mib)))
+			return onePage(stream(
+				"", "BT /F 12 Tf 72 700 Td (An image.) Tj ET q 600 0 0 700 0 0 cm /I Do Q",
+			), "/XObject << /I 6 0 R >>",
+				deflated(
+					"/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 8 /ColorSpace /DeviceRGB",
+					strings.Repeat("\x00", 8*mib),
+				))
 		}},
 	}
 }

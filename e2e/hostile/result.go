@@ -40,8 +40,11 @@ func (r *result) problem(format string, args ...any) {
 
 func (r *result) row() string {
 	mib := func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
-	return fmt.Sprintf("| %s | %s | %.0f | %.0f | %s | %d | %d | %.1f | %s |", r.name, mib(r.input), float64(max(0, r.peak-r.idle))/(1<<20),
-		float64(r.worker)/(1<<20), mib(r.disk), r.health.Milliseconds(), r.question.Milliseconds(), r.seconds, strings.ReplaceAll(r.outcome, "|", `\|`))
+	return fmt.Sprintf("| %s | %s | %.0f | %.0f | %s | %d | %d | %.1f | %s |", r.name, mib(r.input), float64(
+		max(0, r.peak-r.idle),
+	)/(1<<20),
+		float64(r.worker)/(1<<20), mib(r.disk), r.health.Milliseconds(), r.question.Milliseconds(), r.seconds,
+		strings.ReplaceAll(r.outcome, "|", `\|`))
 }
 
 // try runs one cell while a bystander asks and the server's memory is watched.
@@ -82,7 +85,8 @@ func try(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	return r, nil
 }
 
-// judge holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's questions stored.
+// judge holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's
+// questions stored.
 func (r *result) judge(ctx context.Context, s *site, others int64) {
 	if s.server.over() {
 		r.problem("the server died: %s", s.server.logTail())
@@ -132,8 +136,11 @@ type timed struct {
 	problems []string
 }
 
-// look repeats a request with a pause after each and keeps the longest time. The first refusal or broken connection is told.
-func (b *bystander) look(ctx context.Context, s *site, pause time.Duration, kind *timed, request func(context.Context) (answer, error)) {
+// look repeats a request with a pause after each and keeps the longest time. The first refusal or broken connection
+// is told.
+func (b *bystander) look(
+	ctx context.Context, s *site, pause time.Duration, kind *timed, request func(context.Context) (answer, error),
+) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -165,7 +172,9 @@ func (s *site) health(ctx context.Context) (answer, error) {
 
 // quickQuestion asks the warranty's text as given context: one call of a model that answers at once.
 func (s *site) quickQuestion(ctx context.Context) (answer, error) {
-	got, err := s.post(ctx, s.bystand, "/agent/chat", map[string]any{"message": "What does the warranty cover?", "context_text": warranty})
+	got, err := s.post(ctx, s.bystand, "/agent/chat", map[string]any{
+		"message": "What does the warranty cover?", "context_text": warranty,
+	})
 	if err == nil && got.status != http.StatusOK {
 		err = fmt.Errorf("POST /agent/chat: status = %d, want 200: %s", got.status, clip(got.body))
 	}

@@ -48,7 +48,9 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	s = &site{tried: w, dir: dir, data: filepath.Join(dir, "data"), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	s = &site{tried: w, dir: dir, data: filepath.Join(dir, "data"), client: &http.Client{
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64},
+	}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -154,7 +156,9 @@ type answer struct {
 }
 
 // send makes one request as the user of a key. body may be nil; contentType is that of the body.
-func (s *site) send(ctx context.Context, key, method, path, accept, contentType string, body io.Reader) (answer, error) {
+func (s *site) send(
+	ctx context.Context, key, method, path, accept, contentType string, body io.Reader,
+) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.server.url+path, body)
 	if err != nil {
 		return answer{}, err

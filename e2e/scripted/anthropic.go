@@ -59,7 +59,9 @@ func (w *wireMessages) request() Request {
 			case "tool_use":
 				said.Calls = append(said.Calls, llm.Call{ID: b.ID, Name: b.Name, Arguments: b.Input})
 			case "tool_result":
-				r.Messages = append(r.Messages, llm.Message{Role: llm.RoleTool, CallID: b.ToolUseID, Text: contentText(b.Content)})
+				r.Messages = append(
+					r.Messages, llm.Message{Role: llm.RoleTool, CallID: b.ToolUseID, Text: contentText(b.Content)},
+				)
 			}
 		}
 		if said.Text != "" || len(said.Calls) > 0 {
@@ -80,7 +82,9 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(body, &wire)
 	}
 	if err != nil || wire.MaxTokens < 1 || r.Header.Get("X-Api-Key") == "" {
-		writeJSON(w, http.StatusBadRequest, map[string]any{"type": "error", "error": map[string]any{"type": "invalid_request_error", "message": fmt.Sprint("a key, max_tokens and JSON are needed: ", err)}})
+		writeJSON(w, http.StatusBadRequest, map[string]any{"type": "error", "error": map[string]any{
+			"type": "invalid_request_error", "message": fmt.Sprint("a key, max_tokens and JSON are needed: ", err),
+		}})
 		return
 	}
 	asked := s.note(wire.request())
@@ -146,11 +150,15 @@ func (r Reply) events() []string {
 		add("content_block_stop", map[string]any{"index": index})
 		index++
 	}
-	add("message_start", map[string]any{"message": map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "content": []any{}, "usage": map[string]any{"input_tokens": r.Usage.In, "output_tokens": 1}}})
+	add("message_start", map[string]any{"message": map[string]any{
+		"id": "msg_1", "type": "message", "role": "assistant", "content": []any{},
+		"usage": map[string]any{"input_tokens": r.Usage.In, "output_tokens": 1},
+	}})
 	out = append(out, "event: ping\ndata: {\"type\":\"ping\"}\n\n")
 	if r.Reasoning != "" {
 		block(map[string]any{"type": "thinking", "thinking": "", "signature": ""},
-			map[string]any{"type": "thinking_delta", "thinking": r.Reasoning}, map[string]any{"type": "signature_delta", "signature": "signed-" + r.Reasoning})
+			map[string]any{"type": "thinking_delta", "thinking": r.Reasoning},
+			map[string]any{"type": "signature_delta", "signature": "signed-" + r.Reasoning})
 	}
 	if len(r.Chunks) > 0 {
 		var deltas []map[string]any
@@ -162,15 +170,25 @@ func (r Reply) events() []string {
 	for _, call := range r.Calls {
 		half := len(call.Arguments) / 2
 		block(map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name, "input": map[string]any{}},
-			map[string]any{"type": "input_json_delta", "partial_json": strings.ToValidUTF8(string(call.Arguments[:half]), "")},
-			map[string]any{"type": "input_json_delta", "partial_json": strings.ToValidUTF8(string(call.Arguments[half:]), "")})
+			map[string]any{
+				"type": "input_json_delta", "partial_json": strings.ToValidUTF8(string(call.Arguments[:half]), ""),
+			},
+			map[string]any{
+				"type": "input_json_delta", "partial_json": strings.ToValidUTF8(string(call.Arguments[half:]), ""),
+			})
 	}
 	if r.Fault.Error != "" {
 		add("error", map[string]any{"error": map[string]any{"type": "overloaded_error", "message": r.Fault.Error}})
 		return out
 	}
-	stop := map[llm.Finish]string{llm.FinishStop: "end_turn", llm.FinishCalls: "tool_use", llm.FinishLength: "max_tokens", llm.FinishFilter: "refusal", llm.FinishRefusal: "refusal"}[r.Finish]
-	add("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": r.Usage.Out}})
+	stop := map[llm.Finish]string{
+		llm.FinishStop: "end_turn", llm.FinishCalls: "tool_use", llm.FinishLength: "max_tokens",
+		llm.FinishFilter: "refusal", llm.FinishRefusal: "refusal",
+	}[r.Finish]
+	add("message_delta", map[string]any{
+		"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil},
+		"usage": map[string]any{"output_tokens": r.Usage.Out},
+	})
 	if !r.Fault.NoDone {
 		add("message_stop", map[string]any{})
 	}

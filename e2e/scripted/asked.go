@@ -8,8 +8,8 @@ import (
 	"footnote/llm"
 )
 
-// calls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number of times, and after
-// each #then those of the next turn.
+// calls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number of
+// times, and after each #then those of the next turn.
 func calls(question string, turn int) []llm.Call {
 	turns := strings.Split(question, "#then")
 	if turn >= len(turns) {
@@ -36,7 +36,8 @@ func told(history []llm.Message) string {
 		}
 		for at := range msg.Text { // what the tool gave may stand behind a word about its input
 			var out struct{ Text, Error string }
-			if msg.Role == llm.RoleTool && msg.Text[at] == '{' && json.NewDecoder(strings.NewReader(msg.Text[at:])).Decode(&out) == nil && out.Text+out.Error != "" {
+			if msg.Role == llm.RoleTool && msg.Text[at] == '{' &&
+				json.NewDecoder(strings.NewReader(msg.Text[at:])).Decode(&out) == nil && out.Text+out.Error != "" {
 				results = append(results, out.Text+out.Error)
 				break
 			}

@@ -38,11 +38,13 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		words += len(strings.Fields(text))
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"object": "list", "model": asked.Model, "data": data, "usage": map[string]int{"prompt_tokens": words, "total_tokens": words},
+		"object": "list", "model": asked.Model, "data": data,
+		"usage": map[string]int{"prompt_tokens": words, "total_tokens": words},
 	})
 }
 
-// Vector returns the unit vector of a text: each word, cut to five letters as a poor man's stem, counts in three places.
+// Vector returns the unit vector of a text: each word, cut to five letters as a poor man's stem, counts in three
+// places.
 func Vector(text string) []float32 {
 	v := make([]float32, Dimensions)
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -15,8 +15,9 @@ const refusal = "I couldn't find relevant information about that in your documen
 // searchers are the tools that it searches with: the first that there is.
 var searchers = []string{"search_documents", "hybrid_search", "retrieve", "retrieve_documentation"}
 
-// Librarian is the script of a model that uses the tools as it should: it searches, reads the best one or two documents, and
-// answers with sentences of what it read, each with its number. A question may ask for trouble: see trouble.
+// Librarian is the script of a model that uses the tools as it should: it searches, reads the best one or two
+// documents, and answers with sentences of what it read, each with its number. A question may ask for trouble: see
+// trouble.
 func Librarian(r Request) Reply {
 	question := r.Question()
 	if reply, ok := trouble(r, question); ok {
@@ -31,7 +32,9 @@ func Librarian(r Request) Reply {
 	case len(hits) > 0 && !r.NoTools && has(r, "read_document"):
 		var reply Reply
 		for _, id := range hits[:min(2, len(hits))] {
-			reply.Calls = append(reply.Calls, toolCall("read_document", map[string]any{"doc_id": id, "focus_query": keywords(question)}))
+			reply.Calls = append(
+				reply.Calls, toolCall("read_document", map[string]any{"doc_id": id, "focus_query": keywords(question)}),
+			)
 		}
 		return reply
 	case searched || r.NoTools:
@@ -45,7 +48,8 @@ func Librarian(r Request) Reply {
 	return Reply{Text: "This is the scripted model. There are no tools to use."}
 }
 
-// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent, #filter, #invent, #notes and #call.
+// trouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent,
+// #filter, #invent, #notes and #call.
 func trouble(r Request, question string) (Reply, bool) {
 	query := map[string]any{"query": keywords(question)}
 	switch {
@@ -63,9 +67,12 @@ func trouble(r Request, question string) (Reply, bool) {
 		return Reply{Text: "I can't", Finish: llm.FinishFilter}, true
 	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read, and knows better
 		return Reply{Text: "The king keeps seven dragons in the cellar [1]."}, true
-	case strings.Contains(question, "#notes") && r.Turn() > 1: // it names a passage that nobody showed it, and can't add
+	case strings.Contains(question, "#notes") && r.Turn() > 1:
+		// it names a passage that nobody showed it, and can't add
 		_, found, read, _ := results(r.Messages)
-		return Reply{Text: answer(append(read, found...), question) + " That was in 1999 [99]. Altogether it is 2 + 3 = 6."}, true
+		return Reply{
+			Text: answer(append(read, found...), question) + " That was in 1999 [99]. Altogether it is 2 + 3 = 6.",
+		}, true
 	case len(calls(question, r.Turn())) > 0 && !r.NoTools:
 		return Reply{Calls: calls(question, r.Turn())}, true
 	case strings.Contains(question, "#call "):
@@ -75,7 +82,9 @@ func trouble(r Request, question string) (Reply, bool) {
 	case strings.Contains(question, "#loop") && !r.NoTools:
 		return Reply{Calls: []llm.Call{toolCall("search_documents", query)}}, true
 	case strings.Contains(question, "#muse") && r.Turn() == 0: // thinks aloud, at length
-		return Reply{Chunks: []string{strings.Repeat("Slate or tile? ", 1000), "Slate."}, Calls: []llm.Call{toolCall("search_documents", query)}}, true
+		return Reply{Chunks: []string{strings.Repeat("Slate or tile? ", 1000), "Slate."}, Calls: []llm.Call{
+			toolCall("search_documents", query),
+		}}, true
 	case strings.Contains(question, "#silent") && r.Turn() > 0 && !r.NoTools: // says nothing until it has to answer
 		return Reply{Text: "This is never said.", Fault: Fault{StallAfter: -1}}, true
 	}
@@ -209,8 +218,12 @@ var stopWords = strings.Fields("a an and are as at be by can did do does for fro
 
 // keywords returns a question's content words.
 func keywords(question string) string {
-	words := strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' })
-	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(stopWords, strings.ToLower(w)) })
+	words := strings.FieldsFunc(
+		question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' },
+	)
+	kept := slices.DeleteFunc(
+		slices.Clone(words), func(w string) bool { return slices.Contains(stopWords, strings.ToLower(w)) },
+	)
 	if len(kept) == 0 {
 		kept = words
 	}

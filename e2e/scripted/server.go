@@ -23,9 +23,8 @@ type Config struct {
 	Record int           // how many requests Requests keeps at most: the last ones
 }
 
-// Server is a working server with OpenAI's protocol: chat completions as streams, embeddings, and the list of models; and with
-// Anthropic's: messages as streams.
-// Serve it with net/http or httptest. It is safe for concurrent use.
+// Server is a working server with OpenAI's protocol: chat completions as streams, embeddings, and the list of models;
+// and with Anthropic's: messages as streams. Serve it with net/http or httptest. It is safe for concurrent use.
 type Server struct {
 	config Config
 	mux    *http.ServeMux
@@ -161,12 +160,16 @@ func readRequest(body []byte) (Request, error) {
 	for _, m := range wire.Messages {
 		msg := llm.Message{Role: m.Role, Text: contentText(m.Content), CallID: m.ToolCallID}
 		for _, c := range m.ToolCalls {
-			msg.Calls = append(msg.Calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
+			msg.Calls = append(
+				msg.Calls, llm.Call{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)},
+			)
 		}
 		r.Messages = append(r.Messages, msg)
 	}
 	for _, t := range wire.Tools {
-		r.Tools = append(r.Tools, llm.ToolSpec{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
+		r.Tools = append(r.Tools, llm.ToolSpec{
+			Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters,
+		})
 	}
 	return r, nil
 }

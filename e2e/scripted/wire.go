@@ -24,7 +24,8 @@ type Fault struct {
 }
 
 func (f Fault) none() bool {
-	return f.Status == 0 && f.Raw == nil && f.CutAfter == 0 && f.StallAfter == 0 && f.Error == "" && !f.NoDone && f.Slow == 0
+	return f.Status == 0 && f.Raw == nil && f.CutAfter == 0 && f.StallAfter == 0 && f.Error == "" && !f.NoDone &&
+		f.Slow == 0
 }
 
 // flushBytes is how much is collected before it is sent when pieces come without a delay.
@@ -100,10 +101,15 @@ func (s *sender) reply(reply Reply) {
 		s.flush()
 		return
 	}
-	s.buf = append(s.buf, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":`...)
+	s.buf = append(
+		s.buf,
+		`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":`...,
+	)
 	s.buf = appendString(s.buf, string(reply.Finish))
 	s.buf = append(s.buf, "}]}\n\n"...)
-	s.buf = append(s.buf, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":`...)
+	s.buf = append(
+		s.buf, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":`...,
+	)
 	s.buf = strconv.AppendInt(s.buf, int64(reply.Usage.In), 10)
 	s.buf = append(s.buf, `,"completion_tokens":`...)
 	s.buf = strconv.AppendInt(s.buf, int64(reply.Usage.Out), 10)
@@ -117,7 +123,8 @@ func (s *sender) reply(reply Reply) {
 // call sends a call's name, then its arguments in two pieces.
 func (s *sender) call(i int, call llm.Call, f Fault) {
 	at := `{"tool_calls":[{"index":` + strconv.Itoa(i) + `,`
-	name := at + `"id":` + string(appendString(nil, call.ID)) + `,"type":"function","function":{"name":` + string(appendString(nil, call.Name)) + `,"arguments":`
+	name := at + `"id":` + string(appendString(nil, call.ID)) + `,"type":"function","function":{"name":` +
+		string(appendString(nil, call.Name)) + `,"arguments":`
 	half := len(call.Arguments) / 2
 	for half > 0 && call.Arguments[half] >= 0x80 {
 		half--

@@ -75,7 +75,8 @@ func New(c Config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{name: c.Model, thinking: c.Thinking, http: c.HTTPClient, log: c.Log, patience: httpllm.Patience{
-		FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second), IdleText: 180 * time.Second,
+		FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second),
+		IdleText: 180 * time.Second,
 	}}
 	if m.log == nil {
 		m.log = slog.Default()
@@ -86,7 +87,9 @@ func New(c Config) (*Model, error) {
 	m.server = &httpllm.Server{Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
 		AddressSetting: "ANTHROPIC_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second)}
 	// The service is made without the SDK's defaults, which would read keys and addresses from the environment.
-	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
+	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(
+		m.http,
+	),
 		option.WithMaxRetries(0), option.WithMiddleware(m.respond))
 	m.models = sdk.NewModelService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
 		option.WithMaxRetries(0), option.WithMiddleware(m.server.Respond))
@@ -99,8 +102,8 @@ func (m *Model) Name() string { return m.name }
 // Close lets go of idle connections. The model can be used again after it.
 func (m *Model) Close() { m.http.CloseIdleConnections() }
 
-// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three times; a rate limit
-// goes to the caller, who can tell people.
+// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three
+// times; a rate limit goes to the caller, who can tell people.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		err := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
@@ -116,9 +119,11 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// learn reports whether a request was refused because of its temperature, which some models do not take. Later ones go without.
+// learn reports whether a request was refused because of its temperature, which some models do not take. Later ones
+// go without.
 func (m *Model) learn(e *llm.Error, req llm.Request) bool {
-	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && req.Temperature != nil && strings.Contains(e.Err.Error(), "temperature") && !m.noTemperature.Swap(true)
+	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && req.Temperature != nil &&
+		strings.Contains(e.Err.Error(), "temperature") && !m.noTemperature.Swap(true)
 }
 
 // watched is a body that a watchdog reads.
@@ -135,7 +140,8 @@ func (m *Model) respond(req *http.Request, next option.MiddlewareNext) (*http.Re
 	if err != nil {
 		return nil, err
 	}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" || kind == "text/html" {
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" ||
+		kind == "text/html" {
 		defer res.Body.Close()
 		body, err := io.ReadAll(io.LimitReader(res.Body, httpllm.MaxErrorBody))
 		if err != nil {
@@ -144,8 +150,13 @@ func (m *Model) respond(req *http.Request, next option.MiddlewareNext) (*http.Re
 		if message, code, _ := httpllm.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
 			return nil, m.server.Classify(0, body, res.Header)
 		}
-		m.log.WarnContext(req.Context(), "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(httpllm.Clip(string(body), 200)))
-		return nil, &llm.Error{Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL."}
+		m.log.WarnContext(
+			req.Context(), "the model server sent no event stream", "content_type", kind, "begin",
+			m.server.Redact(httpllm.Clip(string(body), 200)),
+		)
+		return nil, &llm.Error{
+			Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL.",
+		}
 	}
 	if dog, ok := req.Context().Value(dogKey{}).(*httpllm.Watchdog); ok {
 		dog.Body = res.Body

@@ -26,9 +26,13 @@ func (m *Model) Probe(ctx context.Context) (h Health) {
 	defer cancel()
 	begin := time.Now()
 	req := llm.Request{
-		Messages: []llm.Message{{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."}},
+		Messages: []llm.Message{
+			{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."},
+		},
 		Tools: []llm.ToolSpec{{Name: "search_documents", Description: "Search the documents.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}},
+			Schema: json.RawMessage(
+				`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`,
+			)}},
 	}
 	for part, err := range m.Stream(ctx, req) {
 		if err != nil {

@@ -9,15 +9,16 @@ import (
 	"footnote/llm"
 )
 
-// Reach reports whether the server answers and takes the key. It asks for the list of models, which costs no tokens, at most every ten
-// seconds, and is safe for concurrent use. The error is an *llm.Error.
+// Reach reports whether the server answers and takes the key. It asks for the list of models, which costs no tokens,
+// at most every ten seconds, and is safe for concurrent use. The error is an *llm.Error.
 func (m *Model) Reach(ctx context.Context) error {
 	return m.server.Reach.Ask(ctx, time.Now(), func(ctx context.Context) error {
 		_, err := m.models.List(ctx, sdk.ModelListParams{})
 		if err == nil {
 			return nil
 		}
-		if e := m.server.Transport(ctx, err); e.Status == 0 || e.Kind == llm.KindAuth { // servers without a list answer all the same
+		// servers without a list answer all the same
+		if e := m.server.Transport(ctx, err); e.Status == 0 || e.Kind == llm.KindAuth {
 			return e
 		}
 		return nil

@@ -48,7 +48,8 @@ func (m *Model) params(req llm.Request) (sdk.MessageNewParams, error) {
 		if msg.Role == llm.RoleAssistant {
 			role = sdk.MessageParamRoleAssistant
 		}
-		if n := len(p.Messages); n > 0 && p.Messages[n-1].Role == role { // results and what is said with them are one message
+		// results and what is said with them are one message
+		if n := len(p.Messages); n > 0 && p.Messages[n-1].Role == role {
 			p.Messages[n-1].Content = append(p.Messages[n-1].Content, blocks...)
 		} else {
 			p.Messages = append(p.Messages, sdk.MessageParam{Role: role, Content: blocks})
@@ -70,20 +71,24 @@ func (m *Model) params(req llm.Request) (sdk.MessageNewParams, error) {
 // leftOut says what a request asked for and the provider does not take.
 func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil {
-		notices = append(notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"))
+		notices = append(
+			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),
+		)
 	}
 	switch {
 	case req.Temperature == nil || req.Unasked:
 	case m.thinking > 0 && canThink(httpllm.Repair(req.Messages)):
-		notices = append(notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"))
+		notices = append(
+			notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"),
+		)
 	case *req.Temperature > 1:
 		notices = append(notices, llm.Notice(m.name+" takes a temperature of 1 at most: it got 1"))
 	}
 	return notices
 }
 
-// canThink reports whether the calls since the last question all have the thinking they came from: the provider refuses to think on
-// without it.
+// canThink reports whether the calls since the last question all have the thinking they came from: the provider
+// refuses to think on without it.
 func canThink(history []llm.Message) bool {
 	fine := true
 	for _, msg := range history {

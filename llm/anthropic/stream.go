@@ -40,7 +40,9 @@ type reply struct {
 	stopped bool
 }
 
-func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
+func (m *Model) once(
+	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
+) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
 	params, err := m.params(req)
@@ -77,7 +79,10 @@ func (m *Model) broken(ctx context.Context, err error, began bool) *llm.Error {
 	}
 	e := m.server.Transport(ctx, err)
 	if began && e.Kind == llm.KindUnreachable {
-		return &llm.Error{Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.", Err: e.Err}
+		return &llm.Error{
+			Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.",
+			Err: e.Err,
+		}
 	}
 	return e
 }
@@ -167,7 +172,9 @@ func (r *reply) end() *llm.Error {
 		finish = llm.FinishStop
 	}
 	if finish == llm.FinishStop && !r.text {
-		return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+		return &llm.Error{
+			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+		}
 	}
 	if len(thoughts) > 0 {
 		if raw, err := json.Marshal(thoughts); err == nil {

@@ -9,7 +9,8 @@ import (
 
 const maxPreview = 800 // runes of malformed arguments that are shown
 
-// Arguments returns arguments as a JSON object, or an empty one and what is wrong. A string that holds an object is unwrapped once.
+// Arguments returns arguments as a JSON object, or an empty one and what is wrong. A string that holds an object is
+// unwrapped once.
 func Arguments(raw []byte) (object json.RawMessage, malformed string) {
 	trimmed := bytes.TrimSpace(raw)
 	if len(trimmed) == 0 {

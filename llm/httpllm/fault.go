@@ -32,11 +32,19 @@ var (
 )
 
 var (
-	tooLong    = regexp.MustCompile(`(?i)context[_ ]?length|context[_ ](window|size|limit)|maximum (context|(model|prompt) length)|exceeds? the (available )?context|(prompt|input|request)( is)? too (long|large for|many tokens)|too many (input )?tokens|(input|prompt|input and output) tokens? .*exceed|(input|prompt) token count .*exceed|exceeds? .*(input|prompt|model) tokens?|exceeded model token limit|range of input length|reduce the length|tokens.{0,30}must be <=|request_too_large`)
-	quota      = regexp.MustCompile(`(?i)insufficient[_ ](quota|balance|credits)|credit balance|exceeded your current quota|billing|out of credits|payment required`)
-	badCall    = regexp.MustCompile(`(?i)tool_use_failed|failed to (call a function|parse (the )?(input|tool|function|model output|messages))|(parse|parsing|invalid|malformed) tool[_ ]?calls?`)
+	tooLong = regexp.MustCompile(
+		`(?i)context[_ ]?length|context[_ ](window|size|limit)|maximum (context|(model|prompt) length)|exceeds? the (available )?context|(prompt|input|request)( is)? too (long|large for|many tokens)|too many (input )?tokens|(input|prompt|input and output) tokens? .*exceed|(input|prompt) token count .*exceed|exceeds? .*(input|prompt|model) tokens?|exceeded model token limit|range of input length|reduce the length|tokens.{0,30}must be <=|request_too_large`,
+	)
+	quota = regexp.MustCompile(
+		`(?i)insufficient[_ ](quota|balance|credits)|credit balance|exceeded your current quota|billing|out of credits|payment required`,
+	)
+	badCall = regexp.MustCompile(
+		`(?i)tool_use_failed|failed to (call a function|parse (the )?(input|tool|function|model output|messages))|(parse|parsing|invalid|malformed) tool[_ ]?calls?`,
+	)
 	noEndpoint = regexp.MustCompile(`(?i)unexpected endpoint`) // LM Studio, with status 200
-	maxOnly    = regexp.MustCompile(`(?i)max_(completion_)?tokens.{0,20}(too large|at most|must be|is not supported|cannot)`)
+	maxOnly    = regexp.MustCompile(
+		`(?i)max_(completion_)?tokens.{0,20}(too large|at most|must be|is not supported|cannot)`,
+	)
 )
 
 // fault is an error as providers write it, in a body or in a stream.
@@ -112,7 +120,8 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 		e.RetryAfter = RetryAfter(header, time.Now())
 	}
 	if e.Kind == llm.KindRateLimited && e.RetryAfter > time.Minute {
-		e.Message = "The model provider limits how many requests you may send, and asks to wait " + e.RetryAfter.Round(time.Second).String() + "."
+		e.Message = "The model provider limits how many requests you may send, and asks to wait " +
+			e.RetryAfter.Round(time.Second).String() + "."
 	}
 	if message != "" {
 		e.Err = errors.New(s.Redact(Clip(message, 500)))
@@ -134,7 +143,8 @@ type limited struct {
 	io.Closer
 }
 
-// Respond is a middleware for SDKs that turns a response that is an error into one, before the SDK reads its body without a limit.
+// Respond is a middleware for SDKs that turns a response that is an error into one, before the SDK reads its body
+// without a limit.
 func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil {
@@ -159,13 +169,17 @@ func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, ErrNoFirstToken), errors.Is(cause, ErrSilence):
-		return &llm.Error{Kind: llm.KindTimeout, Message: "The model did not answer in time. Try again, or use a faster model.", Err: cause}
+		return &llm.Error{
+			Kind: llm.KindTimeout, Message: "The model did not answer in time. Try again, or use a faster model.",
+			Err: cause,
+		}
 	case cause != nil:
 		return &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: cause}
 	case errors.Is(err, ErrEventTooLong):
 		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that is too large.", Err: err}
 	}
-	return &llm.Error{Kind: llm.KindUnreachable, Message: "The model server can't be reached. Check that it runs and that " + s.AddressSetting + " is right.",
+	return &llm.Error{Kind: llm.KindUnreachable, Message: "The model server can't be reached. Check that it runs and that " +
+		s.AddressSetting + " is right.",
 		Err: errors.New(s.Redact(err.Error()))}
 }
 

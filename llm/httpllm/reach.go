@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// reachFor is how long the answer of a look is kept, so that a health check asked often does not load the model's server.
+// reachFor is how long the answer of a look is kept, so that a health check asked often does not load the model's
+// server.
 const reachFor = 10 * time.Second
 
-// Reach remembers what was last found of a model's server, by a look at it or by a request. The zero value is ready, and it is safe for
-// concurrent use.
+// Reach remembers what was last found of a model's server, by a look at it or by a request. The zero value is ready,
+// and it is safe for concurrent use.
 type Reach struct {
 	looking sync.Mutex // one look at a time
 
@@ -19,8 +20,8 @@ type Reach struct {
 	err   error
 }
 
-// Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone says nothing of the
-// server and is not kept.
+// Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone
+// says nothing of the server and is not kept.
 func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
 	r.looking.Lock()
 	defer r.looking.Unlock()

@@ -44,9 +44,10 @@ func (p *pace) NextBackOff() time.Duration {
 	return wait
 }
 
-// Retry calls try until it succeeds, fails for good, or three tries or the time are spent. try reports whether it yielded anything: after
-// that nothing is tried again. A rate limit goes to the caller at once, who waits and says so, unless patient is set: nothing is
-// tried again in two places. A server that failed five times in a row is not asked for a while.
+// Retry calls try until it succeeds, fails for good, or three tries or the time are spent. try reports whether it
+// yielded anything: after that nothing is tried again. A rate limit goes to the caller at once, who waits and says
+// so, unless patient is set: nothing is tried again in two places. A server that failed five times in a row is not
+// asked for a while.
 func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bool, err *llm.Error)) *llm.Error {
 	pace := newPace()
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {

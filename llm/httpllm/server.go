@@ -1,5 +1,5 @@
-// Package httpllm holds what the clients of model servers share: reading refusals, trying again, leaving a dead server alone, ending a
-// reply that falls silent, and mending histories.
+// Package httpllm holds what the clients of model servers share: reading refusals, trying again, leaving a dead
+// server alone, ending a reply that falls silent, and mending histories.
 package httpllm
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Server is what a client knows of the server it speaks to. The names of settings stand in the sentences of errors. Key, the names,
-// Log and RetryFor are set before its first use; after that it is safe for concurrent use.
+// Server is what a client knows of the server it speaks to. The names of settings stand in the sentences of errors.
+// Key, the names, Log and RetryFor are set before its first use; after that it is safe for concurrent use.
 type Server struct {
 	Name           string // of the model, for the log
 	Key            string // never printed; empty for none
@@ -29,8 +29,8 @@ type Server struct {
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
 }
 
-// NewHTTPClient returns a client that keeps connections for many runs at once and leaves streams uncompressed, so that no piece
-// waits in a buffer.
+// NewHTTPClient returns a client that keeps connections for many runs at once and leaves streams uncompressed, so
+// that no piece waits in a buffer.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{

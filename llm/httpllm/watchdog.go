@@ -21,7 +21,8 @@ type Watchdog struct {
 	read     time.Time // when the last bytes came
 }
 
-// Watch begins the wait for the first piece of a reply. The request must use the context it returns, and Stop must follow.
+// Watch begins the wait for the first piece of a reply. The request must use the context it returns, and Stop must
+// follow.
 func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &Watchdog{cancel: cancel, idle: p.Idle, idleText: p.IdleText}

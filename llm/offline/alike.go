@@ -8,23 +8,38 @@ import (
 	"footnote/corpus/text"
 )
 
-// alike are groups of words with nearly one meaning. They are few on purpose: each group lets a sentence answer a question that
-// it does not name, so a group belongs here only if its words may stand for each other in most documents.
+// alike are groups of words with nearly one meaning. They are few on purpose: each group lets a sentence answer a
+// question that it does not name, so a group belongs here only if its words may stand for each other in most
+// documents.
 var alike = [][]string{
-	{"cost", "price", "fee", "charge", "amount"}, {"buy", "purchase", "acquire"}, {"car", "vehicle", "automobile"}, {"begin", "start", "commence"},
-	{"end", "finish", "terminate", "expire"}, {"boss", "manager", "head", "director", "leader"}, {"employee", "staff", "worker", "personnel"},
-	{"holiday", "vacation", "leave"}, {"salary", "pay", "wage", "compensation"}, {"fix", "repair", "mend"}, {"broken", "damaged", "defective", "faulty"},
-	{"guarantee", "warranty"}, {"contract", "agreement"}, {"cancel", "terminate", "withdraw"}, {"cancel", "stop", "abort"}, {"delete", "remove", "erase"},
-	{"install", "setup"}, {"allow", "permit"}, {"forbid", "prohibit", "ban"}, {"size", "dimension", "area"}, {"flat", "apartment"},
-	{"house", "home"}, {"remote", "home", "telework"}, {"ill", "sick", "sickness", "illness", "disease"}, {"help", "support", "assistance"},
-	{"big", "large"}, {"customer", "client"}, {"supplier", "vendor", "provider"}, {"phone", "telephone"}, {"mail", "email"}, {"address", "location"},
-	{"owner", "landlord", "proprietor"}, {"reason", "cause", "because"}, {"advantage", "benefit"}, {"founded", "established"},
-	{"refund", "reimbursement", "repayment"}, {"duration", "length", "period"}, {"deadline", "due"}, {"due", "payable"}, {"author", "written"},
-	{"rent", "lease"}, {"limit", "maximum"}, {"minimum", "least"}, {"delay", "late"}, {"invoice", "bill"}, {"create", "produce"}, {"build", "construct"},
-	{"last", "life", "lifetime", "lifespan"}, {"password", "passphrase"}, {"backup", "copy"}, {"speed", "fast"}, {"agree", "consent", "approve"},
-	{"claim", "report", "apply"}, {"report", "notify", "inform", "tell"}, {"upload", "add", "adding", "import"}, {"damp", "moist", "moisture", "wet"},
-	{"replace", "renew", "exchange"}, {"choose", "select", "pick"}, {"exclude", "except"}, {"show", "display"}, {"shop", "store"}, {"doctor", "physician"},
-	{"twice", "duplicate"}, {"earn", "salary", "wage"}, {"send", "submit", "hand"}, {"fail", "crash", "unreachable", "unavailable", "outage"},
+	{"cost", "price", "fee", "charge", "amount"}, {"buy", "purchase", "acquire"}, {"car", "vehicle", "automobile"},
+	{"begin", "start", "commence"},
+	{"end", "finish", "terminate", "expire"}, {"boss", "manager", "head", "director", "leader"},
+	{"employee", "staff", "worker", "personnel"},
+	{"holiday", "vacation", "leave"}, {"salary", "pay", "wage", "compensation"}, {"fix", "repair", "mend"},
+	{"broken", "damaged", "defective", "faulty"},
+	{"guarantee", "warranty"}, {"contract", "agreement"}, {"cancel", "terminate", "withdraw"},
+	{"cancel", "stop", "abort"}, {"delete", "remove", "erase"},
+	{"install", "setup"}, {"allow", "permit"}, {"forbid", "prohibit", "ban"}, {"size", "dimension", "area"},
+	{"flat", "apartment"},
+	{"house", "home"}, {"remote", "home", "telework"}, {"ill", "sick", "sickness", "illness", "disease"},
+	{"help", "support", "assistance"},
+	{"big", "large"}, {"customer", "client"}, {"supplier", "vendor", "provider"}, {"phone", "telephone"},
+	{"mail", "email"}, {"address", "location"},
+	{"owner", "landlord", "proprietor"}, {"reason", "cause", "because"}, {"advantage", "benefit"},
+	{"founded", "established"},
+	{"refund", "reimbursement", "repayment"}, {"duration", "length", "period"}, {"deadline", "due"},
+	{"due", "payable"}, {"author", "written"},
+	{"rent", "lease"}, {"limit", "maximum"}, {"minimum", "least"}, {"delay", "late"}, {"invoice", "bill"},
+	{"create", "produce"}, {"build", "construct"},
+	{"last", "life", "lifetime", "lifespan"}, {"password", "passphrase"}, {"backup", "copy"}, {"speed", "fast"},
+	{"agree", "consent", "approve"},
+	{"claim", "report", "apply"}, {"report", "notify", "inform", "tell"}, {"upload", "add", "adding", "import"},
+	{"damp", "moist", "moisture", "wet"},
+	{"replace", "renew", "exchange"}, {"choose", "select", "pick"}, {"exclude", "except"}, {"show", "display"},
+	{"shop", "store"}, {"doctor", "physician"},
+	{"twice", "duplicate"}, {"earn", "salary", "wage"}, {"send", "submit", "hand"},
+	{"fail", "crash", "unreachable", "unavailable", "outage"},
 }
 
 // irregular are forms of one word that their stems do not join.
@@ -36,8 +51,8 @@ var irregular = strings.Fields(`pay,paid keep,kept leave,left hold,held build,bu
 	leader,led builder,built maker,made seller,sold buyer,bought writer,wrote,written driver,drove,driven winner,won teacher,taught holder,held
 	keeper,kept add,added,adding man,men woman,women child,children foot,feet tooth,teeth`)
 
-// light are words that a question needs more than its answer does: it says "get" where the answer says "is entitled to". They
-// add to a sentence's worth, but hardly count where they are missing.
+// light are words that a question needs more than its answer does: it says "get" where the answer says "is entitled
+// to". They add to a sentence's worth, but hardly count where they are missing.
 var light = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, word := range strings.Fields(`get give take make do go come need use put let have become look like thing people person everyone everybody someone
@@ -120,7 +135,9 @@ func stems(words []string, langs []string) []string {
 // endings make a word of another one: report, reporter; rent, rental; pay, payable. As they are left by the stemmer.
 var endings = func() map[string]bool {
 	m := map[string]bool{}
-	for _, e := range strings.Fields(`er or abl ibl ment ation ion al anc enc ing ag age ist ant ent ness ship ful ung`) {
+	for _, e := range strings.Fields(
+		`er or abl ibl ment ation ion al anc enc ing ag age ist ant ent ness ship ful ung`,
+	) {
 		m[e] = true
 	}
 	return m
@@ -135,7 +152,8 @@ func kin(a, b string) bool {
 		return false
 	}
 	rest := b[len(a):]
-	return len(a) >= 4 && endings[rest] || rest == "abl" || rest == "ment" || len(a) >= 6 && (rest == "i" || rest == "y")
+	return len(a) >= 4 && endings[rest] || rest == "abl" || rest == "ment" ||
+		len(a) >= 6 && (rest == "i" || rest == "y")
 }
 
 // joined reports whether a stem is a part of a German compound, or of the participle of its verb.
@@ -143,5 +161,6 @@ func joined(stem, term string) bool {
 	if term == "ge"+stem { // prüft, geprüft
 		return true
 	}
-	return len(stem) >= 5 && len(term) >= len(stem)+3 && (strings.HasPrefix(term, stem) || strings.HasSuffix(term, stem))
+	return len(stem) >= 5 && len(term) >= len(stem)+3 &&
+		(strings.HasPrefix(term, stem) || strings.HasSuffix(term, stem))
 }

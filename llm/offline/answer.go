@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	nearTop       = 0.55 // a further sentence has at least this share of the best one's score
-	furtherNeeded = 0.5  // of the question's weight a further sentence must hold, with what stands around it, unless many are asked for
+	nearTop = 0.55 // a further sentence has at least this share of the best one's score
+	// of the question's weight a further sentence must hold, with what stands around it, unless many are asked for
+	furtherNeeded = 0.5
 	sameWords     = 0.7  // sentences with this share of words in common say the same
 	rowWorth      = 0.8  // a row of a table reads worse than a sentence
 	contentsWorth = 0.1  // a line of a table of contents only names what is said elsewhere
@@ -38,8 +39,8 @@ type candidate struct {
 	lean    float64   // what the sentence before counts
 }
 
-// compose chooses the sentences that answer the question from everything that was shown. Of a question that may be two, those that
-// answer only the first are none.
+// compose chooses the sentences that answer the question from everything that was shown. Of a question that may be
+// two, those that answer only the first are none.
 func compose(t turn, q query, two []hop) reply {
 	sources := t.shown()
 	if len(sources) == 0 {
@@ -76,8 +77,9 @@ func compose(t turn, q query, two []hop) reply {
 	return reply{text: write(arrange(picked, cands, want), sources), supported: true}
 }
 
-// chosen takes the best sentence that supports an answer by itself, and what goes with it: beside a figure, only what holds another word of the question. A question with several
-// parts may be answered by sentences that only do so together.
+// chosen takes the best sentence that supports an answer by itself, and what goes with it: beside a figure, only what
+// holds another word of the question. A question with several parts may be answered by sentences that only do so
+// together.
 func chosen(ranked []candidate, words []word, p pile, want expected, demand demand, question string) []candidate {
 	parts := several().MatchString(question)
 	if parts {
@@ -109,7 +111,8 @@ func withReason(picked, all []candidate) []candidate {
 		return picked
 	}
 	for _, c := range all {
-		if c.source == picked[0].source && c.place == picked[0].place+1 && givesReason().MatchString(c.text) && sayable(c.text) {
+		if c.source == picked[0].source && c.place == picked[0].place+1 && givesReason().MatchString(c.text) &&
+			sayable(c.text) {
 			return append(picked, c)
 		}
 	}
@@ -121,7 +124,9 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 	s := p.sentences[i]
 	n := len(words)
 	cells := make([]float64, 4*n)
-	c := candidate{sentence: s, has: cells[:n], near: cells[n : 2*n], before: cells[2*n : 3*n], passage: cells[3*n:], lean: before}
+	c := candidate{
+		sentence: s, has: cells[:n], near: cells[n : 2*n], before: cells[2*n : 3*n], passage: cells[3*n:], lean: before,
+	}
 	var last map[string]bool
 	lastWorth := contextWorth
 	if i > 0 && p.sentences[i-1].source == s.source {
@@ -136,7 +141,9 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 	}
 	own, context := 0.0, 0.0
 	for k, w := range words {
-		c.has[k], c.near[k], c.before[k], c.passage[k] = w.in(s.terms), w.in(p.around[s.source]), w.in(last), w.in(p.inside[s.source])
+		c.has[k], c.near[k], c.before[k], c.passage[k] = w.in(s.terms), w.in(p.around[s.source]), w.in(
+			last,
+		), w.in(p.inside[s.source])
 		own += c.has[k]
 		context += c.before[k]
 		c.score += w.weight * max(c.has[k], contextWorth*c.near[k], lastWorth*c.before[k])
@@ -160,8 +167,8 @@ func rate(p pile, i int, words []word, want expected, question string) candidate
 	return c
 }
 
-// pick takes a sentence and further ones that are nearly as good and say something else. parts is set when the question has several,
-// which different sentences may answer.
+// pick takes a sentence and further ones that are nearly as good and say something else. parts is set when the
+// question has several, which different sentences may answer.
 func pick(ranked []candidate, first int, words []word, want expected, parts bool) []candidate {
 	if len(ranked) == 0 || ranked[first].score <= 0 {
 		return nil
@@ -197,7 +204,8 @@ func pick(ranked []candidate, first int, words []word, want expected, parts bool
 // bringsNew reports whether a sentence holds a word of the question itself that none so far holds, nor its heading.
 func bringsNew(c candidate, picked []candidate, words []word) bool {
 	for k, has := range c.has {
-		if has > 0 && !words[k].borrowed && !slices.ContainsFunc(picked, func(p candidate) bool { return p.has[k] > 0 || p.near[k] > 0 }) {
+		if has > 0 && !words[k].borrowed &&
+			!slices.ContainsFunc(picked, func(p candidate) bool { return p.has[k] > 0 || p.near[k] > 0 }) {
 			return true
 		}
 	}

@@ -13,12 +13,22 @@ const aFile = `["“]?([\p{L}\p{N}_.-]+\.(?:pdf|md|markdown|txt|html?|docx?|csv|
 
 // What is asked about the library itself, beside lists of it.
 var (
-	fieldOf = lazily(`(?i)^(?:please )?(?:what(?:'s| is)|tell me|give me|show me) the (title|type|format|number of pages|page count) of (?:the )?(?:document |file )?` + aFile + `[?.! ]*$`)
-	pagesOf = lazily(`(?i)^how many pages (?:does|do|has|have|are (?:there )?in) (?:the )?(?:document |file )?` + aFile + `(?: (?:have|contain|hold))?[?.! ]*$`)
-	nameOf  = lazily(`(?i)^(?:which|what) (?:file|document|pdf) (?:holds|is|has) (?:the |my |our )?(.+?)[?.! ]*$|^(?:what(?:'s| is)|tell me) the file ?name of (?:the |my |our )?(.+?)[?.! ]*$`)
-	titled  = lazily(`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:titles?|names?|called|titled|named)\b(?: that| which)?(?: contains?| containing| includes?| including| has| have| with| holds?)?(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]?[?.! ]*$`)
-	within  = lazily(`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:have|has|with|hold|contain)(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]? in (?:their|its|the) (?:titles?|names?|file ?names?)[?.! ]*$`)
-	byAge   = lazily(`(?i)^(?:which|what)(?:'s| is| was)?(?: the| my| our)* (?:(newest|latest|most recent|oldest) (?:document|file|pdf)\b|(?:document|file|pdf) (?:is|was|did i|have i|did we|have we)(?: the)?(?: add(?:ed)?| upload(?:ed)?)? ?(newest|latest|most recent(?:ly)?|oldest|last|first)\b)(?: (?:one|document|file|added|uploaded|in (?:the|my|our) library|here|that (?:i|we) (?:have|added|uploaded)))*[?.! ]*$`)
+	fieldOf = lazily(`(?i)^(?:please )?(?:what(?:'s| is)|tell me|give me|show me) the (title|type|format|number of pages|page count) of (?:the )?(?:document |file )?` +
+		aFile + `[?.! ]*$`)
+	pagesOf = lazily(`(?i)^how many pages (?:does|do|has|have|are (?:there )?in) (?:the )?(?:document |file )?` +
+		aFile + `(?: (?:have|contain|hold))?[?.! ]*$`)
+	nameOf = lazily(
+		`(?i)^(?:which|what) (?:file|document|pdf) (?:holds|is|has) (?:the |my |our )?(.+?)[?.! ]*$|^(?:what(?:'s| is)|tell me) the file ?name of (?:the |my |our )?(.+?)[?.! ]*$`,
+	)
+	titled = lazily(
+		`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:titles?|names?|called|titled|named)\b(?: that| which)?(?: contains?| containing| includes?| including| has| have| with| holds?)?(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]?[?.! ]*$`,
+	)
+	within = lazily(
+		`(?i)^(?:please )?(?:list|show|find|which|what)\b.*\b(?:documents?|files?|pdfs?)\b.*\b(?:have|has|with|hold|contain)(?: the)?(?: words?)? ["“]?([\p{L}\p{N}][^"”?]*?)["”]? in (?:their|its|the) (?:titles?|names?|file ?names?)[?.! ]*$`,
+	)
+	byAge = lazily(
+		`(?i)^(?:which|what)(?:'s| is| was)?(?: the| my| our)* (?:(newest|latest|most recent|oldest) (?:document|file|pdf)\b|(?:document|file|pdf) (?:is|was|did i|have i|did we|have we)(?: the)?(?: add(?:ed)?| upload(?:ed)?)? ?(newest|latest|most recent(?:ly)?|oldest|last|first)\b)(?: (?:one|document|file|added|uploaded|in (?:the|my|our) library|here|that (?:i|we) (?:have|added|uploaded)))*[?.! ]*$`,
+	)
 	ageLast = lazily(`(?i)oldest|first`)
 )
 
@@ -61,7 +71,8 @@ func catalogue(q string) (catalogued, bool) {
 	return catalogued{}, false
 }
 
-// consult answers from the list of documents. What the list does not hold is looked for in the documents, if it may stand there.
+// consult answers from the list of documents. What the list does not hold is looked for in the documents, if it may
+// stand there.
 func consult(t turn, c catalogued) ([]step, string) {
 	tool := t.offered([]string{"list_documents", "metadata_search"})
 	if tool == "" {
@@ -73,7 +84,9 @@ func consult(t turn, c catalogued) ([]step, string) {
 	}
 	docs := done[0].out.Documents
 	if c.field == "title" || c.field == "type" || c.field == "pages" {
-		docs = slices.DeleteFunc(slices.Clone(docs), func(d document) bool { return !strings.EqualFold(d.Filename, c.about) })
+		docs = slices.DeleteFunc(
+			slices.Clone(docs), func(d document) bool { return !strings.EqualFold(d.Filename, c.about) },
+		)
 	}
 	if c.field == "file" {
 		docs = slices.DeleteFunc(slices.Clone(docs), func(d document) bool { return !hasWords(d.Title, c.about) })
@@ -101,7 +114,9 @@ func (c catalogued) say(docs []document, more bool) string {
 		}
 		return fmt.Sprintf("%s has %s.", escape(d.Filename), english.Count(d.Pages, "page"))
 	case "age":
-		return fmt.Sprintf("The %s document in your library is %s, added on %s.", c.about, escape(d.label()), escape(d.Added))
+		return fmt.Sprintf(
+			"The %s document in your library is %s, added on %s.", c.about, escape(d.label()), escape(d.Added),
+		)
 	case "file":
 		if len(docs) == 1 {
 			return fmt.Sprintf("“%s” is the file %s.", escape(d.Title), escape(d.Filename))

@@ -10,7 +10,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// figure is an amount, a date or a year that a sentence states plainly: no range, no guess, and no number that could be read in two ways.
+// figure is an amount, a date or a year that a sentence states plainly: no range, no guess, and no number that could
+// be read in two ways.
 type figure struct {
 	text  string // as it stands in the sentence
 	value string // as calculate takes it
@@ -33,30 +34,47 @@ const (
 )
 
 var (
-	dayFirst      = lazily(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + monthNames + `)\.? (\d{4})\b`)
-	monthFirst    = lazily(`(?i)\b(` + monthNames + `)\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`)
-	isoDay        = lazily(`\b(\d{4})-(\d\d)-(\d\d)\b`)
-	yearAlone     = lazily(`(?i)\b(?:in|from|of|since|until|by|year|for|(?:` + monthNames + `)\.?) ((?:1[5-9]|20)\d\d)\b`)
-	yearEnds      = lazily(`^(?:[.,;:)!?]|$| (?:and|but|by|with|to|when|for|from|as|at|in|on|the|it|was|were|is|after|before|because|or|under)\b)`)
-	signed        = lazily(`([\p{L}]*[£$€¥]) ?(` + plainDigit + `)(` + scales + `)`)
-	currencies    = lazily(`(?i)\b(` + plainDigit + `)(` + scales + `) ?(€|euros?\b|eur\b|usd\b|dollars?\b|gbp\b|chf\b|(?:swiss )?francs?\b|(?:norwegian |danish |swedish )?(?:crowns?|kroner?|kronor)\b|yen\b)`)
-	countedFigure = lazily(`(?i)\b(` + plainDigit + scales + `|(?:` + englishNumbers + `)\b)[ -]?((?:(?:square|cubic) )?\p{L}[\p{L}²³]*)`)
-	wholeValue    = lazily(`^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$`)
-	twoReadings   = lazily(`^[1-9]\d{0,2}\.\d{3}$`)
-	hedged        = lazily(`(?i)(?:\b(?:about|around|nearly|almost|roughly|approximately|some|over|under|above|below|(?:more|less|fewer) than|at least|between|circa|ca\.?|another|extra|additional|further|plus|minus|or|to)|[~≈<>–—/+-])\s*$`)
-	startsAt      = lazily(`(?i)\bfrom\s*$`)
-	limited       = lazily(`(?i)\b(?:up to|at most|(?:a )?maximum of|(?:no|not) more than)\s*$`)
-	rangeOn       = lazily(`(?i)^(?:\s?[-–—/+]\s?|\s(?:to|or)\s(?:about\s)?)[£$€¥]?\d`)
-	spaced        = lazily(`^[\s ]\d{3}\b`)
-	perOne        = lazily(`(?i)^(?: of [\p{L}-]+(?: [\p{L}-]+)?)?,? ?(?:/ ?|(?:for )?(?:each|every|per|an?|one)\s)((?:square |cubic )?[\p{L}]+)`)
-	perTime       = lazily(`(?i)\b(hourly|daily|weekly|monthly|quarterly|yearly|annual|annually)\b`)
-	scaled        = lazily(`(?i) (?:thousand|million|billion)\b`)
-	relativeTo    = lazily(`(?i)^ (?:more|less|fewer|off|extra|cheaper|dearer|higher|lower|above|below|over|under|too|for (?:\d|(?:` + englishNumbers + `)\b))`)
-	changes       = lazily(`(?i)\b(?:discount\w*|rebates?|refund\w*|sav(?:e[sd]?|ings?)|reduc\w+|increas\w+|rais(?:e[sd]?|ing)|(?:rose|fell|rises|falls|dropped|drops|up|down) by|moved|postponed|delayed|planned|last year|penalt\w+|fines?)\b`) // a figure beside them is another one
-	otherMoney    = lazily(`^(?:(?:swiss )?franc|(?:norwegian |danish |swedish )?(?:crown|kron)|chf|yen)`)
-	hissing       = lazily(`(?:ch|sh|x|ss)es$`)
-	noUnit        = lazily(`(?i)^(?:` + englishNumbers + `|hundred|thousand|million|billion|dozen|large|small|big|long|short|heavy|full|whole|paid|working|extra|public|different|good|old|young|main|great|little|high|low|wide|red|white|black|green|blue|and|or|of|to|at|in|on|by|for|from|per|an?|the|is|are|was|were|times|more|less|fewer|other|further|additional|new|percent|to|until|with|than|each|every|(?:` + monthNames + `))$`)
-	refusing      = lazily(`(?i)\b(?:not|never|no longer|nor|without|instead of|rather than|used to|formerly|previously|originally|would have|if|provided|unless|except)\b|n['’]t\b`)
+	dayFirst   = lazily(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + monthNames + `)\.? (\d{4})\b`)
+	monthFirst = lazily(`(?i)\b(` + monthNames + `)\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`)
+	isoDay     = lazily(`\b(\d{4})-(\d\d)-(\d\d)\b`)
+	yearAlone  = lazily(`(?i)\b(?:in|from|of|since|until|by|year|for|(?:` + monthNames +
+		`)\.?) ((?:1[5-9]|20)\d\d)\b`)
+	yearEnds = lazily(
+		`^(?:[.,;:)!?]|$| (?:and|but|by|with|to|when|for|from|as|at|in|on|the|it|was|were|is|after|before|because|or|under)\b)`,
+	)
+	signed     = lazily(`([\p{L}]*[£$€¥]) ?(` + plainDigit + `)(` + scales + `)`)
+	currencies = lazily(`(?i)\b(` + plainDigit + `)(` + scales +
+		`) ?(€|euros?\b|eur\b|usd\b|dollars?\b|gbp\b|chf\b|(?:swiss )?francs?\b|(?:norwegian |danish |swedish )?(?:crowns?|kroner?|kronor)\b|yen\b)`)
+	countedFigure = lazily(`(?i)\b(` + plainDigit + scales + `|(?:` + englishNumbers +
+		`)\b)[ -]?((?:(?:square|cubic) )?\p{L}[\p{L}²³]*)`)
+	wholeValue  = lazily(`^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$`)
+	twoReadings = lazily(`^[1-9]\d{0,2}\.\d{3}$`)
+	hedged      = lazily(
+		`(?i)(?:\b(?:about|around|nearly|almost|roughly|approximately|some|over|under|above|below|(?:more|less|fewer) than|at least|between|circa|ca\.?|another|extra|additional|further|plus|minus|or|to)|[~≈<>–—/+-])\s*$`,
+	)
+	startsAt = lazily(`(?i)\bfrom\s*$`)
+	limited  = lazily(`(?i)\b(?:up to|at most|(?:a )?maximum of|(?:no|not) more than)\s*$`)
+	rangeOn  = lazily(`(?i)^(?:\s?[-–—/+]\s?|\s(?:to|or)\s(?:about\s)?)[£$€¥]?\d`)
+	spaced   = lazily(`^[\s ]\d{3}\b`)
+	perOne   = lazily(
+		`(?i)^(?: of [\p{L}-]+(?: [\p{L}-]+)?)?,? ?(?:/ ?|(?:for )?(?:each|every|per|an?|one)\s)((?:square |cubic )?[\p{L}]+)`,
+	)
+	perTime    = lazily(`(?i)\b(hourly|daily|weekly|monthly|quarterly|yearly|annual|annually)\b`)
+	scaled     = lazily(`(?i) (?:thousand|million|billion)\b`)
+	relativeTo = lazily(`(?i)^ (?:more|less|fewer|off|extra|cheaper|dearer|higher|lower|above|below|over|under|too|for (?:\d|(?:` +
+		englishNumbers + `)\b))`)
+	// a figure beside them is another one
+	changes = lazily(
+		`(?i)\b(?:discount\w*|rebates?|refund\w*|sav(?:e[sd]?|ings?)|reduc\w+|increas\w+|rais(?:e[sd]?|ing)|(?:rose|fell|rises|falls|dropped|drops|up|down) by|moved|postponed|delayed|planned|last year|penalt\w+|fines?)\b`,
+	)
+	otherMoney = lazily(`^(?:(?:swiss )?franc|(?:norwegian |danish |swedish )?(?:crown|kron)|chf|yen)`)
+	hissing    = lazily(`(?:ch|sh|x|ss)es$`)
+	noUnit     = lazily(`(?i)^(?:` + englishNumbers +
+		`|hundred|thousand|million|billion|dozen|large|small|big|long|short|heavy|full|whole|paid|working|extra|public|different|good|old|young|main|great|little|high|low|wide|red|white|black|green|blue|and|or|of|to|at|in|on|by|for|from|per|an?|the|is|are|was|were|times|more|less|fewer|other|further|additional|new|percent|to|until|with|than|each|every|(?:` +
+		monthNames + `))$`)
+	refusing = lazily(
+		`(?i)\b(?:not|never|no longer|nor|without|instead of|rather than|used to|formerly|previously|originally|would have|if|provided|unless|except)\b|n['’]t\b`,
+	)
 )
 
 // englishNumbers are the number words that a sum reads; "one" is left out, as it is said of many things.
@@ -64,7 +82,10 @@ const englishNumbers = `two|three|four|five|six|seven|eight|nine|ten|eleven|twel
 
 var numberValues = func() map[string]string {
 	m := map[string]string{"a": "1", "an": "1", "one": "1", "a hundred": "100", "one hundred": "100"}
-	for i, word := range strings.Split("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty", " ") {
+	for i, word := range strings.Split(
+		"two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
+		" ",
+	) {
 		m[word] = fmt.Sprint(i + 2)
 	}
 	for i, word := range strings.Split("thirty forty fifty sixty seventy eighty ninety", " ") {
@@ -142,7 +163,8 @@ func (f figure) plain(s string) bool {
 	if startsWithLetter(right) || relativeTo().MatchString(right) { // "£2m", "£5 less"
 		return false
 	}
-	return !hedged().MatchString(left) && !startsAt().MatchString(left) && !rangeOn().MatchString(right) && !spaced().MatchString(right) &&
+	return !hedged().MatchString(left) && !startsAt().MatchString(left) && !rangeOn().MatchString(right) &&
+		!spaced().MatchString(right) &&
 		!hasDigit().MatchString(lastOf(left)) && !strings.HasPrefix(right, "%")
 }
 
@@ -155,7 +177,10 @@ func lastOf(s string) string {
 }
 
 func calendarDay(year, month, day string) (figure, bool) {
-	n := map[string]int{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12}[strings.ToLower(month[:3])]
+	n := map[string]int{
+		"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
+		"dec": 12,
+	}[strings.ToLower(month[:3])]
 	return figure{unit: unitDate, value: fmt.Sprintf("%s-%02d-%02s", year, n, day)}, true
 }
 
@@ -204,7 +229,10 @@ func perUnit(after string) string {
 	return ""
 }
 
-var adjectives = map[string]string{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annual": "year", "annually": "year"}
+var adjectives = map[string]string{
+	"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year",
+	"annual": "year", "annually": "year",
+}
 
 // perAdjective is the same, read from a word like "monthly".
 func perAdjective(s string) string { return adjectives[strings.ToLower(perTime().FindString(s))] }
@@ -229,7 +257,8 @@ func singular(word string) string {
 		}
 	}
 	switch {
-	case len(word) < 4 || !strings.HasSuffix(lower, "s") || strings.HasSuffix(lower, "ss") || strings.HasSuffix(lower, "us"):
+	case len(word) < 4 || !strings.HasSuffix(lower, "s") || strings.HasSuffix(lower, "ss") ||
+		strings.HasSuffix(lower, "us"):
 		return word
 	case strings.HasSuffix(lower, "ies"):
 		return word[:len(word)-3] + "y"

@@ -11,18 +11,21 @@ import (
 // mostFurther is how many sentences are said of what was not said yet.
 const mostFurther = 4
 
-// Questions that have no subject of their own: more of what the last answer was about, or what stands around one of its footnotes.
+// Questions that have no subject of their own: more of what the last answer was about, or what stands around one of
+// its footnotes.
 var (
 	further = lazily(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
 		`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: (?:about|on) (?:it|this|that|them|these|those))?|` +
 		`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: (?:about|on|to say about) (?:it|this|that|them))?|` +
 		`(?:go on|continue|elaborate|expand)(?: on (?:it|this|that))?|explain (?:it |this |that )?(?:further|more|in (?:more )?detail)|` +
 		`(?:(?:erzähl|sag)e? mir )?(?:bitte )?mehr(?: (?:dazu|davon|darüber))?|weiter)(?:,? please)?[\s.!?]*$`)
-	ofSource = lazily(`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs)$`)
+	ofSource = lazily(
+		`(?i)^(?:what|where|which|does|did|is|the|was|this|that|it|of|in|for|me|behind|come|comes|from|based|rest|rests|refer|refers|stand|stands|open|quote|read|page|support|supports|back|backs)$`,
+	)
 )
 
-// subject is the turn of the last question that was about something in the documents, and all that was answered since; a turn without a
-// question when there is none.
+// subject is the turn of the last question that was about something in the documents, and all that was answered
+// since; a turn without a question when there is none.
 func (t turn) subject() (topic turn, said string) {
 	for i := len(t.earlier) - 1; i >= 0; i-- {
 		said = t.earlier[i].answer + "\n" + said
@@ -38,7 +41,8 @@ func (t turn) subject() (topic turn, said string) {
 	return topic, said
 }
 
-// goOn says what the passages of the last answer hold beside what was said: first the rest of those that it came from, then what follows them.
+// goOn says what the passages of the last answer hold beside what was said: first the rest of those that it came
+// from, then what follows them.
 func goOn(t turn) ([]step, string) {
 	topic, said := t.subject()
 	if topic.question == "" {
@@ -62,8 +66,8 @@ func goOn(t turn) ([]step, string) {
 	return nil, refuse(t, q)
 }
 
-// unsaid picks the sentences of passages that the answers so far took some from, or that stand next in the same documents. any is false
-// when the answers took none.
+// unsaid picks the sentences of passages that the answers so far took some from, or that stand next in the same
+// documents. any is false when the answers took none.
 func unsaid(sources []source, said string) (left []candidate, any bool) {
 	said = strings.Join(strings.Fields(marker().ReplaceAllString(said, "")), " ")
 	was := func(s sentence) bool {
@@ -78,7 +82,8 @@ func unsaid(sources []source, said string) (left []candidate, any bool) {
 	}
 	for _, same := range []bool{true, false} {
 		for _, s := range sentences {
-			if len(left) < mostFurther && from[s.source] == same && documents[sources[s.source].document.DocID] && !s.heading && sayable(s.text) && !was(s) {
+			if len(left) < mostFurther && from[s.source] == same && documents[sources[s.source].document.DocID] &&
+				!s.heading && sayable(s.text) && !was(s) {
 				left = append(left, candidate{sentence: s})
 			}
 		}
@@ -116,7 +121,8 @@ func behind(t turn) (string, bool) {
 			continue
 		}
 		at := slices.IndexFunc(sentences, func(s sentence) bool {
-			return strings.Contains(s.text, quote) || len(s.text) >= shortest && strings.Contains(quote, s.text) && !s.heading
+			return strings.Contains(s.text, quote) ||
+				len(s.text) >= shortest && strings.Contains(quote, s.text) && !s.heading
 		})
 		if at < 0 {
 			continue

@@ -8,8 +8,12 @@ import (
 
 // What is asked to be done with a text, and the words that such a request has beside its text.
 var (
-	task = lazily(`(?i)^(?:please |can you |could you )*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break (?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the (?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`)
-	how  = lazily(`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|translate|into)$`)
+	task = lazily(
+		`(?i)^(?:please |can you |could you )*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break (?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the (?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`,
+	)
+	how = lazily(
+		`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|sum|break|describe|put|tl|dr|understandable|einfach\w*|worten|text|zusammen|german|english|french|spanish|translate|into)$`,
+	)
 )
 
 // unable is said by a model made of rules of what only a language model can do.
@@ -23,7 +27,8 @@ func (t turn) given() []passage {
 	return t.results[0].out.Passages
 }
 
-// retell answers what asks for nothing but the given text in other words: with its own sentences, as rules have no others.
+// retell answers what asks for nothing but the given text in other words: with its own sentences, as rules have no
+// others.
 func retell(t turn) (string, bool) {
 	parts := t.given()
 	if len(parts) == 0 || !task().MatchString(t.question) {

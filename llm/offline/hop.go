@@ -16,8 +16,8 @@ type bridge struct {
 	about string // the word before that
 }
 
-// halfway reports whether no sentence answers both of two questions: each holds none of the words that only the thing's has, or none of
-// those that only what is asked of it has.
+// halfway reports whether no sentence answers both of two questions: each holds none of the words that only the
+// thing's has, or none of those that only what is asked of it has.
 func halfway(hops []hop, picked []candidate, words []word, p pile) bool {
 	if len(hops) == 0 {
 		return false
@@ -36,13 +36,16 @@ func halfway(hops []hop, picked []candidate, words []word, p pile) bool {
 		return asked || around && wherePlain().MatchString(said) && !atPlace().MatchString(c.text)
 	}
 	return !slices.ContainsFunc(picked, func(c candidate) bool {
-		return !lacks(c, hops[0].clause, false) && !slices.ContainsFunc(hops, func(h hop) bool { return lacks(c, h.before+" "+h.after, true) })
+		return !lacks(c, hops[0].clause, false) &&
+			!slices.ContainsFunc(hops, func(h hop) bool { return lacks(c, h.before+" "+h.after, true) })
 	})
 }
 
 var (
 	wherePlain = lazily(`(?i)^where (?:is|are|was|were)\s*$`)
-	atPlace    = lazily(`\b(?:is|are|was|were|lies|lay|stands|stood|sits|located|based|situated|found|lives|lived|office)\b[^.]*\b(?:in|at|on|near|off|behind|beside|opposite)\s+(?:the )?\p{Lu}`)
+	atPlace    = lazily(
+		`\b(?:is|are|was|were|lies|lay|stands|stood|sits|located|based|situated|found|lives|lived|office)\b[^.]*\b(?:in|at|on|near|off|behind|beside|opposite)\s+(?:the )?\p{Lu}`,
+	)
 )
 
 // asWord reports whether a sentence holds a word as what it means, not in a name: "the lift", not "Kestrel Lifts".
@@ -52,8 +55,9 @@ func asWord(c candidate, w word, p pile) bool {
 	}) || strings.EqualFold(bare(strings.Fields(c.text)[0]), w.typed)
 }
 
-// inTwoSteps answers a question that no sentence answers alone: it looks for the thing that the question describes, and then for what
-// is asked of it. Both sentences are the answer. Neither steps nor an answer mean that one of them is missing.
+// inTwoSteps answers a question that no sentence answers alone: it looks for the thing that the question describes,
+// and then for what is asked of it. Both sentences are the answer. Neither steps nor an answer mean that one of them
+// is missing.
 func inTwoSteps(t turn, all []hop, done []result) (steps []step, said string) {
 	if len(all) == 0 || !t.canSearch() {
 		return nil, ""
@@ -72,7 +76,8 @@ func inTwoSteps(t turn, all []hop, done []result) (steps []step, said string) {
 		}
 		wanted = true
 		q := understand(turn{question: h.ask(b.name)})
-		if len(done) == 1 && !slices.ContainsFunc(t.searches(), func(r result) bool { return r.input["query"] == q.text }) {
+		if len(done) == 1 &&
+			!slices.ContainsFunc(t.searches(), func(r result) bool { return r.input["query"] == q.text }) {
 			return t.search(q.text), ""
 		}
 		if second := answersOf(h.ask(b.name), b, p); len(second) > 0 {
@@ -106,7 +111,8 @@ func bridgeOf(t turn, h hop, p pile, proper map[string]bool) (bridge, bool) {
 	var found []bridge
 	for i := range p.sentences {
 		c := rate(p, i, words, expected{}, question)
-		if c.score <= 0 || strings.HasSuffix(c.text, "?") || turned(c.text, t.question) || !supports([]candidate{c}, words, p, demand{}, question) || !h.told(c, words) {
+		if c.score <= 0 || strings.HasSuffix(c.text, "?") || turned(c.text, t.question) ||
+			!supports([]candidate{c}, words, p, demand{}, question) || !h.told(c, words) {
 			continue
 		}
 		b := bridge{candidate: c}
@@ -123,14 +129,16 @@ func bridgeOf(t turn, h hop, p pile, proper map[string]bool) (bridge, bool) {
 	}
 	slices.SortStableFunc(found, func(a, b bridge) int { return cmp.Compare(b.score, a.score) })
 	for _, other := range found[1:] {
-		if other.score >= nearlyBest*found[0].score && (other.name != found[0].name || found[0].noun && !linked(found[0], other.candidate, h.head, p)) {
+		if other.score >= nearlyBest*found[0].score &&
+			(other.name != found[0].name || found[0].noun && !linked(found[0], other.candidate, h.head, p)) {
 			return bridge{}, false
 		}
 	}
 	return found[0], found[0].name != ""
 }
 
-// told reports whether a sentence itself holds what tells the thing from others: the head of a role, and the first of the clause's words.
+// told reports whether a sentence itself holds what tells the thing from others: the head of a role, and the first of
+// the clause's words.
 func (h hop) told(c candidate, words []word) bool {
 	asked, held := 0.0, 0.0
 	for k, w := range words {
@@ -166,7 +174,9 @@ func answersOf(question string, b bridge, p pile) []candidate {
 		for k, w := range words {
 			said = said || !w.light && !mentions(b.name, w.typed) && c.has[k] > 0
 		}
-		if again || !said || !own && !atPlace().MatchString(c.text) || turned(c.text, question) || demand.form == nil && !demand.person && want.form != nil && !want.form().MatchString(c.text) || b.noun && !linked(b, c, strings.TrimPrefix(b.name, "the "), p) {
+		if again || !said || !own && !atPlace().MatchString(c.text) || turned(c.text, question) ||
+			demand.form == nil && !demand.person && want.form != nil && !want.form().MatchString(c.text) ||
+			b.noun && !linked(b, c, strings.TrimPrefix(b.name, "the "), p) {
 			c.score = 0
 		}
 		cands = append(cands, c)
@@ -181,8 +191,8 @@ func answersOf(question string, b bridge, p pile) []candidate {
 	return nil
 }
 
-// linked reports whether a sentence speaks of the same thing as the first: it calls it the same, in the same document or in one of the
-// same name; with the same word before it in any.
+// linked reports whether a sentence speaks of the same thing as the first: it calls it the same, in the same document
+// or in one of the same name; with the same word before it in any.
 func linked(b bridge, c candidate, head string, p pile) bool {
 	about, in := wordBefore(c.text, head)
 	if !in {
@@ -192,14 +202,18 @@ func linked(b bridge, c candidate, head string, p pile) bool {
 		return sameWord(about, b.about)
 	}
 	one, other := p.sources[b.source].document, p.sources[c.source].document
-	return one.DocID == other.DocID || slices.ContainsFunc(strings.Fields(one.Title), func(w string) bool { return isTitleName(w, one.Title) && mentions(other.Title, bare(w)) })
+	return one.DocID == other.DocID || slices.ContainsFunc(
+		strings.Fields(one.Title),
+		func(w string) bool { return isTitleName(w, one.Title) && mentions(other.Title, bare(w)) },
+	)
 }
 
 func isTitleName(word, title string) bool {
 	return (capital(bare(word)) || isFigure(word)) && !strings.HasPrefix(title, word)
 }
 
-// wordBefore returns the word that tells a thing from others of its kind, "bilge" of "the bilge pump"; in is false if it is not named.
+// wordBefore returns the word that tells a thing from others of its kind, "bilge" of "the bilge pump"; in is false if
+// it is not named.
 func wordBefore(sentence, head string) (about string, in bool) {
 	if parts := strings.Fields(head); len(parts) > 1 {
 		head = parts[len(parts)-1]
@@ -209,7 +223,8 @@ func wordBefore(sentence, head string) (about string, in bool) {
 		if !sameWord(bare(f), head) {
 			continue
 		}
-		if i > 0 && !endsName(fields[i-1]) && !determiner().MatchString(bare(fields[i-1])) && !common().MatchString(bare(fields[i-1])) {
+		if i > 0 && !endsName(fields[i-1]) && !determiner().MatchString(bare(fields[i-1])) &&
+			!common().MatchString(bare(fields[i-1])) {
 			return bare(fields[i-1]), true
 		}
 		return "", true
@@ -217,7 +232,9 @@ func wordBefore(sentence, head string) (about string, in bool) {
 	return "", false
 }
 
-var common = lazily(`(?i)^(?:and|or|of|in|on|at|for|by|from|with|to|is|are|was|were|no|every|each|any|all|both|new|old)$`)
+var common = lazily(
+	`(?i)^(?:and|or|of|in|on|at|for|by|from|with|to|is|are|was|were|no|every|each|any|all|both|new|old)$`,
+)
 
 // proper are the words that are written with a capital inside a sentence of what was read.
 func (p pile) proper() map[string]bool {

@@ -16,7 +16,9 @@ type named struct {
 }
 
 var (
-	dated  = lazily(`(?i)^(?:january|february|march|april|may|june|july|august|september|october|november|december|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)$`)
+	dated = lazily(
+		`(?i)^(?:january|february|march|april|may|june|july|august|september|october|november|december|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)$`,
+	)
 	copula = lazily(`(?i)^(?:is|was|are|were|:)$`)
 	parts  = lazily(`(?i)^(?:and|while|whereas|but)$`)
 )
@@ -25,8 +27,8 @@ func bare(field string) string {
 	return strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&' })
 }
 
-// namesIn returns the names of a sentence that a question does not have. proper has the words that were read with a capital inside a sentence: a
-// first word that is not among them is no name.
+// namesIn returns the names of a sentence that a question does not have. proper has the words that were read with a
+// capital inside a sentence: a first word that is not among them is no name.
 func namesIn(sentence, question, head string, proper map[string]bool) []named {
 	fields := strings.Fields(sentence)
 	stop := text.Stops("en")
@@ -45,7 +47,8 @@ func namesIn(sentence, question, head string, proper map[string]bool) []named {
 			continue
 		}
 		n := named{from: i, to: i + 1}
-		for n.to < len(fields) && !endsName(fields[n.to-1]) && (part(n.to) || fields[n.to] == "&" || isFigure(fields[n.to])) {
+		for n.to < len(fields) && !endsName(fields[n.to-1]) &&
+			(part(n.to) || fields[n.to] == "&" || isFigure(fields[n.to])) {
 			n.to++
 		}
 		i = n.to - 1
@@ -69,10 +72,12 @@ func namesIn(sentence, question, head string, proper map[string]bool) []named {
 	return out
 }
 
-// headBeside reports whether a name is said to be the thing: "the Lantern team", "the captain is Ruth Amsel", "the Trust (the landlord)".
+// headBeside reports whether a name is said to be the thing: "the Lantern team", "the captain is Ruth Amsel", "the
+// Trust (the landlord)".
 func headBeside(fields []string, n named, isHead func(int) bool) bool {
 	skip := func(i, by int) int {
-		for i >= 0 && i < len(fields) && (determiner().MatchString(bare(fields[i])) || copula().MatchString(bare(fields[i]))) {
+		for i >= 0 && i < len(fields) &&
+			(determiner().MatchString(bare(fields[i])) || copula().MatchString(bare(fields[i]))) {
 			i += by
 		}
 		return i
@@ -90,9 +95,11 @@ func sameWord(a, b string) bool {
 	return strings.EqualFold(a, b) || a != "" && slices.Equal(text.Terms(a, "en"), text.Terms(b, "en"))
 }
 
-// theName chooses the name that a sentence gives to the thing. Of several, it is the only one beside what the thing is called, or the
-// one in the part of the sentence that speaks of it; where two are named alike there is none.
-func theName(sentence, question string, h hop, words []word, proper map[string]bool, analyser *text.Analyser) (named, bool) {
+// theName chooses the name that a sentence gives to the thing. Of several, it is the only one beside what the thing
+// is called, or the one in the part of the sentence that speaks of it; where two are named alike there is none.
+func theName(
+	sentence, question string, h hop, words []word, proper map[string]bool, analyser *text.Analyser,
+) (named, bool) {
 	all := namesIn(sentence, question, h.head, proper)
 	if len(all) == 0 {
 		return named{}, false
@@ -125,7 +132,8 @@ func theName(sentence, question string, h hop, words []word, proper map[string]b
 			}
 		}
 		switch {
-		case held == 0 && onlyNames(part, start, inside), len(inside) > 1 && held >= most && held > 0: // "by Maurel and by Thorn"
+		case held == 0 && onlyNames(part, start, inside), len(inside) > 1 && held >= most && held > 0:
+			// "by Maurel and by Thorn"
 			tie = true
 		case held > most:
 			best, most = inside[0], held

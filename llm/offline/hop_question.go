@@ -30,11 +30,19 @@ func (h hop) ask(name string) string {
 }
 
 var (
-	relative   = lazily(`(?i)^(.+) (?:the|an?) ((?:[\p{L}\d'’-]+ ){0,3}?[\p{L}\d'’-]+),? (?:(?:in|on|at|for|by|from|with|of|to) which|that|which|who|where) (.+)$`)
-	roleOf     = lazily(`(?i)^(.+) the ([\p{L}-]+) of (.+)$`)
-	holder     = lazily(`(?i)^(?:\p{L}{3,}(?:er|or|ist|ian|man|woman)|captain|director|head|boss|chief|landlord|landlady|tenant|architect|chair|president|doctor|company|firm|host|guide|cook|pilot|mayor|king|queen|husband|wife|father|mother|brother|sister|son|daughter|parent)$`)
-	asksWith   = lazily(`(?i)\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)\b`)
-	auxiliary  = lazily(`(?i)\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)$`)
+	relative = lazily(
+		`(?i)^(.+) (?:the|an?) ((?:[\p{L}\d'’-]+ ){0,3}?[\p{L}\d'’-]+),? (?:(?:in|on|at|for|by|from|with|of|to) which|that|which|who|where) (.+)$`,
+	)
+	roleOf = lazily(`(?i)^(.+) the ([\p{L}-]+) of (.+)$`)
+	holder = lazily(
+		`(?i)^(?:\p{L}{3,}(?:er|or|ist|ian|man|woman)|captain|director|head|boss|chief|landlord|landlady|tenant|architect|chair|president|doctor|company|firm|host|guide|cook|pilot|mayor|king|queen|husband|wife|father|mother|brother|sister|son|daughter|parent)$`,
+	)
+	asksWith = lazily(
+		`(?i)\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)\b`,
+	)
+	auxiliary = lazily(
+		`(?i)\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)$`,
+	)
 	onlyAsks   = lazily(`(?i)^(?:who|what|which)(?:['’]s| is| are| was| were)$`)
 	determiner = lazily(`(?i)^(?:the|an?|this|that|these|those|its|his|her|their|our|my|your)$`)
 )
@@ -44,12 +52,15 @@ const mostBehind = 4 // words of the main clause behind the thing
 // hops returns the ways to read a question as two, likeliest first; none for nearly all questions.
 func hops(question string) []hop {
 	question = strings.TrimRight(strings.Join(strings.Fields(question), " "), " ?.!")
-	if m := relative().FindStringSubmatch(question); m != nil && !onlyAsks().MatchString(m[1]) && !hasStop(m[2]) && !strings.HasPrefix(m[3], "of ") {
+	if m := relative().FindStringSubmatch(question); m != nil && !onlyAsks().MatchString(m[1]) && !hasStop(m[2]) &&
+		!strings.HasPrefix(m[3], "of ") {
 		var out []hop
 		names := strings.Fields(m[2])
 		if asksWith().MatchString(m[1]) { // "the company employ that …"
 			for n := 1; n < len(names); n++ {
-				out = append(out, hop{head: strings.Join(names[:n], " "), clause: m[3], before: m[1], after: strings.Join(names[n:], " ")})
+				out = append(out, hop{
+					head: strings.Join(names[:n], " "), clause: m[3], before: m[1], after: strings.Join(names[n:], " "),
+				})
 			}
 		}
 		return append(out, cuts(hop{head: m[2], clause: m[3], before: m[1]})...)
@@ -57,7 +68,8 @@ func hops(question string) []hop {
 	if h, ok := owned(question); ok && !(onlyAsks().MatchString(h.before) && h.after == "") {
 		return []hop{h}
 	}
-	if m := roleOf().FindStringSubmatch(question); m != nil && holder().MatchString(m[2]) && !onlyAsks().MatchString(m[1]) {
+	if m := roleOf().FindStringSubmatch(question); m != nil && holder().MatchString(m[2]) &&
+		!onlyAsks().MatchString(m[1]) {
 		return cuts(hop{head: m[2], clause: m[3], before: m[1], role: true})
 	}
 	return nil
@@ -68,7 +80,8 @@ func hasStop(words string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(words)), stop)
 }
 
-// cuts are a hop with the last words of its clause behind it: where a verb stands before the thing, the rest of the main clause does so.
+// cuts are a hop with the last words of its clause behind it: where a verb stands before the thing, the rest of the
+// main clause does so.
 func cuts(h hop) []hop {
 	if !asksWith().MatchString(h.before) {
 		return []hop{h}
@@ -77,7 +90,9 @@ func cuts(h hop) []hop {
 	var out []hop
 	for n := 1; n < len(words) && n <= mostBehind; n++ {
 		if at := len(words) - n; !determiner().MatchString(words[at-1]) {
-			out = append(out, hop{h.head, strings.Join(words[:at], " "), h.before, strings.Join(words[at:], " "), h.role})
+			out = append(
+				out, hop{h.head, strings.Join(words[:at], " "), h.before, strings.Join(words[at:], " "), h.role},
+			)
 		}
 	}
 	if auxiliary().MatchString(h.before) {
@@ -96,7 +111,8 @@ func owned(question string) (hop, bool) {
 		return hop{}, false
 	}
 	from := at
-	for from > 1 && (capital(fields[at]) && capital(fields[from-1]) || !capital(fields[at]) && at-from < mostBehind && !determiner().MatchString(fields[from-1])) {
+	for from > 1 && (capital(fields[at]) && capital(fields[from-1]) ||
+		!capital(fields[at]) && at-from < mostBehind && !determiner().MatchString(fields[from-1])) {
 		from--
 	}
 	if !capital(fields[at]) && !determiner().MatchString(fields[from-1]) {
@@ -109,5 +125,7 @@ func owned(question string) (hop, bool) {
 	if from == 0 {
 		return hop{}, false
 	}
-	return hop{head: fields[at+1], clause: owner, before: strings.Join(fields[:from], " "), after: strings.Join(fields[at+2:], " "), role: true}, true
+	return hop{head: fields[at+1], clause: owner, before: strings.Join(fields[:from], " "), after: strings.Join(
+		fields[at+2:], " ",
+	), role: true}, true
 }

@@ -27,7 +27,8 @@ func summary(t turn, about string) ([]step, string) {
 	if !t.has("get_document_summary") {
 		return documents(t)
 	}
-	if d, ok := t.pastMeant(); ok && len(t.of("get_document_summary")) == 0 && (about == "" || refersToItem(t.question)) {
+	if d, ok := t.pastMeant(); ok && len(t.of("get_document_summary")) == 0 &&
+		(about == "" || refersToItem(t.question)) {
 		return []step{{"get_document_summary", map[string]any{"doc_id": d.DocID}}}, ""
 	}
 	q := about

@@ -65,7 +65,8 @@ func calculate(t turn, expression string) ([]step, string) {
 	return nil, escape(expression) + " = " + escape(fmt.Sprint(out.Result))
 }
 
-// documents answers a question from what documents say: search, search again if need be, read, answer; in two steps if no sentence answers it.
+// documents answers a question from what documents say: search, search again if need be, read, answer; in two steps
+// if no sentence answers it.
 func documents(t turn) ([]step, string) {
 	q := understand(t)
 	var two []hop
@@ -91,8 +92,8 @@ func documents(t turn) ([]step, string) {
 	return nil, refuse(t, q)
 }
 
-// inOneStep looks for sentences that answer a question by themselves. Neither steps nor an answer mean that there are none; missing is
-// as in reply.
+// inOneStep looks for sentences that answer a question by themselves. Neither steps nor an answer mean that there are
+// none; missing is as in reply.
 func inOneStep(t turn, q query, two []hop) (steps []step, said, missing string) {
 	searches, found := t.searches(), t.found()
 	if len(searches) == 0 && t.canSearch() {
@@ -169,7 +170,8 @@ func toRead(t turn, found []document) []document {
 	}
 	var out []document
 	for _, d := range found {
-		if len(out) < mostReads && !tried[d.DocID] && d.DocID != "" && (len(out) == 0 || d.Score >= nearBest*found[0].Score) {
+		if len(out) < mostReads && !tried[d.DocID] && d.DocID != "" &&
+			(len(out) == 0 || d.Score >= nearBest*found[0].Score) {
 			out = append(out, d)
 		}
 	}
@@ -228,7 +230,8 @@ func refuse(t turn, q query) string {
 		said += " Nothing was searched."
 	}
 	if len(failed) > 0 {
-		said += " The search for " + strings.Join(failed, " and for ") + " failed, so they may still hold it. Try again in a moment."
+		said += " The search for " + strings.Join(failed, " and for ") +
+			" failed, so they may still hold it. Try again in a moment."
 	}
 	return said
 }

@@ -1,5 +1,5 @@
-// Package offline is a model made of rules: it needs no key and no network. It searches and reads with the same tools as
-// any other model, and answers with sentences taken word for word from what it read.
+// Package offline is a model made of rules: it needs no key and no network. It searches and reads with the same tools
+// as any other model, and answers with sentences taken word for word from what it read.
 package offline
 
 import (
@@ -50,7 +50,9 @@ func (model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, er
 			}
 		}
 		for i, c := range calls {
-			if !yield(llm.Call{ID: fmt.Sprintf("offline_%d_%d", len(req.Messages), i), Name: c.tool, Arguments: c.arguments()}, nil) {
+			if !yield(llm.Call{
+				ID: fmt.Sprintf("offline_%d_%d", len(req.Messages), i), Name: c.tool, Arguments: c.arguments(),
+			}, nil) {
 				return
 			}
 		}

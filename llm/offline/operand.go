@@ -25,7 +25,9 @@ type stated struct {
 }
 
 // figureWords are words of questions that a figure stands for, so that its sentence need not have them.
-var figureWords = lazily(`(?i)^(?:costs?|prices?|priced|pays?|paid|payable|charged?|spend|spent|amounts?|sum|take[ns]?|took|used?|makes?|made|come|comes|goes|went|go|are|date|there|by|which|must|have|has|had|be|did|does|do|can|could|will|would|may|get|gets|total|altogether|most|much|many|new|more|long|away|pass|passed|elapsed?|lie|lay|exactly|whole|full|weighs?|hold|holds|contain|contains|fit|fits|yield)$`)
+var figureWords = lazily(
+	`(?i)^(?:costs?|prices?|priced|pays?|paid|payable|charged?|spend|spent|amounts?|sum|take[ns]?|took|used?|makes?|made|come|comes|goes|went|go|are|date|there|by|which|must|have|has|had|be|did|does|do|can|could|will|would|may|get|gets|total|altogether|most|much|many|new|more|long|away|pass|passed|elapsed?|lie|lay|exactly|whole|full|weighs?|hold|holds|contain|contains|fit|fits|yield)$`,
+)
 
 // wordsOf are the words of an operand that its sentence must have.
 func (o operand) wordsOf(p pile) []word {
@@ -44,8 +46,8 @@ func anyIn(words []word, terms map[string]bool) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.in(terms) > 0 })
 }
 
-// find returns the one figure that the documents state for an operand; ok is false if there is none, if two sentences that name it as
-// well state different ones, or if another document states a different one.
+// find returns the one figure that the documents state for an operand; ok is false if there is none, if two sentences
+// that name it as well state different ones, or if another document states a different one.
 func (p pile) find(o operand) (best stated, ok bool) {
 	words := o.wordsOf(p)
 	var all []stated
@@ -63,12 +65,14 @@ func (p pile) find(o operand) (best stated, ok bool) {
 	}
 	same := func(f stated) bool { return f.value == best.value && f.unit == best.unit && f.per == best.per }
 	rival := slices.ContainsFunc(all, func(f stated) bool {
-		return !same(f) && (f.score == best.score || p.sources[f.source].document.DocID != p.sources[best.source].document.DocID)
+		return !same(f) &&
+			(f.score == best.score || p.sources[f.source].document.DocID != p.sources[best.source].document.DocID)
 	})
 	return best, len(all) > 0 && !rival
 }
 
-// figureIn returns the figure of a sentence that is said of an operand, and how much of the operand its clause names; 0 if none is.
+// figureIn returns the figure of a sentence that is said of an operand, and how much of the operand its clause names;
+// 0 if none is.
 func (p pile) figureIn(i int, o operand, words []word) (best figure, worth float64) {
 	s := p.sentences[i]
 	clauses := clausesOf(s.text)
@@ -105,12 +109,15 @@ type clause struct {
 
 var (
 	joints     = lazily(`(?i);\s|,?\s(?:and|but|while|whereas|plus)\s|,\s`)
-	ownSubject = lazily(`^(?i:the|an?|each|every|its?|his|her|their|our|this|that|he|she|they|we|you|there|for|under)\b|^\p{Lu}`)
-	ofWhole    = lazily(`(?i)^ of (?:the|this|that|its?|their|our)\b.*`)
-	shared     = lazily(`(?i),?\s(?:and|or|&)\s`)
+	ownSubject = lazily(
+		`^(?i:the|an?|each|every|its?|his|her|their|our|this|that|he|she|they|we|you|there|for|under)\b|^\p{Lu}`,
+	)
+	ofWhole = lazily(`(?i)^ of (?:the|this|that|its?|their|our)\b.*`)
+	shared  = lazily(`(?i),?\s(?:and|or|&)\s`)
 )
 
-// clausesOf cuts a sentence into what it says of each of its figures. What follows the joint behind the last figure is of none.
+// clausesOf cuts a sentence into what it says of each of its figures. What follows the joint behind the last figure
+// is of none.
 func clausesOf(s string) []clause {
 	figures := figuresOf(s)
 	ends := joints().FindAllStringIndex(s, -1)
@@ -145,8 +152,8 @@ func clausesOf(s string) []clause {
 	return out
 }
 
-// said is how much of an operand a clause names; 0 unless every word of it stands in the clause, in the headings, or in the sentence
-// before that it leans on, and one of them in the clause or that sentence.
+// said is how much of an operand a clause names; 0 unless every word of it stands in the clause, in the headings, or
+// in the sentence before that it leans on, and one of them in the clause or that sentence.
 func (p pile) said(i int, c clause, o operand, words []word) float64 {
 	s := p.sentences[i]
 	analyser := p.analysers[s.source]
@@ -183,14 +190,18 @@ var (
 	standsBy = lazily(`(?i)^(?:in|on|at|near|inside|behind|beside|under|above)$`)
 	article  = lazily(`(?i)^(?:the|an?|its|his|her|their|our|this|that)$`)
 	helping  = lazily(`(?i)^(?:is|are|was|were|has|have|had|be|must|may|can|could|will|would|shall|should)$`)
-	function = lazily(`(?i)^(?:of|for|with|without|in|on|at|near|inside|behind|beside|under|above|from|to|by|within|after|before|until|since|between|through|over|into|and|or|but|that|which|who|as|than|if|when|the|an?|its|his|her|their|our|this|each|every|per|only)$`)
+	function = lazily(
+		`(?i)^(?:of|for|with|without|in|on|at|near|inside|behind|beside|under|above|from|to|by|within|after|before|until|since|between|through|over|into|and|or|but|that|which|who|as|than|if|when|the|an?|its|his|her|their|our|this|each|every|per|only)$`,
+	)
 )
 
-// ofAnother reports whether a clause speaks of something that an operand's word only belongs to: "the door of the kitchen", "the kitchen door".
+// ofAnother reports whether a clause speaks of something that an operand's word only belongs to: "the door of the
+// kitchen", "the kitchen door".
 func ofAnother(c clause, o operand, words []word, analyser *text.Analyser) bool {
 	fields := strings.Fields(strings.Replace(c.own, c.text, " _ ", 1))
 	known := func(field string) bool {
-		return figureWords().MatchString(field) || o.also != nil && o.also().MatchString(field) || mentions(o.said, field) ||
+		return figureWords().MatchString(field) || o.also != nil && o.also().MatchString(field) ||
+			mentions(o.said, field) ||
 			anyIn(words, termSet(analyser, field))
 	}
 	for k, field := range fields {
@@ -201,8 +212,10 @@ func ofAnother(c clause, o operand, words []word, analyser *text.Analyser) bool 
 			if helping().MatchString(fields[j]) || figureWords().MatchString(fields[j]) || endsPart(fields[j]) {
 				break
 			}
-			if belongs().MatchString(fields[j]) || standsBy().MatchString(fields[j]) && c.unit != unitDate && c.unit != unitYear {
-				if article().MatchString(fields[j+1]) && (j == 0 && !strings.EqualFold(fields[j], "for") || j > 0 && !known(fields[j-1])) {
+			if belongs().MatchString(fields[j]) ||
+				standsBy().MatchString(fields[j]) && c.unit != unitDate && c.unit != unitYear {
+				if article().MatchString(fields[j+1]) &&
+					(j == 0 && !strings.EqualFold(fields[j], "for") || j > 0 && !known(fields[j-1])) {
 					return true
 				}
 				break
@@ -213,7 +226,8 @@ func ofAnother(c clause, o operand, words []word, analyser *text.Analyser) bool 
 			if j == k {
 				continue
 			}
-			if helping().MatchString(fields[j]) || figureWords().MatchString(fields[j]) || o.also != nil && o.also().MatchString(fields[j]) {
+			if helping().MatchString(fields[j]) || figureWords().MatchString(fields[j]) ||
+				o.also != nil && o.also().MatchString(fields[j]) {
 				if unknown {
 					return true
 				}
@@ -234,7 +248,8 @@ func startsWithLetter(s string) bool {
 	return strings.IndexFunc(s, unicode.IsLetter) == 0
 }
 
-// splits reports whether things that are joined by "and" share the figure behind them, and the operand is not all of them.
+// splits reports whether things that are joined by "and" share the figure behind them, and the operand is not all of
+// them.
 func splits(c clause, words []word, analyser *text.Analyser) bool {
 	before, _, _ := strings.Cut(c.own, c.text)
 	parts := shared().Split(before, -1)
@@ -246,11 +261,13 @@ func splits(c clause, words []word, analyser *text.Analyser) bool {
 	})
 }
 
-// oneOf reports whether a figure is for one of what there is a number of; where nothing is counted, that no number of it has the figure.
+// oneOf reports whether a figure is for one of what there is a number of; where nothing is counted, that no number of
+// it has the figure.
 func oneOf(c clause, o operand, words []word, analyser *text.Analyser) bool {
 	fields := strings.Fields(strings.Replace(c.own, c.text, " _ ", 1))
 	for k, field := range fields { // "ten lifts cost £800"
-		if _, number := numberValues[strings.ToLower(field)]; !number && !hasDigit().MatchString(field) || strings.EqualFold(field, "a") || strings.EqualFold(field, "an") || strings.EqualFold(field, "one") {
+		if _, number := numberValues[strings.ToLower(field)]; !number && !hasDigit().MatchString(field) ||
+			strings.EqualFold(field, "a") || strings.EqualFold(field, "an") || strings.EqualFold(field, "one") {
 			continue
 		}
 		if mentions(o.said, strings.Trim(field, ".,;:")) {

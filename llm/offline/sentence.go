@@ -30,7 +30,10 @@ var (
 	itemLine = lazily(`^(?:[-*•–‣]|\d{1,3}[.)]|[a-z][.)])\s`)
 	rowLine  = lazily(`\t|\S \| \S|^\|`)
 	ruleLine = lazily(`^[\s|:+=_-]+$`)
-	commands = lazily(`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`) // meant for models, not for readers
+	// meant for models, not for readers
+	commands = lazily(
+		`(?i)\b(ignore|disregard|forget|override)\b.{0,30}\b(previous|prior|above|earlier|preceding|all|your)\b.{0,20}\b(instructions?|prompts?|rules|messages?|context)\b|\bsystem prompt\b|\byou are now\b`,
+	)
 )
 
 // sentencesOf cuts a passage.
@@ -74,21 +77,25 @@ func isHeading(s string) bool {
 
 func cjk(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && utf8.RuneCountInString(s) > 12
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) &&
+			utf8.RuneCountInString(s) > 12
 	})
 }
 
-// sayable reports whether a sentence can stand in an answer: not too short or long, and no markup that would load or hide something.
+// sayable reports whether a sentence can stand in an answer: not too short or long, and no markup that would load or
+// hide something.
 func sayable(s string) bool {
 	n := utf8.RuneCountInString(s)
-	return n >= shortest && n <= tooLong && !ruleLine().MatchString(s) && !commands().MatchString(s) && !strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
+	return n >= shortest && n <= tooLong && !ruleLine().MatchString(s) && !commands().MatchString(s) &&
+		!strings.Contains(s, "![") && !strings.ContainsAny(s, "<>")
 }
 
-// quoteMark stands around each footnote in an answer that is being put together. No text of a document has it: it is stored without NUL.
+// quoteMark stands around each footnote in an answer that is being put together. No text of a document has it: it is
+// stored without NUL.
 const quoteMark = "\x00"
 
-// cited writes words of a passage, exactly as they stand there, with the footnote that quotes them. A passage without a number, which is text
-// that came with the question, gets none.
+// cited writes words of a passage, exactly as they stand there, with the footnote that quotes them. A passage without
+// a number, which is text that came with the question, gets none.
 func cited(words string, n int) string {
 	if n == 0 {
 		return shownAs(words)
@@ -96,8 +103,8 @@ func cited(words string, n int) string {
 	return shownAs(words) + " " + quoteMark + strconv.Itoa(n) + ":" + words + quoteMark
 }
 
-// shownAs is how words of a document stand in an answer: escaped, so that they are shown as they are, and numbers in brackets that the
-// document itself has are not taken for footnotes of ours.
+// shownAs is how words of a document stand in an answer: escaped, so that they are shown as they are, and numbers in
+// brackets that the document itself has are not taken for footnotes of ours.
 func shownAs(words string) string { return text.EscapeMarkdown(words) }
 
 // quotedBy reads what cited wrote between two marks.

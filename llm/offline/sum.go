@@ -9,15 +9,18 @@ import (
 // sum is a question that is answered by calculating with figures of documents.
 type sum struct {
 	operands []operand
-	same     bool                                        // all figures have to be of one unit
-	soft     bool                                        // it may ask for something else: without the figures it is answered as other questions
-	direct   pattern                                     // what a sentence has that answers by itself, so that nothing is to be calculated
-	work     func([]stated) (expression string, ok bool) // ok is false if the figures do not go together
-	say      func(found []stated, result string) string
+	same     bool // all figures have to be of one unit
+	// it may ask for something else: without the figures it is answered as other questions
+	soft bool
+	// what a sentence has that answers by itself, so that nothing is to be calculated
+	direct pattern
+	work   func([]stated) (expression string, ok bool) // ok is false if the figures do not go together
+	say    func(found []stated, result string) string
 }
 
-// answerSum answers a question that asks for a sum: the quotes that state one figure each, and what they come to. asked is false if the
-// question asks for no sum; neither steps nor an answer mean that the figures are not stated so plainly.
+// answerSum answers a question that asks for a sum: the quotes that state one figure each, and what they come to.
+// asked is false if the question asks for no sum; neither steps nor an answer mean that the figures are not stated so
+// plainly.
 func answerSum(t turn, q query) (steps []step, said string, asked bool) {
 	if q.follows || !t.has("calculate") {
 		return nil, "", false
@@ -54,7 +57,8 @@ func answerSum(t turn, q query) (steps []step, said string, asked bool) {
 	return nil, write(p.quotes(found), sources) + "\n\n" + line, true
 }
 
-// findAll finds the figures of all operands. Where they have to be of one unit and that of one is known, the other's are of that unit.
+// findAll finds the figures of all operands. Where they have to be of one unit and that of one is known, the other's
+// are of that unit.
 func (p pile) findAll(s sum) ([]stated, bool) {
 	found := make([]stated, len(s.operands))
 	known := make([]bool, len(s.operands))
@@ -108,7 +112,8 @@ func (p pile) quotes(found []stated) []candidate {
 		}
 	}
 	for _, f := range found {
-		if i := f.at; i > 0 && p.sentences[i-1].source == f.source && leansBack().MatchString(p.sentences[i].text) && sayable(p.sentences[i-1].text) {
+		if i := f.at; i > 0 && p.sentences[i-1].source == f.source && leansBack().MatchString(p.sentences[i].text) &&
+			sayable(p.sentences[i-1].text) {
 			add(p.sentences[i-1])
 		}
 		add(p.sentences[f.at])

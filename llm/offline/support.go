@@ -16,7 +16,9 @@ const (
 )
 
 // several finds questions whose parts may be answered by sentences that have nothing in common.
-var several = lazily(`(?i),? (?:and|or|und|oder|et|ou|y|o)\b|[;、]|\b(?:compare|versus|vs|difference|vergleiche?|compare[rz]?)\b|\?.*\?`)
+var several = lazily(
+	`(?i),? (?:and|or|und|oder|et|ou|y|o)\b|[;、]|\b(?:compare|versus|vs|difference|vergleiche?|compare[rz]?)\b|\?.*\?`,
+)
 
 // held returns how well a sentence holds each word, with what stands around it.
 func (c candidate) held(k int, w word) float64 {
@@ -43,9 +45,9 @@ func (c candidate) share(words []word) float64 {
 	return held / asked
 }
 
-// supports reports whether sentences hold enough of the question: every name in it, most of the weight of its other words, at
-// least one of them in a sentence itself, and what is demanded. The rarer a word, the more it counts: a word that stands nowhere
-// in what was read is hardly ever made up for.
+// supports reports whether sentences hold enough of the question: every name in it, most of the weight of its other
+// words, at least one of them in a sentence itself, and what is demanded. The rarer a word, the more it counts: a
+// word that stands nowhere in what was read is hardly ever made up for.
 func supports(cands []candidate, words []word, p pile, want demand, question string) bool {
 	var held, asked, inside float64
 	for k, w := range words {

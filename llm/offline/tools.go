@@ -53,7 +53,8 @@ func (t turn) search(query string) []step {
 	return []step{{t.offered(searchers()), map[string]any{"query": query}}}
 }
 
-// again is a second search of one that found too little, with other words and without a threshold; nothing if there is none to try.
+// again is a second search of one that found too little, with other words and without a threshold; nothing if there
+// is none to try.
 func (t turn) again(q query) []step {
 	if t.rounds() >= mostSearches || !t.canSearch() {
 		return nil
@@ -108,9 +109,13 @@ func byDocument(passages []found) []document {
 		if !known {
 			i = len(out)
 			at[key] = i
-			out = append(out, document{DocID: f.DocID, Filename: f.Filename, Title: f.Title + f.PageTitle, Score: f.Score + f.Similarity})
+			out = append(out, document{
+				DocID: f.DocID, Filename: f.Filename, Title: f.Title + f.PageTitle, Score: f.Score + f.Similarity,
+			})
 		}
-		out[i].Passages = append(out[i].Passages, passage{N: f.N, Page: f.Page, Section: f.Section + f.SectionPath, Text: f.Content + f.ChunkText})
+		out[i].Passages = append(out[i].Passages, passage{
+			N: f.N, Page: f.Page, Section: f.Section + f.SectionPath, Text: f.Content + f.ChunkText,
+		})
 	}
 	return out
 }

@@ -58,8 +58,10 @@ func weigh(q query, p pile, want demand, question string) []word {
 				n.gram = w.Text
 			}
 			n.worth = worths(w, n.terms, vocabulary, langs)
-			stop := !w.Gram && len(q.borrowed) == 0 && !slices.ContainsFunc(subject, func(o text.Word) bool { return o.Text == w.Text })
-			n.light = stop || !n.name && (slices.ContainsFunc(w.Terms, func(t string) bool { return light()[t] }) || want.stands != nil && want.stands().MatchString(w.Text))
+			stop := !w.Gram && len(q.borrowed) == 0 &&
+				!slices.ContainsFunc(subject, func(o text.Word) bool { return o.Text == w.Text })
+			n.light = stop || !n.name && (slices.ContainsFunc(w.Terms, func(t string) bool { return light()[t] }) ||
+				want.stands != nil && want.stands().MatchString(w.Text))
 			rarity := rarity(n, p)
 			n.weight, n.need = share*rarity, share*(1+rarity)
 			if n.name {
@@ -85,7 +87,8 @@ func weigh(q query, p pile, want demand, question string) []word {
 	return words
 }
 
-// nameWorth is what a word of a name weighs: a name of several words is one name, and no word of it weighs as much as one alone.
+// nameWorth is what a word of a name weighs: a name of several words is one name, and no word of it weighs as much as
+// one alone.
 func nameWorth(question string, words []text.Word, at int, names []text.Word) float64 {
 	joined := func(i int) bool {
 		return i >= 0 && i+1 < len(words) && isName(words[i], names) && isName(words[i+1], names) &&
@@ -108,7 +111,8 @@ func isName(w text.Word, names []text.Word) bool {
 	return slices.ContainsFunc(names, func(o text.Word) bool { return o.Terms[0] == w.Terms[0] })
 }
 
-// worths finds the terms that stand for a word: itself and its irregular forms, words of nearly its meaning, words made of its stem.
+// worths finds the terms that stand for a word: itself and its irregular forms, words of nearly its meaning, words
+// made of its stem.
 func worths(w text.Word, terms []string, vocabulary map[string]bool, langs []string) map[string]float64 {
 	found := map[string]float64{}
 	put := func(terms []string, worth float64) {
@@ -151,7 +155,8 @@ func rarity(w word, p pile) float64 {
 	return math.Log(1 + float64(len(p.sentences)+1)/float64(in+1))
 }
 
-// acrossWords reports whether a bigram lies between two that what was read has: it is the end of one word and the beginning of the next.
+// acrossWords reports whether a bigram lies between two that what was read has: it is the end of one word and the
+// beginning of the next.
 func acrossWords(words []word, i int) bool {
 	if i == 0 || i == len(words)-1 || len(words[i-1].worth) == 0 || len(words[i+1].worth) == 0 {
 		return false
@@ -199,8 +204,12 @@ func pileOf(sources []source) pile {
 			}
 			p.sentences = append(p.sentences, s)
 		}
-		p.around = append(p.around, termSet(analyser, src.Section+" "+src.document.Title+" "+plainName(src.document.Filename)))
-		p.inside, p.document, p.analysers = append(p.inside, inside), append(p.document, all), append(p.analysers, analyser)
+		p.around = append(
+			p.around, termSet(analyser, src.Section+" "+src.document.Title+" "+plainName(src.document.Filename)),
+		)
+		p.inside, p.document, p.analysers = append(p.inside, inside), append(p.document, all), append(
+			p.analysers, analyser,
+		)
 	}
 	return p
 }
@@ -215,7 +224,9 @@ func (p pile) vocabulary() map[string]bool {
 	return all
 }
 
-var numbered = lazily(`(?i)^(?:(?:chapter|section|part|appendix|kapitel|abschnitt|chapitre|capítulo|§)\s*)?\d+(?:\.\d+)*\.?\s+\p{Lu}`)
+var numbered = lazily(
+	`(?i)^(?:(?:chapter|section|part|appendix|kapitel|abschnitt|chapitre|capítulo|§)\s*)?\d+(?:\.\d+)*\.?\s+\p{Lu}`,
+)
 
 // titles reports whether a line is the name of its document or section, or a numbered heading, whatever digits it has.
 func titles(line string, src source) bool {

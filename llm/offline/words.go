@@ -24,12 +24,15 @@ var idle = func() map[string]bool {
 }()
 
 // measure asks for a number; the word after "how" is no part of the subject.
-var measure = lazily(`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|viele?|oft|groß|alt|weit|schwer|teuer)\b`)
+var measure = lazily(
+	`(?i)\b(how|wie) ?(much|many|often|long|far|tall|high|wide|large|big|old|deep|heavy|fast|hot|cold|hoch|lange?|viele?|oft|groß|alt|weit|schwer|teuer)\b`,
+)
 
 // particles are what Chinese and Japanese questions are asked with, and the kana between their words.
 var particles = lazily(`什么时候|为什么|什么|怎样|怎么|如何|多少|哪里|哪个|哪些|谁|吗|呢|应该|可以|是|的|[誰何]|いつ|どこ|\p{Hiragana}+`)
 
-// withoutParticles leaves the words that carry the sense of a question in Chinese characters; other questions stay as they are.
+// withoutParticles leaves the words that carry the sense of a question in Chinese characters; other questions stay as
+// they are.
 func withoutParticles(q string) string {
 	if !strings.ContainsFunc(q, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 		return q
@@ -40,10 +43,13 @@ func withoutParticles(q string) string {
 	return q
 }
 
-// contentWords returns the words of a question that say what it is about; only is false if none does and all are returned.
+// contentWords returns the words of a question that say what it is about; only is false if none does and all are
+// returned.
 func contentWords(q string) (words []text.Word, only bool) {
 	words = text.QueryWords(withoutParticles(measure().ReplaceAllString(q, "")), languages(q))
-	kept := slices.DeleteFunc(slices.Clone(words), func(w text.Word) bool { return idle[strings.ToLower(w.Text)] || idle[w.Terms[0]] })
+	kept := slices.DeleteFunc(
+		slices.Clone(words), func(w text.Word) bool { return idle[strings.ToLower(w.Text)] || idle[w.Terms[0]] },
+	)
 	if len(kept) == 0 {
 		return words, false
 	}
@@ -61,7 +67,8 @@ func languages(s string) []string {
 
 var hasDigit = lazily(`\d`)
 
-// names returns the words that must be in a text that answers the question: numbers, and words that are written as names.
+// names returns the words that must be in a text that answers the question: numbers, and words that are written as
+// names.
 func names(q string, words []text.Word) []text.Word {
 	lang := text.Detect(q)
 	capitals := 0
@@ -86,7 +93,8 @@ func capital(word string) bool {
 	return unicode.IsUpper(r)
 }
 
-// searchText is what is given to the search: content words and quoted phrases; the question itself for scripts without spaces.
+// searchText is what is given to the search: content words and quoted phrases; the question itself for scripts
+// without spaces.
 func searchText(question string, q query) string {
 	var out []string
 	for _, phrase := range q.quoted {

@@ -9,9 +9,12 @@ import (
 const mostItems = 8 // of a list that a picked sentence introduces
 
 // leansBack are the first words of sentences that need the one before.
-var leansBack = lazily(`^(It|This|These|Those|They|That|He|She|Such|However|But|And|Otherwise|Then|Therefore|Dies|Diese[rs]?|Er|Sie|Cela|Il|Elle)\b`)
+var leansBack = lazily(
+	`^(It|This|These|Those|They|That|He|She|Such|However|But|And|Otherwise|Then|Therefore|Dies|Diese[rs]?|Er|Sie|Cela|Il|Elle)\b`,
+)
 
-// arrange puts the picked sentences in the order of the text, passages by their best sentence, and adds what they lean on.
+// arrange puts the picked sentences in the order of the text, passages by their best sentence, and adds what they
+// lean on.
 func arrange(picked, all []candidate, want expected) []candidate {
 	rank := map[int]int{}
 	for _, c := range picked {
@@ -36,7 +39,8 @@ func arrange(picked, all []candidate, want expected) []candidate {
 				}
 			}
 		case leansBack().MatchString(c.text) && i > 0 && len(chosen) < 5:
-			if b := all[i-1]; b.source == c.source && !b.heading && !b.item && sayable(b.text) && !strings.HasSuffix(b.text, "?") && !has(b) {
+			if b := all[i-1]; b.source == c.source && !b.heading && !b.item && sayable(b.text) &&
+				!strings.HasSuffix(b.text, "?") && !has(b) {
 				chosen = append(chosen, b)
 			}
 		}

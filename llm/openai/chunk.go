@@ -39,8 +39,8 @@ type chunkParser struct {
 }
 
 // parse reads an event. It is tolerant of missing and null fields and of values of other types; ok is false only if
-// the data is not a JSON object. What is stepped over is not looked at closely, but an event that tells the reply's end has to be
-// JSON through and through: on it rests that the reply is whole.
+// the data is not a JSON object. What is stepped over is not looked at closely, but an event that tells the reply's
+// end has to be JSON through and through: on it rests that the reply is whole.
 func (p *chunkParser) parse(data []byte) (c *chunk, ok bool) {
 	s := &p.s
 	s.reset(data)

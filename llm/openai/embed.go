@@ -75,7 +75,9 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 	}
 	vectors, err := m.vectors(answer, len(texts))
 	if err != nil {
-		return nil, &llm.Error{Kind: llm.KindProtocol, Message: "The embedding server's answer can't be used.", Err: err}
+		return nil, &llm.Error{
+			Kind: llm.KindProtocol, Message: "The embedding server's answer can't be used.", Err: err,
+		}
 	}
 	return vectors, nil
 }
@@ -97,7 +99,8 @@ func (m *Model) vectors(answer embeddings, want int) ([][]float32, error) {
 		if err != nil {
 			return nil, fmt.Errorf("vector %d: %w", at, err)
 		}
-		if known := m.dimensions.Load(); known != int64(len(v)) && (known != 0 || !m.dimensions.CompareAndSwap(0, int64(len(v)))) {
+		if known := m.dimensions.Load(); known != int64(len(v)) &&
+			(known != 0 || !m.dimensions.CompareAndSwap(0, int64(len(v)))) {
 			return nil, fmt.Errorf("vector %d has %d dimensions, others have %d", at, len(v), known)
 		}
 		out[at] = v

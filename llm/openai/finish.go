@@ -36,7 +36,9 @@ func (r *reply) end(ctx context.Context) *llm.Error {
 		finish = llm.FinishStop
 	}
 	if finish == llm.FinishStop && !r.text || r.req.NoTools && finish == llm.FinishCalls {
-		return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+		return &llm.Error{
+			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+		}
 	}
 	if finish != llm.FinishFilter && finish != llm.FinishRefusal {
 		for _, call := range calls {
@@ -55,7 +57,8 @@ func (r *reply) end(ctx context.Context) *llm.Error {
 	return nil
 }
 
-// finishKind says why the reply ended. Calls with as many tokens as were allowed are taken as cut, whatever the server says.
+// finishKind says why the reply ended. Calls with as many tokens as were allowed are taken as cut, whatever the
+// server says.
 func (r *reply) finishKind() llm.Finish {
 	if r.refused {
 		return llm.FinishRefusal
@@ -89,7 +92,8 @@ func (r *reply) takenIDs() map[string]bool {
 	return taken
 }
 
-// drain reads the few bytes that may follow, so that the connection can be used again. A server that keeps the stream open loses it.
+// drain reads the few bytes that may follow, so that the connection can be used again. A server that keeps the stream
+// open loses it.
 func (r *reply) drain() {
 	r.dog.Hurry(50 * time.Millisecond)
 	_, _ = io.CopyN(io.Discard, r.dog.Body, 4096) // any error just costs the connection

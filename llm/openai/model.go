@@ -1,4 +1,5 @@
-// Package openai speaks to OpenAI and to the many servers with the same interface: Ollama, vLLM, llama.cpp, Groq, Azure and others.
+// Package openai speaks to OpenAI and to the many servers with the same interface: Ollama, vLLM, llama.cpp, Groq,
+// Azure and others.
 package openai
 
 import (
@@ -83,7 +84,9 @@ func New(c Config) (*Model, error) {
 		errs = append(errs, errors.New("OPENAI_MODEL is empty: set the model's name"))
 	}
 	if c.APIKey == "" && c.BaseURL == "" {
-		errs = append(errs, errors.New("OPENAI_API_KEY is empty: set it, or OPENAI_BASE_URL for a server that needs none"))
+		errs = append(
+			errs, errors.New("OPENAI_API_KEY is empty: set it, or OPENAI_BASE_URL for a server that needs none"),
+		)
 	}
 	base := cmp.Or(strings.TrimSpace(c.BaseURL), defaultBaseURL)
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -93,8 +96,10 @@ func New(c Config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, patience: httpllm.Patience{
-			FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second), IdleText: cmp.Or(c.IdleText, 180*time.Second),
+		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now,
+		patience: httpllm.Patience{
+			FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second),
+			IdleText: cmp.Or(c.IdleText, 180*time.Second),
 		},
 	}
 	if m.log == nil {
@@ -138,7 +143,9 @@ func (m *Model) Close() {
 // three times; a rate limit goes to the caller, who can tell people.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
-		if err := m.server.Retry(ctx, false, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) }); err != nil {
+		if err := m.server.Retry(
+			ctx, false, func() (bool, *llm.Error) { return m.attempt(ctx, req, yield) },
+		); err != nil {
 			yield(nil, err)
 		}
 	}

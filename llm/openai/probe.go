@@ -62,9 +62,13 @@ func (m *Model) probeModels(ctx context.Context) (h Health) {
 func (m *Model) probeReply(ctx context.Context, h *Health) {
 	start := m.now()
 	req := llm.Request{
-		Messages: []llm.Message{{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."}},
+		Messages: []llm.Message{
+			{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."},
+		},
 		Tools: []llm.ToolSpec{{Name: "search_documents", Description: "Search the documents.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}},
+			Schema: json.RawMessage(
+				`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`,
+			)}},
 	}
 	for part, err := range m.Stream(ctx, req) {
 		if err != nil {

@@ -28,8 +28,11 @@ type habits struct {
 
 var (
 	reasoningField = regexp.MustCompile(`(?i)reasoning(_content)?`)
-	wantsReasoning = regexp.MustCompile(`deepseek\.com|moonshot\.(ai|cn)`) // servers whose models think on in a turn with tools
-	refusedField   = regexp.MustCompile(`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be passed|missing|required|only the default`)
+	// servers whose models think on in a turn with tools
+	wantsReasoning = regexp.MustCompile(`deepseek\.com|moonshot\.(ai|cn)`)
+	refusedField   = regexp.MustCompile(
+		`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be passed|missing|required|only the default`,
+	)
 )
 
 // learn looks for a field that the server refused in a request; true means that the request may pass now.
@@ -62,7 +65,9 @@ func (h *habits) learn(e *llm.Error, req llm.Request) bool {
 // leftOut says what a request asked for and the server has refused to take.
 func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil && m.habits.noSeed.Load() {
-		notices = append(notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"))
+		notices = append(
+			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),
+		)
 	}
 	if req.Temperature != nil && !req.Unasked && m.habits.noTemperature.Load() {
 		notices = append(notices, llm.Notice(m.name+" takes no temperature: it was left out"))
@@ -84,8 +89,8 @@ func hasReasoning(history []llm.Message) bool {
 	return false
 }
 
-// wireRequest is a chat request. It is written by encoding/json instead of the SDK's own types, which encode each message
-// again at every level and take eight times as long on the history of a run.
+// wireRequest is a chat request. It is written by encoding/json instead of the SDK's own types, which encode each
+// message again at every level and take eight times as long on the history of a run.
 type wireRequest struct {
 	Model               string         `json:"model"`
 	Stream              bool           `json:"stream"`
@@ -166,7 +171,8 @@ func (m *Model) body(req llm.Request) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// sizeOf guesses how long a request gets, so that its buffer need not grow: a run's third one has tens of thousands of bytes.
+// sizeOf guesses how long a request gets, so that its buffer need not grow: a run's third one has tens of thousands
+// of bytes.
 func sizeOf(history []llm.Message, tools []llm.ToolSpec) int {
 	size := 1024
 	for i := range history {
@@ -181,7 +187,8 @@ func sizeOf(history []llm.Message, tools []llm.ToolSpec) int {
 	return size
 }
 
-// writeTools adds the definitions as the object's last field. They are encoded already: as a part of wireRequest they would be read again, in every turn.
+// writeTools adds the definitions as the object's last field. They are encoded already: as a part of wireRequest they
+// would be read again, in every turn.
 func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 	out.WriteString(`,"tools":[`)
 	for i, spec := range specs {
@@ -215,7 +222,9 @@ func (m *Model) message(msg *llm.Message) wireMessage {
 		if arguments == "" {
 			arguments = "{}"
 		}
-		w.Calls[i] = wireCall{ID: call.ID, Type: "function", Function: wireFunction{Name: call.Name, Arguments: arguments}}
+		w.Calls[i] = wireCall{
+			ID: call.ID, Type: "function", Function: wireFunction{Name: call.Name, Arguments: arguments},
+		}
 	}
 	return w
 }

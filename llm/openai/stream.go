@@ -19,7 +19,9 @@ import (
 const maxLessons = 4
 
 // attempt sends the request once, or again if the server refuses a field that it can do without.
-func (m *Model) attempt(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, err *llm.Error) {
+func (m *Model) attempt(
+	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
+) (yielded bool, err *llm.Error) {
 	for range maxLessons {
 		yielded, err = m.once(ctx, req, yield)
 		if err == nil || yielded || !m.habits.learn(err, req) {
@@ -29,7 +31,9 @@ func (m *Model) attempt(ctx context.Context, req llm.Request, yield func(llm.Par
 	return yielded, err
 }
 
-func (m *Model) once(ctx context.Context, req llm.Request, yield func(llm.Part, error) bool) (yielded bool, failed *llm.Error) {
+func (m *Model) once(
+	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
+) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
 	body, err := m.body(req)
@@ -68,8 +72,13 @@ func (m *Model) checkType(ctx context.Context, res *http.Response) *llm.Error {
 }
 
 func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
-	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(httpllm.Clip(string(begin), 200)))
-	return &llm.Error{Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check OPENAI_BASE_URL: it usually ends with /v1."}
+	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(
+		httpllm.Clip(string(begin), 200),
+	))
+	return &llm.Error{
+		Kind:    llm.KindProtocol,
+		Message: "The server's answer is not a model's stream. Check OPENAI_BASE_URL: it usually ends with /v1.",
+	}
 }
 
 // reply turns the events of one stream into parts.
@@ -120,7 +129,10 @@ func (r *reply) run(ctx context.Context) *llm.Error {
 func (r *reply) broken(ctx context.Context, err error) *llm.Error {
 	e := r.m.server.Transport(ctx, err)
 	if e.Kind == llm.KindUnreachable {
-		e = &llm.Error{Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.", Err: e.Err}
+		e = &llm.Error{
+			Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.",
+			Err: e.Err,
+		}
 	}
 	e.Shown = r.text
 	return e
@@ -147,7 +159,10 @@ func (r *reply) event(data []byte) *llm.Error {
 		return r.m.server.Classify(0, c.fault, nil)
 	}
 	if string(c.finish) == "error" {
-		return &llm.Error{Kind: llm.KindServer, Code: "error", Message: "The model server failed in the middle of the reply. Try again in a moment."}
+		return &llm.Error{
+			Kind: llm.KindServer, Code: "error",
+			Message: "The model server failed in the middle of the reply. Try again in a moment.",
+		}
 	}
 	r.sawAny = true
 	if c.usage.said {

@@ -24,8 +24,8 @@ type openCall struct {
 	tooLong   bool
 }
 
-// callBuilder puts the pieces of a reply's tool calls together. Servers disagree about indexes, ids and repeats, so a piece
-// belongs to the call that its index, its id or, without either, its place in the stream points to.
+// callBuilder puts the pieces of a reply's tool calls together. Servers disagree about indexes, ids and repeats, so a
+// piece belongs to the call that its index, its id or, without either, its place in the stream points to.
 type callBuilder struct {
 	open []*openCall
 }
@@ -53,7 +53,9 @@ func (b *callBuilder) callFor(d *callDelta) (*openCall, error) {
 		if len(b.open) == 1 {
 			return b.open[0], nil
 		}
-		return nil, fmt.Errorf("a piece of a tool call with index %d belongs to none of the %d calls", d.index, len(b.open))
+		return nil, fmt.Errorf(
+			"a piece of a tool call with index %d belongs to none of the %d calls", d.index, len(b.open),
+		)
 	}
 	if len(b.open) == maxCalls {
 		return nil, fmt.Errorf("the reply has more than %d tool calls", maxCalls)
@@ -119,7 +121,8 @@ func (c *openCall) addArguments(piece []byte) {
 		c.tooLong = true
 		return
 	}
-	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') && httpllm.IsObject(c.arguments) {
+	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') &&
+		httpllm.IsObject(c.arguments) {
 		if string(bytes.TrimSpace(c.arguments)) == "{}" {
 			c.arguments = c.arguments[:0] // an empty object stood in for what comes now
 		} else if sameJSON(c.arguments, piece) {

@@ -11,11 +11,14 @@ import (
 // answerKeys hold an answer that is wrapped in JSON; besideAnswer may stand with it.
 var (
 	answerKeys   = []string{"answer", "final_answer", "final", "response", "text", "content"}
-	besideAnswer = []string{"sources", "citations", "references", "footnotes", "confidence", "thought", "reasoning", "type", "role"}
-	answerTools  = []string{"finish", "answer", "final_answer", "final", "respond", "response"}
+	besideAnswer = []string{
+		"sources", "citations", "references", "footnotes", "confidence", "thought", "reasoning", "type", "role",
+	}
+	answerTools = []string{"finish", "answer", "final_answer", "final", "respond", "response"}
 )
 
-// answer reads what was held as an answer in JSON: an object, or the call of a tool that only says the answer and that there is not.
+// answer reads what was held as an answer in JSON: an object, or the call of a tool that only says the answer and
+// that there is not.
 func (r *reply) answer(held string, calls int) (text string, ok bool) {
 	start := strings.IndexByte(held, '{')
 	if start < 0 || r.calls > 0 || r.shown && !r.json {
@@ -50,7 +53,8 @@ func (r *reply) finishes(object map[string]any) (text string, ok bool) {
 	if tool, is := object["tool"].(string); is {
 		name = tool
 	}
-	if !slices.Contains(answerTools, strings.ToLower(name)) || slices.ContainsFunc(r.req.Tools, func(t llm.ToolSpec) bool { return t.Name == name }) {
+	if !slices.Contains(answerTools, strings.ToLower(name)) ||
+		slices.ContainsFunc(r.req.Tools, func(t llm.ToolSpec) bool { return t.Name == name }) {
 		return "", false
 	}
 	for _, key := range []string{"arguments", "parameters", "input", "args"} {

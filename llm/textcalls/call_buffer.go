@@ -9,15 +9,18 @@ import (
 
 // marks begin what may be a call. Nothing after one is shown before it is known what it is.
 var marks = []string{
-	"<tool_call", "<function", "<tools>", "<tool>", "<tool_use>", "<invoke", "<start_function_call>", "<seed:tool_call>", "<|tool", "<|python_tag|>", "<|python_start|>",
-	"<|channel|>", "<|start|>", "<|message|>", "<|action_start|>", "<|START_ACTION|>", "<｜tool", "[TOOL_CALLS]", "[TOOL_REQUEST]", "✿FUNCTION✿",
+	"<tool_call", "<function", "<tools>", "<tool>", "<tool_use>", "<invoke", "<start_function_call>",
+	"<seed:tool_call>", "<|tool", "<|python_tag|>", "<|python_start|>",
+	"<|channel|>", "<|start|>", "<|message|>", "<|action_start|>", "<|START_ACTION|>", "<｜tool", "[TOOL_CALLS]",
+	"[TOOL_REQUEST]", "✿FUNCTION✿",
 	">>>", "{", "[{",
 }
 
 // marksBegin are the bytes that marks begin with in the middle of a line, and those of lines and code.
 const marksBegin = "\n`<[{>"
 
-// callBuffer passes text on as it comes and holds back whatever may be a call. Text inside code is never a call, unless the code block is all of it.
+// callBuffer passes text on as it comes and holds back whatever may be a call. Text inside code is never a call,
+// unless the code block is all of it.
 type callBuffer struct {
 	tools    []string
 	text     string // not shown yet
@@ -41,7 +44,8 @@ func newCallBuffer(tools []llm.ToolSpec) callBuffer {
 
 // next takes a piece and returns what can be shown of the text so far.
 func (b *callBuffer) next(piece string) string {
-	if b.text == "" && b.code.line && !b.code.in() && !strings.ContainsAny(piece, marksBegin) && !strings.Contains(piece, "✿") {
+	if b.text == "" && b.code.line && !b.code.in() && !strings.ContainsAny(piece, marksBegin) &&
+		!strings.Contains(piece, "✿") {
 		return piece
 	}
 	b.text += piece
@@ -121,7 +125,8 @@ func (b *callBuffer) mayBegin(rest string) bool {
 	return slices.ContainsFunc(marks, begins) || !b.code.line && slices.ContainsFunc(b.lineMark, begins)
 }
 
-// stays reports whether what begins with a mark may be a call. A bracket that opens no object of a call is none, nor is code in another language.
+// stays reports whether what begins with a mark may be a call. A bracket that opens no object of a call is none, nor
+// is code in another language.
 func (b *callBuffer) stays(text string) bool {
 	text = text[:min(len(text), 300)]
 	return isMarked(text) && text[0] != '`' || b.mayBeCall(text)
@@ -174,9 +179,11 @@ var languages = []string{"tool_code", "tool_call", "tool", "json", "python", "xm
 func (b *callBuffer) mayBeBlock(body string) bool {
 	lower := strings.ToLower(body)
 	for _, language := range languages {
-		if rest, ok := strings.CutPrefix(lower, language); ok && (rest == "" || strings.IndexByte(" \t\r\n{[", rest[0]) >= 0) {
+		if rest, ok := strings.CutPrefix(lower, language); ok &&
+			(rest == "" || strings.IndexByte(" \t\r\n{[", rest[0]) >= 0) {
 			body = strings.TrimLeft(body[len(language):], " \t\r\n")
-			return body == "" || (hasToken(body, marks) || hasToken(body, b.lineMark)) && b.mayBeCall(body) || b.lineBegins(body)
+			return body == "" || (hasToken(body, marks) || hasToken(body, b.lineMark)) && b.mayBeCall(body) ||
+				b.lineBegins(body)
 		}
 		if strings.HasPrefix(language, lower) {
 			return true
@@ -192,7 +199,8 @@ func (b *callBuffer) lineBegins(body string) bool {
 
 // callKeys are the first names in the object of a call.
 var callKeys = []string{
-	"tool", "name", "function", "action", "recipient_name", "calls", "type", "id", "arguments", "parameters", "input", "args",
+	"tool", "name", "function", "action", "recipient_name", "calls", "type", "id", "arguments", "parameters", "input",
+	"args",
 	"thought", "reasoning", "answer", "final", "response", "query", "doc_id",
 }
 

@@ -1,5 +1,5 @@
-// Package textcalls gives tools to models that write their calls as text: because they have no tool calls of their own, or because their
-// server does not read what they write. Model wraps such a model.
+// Package textcalls gives tools to models that write their calls as text: because they have no tool calls of their
+// own, or because their server does not read what they write. Model wraps such a model.
 package textcalls
 
 import (
@@ -26,8 +26,8 @@ var (
 	functionary = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
 )
 
-// Calls finds the tool calls in a text, in any of the forms in which models write them, and returns them with the text around them. A
-// call must name one of the tools. What is cut off is no call.
+// Calls finds the tool calls in a text, in any of the forms in which models write them, and returns them with the
+// text around them. A call must name one of the tools. What is cut off is no call.
 func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 	if len(text) > maxText {
 		return nil, text
@@ -56,7 +56,8 @@ func (k known) in(text string) (calls []llm.Call, rest string) {
 		var found []llm.Call
 		if size > 0 {
 			found = k.read(text[start:start+size], text[:start])
-		} else if n := strings.Index(text[start:], "</tool_call>"); n > 0 && text[start] == '{' { // a bracket is missing, but not the end
+		} else if n := strings.Index(text[start:], "</tool_call>"); n > 0 &&
+			text[start] == '{' { // a bracket is missing, but not the end
 			if found = k.read(strings.TrimSpace(text[start:start+n])+"}", text[:start]); len(found) > 0 {
 				size = n
 			}
@@ -80,7 +81,8 @@ func (k known) in(text string) (calls []llm.Call, rest string) {
 	return calls[:min(len(calls), maxCalls)], withoutMarkup(out.String())
 }
 
-// read makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where some forms have the name.
+// read makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where some
+// forms have the name.
 func (k known) read(piece, before string) []llm.Call {
 	if strings.HasPrefix(piece, "{") != strings.HasSuffix(piece, "}") {
 		return nil // it closes with another bracket
@@ -178,7 +180,9 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 		if arguments, ok := k.arguments(name, given); ok {
 			return []llm.Call{{Name: name, Arguments: encode(arguments)}}, true
 		}
-		return []llm.Call{{Name: name, Arguments: json.RawMessage("{}"), Malformed: "the arguments must be a JSON object"}}, true
+		return []llm.Call{
+			{Name: name, Arguments: json.RawMessage("{}"), Malformed: "the arguments must be a JSON object"},
+		}, true
 	}
 	if k.any {
 		return nil, false
@@ -196,8 +200,8 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	return []llm.Call{{Name: name, Arguments: encode(flat)}}, true
 }
 
-// arguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more, nothing, or the one value
-// that the tool needs.
+// arguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more,
+// nothing, or the one value that the tool needs.
 func (k known) arguments(name string, given any) (map[string]any, bool) {
 	for range 3 {
 		text, ok := given.(string)
@@ -241,7 +245,8 @@ func withoutComments(text string) string {
 	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
 }
 
-// mend decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes, Python's constants.
+// mend decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes,
+// Python's constants.
 func mend(piece string) (value any, ok bool) {
 	if json.Unmarshal([]byte(piece), &value) == nil {
 		return value, true
@@ -256,7 +261,8 @@ func mend(piece string) (value any, ok bool) {
 	return value, true
 }
 
-// balanced returns where the bracket closes with which a text begins, -1 if it does not. Brackets in strings do not count.
+// balanced returns where the bracket closes with which a text begins, -1 if it does not. Brackets in strings do not
+// count.
 func balanced(text string) int {
 	depth := 0
 	var quote byte

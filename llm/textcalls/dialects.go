@@ -61,7 +61,9 @@ func (k known) single(name string, value any) (map[string]any, bool) {
 // Forms in which the name stands before the arguments. They are rewritten to the form of functionary: ">>>name\n{…}".
 var namedForms = []*regexp.Regexp{
 	regexp.MustCompile(`✿FUNCTION✿:?\s*([\w.-]+)\s*✿ARGS✿:?\s*`),
-	regexp.MustCompile(`<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*`),
+	regexp.MustCompile(
+		`<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*`,
+	),
 	regexp.MustCompile(`function<[|｜]tool▁sep[|｜]>\s*([\w.-]+)\s*`),
 	regexp.MustCompile(`<[|｜]tool▁call▁begin[|｜]>\s*([\w.-]+)\s*<[|｜]tool▁sep[|｜]>\s*`),
 	regexp.MustCompile(`<start_function_call>\s*call:([\w.-]+)\s*`),
@@ -69,7 +71,9 @@ var namedForms = []*regexp.Regexp{
 }
 
 var (
-	functionTag  = regexp.MustCompile(`(?s)<(?:function|invoke)(?:\s+name)?[=:]\s*"?([\w.-]+)"?\s*>(.*?)</(?:function|invoke|tool_call)>`)
+	functionTag = regexp.MustCompile(
+		`(?s)<(?:function|invoke)(?:\s+name)?[=:]\s*"?([\w.-]+)"?\s*>(.*?)</(?:function|invoke|tool_call)>`,
+	)
 	parameterTag = regexp.MustCompile(`(?s)<parameter(?:\s+name)?[=:]\s*"?([\w.-]+)"?\s*>(.*?)</parameter>`)
 	keyValueTag  = regexp.MustCompile(`(?s)<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 	glmTag       = regexp.MustCompile(`(?s)<tool_call>\s*([\w.-]+)\s*((?:<arg_key>.*?</arg_value>\s*)*)</tool_call>`)
@@ -88,7 +92,8 @@ func cutAction(text string) (string, bool) {
 
 // inJSON rewrites the calls of a text that are not written as an object with the tool's name in it.
 func inJSON(text string, k known) string {
-	if at := observation.FindStringIndex(text); at != nil && (strings.Contains(text[:at[0]], "Action") || strings.Contains(text, "✿")) {
+	if at := observation.FindStringIndex(text); at != nil &&
+		(strings.Contains(text[:at[0]], "Action") || strings.Contains(text, "✿")) {
 		text = text[:at[0]] // the model made up what the tool returns, and what follows from that
 	}
 	text = strings.ReplaceAll(text, "<escape>", `"`)

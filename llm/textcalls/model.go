@@ -56,7 +56,10 @@ func RefusesTools(err error) bool {
 // Stream sends a request. See llm.Model. A Notice says when the way changes.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
-		r := &reply{req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{unopened: m.unopened.Load()}, heldCalls: newCallBuffer(req.Tools)}
+		r := &reply{
+			req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{unopened: m.unopened.Load()},
+			heldCalls: newCallBuffer(req.Tools),
+		}
 		if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
 			r.plain = true
 			r.fail(r.take(m.Model.Stream(ctx, req), nil))
@@ -69,8 +72,12 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 				return
 			}
 			m.verdict.refused()
-			r = &reply{req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{unopened: m.unopened.Load()}, heldCalls: newCallBuffer(req.Tools)}
-			if !yield(llm.Notice(m.Name()+" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply"), nil) {
+			r = &reply{req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{
+				unopened: m.unopened.Load(),
+			}, heldCalls: newCallBuffer(req.Tools)}
+			if !yield(llm.Notice(
+				m.Name()+" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply",
+			), nil) {
 				return
 			}
 		}
@@ -79,8 +86,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// after is called with the calls of a whole reply. A model that never called a tool and does not here either is asked to call one: if it
-// does not, its next turns are given tools in the prompt.
+// after is called with the calls of a whole reply. A model that never called a tool and does not here either is asked
+// to call one: if it does not, its next turns are given tools in the prompt.
 func (m *Model) after(ctx context.Context, r *reply) func(called bool) {
 	return func(called bool) {
 		if called {
@@ -94,12 +101,14 @@ func (m *Model) after(ctx context.Context, r *reply) func(called bool) {
 			m.verdict.inFavour()
 		} else if known {
 			m.verdict.against()
-			r.send(llm.Notice(m.Name() + " ignores tools: from now on they are described in the prompt and called by JSON in the reply"))
+			r.send(llm.Notice(m.Name() +
+				" ignores tools: from now on they are described in the prompt and called by JSON in the reply"))
 		}
 	}
 }
 
-// calls reports whether the model calls a tool that it is told to call. A request that fails for another reason tells nothing: known is false.
+// calls reports whether the model calls a tool that it is told to call. A request that fails for another reason tells
+// nothing: known is false.
 func (m *Model) calls(ctx context.Context) (called, known bool) {
 	for part, err := range m.Model.Stream(ctx, probe()) {
 		if err != nil {
@@ -128,9 +137,13 @@ func (m *Model) CallsTools(ctx context.Context) bool {
 // probe is a request that is to be answered by a call.
 func probe() llm.Request {
 	return llm.Request{
-		Messages: []llm.Message{{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."}},
+		Messages: []llm.Message{
+			{Role: llm.RoleUser, Text: "Call the tool search_documents with the query \"roof\". Do nothing else."},
+		},
 		Tools: []llm.ToolSpec{{Name: "search_documents", Description: "Search the documents.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}},
+			Schema: json.RawMessage(
+				`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`,
+			)}},
 	}
 }
 
@@ -218,7 +231,9 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 				return err
 			}
 			if r.refused && !r.shown {
-				return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+				return &llm.Error{
+					Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+				}
 			}
 			if r.refused && p.Finish == llm.FinishCalls {
 				p.Finish = llm.FinishStop
@@ -263,7 +278,8 @@ func (r *reply) say(text string) {
 	r.show(text)
 }
 
-// end decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is never shown.
+// end decides what the held text is. A text that was meant as a call but can't be read is a failed reply: it is never
+// shown.
 func (r *reply) end(done *llm.Done) error {
 	held := r.heldCalls.rest()
 	if held == "" {
@@ -283,7 +299,9 @@ func (r *reply) end(done *llm.Done) error {
 	case r.req.NoTools && (len(calls) > 0 || marked):
 		r.show(withoutMarkup(rest))
 		if !r.shown {
-			return &llm.Error{Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model."}
+			return &llm.Error{
+				Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+			}
 		}
 		return nil
 	case len(calls) > 0:
@@ -304,12 +322,16 @@ func (r *reply) end(done *llm.Done) error {
 		}
 		return nil
 	}
-	if r.calls == 0 && (marked || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
+	if r.calls == 0 &&
+		(marked || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
 		if text := harmonyAnswer(held); text != "" {
 			r.show(text)
 			return nil
 		}
-		return &llm.Error{Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.", Err: errors.New(clip(held))}
+		return &llm.Error{
+			Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.",
+			Err: errors.New(clip(held)),
+		}
 	}
 	if !marked {
 		r.show(held)

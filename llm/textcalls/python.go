@@ -7,8 +7,8 @@ import (
 
 var keyword = regexp.MustCompile(`^\s*(\w+)\s*=\s*`)
 
-// withCode rewrites calls that are written like those of a program: name(field="value"). An argument that is no literal makes it none: that
-// is how a manual writes of it.
+// withCode rewrites calls that are written like those of a program: name(field="value"). An argument that is no
+// literal makes it none: that is how a manual writes of it.
 func withCode(text string, k known) string {
 	for _, name := range k.names {
 		for from := 0; ; {
@@ -86,7 +86,8 @@ func (k known) literals(name, text string) (map[string]any, bool) {
 			key, argument = m[1], argument[len(m[0]):]
 		}
 		argument = strings.TrimSpace(argument)
-		if strings.IndexByte(`"'[{-0123456789TFN`, (argument + " ")[0]) < 0 && argument != "true" && argument != "false" && argument != "null" {
+		if strings.IndexByte(`"'[{-0123456789TFN`, (argument + " ")[0]) < 0 && argument != "true" &&
+			argument != "false" && argument != "null" {
 			return nil, false
 		}
 		value, ok := mend("[" + argument + "]")

@@ -10,7 +10,9 @@ var (
 	finalAnswer = regexp.MustCompile(`(?i)^\s*\**final answer\**\s*:\**\s*`)
 	thoughtHead = regexp.MustCompile(`(?i)^\**thought\**\s*:\**`)
 	thoughtEnds = regexp.MustCompile(`(?im)^\s*\**(?:final answer|action)\**\s*:\**\s*[^\s*]`)
-	stepHeads   = []string{"thought:", "**thought:**", "final answer:", "**final answer:**", "**thought**:", "**final answer**:"}
+	stepHeads   = []string{
+		"thought:", "**thought:**", "final answer:", "**final answer:**", "**thought**:", "**final answer**:",
+	}
 )
 
 // stepOf reads a written step at the begin of a text: the thought in it, and what follows: the answer, or the action.

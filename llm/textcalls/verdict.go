@@ -10,7 +10,8 @@ import (
 	"footnote/llm"
 )
 
-// How long a model that seemed to have no tool calls of its own is believed to have none. Each time it is found so again the time doubles.
+// How long a model that seemed to have no tool calls of its own is believed to have none. Each time it is found so
+// again the time doubles.
 const (
 	firstBelief   = 5 * time.Minute
 	longestBelief = 2 * time.Hour
@@ -41,8 +42,8 @@ func (v *verdict) against() {
 	v.proven, v.none, v.until = false, true, time.Now().Add(v.belief)
 }
 
-// refused notes that a server refused tools. Of a model that has called tools one refusal is not believed: the next one is, unless the model
-// calls a tool in between.
+// refused notes that a server refused tools. Of a model that has called tools one refusal is not believed: the next
+// one is, unless the model calls a tool in between.
 func (v *verdict) refused() {
 	v.mu.Lock()
 	proven := v.proven
@@ -65,7 +66,8 @@ func (v *verdict) isAgainst() bool {
 	return v.none
 }
 
-// isDue reports whether a verdict against the model is to be tried again. It says so to one caller only, who asks the model.
+// isDue reports whether a verdict against the model is to be tried again. It says so to one caller only, who asks the
+// model.
 func (v *verdict) isDue() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -76,8 +78,9 @@ func (v *verdict) isDue() bool {
 	return true
 }
 
-// describes reports whether a request's tools are described in the prompt. A run whose model made calls by JSON goes on so. Before that, a model
-// that seemed to have no tool calls is asked for one again, once that was long enough ago.
+// describes reports whether a request's tools are described in the prompt. A run whose model made calls by JSON goes
+// on so. Before that, a model that seemed to have no tool calls is asked for one again, once that was long enough
+// ago.
 func (m *Model) describes(ctx context.Context, req llm.Request) bool {
 	if m.way == JSON {
 		return true

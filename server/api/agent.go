@@ -53,7 +53,8 @@ func (a *Handlers) AgentChat(c echo.Context) error {
 	}
 	text, citations := t.Spoken()
 	answer := AgentAnswer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Response: q.CitationStyle.Apply(text, citations, httpio.Origin(c)),
+		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status),
+		Response:  q.CitationStyle.Apply(text, citations, httpio.Origin(c)),
 		Citations: citations, Sources: []chat.Source{}, Judged: t.Judged(), RetrievalMode: t.Mode, Tokens: t.Tokens,
 		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
 	}
@@ -70,13 +71,14 @@ func (a *Handlers) AgentChatStructured(c echo.Context) error {
 	}
 	text, citations := t.Spoken()
 	return c.JSON(answerStatus(t), GroundedResponse{
-		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: q.CitationStyle.Mark(text, citations),
+		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status),
+		Answer:  q.CitationStyle.Mark(text, citations),
 		Sources: runlog.SourcesOf(citations, ""), Judged: t.Judged(), RetrievalMode: t.Mode, Error: t.Error,
 	})
 }
 
-// askAndWait starts the run of an agentQuestion and waits for its end. When the client asked for a stream it sends that and
-// returns no trace.
+// askAndWait starts the run of an agentQuestion and waits for its end. When the client asked for a stream it sends
+// that and returns no trace.
 func (a *Handlers) askAndWait(c echo.Context) (AgentQuestion, *runlog.Trace, error) {
 	var q AgentQuestion
 	if err := a.Bodies.ReadJSON(c, &q); err != nil {

@@ -17,7 +17,8 @@ type Approval struct {
 	Input map[string]any `json:"input"`
 }
 
-// ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with the body's input.
+// ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with
+// the body's input.
 func (a *Handlers) ApproveStep(c echo.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {
@@ -47,8 +48,8 @@ func (a *Handlers) DenyStep(c echo.Context) error {
 // decidedLimit is how long a page without scripts waits to show what a decision changed.
 const decidedLimit = 5 * time.Second
 
-// decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown earlier, the
-// page would ask once more, and not load itself again, so as not to take a reader's words away.
+// decided waits, for a page without scripts, until the call that was decided no longer waits in the run's log: shown
+// earlier, the page would ask once more, and not load itself again, so as not to take a reader's words away.
 func (a *Handlers) decided(c echo.Context, run string) error {
 	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return nil

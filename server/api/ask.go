@@ -41,6 +41,7 @@ func (a *Handlers) Ask(c echo.Context) error {
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
 	return c.JSON(http.StatusAccepted, Accepted{
-		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream",
+		Events: "/agent/runs/" + run.ID + "/events",
 	})
 }

@@ -49,8 +49,10 @@ func newDocumentInfo(d corpus.Document) DocumentInfo {
 		d.Meta = map[string]any{}
 	}
 	return DocumentInfo{
-		ID: d.ID, Filename: d.Filename, Path: d.Path, Title: d.Title, MIME: d.MIME, Bytes: d.Bytes, Pages: d.Pages, Passages: d.Passages,
-		SHA256: d.SHA256, Namespace: d.Namespace, Language: d.Language, Meta: d.Meta, State: d.State, Semantic: d.Semantic,
+		ID: d.ID, Filename: d.Filename, Path: d.Path, Title: d.Title, MIME: d.MIME, Bytes: d.Bytes, Pages: d.Pages,
+		Passages: d.Passages,
+		SHA256:   d.SHA256, Namespace: d.Namespace, Language: d.Language, Meta: d.Meta, State: d.State,
+		Semantic: d.Semantic,
 		Progress: d.Progress, Error: d.Error, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 	}
 }
@@ -61,7 +63,9 @@ func documentFilter(c echo.Context) (corpus.Filter, error) {
 	if err != nil {
 		return corpus.Filter{}, err
 	}
-	f := corpus.Filter{Text: c.QueryParam("q"), Sort: c.QueryParam("sort"), Limit: limit, Cursor: c.QueryParam("cursor")}
+	f := corpus.Filter{
+		Text: c.QueryParam("q"), Sort: c.QueryParam("sort"), Limit: limit, Cursor: c.QueryParam("cursor"),
+	}
 	if !slices.Contains([]string{"", "newest", "oldest", "title"}, f.Sort) {
 		return f, httpio.Invalid("sort must be newest, oldest or title.")
 	}
@@ -147,7 +151,8 @@ func (a *Handlers) DocumentText(c echo.Context) error {
 	h.Set("Content-Security-Policy", Inert)
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
-	return c.Stream(http.StatusOK, "text/plain; charset=utf-8", struct{ io.Reader }{strings.NewReader(text)}) // in pieces: a copy of it may be large
+	// in pieces: a copy of it may be large
+	return c.Stream(http.StatusOK, "text/plain; charset=utf-8", struct{ io.Reader }{strings.NewReader(text)})
 }
 
 // DocumentFile answers with the original, always as an attachment.
@@ -189,8 +194,8 @@ const (
 	MaxPageWidth     = 4000
 )
 
-// PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With ?v= set to the
-// beginning of the document's sha256 it may be kept for ever.
+// PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With
+// ?v= set to the beginning of the document's sha256 it may be kept for ever.
 func (a *Handlers) PageImage(c echo.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")

@@ -19,7 +19,9 @@ import (
 )
 
 // exportKinds are the media types of an answer's evidence.
-var exportKinds = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json"}
+var exportKinds = map[string]string{
+	"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json",
+}
 
 // ExportRun answers with an answer and all it rests on, as a file.
 func (a *Handlers) ExportRun(c echo.Context) error {
@@ -40,7 +42,9 @@ func (a *Handlers) ExportRun(c echo.Context) error {
 		return err
 	}
 	if t.Status == chat.RunRunning {
-		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Export it when it is done."}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "This answer is still being made. Export it when it is done.",
+		}
 	}
 	e, err := evidenceOf(t).Sealed()
 	if err != nil {
@@ -71,14 +75,17 @@ func evidenceOf(t *runlog.Trace) chat.Evidence {
 	}
 	for _, c := range t.Citations {
 		e.Citations = append(e.Citations, chat.EvidenceCitation{
-			Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SHA256: c.SHA256, Page: c.Page, Section: c.Section,
-			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check, SourceURL: chat.WebLink(c.SourceURL),
+			Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SHA256: c.SHA256,
+			Page: c.Page, Section: c.Section,
+			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check,
+			SourceURL: chat.WebLink(c.SourceURL),
 		})
 	}
 	for _, s := range t.Steps {
 		step := chat.EvidenceStep{
-			Step: s.Step, Tool: s.ToolName, Message: s.Message, Input: s.ToolInput, Summary: s.Summary, Status: s.Status,
-			At: time.UnixMicro(int64(math.Round(s.Timestamp * 1e6))).UTC(), DurationMS: s.DurationMS,
+			Step: s.Step, Tool: s.ToolName, Message: s.Message, Input: s.ToolInput, Summary: s.Summary,
+			Status: s.Status,
+			At:     time.UnixMicro(int64(math.Round(s.Timestamp * 1e6))).UTC(), DurationMS: s.DurationMS,
 		}
 		if s.Error != nil {
 			step.Error = s.Error.Message
@@ -90,7 +97,9 @@ func evidenceOf(t *runlog.Trace) chat.Evidence {
 
 // fileName is a name that every file system takes, made of a question's words.
 func fileName(question string) string {
-	words := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(
+		strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) },
+	)
 	name := []rune(strings.Join(words, "-"))
 	if len(name) > 60 {
 		name = name[:60]

@@ -46,7 +46,9 @@ func (a *Handlers) SetFeedback(c echo.Context) error {
 		return err
 	}
 	if run.Status == chat.RunRunning {
-		return &chat.Error{Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done."}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done.",
+		}
 	}
 	if body.Rating == "none" && httpio.MediaType(c) != echo.MIMEApplicationJSON {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
@@ -57,7 +59,9 @@ func (a *Handlers) SetFeedback(c echo.Context) error {
 		}
 		return a.judged(c, run, nil)
 	}
-	stored, err := a.Store.SetFeedback(ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment})
+	stored, err := a.Store.SetFeedback(
+		ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment},
+	)
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,9 @@ func (a *Handlers) readJudgement(c echo.Context) (Judgement, error) {
 		return body, err
 	}
 	form := c.Request().PostForm
-	return Judgement{chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(httpio.FormText(form, "comment"))}, nil
+	return Judgement{
+		chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(httpio.FormText(form, "comment")),
+	}, nil
 }
 
 // judged answers with the feedback as it is now, nil for none.
@@ -128,8 +134,11 @@ func (a *Handlers) ListFeedback(c echo.Context) error {
 	return c.JSON(http.StatusOK, FeedbackList{httpio.NotNil(found), next})
 }
 
-// feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure can still be told.
-func (a *Handlers) feedbackFile(c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error) error {
+// feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure
+// can still be told.
+func (a *Handlers) feedbackFile(
+	c echo.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error,
+) error {
 	q.Limit, q.Cursor = chat.MaxPage, ""
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, next, err := a.Store.Feedback(ctx, scope, q)
@@ -179,7 +188,8 @@ func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 		}
 		for _, f := range page {
 			if err := table.Write([]string{
-				f.RunID, f.SessionID, string(f.Rating), f.Reason, cell(f.Comment), cell(f.Question), f.CreatedAt.Format(time.RFC3339), f.UpdatedAt.Format(time.RFC3339),
+				f.RunID, f.SessionID, string(f.Rating), f.Reason, cell(f.Comment), cell(f.Question),
+				f.CreatedAt.Format(time.RFC3339), f.UpdatedAt.Format(time.RFC3339),
 			}); err != nil {
 				return err
 			}

@@ -13,12 +13,17 @@ import (
 )
 
 // Gather is what is found when a model chooses how to search: passages, best first, the steps, and notes.
-type Gather func(ctx context.Context, user string, req chat.RunRequest, most int) (results []corpus.Result, steps []chat.Step, notes []string, err error)
+type Gather func(
+	ctx context.Context, user string, req chat.RunRequest, most int,
+) (results []corpus.Result, steps []chat.Step, notes []string, err error)
 
-// gather answers a query by the agent. ok is false when that can't serve: then the query is searched for plainly, and the steps and notes of
-// res say what the agent did and why that is not all.
-func (a *Handlers) gather(c echo.Context, body find.SearchQuery, began time.Time) (res RetrieveResponse, ok bool, err error) {
-	if a.Gatherer == nil || body.Mode != "" || body.MinScore != 0 || body.Filters != nil && !body.Filters.OnlyDocuments() {
+// gather answers a query by the agent. ok is false when that can't serve: then the query is searched for plainly, and
+// the steps and notes of res say what the agent did and why that is not all.
+func (a *Handlers) gather(
+	c echo.Context, body find.SearchQuery, began time.Time,
+) (res RetrieveResponse, ok bool, err error) {
+	if a.Gatherer == nil || body.Mode != "" || body.MinScore != 0 ||
+		body.Filters != nil && !body.Filters.OnlyDocuments() {
 		return res, false, nil // it asks for a certain search
 	}
 	q, err := a.Searcher.Query(body)
@@ -29,7 +34,9 @@ func (a *Handlers) gather(c echo.Context, body find.SearchQuery, began time.Time
 		return res, false, err
 	}
 	rerank := body.Rerank
-	req := chat.RunRequest{Message: q.Text, Namespace: body.Namespace, DocumentIDs: q.Documents, Config: chat.RunConfig{RerankResults: &rerank}}
+	req := chat.RunRequest{Message: q.Text, Namespace: body.Namespace, DocumentIDs: q.Documents, Config: chat.RunConfig{
+		RerankResults: &rerank,
+	}}
 	found, steps, notes, err := a.Gatherer(c.Request().Context(), httpio.Scope(c).User, req, q.Limit)
 	if chat.CodeOf(orNone(err)) == chat.CodeInvalid || chat.CodeOf(orNone(err)) == chat.CodeTooMany {
 		return res, false, err
@@ -41,7 +48,9 @@ func (a *Handlers) gather(c echo.Context, body find.SearchQuery, began time.Time
 		notes = append(notes, "The agent found nothing that fits: this is what a search found.")
 	}
 	ok = err == nil && len(found) > 0
-	return newRetrieveResponse(body.Query, find.PassagesOf(found), "agentic", steps, notes, time.Since(began).Milliseconds()), ok, nil
+	return newRetrieveResponse(
+		body.Query, find.PassagesOf(found), "agentic", steps, notes, time.Since(began).Milliseconds(),
+	), ok, nil
 }
 
 func orNone(err error) error {

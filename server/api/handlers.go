@@ -1,6 +1,7 @@
-// Package api answers the addresses for programs, and the forms that browsers post to them: questions (ask, agent, query), runs and what steers
-// them, conversations and their queues, documents and uploads, searches, feedback and exports. Handlers has one method for each address; the
-// bodies that it reads and writes are the types beside it, which package openapi describes.
+// Package api answers the addresses for programs, and the forms that browsers post to them: questions (ask, agent,
+// query), runs and what steers them, conversations and their queues, documents and uploads, searches, feedback and
+// exports. Handlers has one method for each address; the bodies that it reads and writes are the types beside it,
+// which package openapi describes.
 package api
 
 import (
@@ -29,11 +30,12 @@ type Handlers struct {
 	Logs      *runlog.Reader
 	Questions *ask.Questions
 	Searcher  *find.Searcher
-	Gatherer  Gather                   // lets the agent search for POST /agent/retrieve; nil: a plain search
-	Rules     func(chat.Budget) string // what models are told with a budget, for the histories of sessions; nil: they have no system message
-	Checks    []Check
-	Samples   fs.FS // the documents that POST /documents/samples adds; nil: there are none
-	Version   string
+	Gatherer  Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
+	// what models are told with a budget, for the histories of sessions; nil: they have no system message
+	Rules   func(chat.Budget) string
+	Checks  []Check
+	Samples fs.FS // the documents that POST /documents/samples adds; nil: there are none
+	Version string
 
 	Bodies  httpio.Bodies
 	Streams *httpio.Streams
@@ -54,13 +56,17 @@ type Runs interface {
 	Cancel(ctx context.Context, s chat.Scope, runID string) error
 	// AnswerNow makes a run answer from what it has; one that is over already fails with chat.CodeConflict.
 	AnswerNow(ctx context.Context, s chat.Scope, runID string) error
-	// Approve lets a call that waits for a person run, with another input if one is given. chat.CodeNotFound for one that never waited,
-	// chat.CodeConflict for one that was decided or whose run is over, chat.CodeInvalid for an input that the tool does not take.
+	// Approve lets a call that waits for a person run, with another input if one is given. chat.CodeNotFound for one
+	// that never waited, chat.CodeConflict for one that was decided or whose run is over, chat.CodeInvalid for an
+	// input that the tool does not take.
 	Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error
 	// Deny keeps such a call from running; the model is told.
 	Deny(ctx context.Context, s chat.Scope, runID, callID string) error
-	// Rerun starts a run beside an earlier one that is over: its steps up to a tool call, that call with another input, and what comes of it.
-	Rerun(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string) (run chat.Run, fresh bool, err error)
+	// Rerun starts a run beside an earlier one that is over: its steps up to a tool call, that call with another
+	// input, and what comes of it.
+	Rerun(
+		ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string,
+	) (run chat.Run, fresh bool, err error)
 	// Enqueue lets a question wait until its session's run is over.
 	Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error)
 	// SendNow puts a waiting question first and ends the run under way: with answer, by an answer from what it has.

@@ -39,8 +39,8 @@ type Readiness struct {
 	Status string `json:"status"` // ready, draining
 }
 
-// Health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser one 200
-// and "degraded".
+// Health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser
+// one 200 and "degraded".
 func (a *Handlers) Health(c echo.Context) error {
 	checks := append([]Check{
 		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
@@ -84,7 +84,8 @@ func (a *Handlers) Health(c echo.Context) error {
 	return c.JSON(status, body)
 }
 
-// probeDetail says what is wrong. Everybody may read it, so what names settings is left out where keys tell users from operators.
+// probeDetail says what is wrong. Everybody may read it, so what names settings is left out where keys tell users
+// from operators.
 func (a *Handlers) probeDetail(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "It did not answer within 2 seconds."

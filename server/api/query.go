@@ -82,7 +82,9 @@ func (a *Handlers) AgentQuery(c echo.Context) error {
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if httpio.WantsStream(c) {
-		return httpio.OfRun(run, a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)}))
+		return httpio.OfRun(run, a.Logs.Follow(
+			c, run.ID, 0, runlog.Follower{Frame: a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)},
+		))
 	}
 	t, err := a.Logs.Await(c.Request().Context(), httpio.Scope(c), run)
 	if err == nil {
@@ -99,8 +101,10 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 	text, citations := t.Spoken()
 	res := AgentResponse{
 		ID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Question: t.Question, Answer: text,
-		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps), TotalRetrievalCalls: t.RetrievalCalls(),
-		Judged: t.Judged(), TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out, Cost: t.Cost, Error: t.Error,
+		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps),
+		TotalRetrievalCalls: t.RetrievalCalls(),
+		Judged:              t.Judged(), TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out,
+		Cost: t.Cost, Error: t.Error,
 	}
 	for _, cite := range citations {
 		res.Citations = append(res.Citations, queryCitation{
@@ -120,7 +124,9 @@ func pairs(turns [][]string) ([][2]string, error) {
 	list := make([][2]string, 0, len(turns))
 	for i, turn := range turns {
 		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
-			return nil, httpio.Invalid(fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1))
+			return nil, httpio.Invalid(
+				fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1),
+			)
 		}
 		list = append(list, [2]string{turn[0], runlog.WithoutFootnotes(turn[1])})
 	}
@@ -158,10 +164,13 @@ type chunk struct {
 }
 
 // newRetrieveResponse describes passages that were found by a strategy in steps.
-func newRetrieveResponse(query string, found []find.SearchResult, strategy string, steps []chat.Step, notes []string, tookMS int64) RetrieveResponse {
+func newRetrieveResponse(
+	query string, found []find.SearchResult, strategy string, steps []chat.Step, notes []string, tookMS int64,
+) RetrieveResponse {
 	res := RetrieveResponse{
-		Query: query, Chunks: make([]chunk, 0, len(found)), Total: len(found), Strategy: strategy, AgentTrace: newAgentTrace(query, steps),
-		Notes: httpio.NotNil(notes), LatencyMS: tookMS,
+		Query: query, Chunks: make([]chunk, 0, len(found)), Total: len(found), Strategy: strategy,
+		AgentTrace: newAgentTrace(query, steps),
+		Notes:      httpio.NotNil(notes), LatencyMS: tookMS,
 	}
 	for _, r := range found {
 		res.Chunks = append(res.Chunks, chunk{r, r.Metadata.ChunkID, strategy, res.AgentTrace.searchTrace})
@@ -191,11 +200,17 @@ func (a *Handlers) AgentRetrieve(c echo.Context) error {
 	}
 	found, err := a.find(c, body)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &chat.Error{Code: chat.CodeTimeout, Message: "The search took longer than 30 seconds. Narrow it with filters, or try again in a moment.", Err: err}
+		return &chat.Error{
+			Code:    chat.CodeTimeout,
+			Message: "The search took longer than 30 seconds. Narrow it with filters, or try again in a moment.",
+			Err:     err,
+		}
 	}
 	if err != nil {
 		return err
 	}
 	steps, notes := append(res.AgentTrace.Steps, found.step), append(res.Notes, found.notes...)
-	return c.JSON(http.StatusOK, newRetrieveResponse(body.Query, found.results, found.strategy, steps, notes, time.Since(began).Milliseconds()))
+	return c.JSON(http.StatusOK, newRetrieveResponse(
+		body.Query, found.results, found.strategy, steps, notes, time.Since(began).Milliseconds(),
+	))
 }

@@ -11,7 +11,8 @@ import (
 	"footnote/server/runlog"
 )
 
-// queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was observed.
+// queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was
+// observed.
 type queryStep struct {
 	chat.Step
 	StepNumber  int              `json:"step_number"` // from 1
@@ -58,11 +59,12 @@ func newQueryStep(s chat.Step, number int) queryStep {
 	return q
 }
 
-// responseEvent is the name of the last event in the stream of POST /agent/query. It is not in the run's log and has no number.
+// responseEvent is the name of the last event in the stream of POST /agent/query. It is not in the run's log and has
+// no number.
 const responseEvent = "response"
 
-// queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an observation as well, and behind
-// run_done comes the whole response.
+// queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an
+// observation as well, and behind run_done comes the whole response.
 func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
 	steps := runlog.Trace{} // so that each step keeps its number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {

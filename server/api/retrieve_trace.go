@@ -79,7 +79,9 @@ func (t *agentTrace) add(s chat.Step) {
 		input = json.RawMessage(`{}`)
 	}
 	t.ToolCalls = append(t.ToolCalls, tracedCall{s.ToolName, input, t.Iterations})
-	end := tracedEnd{Tool: s.ToolName, Success: s.Status == chat.StatusComplete, ExecutionTime: float64(s.DurationMS) / 1000}
+	end := tracedEnd{
+		Tool: s.ToolName, Success: s.Status == chat.StatusComplete, ExecutionTime: float64(s.DurationMS) / 1000,
+	}
 	if end.Success {
 		end.NumResults = newRetrieval(s).ResultsCount
 		if s.ActionType == chat.ActionReading {

@@ -47,7 +47,8 @@ func (a *Handlers) steer(c echo.Context, how func(context.Context, chat.Scope, s
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID)
 	}
 	return c.JSON(http.StatusAccepted, Accepted{
-		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream",
+		Events: "/agent/runs/" + run.ID + "/events",
 	})
 }
 

@@ -81,8 +81,10 @@ func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
 	return chat.Step{
 		CallID: "search-1", Step: "search_documents", ActionType: chat.ActionSearching, ToolName: "search_documents",
 		Message: "Found " + english.Count(len(f.results), "passage"), Timestamp: float64(start.UnixMicro()) / 1e6,
-		ToolInput: input, ToolOutput: output, OutputSize: len(output), Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
-		Capability: chat.CapabilitySearch, Result: &chat.StepResult{Query: q.Text, Found: len(f.results), Notes: f.notes},
+		ToolInput: input, ToolOutput: output, OutputSize: len(output), Status: chat.StatusComplete,
+		ToolStatus: chat.StatusComplete,
+		Capability: chat.CapabilitySearch,
+		Result:     &chat.StepResult{Query: q.Text, Found: len(f.results), Notes: f.notes},
 		DurationMS: time.Since(start).Milliseconds(), Details: map[string]any{"strategy": f.strategy},
 	}, nil
 }

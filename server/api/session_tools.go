@@ -15,7 +15,8 @@ type toolCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the tool gave.
+// withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the
+// tool gave.
 func withTools(messages []message, traces map[string]*runlog.Trace) []message {
 	out := make([]message, 0, len(messages))
 	for _, m := range messages {
@@ -40,6 +41,8 @@ func toolMessages(runID string, step chat.Step) []message {
 	}
 	return []message{
 		{Role: RoleAssistant, Content: step.Thought, Timestamp: at, RunID: runID, ToolCalls: []toolCall{call}},
-		{Role: RoleTool, Content: string(step.ToolOutput), Timestamp: at, RunID: runID, Name: step.ToolName, CallID: step.CallID},
+		{Role: RoleTool, Content: string(
+			step.ToolOutput,
+		), Timestamp: at, RunID: runID, Name: step.ToolName, CallID: step.CallID},
 	}
 }

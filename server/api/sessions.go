@@ -101,9 +101,14 @@ func (a *Handlers) GetHistory(c echo.Context) error {
 	}
 	messages := []message{}
 	for _, run := range branch {
-		messages = append(messages, message{Role: RoleUser, Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID})
-		if run.Answer != "" || run.Status == chat.RunGuardrailTriggered || run.Status == chat.RunCitationValidationFailed {
-			messages = append(messages, message{Role: RoleAssistant, Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID})
+		messages = append(
+			messages, message{Role: RoleUser, Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID},
+		)
+		if run.Answer != "" || run.Status == chat.RunGuardrailTriggered ||
+			run.Status == chat.RunCitationValidationFailed {
+			messages = append(
+				messages, message{Role: RoleAssistant, Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID},
+			)
 		}
 	}
 	messages = newest(messages)
@@ -125,7 +130,9 @@ func (a *Handlers) GetHistory(c echo.Context) error {
 	if tools {
 		messages = newest(withTools(messages, traces))
 		if a.Rules != nil {
-			rules := message{Role: RoleSystem, Content: a.Rules(lastBudget(messages, traces)), Timestamp: session.CreatedAt}
+			rules := message{
+				Role: RoleSystem, Content: a.Rules(lastBudget(messages, traces)), Timestamp: session.CreatedAt,
+			}
 			messages = append([]message{rules}, messages[max(0, len(messages)-HistoryMessages+1):]...)
 		}
 	}
@@ -134,7 +141,9 @@ func (a *Handlers) GetHistory(c echo.Context) error {
 	if lost > 0 {
 		notes = append(notes, views.TurnsLost(lost))
 	}
-	return c.JSON(http.StatusOK, SessionHistory{session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount, notes})
+	return c.JSON(http.StatusOK, SessionHistory{
+		session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount, notes,
+	})
 }
 
 // lastBudget is that of the last run, whose toolset and settings decide its limits.

@@ -16,8 +16,8 @@ type OtherInput struct {
 	Input map[string]any `json:"input"`
 }
 
-// RerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with another input, and what
-// comes of it.
+// RerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with
+// another input, and what comes of it.
 func (a *Handlers) RerunStep(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -30,7 +30,9 @@ func (a *Handlers) RerunStep(c echo.Context) error {
 	if input == nil {
 		return httpio.Invalid("input must be a JSON object: the tool's arguments.")
 	}
-	run, fresh, err := a.Runs.Rerun(c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, httpio.OnceKey(c))
+	run, fresh, err := a.Runs.Rerun(
+		c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, httpio.OnceKey(c),
+	)
 	if err != nil {
 		return err
 	}
@@ -39,14 +41,16 @@ func (a *Handlers) RerunStep(c echo.Context) error {
 	}
 	switch {
 	case httpio.ByHTMX(c):
-		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run)) // with a fragment the page would not be loaded again
+		// with a fragment the page would not be loaded again
+		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)
 	case httpio.WantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run)+"#turn-"+run.ID)
 	}
 	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
 	return c.JSON(http.StatusAccepted, Accepted{
-		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream", Events: "/agent/runs/" + run.ID + "/events",
+		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream",
+		Events: "/agent/runs/" + run.ID + "/events",
 	})
 }
 
@@ -69,7 +73,9 @@ func (a *Handlers) readInput(c echo.Context) (json.RawMessage, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(text), &body.Input); err != nil || body.Input == nil {
-		return nil, httpio.Invalid(`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`)
+		return nil, httpio.Invalid(
+			`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`,
+		)
 	}
 	return json.RawMessage(text), nil
 }

@@ -56,15 +56,19 @@ type upload struct {
 	moved []string          // names of documents that were there before and have another version or other meta now
 }
 
-// Upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be taken is
-// listed with its reason and the others go on; when all are refused the status says why; a request that is refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
+// Upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be
+// taken is listed with its reason and the others go on; when all are refused the status says why; a request that is
+// refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 func (a *Handlers) Upload(c echo.Context) error {
 	if err := httpio.LimitBody(c, a.Limits.UploadTotal); err != nil {
 		return err
 	}
 	parts, err := c.Request().MultipartReader()
 	if err != nil {
-		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnsupported, Message: "Send the files as multipart/form-data in the field \"files\".",
+			Err: err,
+		}
 	}
 	if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
 		return err
@@ -103,8 +107,8 @@ func (a *Handlers) uploaded(c echo.Context, res Uploaded) error {
 	return a.UploadRefused(c, status, len(res.Documents), refused)
 }
 
-// refusedStatus is the status of the files' reasons, the highest one if they differ: what the server can't do counts more than
-// what is wrong with a file.
+// refusedStatus is the status of the files' reasons, the highest one if they differ: what the server can't do counts
+// more than what is wrong with a file.
 func refusedStatus(files []rejectedFile) int {
 	status := 0
 	for _, f := range files {
@@ -139,7 +143,8 @@ func (a *Handlers) takeParts(c echo.Context, parts *multipart.Reader, up *upload
 			continue
 		}
 		if files++; files > a.Limits.UploadFiles {
-			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " + english.Digits(a.Limits.UploadFiles) + " and then the rest."}
+			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " +
+				english.Digits(a.Limits.UploadFiles) + " and then the rest."}
 		}
 		if err := a.addFile(c, part, settings, up); err != nil {
 			return err
@@ -151,13 +156,15 @@ func (a *Handlers) takeParts(c echo.Context, parts *multipart.Reader, up *upload
 func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
 	name := part.FormName()
 	if name == "files" {
-		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil && params["filename"] == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
+		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil &&
+			params["filename"] == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
 			return false, httpio.Invalid("A part of the field \"files\" is no file: it has no file name.")
 		}
 		return true, nil
 	}
 	if name != "namespace" && name != "meta" {
-		return false, httpio.Invalid("The field " + strconv.Quote(name) + " is not known here. The fields are files, namespace and meta.")
+		return false, httpio.Invalid("The field " + strconv.Quote(name) +
+			" is not known here. The fields are files, namespace and meta.")
 	}
 	if files > 0 {
 		return false, httpio.Invalid("The field " + name + " must come before the files it is meant for.")
@@ -167,7 +174,9 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 		return false, a.uploadBroken(err)
 	}
 	if len(value) > maxFieldBytes {
-		return false, &chat.Error{Code: chat.CodeTooLarge, Message: "The field " + name + " is too long: at most 64 KiB."}
+		return false, &chat.Error{
+			Code: chat.CodeTooLarge, Message: "The field " + name + " is too long: at most 64 KiB.",
+		}
 	}
 	if name == "namespace" {
 		settings.Namespace = string(value)
@@ -232,7 +241,8 @@ func (a *Handlers) takeUploadBack(c echo.Context, up *upload, refused error) err
 	}
 	ctx, scope := context.WithoutCancel(c.Request().Context()), httpio.Scope(c)
 	for _, d := range up.made {
-		if err := a.Library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		if err := a.Library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil &&
+			chat.CodeOf(err) != chat.CodeNotFound {
 			return fmt.Errorf("take an upload back: %w", err)
 		}
 	}
@@ -249,9 +259,13 @@ func (a *Handlers) takeUploadBack(c echo.Context, up *upload, refused error) err
 // uploadBroken is the error for a body that ended or went wrong before its end.
 func (a *Handlers) uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " + humanize.IBytes(uint64(tooLarge.Limit)) + " in all. Send fewer files at once."}
+		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " +
+			humanize.IBytes(uint64(tooLarge.Limit)) + " in all. Send fewer files at once."}
 	}
-	return &chat.Error{Code: chat.CodeInvalid, Message: "The upload broke off or is not a proper form. Send the files again.", Err: err}
+	return &chat.Error{
+		Code: chat.CodeInvalid, Message: "The upload broke off or is not a proper form. Send the files again.",
+		Err: err,
+	}
 }
 
 // limitedFile fails with a sentence for people after limit bytes, and remembers a failure of the request itself.
@@ -268,7 +282,8 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	}
 	n, err := f.r.Read(p)
 	if int64(n) > f.left {
-		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " + humanize.IBytes(uint64(f.limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
+		return 0, &chat.Error{Code: chat.CodeTooLarge, Message: f.name + " is larger than " +
+			humanize.IBytes(uint64(f.limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
 	}
 	f.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -277,7 +292,8 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// partPath is the whole path a part names, as the client wrote it: browsers send one when a folder is dropped. The library cleans it.
+// partPath is the whole path a part names, as the client wrote it: browsers send one when a folder is dropped. The
+// library cleans it.
 func partPath(part *multipart.Part) string {
 	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package ask reads a question in any of the forms that it comes in, checks it, and starts the run that answers it. The API, the page, OpenAI's
-// clients and the Model Context Protocol all ask through it.
+// Package ask reads a question in any of the forms that it comes in, checks it, and starts the run that answers it.
+// The API, the page, OpenAI's clients and the Model Context Protocol all ask through it.
 package ask
 
 import (
@@ -26,8 +26,8 @@ type Questions struct {
 
 // Starter starts the work on a question.
 type Starter interface {
-	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the request's
-	// IdempotencyKey named an earlier run.
+	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the
+	// request's IdempotencyKey named an earlier run.
 	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
 }
 
@@ -66,7 +66,8 @@ func (qs *Questions) Read(c echo.Context) (Question, error) {
 		DocumentIDs: without(form["document_ids"], ""), Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
 	q.Config.Model = form.Get("model")
-	if text := httpio.FormText(form, "context_text"); strings.TrimSpace(text) != "" { // an empty field of a form means that there is none
+	// an empty field of a form means that there is none
+	if text := httpio.FormText(form, "context_text"); strings.TrimSpace(text) != "" {
 		q.ContextText = &text
 	}
 	qs.inheritOptions(c, form, &q)
@@ -76,7 +77,8 @@ func (qs *Questions) Read(c echo.Context) (Question, error) {
 	return q, nil
 }
 
-// without is a list without an entry. The question box names no document when none is ticked, which an empty entry says.
+// without is a list without an entry. The question box names no document when none is ticked, which an empty entry
+// says.
 func without(list []string, entry string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
 }
@@ -94,7 +96,9 @@ func (qs *Questions) Start(c echo.Context, q Question) (chat.Run, error) {
 // StartFor is startRun for a question that came by any route.
 func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key string, q Question) (chat.Run, error) {
 	if qs.Streams.IsDraining() {
-		return chat.Run{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds."}
+		return chat.Run{}, &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The server is restarting. Ask again in a few seconds.",
+		}
 	}
 	req, err := qs.check(key, q)
 	if err != nil {
@@ -118,23 +122,29 @@ func (qs *Questions) Request(c echo.Context, q Question) (chat.RunRequest, error
 func (qs *Questions) check(key string, q Question) (chat.RunRequest, error) {
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: q.Message, Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
-		Toolset: q.Toolset, Config: q.Config, History: q.History, Instructions: q.Instructions, CitationStyle: q.Style, Sibling: q.Sibling, Thorough: q.Thorough, IdempotencyKey: key,
+		Toolset: q.Toolset, Config: q.Config, History: q.History, Instructions: q.Instructions, CitationStyle: q.Style,
+		Sibling: q.Sibling, Thorough: q.Thorough, IdempotencyKey: key,
 	}
 	if q.ContextText != nil {
 		if req.ContextText = *q.ContextText; corpus.Blank(req.ContextText) {
-			return req, httpio.Invalid("The context_text is empty. Leave it out, or send the text that the answer should come from.")
+			return req, httpio.Invalid(
+				"The context_text is empty. Leave it out, or send the text that the answer should come from.",
+			)
 		}
 	}
 	if q.AddedContext != nil {
 		if req.AddedContext = *q.AddedContext; corpus.Blank(req.AddedContext) {
-			return req, httpio.Invalid("The context is empty. Leave it out, or send text that the answer may rest on besides the documents.")
+			return req, httpio.Invalid(
+				"The context is empty. Leave it out, or send text that the answer may rest on besides the documents.",
+			)
 		}
 	}
 	return req, req.Validate()
 }
 
-// AskedPage is the address of the page that follows a question. It names the run: what that has done before the page is there
-// happens for the reader now. The page's script takes the name away, so the same page loaded again shows a past run.
+// AskedPage is the address of the page that follows a question. It names the run: what that has done before the page
+// is there happens for the reader now. The page's script takes the name away, so the same page loaded again shows a
+// past run.
 func AskedPage(run chat.Run) string {
 	return "/c/" + run.SessionID + "?asked=" + run.ID
 }

@@ -9,13 +9,14 @@ import (
 	"footnote/server/httpio"
 )
 
-// inheritOptions has a form's question go on as the conversation did: one that takes a run's place is asked with all that the run was made from, and a
-// follow-up with the options of the question before it. What the form itself names goes first. A conversation or a run that is not there is
-// for the start of the run to refuse.
+// inheritOptions has a form's question go on as the conversation did: one that takes a run's place is asked with all
+// that the run was made from, and a follow-up with the options of the question before it. What the form itself names
+// goes first. A conversation or a run that is not there is for the start of the run to refuse.
 func (qs *Questions) inheritOptions(c echo.Context, form url.Values, q *Question) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	before := q.Sibling
-	if before == "" && q.SessionID != "" && !(form.Has("model") && form.Has("toolset") && form.Has("namespace") && form.Has("document_ids")) {
+	if before == "" && q.SessionID != "" &&
+		!(form.Has("model") && form.Has("toolset") && form.Has("namespace") && form.Has("document_ids")) {
 		session, err := qs.Store.Session(ctx, scope, q.SessionID)
 		if err != nil {
 			return

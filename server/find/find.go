@@ -1,5 +1,5 @@
-// Package find is a search as programs send it and what it finds as they get it: it checks the query, counts it against its user's limit, and
-// describes passages. The API and the Model Context Protocol search with it.
+// Package find is a search as programs send it and what it finds as they get it: it checks the query, counts it
+// against its user's limit, and describes passages. The API and the Model Context Protocol search with it.
 package find
 
 import (
@@ -88,7 +88,10 @@ type searchMetadata struct {
 }
 
 func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
-	q := corpus.Query{Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore, Rerank: body.Rerank}
+	q := corpus.Query{
+		Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore,
+		Rerank: body.Rerank,
+	}
 	if corpus.Blank(q.Text) {
 		return q, httpio.Invalid("The query is empty. Give the words to search for.")
 	}
@@ -96,7 +99,8 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 		return q, err
 	}
 	if utf8.RuneCountInString(q.Text) > chat.MaxQuestion {
-		return q, httpio.Invalid("The query is longer than " + english.Digits(chat.MaxQuestion) + " characters. Give two to twenty words.")
+		return q, httpio.Invalid("The query is longer than " + english.Digits(chat.MaxQuestion) +
+			" characters. Give two to twenty words.")
 	}
 	if body.TopK != nil {
 		q.Limit = *body.TopK
@@ -118,10 +122,14 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 		}
 		q.Documents = f.DocumentIDs
 		if !f.OnlyDocuments() {
-			q.Filter = &corpus.Filter{Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter.Time, AddedBefore: f.AddedBefore.Time}
+			q.Filter = &corpus.Filter{
+				Text: f.Title, MIME: f.MIME, Meta: f.Meta, AddedAfter: f.AddedAfter.Time,
+				AddedBefore: f.AddedBefore.Time,
+			}
 		}
 		for _, date := range []struct{ name, from, to string }{
-			{"filters.year", string(f.Year), string(f.Year)}, {"filters.date_from", f.DateFrom, ""}, {"filters.date_to", "", f.DateTo},
+			{"filters.year", string(f.Year), string(f.Year)}, {"filters.date_from", f.DateFrom, ""},
+			{"filters.date_to", "", f.DateTo},
 		} {
 			if date.from+date.to == "" {
 				continue
@@ -144,7 +152,8 @@ func (s *Searcher) Spend(ctx context.Context, scope chat.Scope, body SearchQuery
 
 // OnlyDocuments reports whether a filter names documents and nothing else.
 func (f SearchFilters) OnlyDocuments() bool {
-	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" && f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
+	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" &&
+		f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
 }
 
 // hitURL opens the viewer at a passage, on the page of its best words.

@@ -11,8 +11,8 @@ import (
 // WantsHTML reports whether a browser asks for a page: programs that take anything get JSON.
 func WantsHTML(c echo.Context) bool { return accepts(c, echo.MIMETextHTML) }
 
-// WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its requests:
-// there, only the stream's own address counts.
+// WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its
+// requests: there, only the stream's own address counts.
 func WantsStream(c echo.Context) bool {
 	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false

@@ -45,7 +45,10 @@ func (b Bodies) decodeJSON(c echo.Context, v any, set func(*json.Decoder)) error
 // ReadRaw reads a body of at most b.Max bytes that says it is JSON, in UTF-8.
 func (b Bodies) ReadRaw(c echo.Context) ([]byte, error) {
 	if kind := MediaType(c); kind != echo.MIMEApplicationJSON && !strings.HasSuffix(kind, "+json") {
-		return nil, &chat.Error{Code: chat.CodeUnsupported, Message: "This address takes JSON. Send it with the header Content-Type: application/json."}
+		return nil, &chat.Error{
+			Code:    chat.CodeUnsupported,
+			Message: "This address takes JSON. Send it with the header Content-Type: application/json.",
+		}
 	}
 	if err := LimitBody(c, b.Max); err != nil {
 		return nil, err
@@ -70,8 +73,8 @@ func Decode(body []byte, v any, set func(*json.Decoder)) error {
 	return CheckStrict(body, reflect.TypeOf(v))
 }
 
-// plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients whose language has one
-// kind of number, they are whole, but the decoder takes them for fractions.
+// plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients
+// whose language has one kind of number, they are whole, but the decoder takes them for fractions.
 func plainNumbers(body []byte) []byte {
 	var out []byte
 	done := 0
@@ -89,7 +92,8 @@ func plainNumbers(body []byte) []byte {
 				end++
 			}
 			token := body[i:end]
-			if n, err := strconv.ParseFloat(string(token), 64); err == nil && bytes.ContainsAny(token, ".eE") && json.Valid(token) && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+			if n, err := strconv.ParseFloat(string(token), 64); err == nil && bytes.ContainsAny(token, ".eE") &&
+				json.Valid(token) && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
 				out = strconv.AppendInt(append(out, body[done:i]...), int64(n), 10)
 				done = end
 			}
@@ -116,15 +120,15 @@ func LimitBody(c echo.Context, limit int64) error {
 // wholeBody is the name under which a request's context has its body without the limit.
 const wholeBody = "whole body"
 
-// What is read of a body that is refused for its size, so that clients that send all of it before they read get the answer and no
-// broken connection.
+// What is read of a body that is refused for its size, so that clients that send all of it before they read get the
+// answer and no broken connection.
 const (
 	discardBytes = 8 << 20
 	discardTime  = 2 * time.Second
 )
 
-// discardBody reads what is left of a body that was over its limit, up to a limit of its own. A client that waits for leave to send its
-// body gets the answer instead.
+// discardBody reads what is left of a body that was over its limit, up to a limit of its own. A client that waits for
+// leave to send its body gets the answer instead.
 func discardBody(c echo.Context) {
 	body, ok := c.Get(wholeBody).(*pacedBody)
 	if !ok || c.Request().Header.Get("Expect") != "" {
@@ -135,7 +139,9 @@ func discardBody(c echo.Context) {
 }
 
 func bodyTooLarge(limit int64) error {
-	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + humanize.IBytes(uint64(limit)) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
+	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + humanize.IBytes(
+		uint64(limit),
+	) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
 }
 
 // jsonError says what is wrong with a body in words that name the field.
@@ -151,13 +157,19 @@ func jsonError(err error) error {
 			return Invalid("The body must be a JSON object, not " + article(kind.Value) + ".")
 		}
 		if kind.Type == reflect.TypeFor[Moment]() {
-			return Invalid(fmt.Sprintf("The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field))
+			return Invalid(fmt.Sprintf(
+				"The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field,
+			))
 		}
 		field := strings.TrimPrefix(kind.Field, "Question.") // the decoder names the embedded struct, too
-		return Invalid(fmt.Sprintf("The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value)))
+		return Invalid(fmt.Sprintf(
+			"The field %q can't be %s here. Look up its type in the API's description.", field, article(kind.Value),
+		))
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return Invalid(fmt.Sprintf("The body is not valid JSON: it breaks off or goes wrong at byte %d.", syntax.Offset))
+		return Invalid(
+			fmt.Sprintf("The body is not valid JSON: it breaks off or goes wrong at byte %d.", syntax.Offset),
+		)
 	}
 	if errors.Is(err, io.EOF) {
 		return Invalid("The body is empty. Send a JSON object.")
@@ -168,7 +180,9 @@ func jsonError(err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // the decoder has no type for it
 		return Invalid("The field " + name + " is not known here. Check its spelling or leave it out.")
 	}
-	return &chat.Error{Code: chat.CodeInvalid, Message: "The body could not be read. Check its form and try again.", Err: err}
+	return &chat.Error{
+		Code: chat.CodeInvalid, Message: "The body could not be read. Check its form and try again.", Err: err,
+	}
 }
 
 // article puts "a" or "an" before the decoder's name of a JSON value, such as "number" or "number 1.5".
@@ -192,13 +206,17 @@ func (b Bodies) ReadForm(c echo.Context) error {
 	case echo.MIMEApplicationForm:
 		err = r.ParseForm()
 	default:
-		return &chat.Error{Code: chat.CodeUnsupported, Message: "Send a form, or JSON with the header Content-Type: application/json."}
+		return &chat.Error{
+			Code: chat.CodeUnsupported, Message: "Send a form, or JSON with the header Content-Type: application/json.",
+		}
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return bodyTooLarge(tooLarge.Limit)
 	}
 	if err != nil {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "The form could not be read. Reload the page and try again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeInvalid, Message: "The form could not be read. Reload the page and try again.", Err: err,
+		}
 	}
 	if err := legibleValues(r.PostForm, notUTF8); err != nil {
 		return err

@@ -88,13 +88,17 @@ func AsError(err error) *chat.Error {
 		return e
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is too large for this address. Send less at once.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeTooLarge, Message: "The request is too large for this address. Send less at once.", Err: err,
+		}
 	}
 	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return fromEcho(he)
 	}
 	if errors.Is(err, context.Canceled) {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The request ended before it was answered. Try again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The request ended before it was answered. Try again.", Err: err,
+		}
 	}
 	return &chat.Error{Code: chat.CodeInternal, Message: chat.MessageOf(err), Err: err}
 }

@@ -30,7 +30,8 @@ func newProblem(c echo.Context, err error) Problem {
 	e := AsError(err)
 	status := Status(e.Code)
 	p := Problem{
-		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: chat.MessageFor(Scope(c).User, e),
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
+		Detail:    chat.MessageFor(Scope(c).User, e),
 		RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
 	}
 	if failed, ok := errors.AsType[runError](err); ok {
@@ -75,7 +76,10 @@ func logFailure(log *slog.Logger, c echo.Context, status int, err error) {
 	case status == http.StatusBadRequest, status >= http.StatusRequestEntityTooLarge:
 		level = slog.LevelWarn
 	}
-	log.LogAttrs(c.Request().Context(), level, "request failed", slog.Int("status", status), slog.String("route", c.Path()),
-		slog.String("method", c.Request().Method), slog.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
+	log.LogAttrs(c.Request().Context(), level, "request failed", slog.Int("status", status), slog.String(
+		"route", c.Path(),
+	),
+		slog.String("method", c.Request().Method),
+		slog.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
 		slog.Any("err", err))
 }

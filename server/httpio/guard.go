@@ -13,7 +13,8 @@ import (
 	"footnote/keys"
 )
 
-// Guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by its key.
+// Guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by
+// its key.
 type Guard struct {
 	hosts     []string // further names that the server is reached by
 	origins   *http.CrossOriginProtection
@@ -36,14 +37,18 @@ func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
 func (g *Guard) CheckHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !g.hostAllowed(c.Request()) {
-			return &chat.Error{Code: chat.CodeForbidden, Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_ALLOWED_HOSTS."}
+			return &chat.Error{
+				Code:    chat.CodeForbidden,
+				Message: "This server is not known under that name. Open it as http://localhost with its port, or add the name to FOOTNOTE_ALLOWED_HOSTS.",
+			}
 		}
 		return next(c)
 	}
 }
 
-// hostAllowed reports whether a request's Host names this server: localhost, a loopback address, the address that the request came in
-// at, or one of hosts. On the network with keys and without hosts it may be anything: a page of another site has no key.
+// hostAllowed reports whether a request's Host names this server: localhost, a loopback address, the address that the
+// request came in at, or one of hosts. On the network with keys and without hosts it may be anything: a page of
+// another site has no key.
 func (g *Guard) hostAllowed(r *http.Request) bool {
 	if g.OnNetwork.Load() && len(g.hosts) == 0 && g.KeyNeeded() {
 		return true
@@ -78,7 +83,11 @@ func (g *Guard) KeyNeeded() bool {
 func (g *Guard) CheckOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := g.origins.Check(c.Request()); err != nil {
-			return &chat.Error{Code: chat.CodeForbidden, Message: "Another site's page sent this request. Open the page of this server and try again there.", Err: err}
+			return &chat.Error{
+				Code:    chat.CodeForbidden,
+				Message: "Another site's page sent this request. Open the page of this server and try again there.",
+				Err:     err,
+			}
 		}
 		return next(c)
 	}

@@ -20,8 +20,8 @@ const (
 // withoutKey are the routes that give nothing away: they answer anybody.
 var withoutKey = []string{"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout"}
 
-// CheckUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a key is revoked, what
-// is open under it ends.
+// CheckUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a
+// key is revoked, what is open under it ends.
 func (g *Guard) CheckUser(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if g.keys == nil {
@@ -64,7 +64,8 @@ func SentKey(r *http.Request) (key string, cookie bool) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		return key, false
 	}
-	if kind, key, ok := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); ok && strings.EqualFold(kind, "Bearer") {
+	if kind, key, ok := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); ok &&
+		strings.EqualFold(kind, "Bearer") {
 		return strings.TrimSpace(key), false
 	}
 	if kept, err := r.Cookie(KeyCookie); err == nil {

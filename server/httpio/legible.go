@@ -10,8 +10,8 @@ import (
 	"footnote/chat"
 )
 
-// Bytes that are not UTF-8, and halves of surrogate pairs, stand for no character. The decoders put U+FFFD in their place without a word;
-// here whoever sends them is told.
+// Bytes that are not UTF-8, and halves of surrogate pairs, stand for no character. The decoders put U+FFFD in their
+// place without a word; here whoever sends them is told.
 const (
 	notUTF8  = "The body holds bytes that are not UTF-8. Encode its text as UTF-8 and send it again."
 	halfPair = `The body holds half of a character: \ud800 to \udfff stand in pairs in JSON. Send both halves, or the character itself.`
@@ -65,14 +65,21 @@ func legibleValues(values url.Values, message string) error {
 	return nil
 }
 
-// legibleQuery refuses an address whose parameters can't be read: the ones that are broken would be left out without a word.
+// legibleQuery refuses an address whose parameters can't be read: the ones that are broken would be left out without
+// a word.
 func legibleQuery(raw string) error {
 	if raw == "" {
 		return nil
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "The address can't be read after its question mark. Write a percent sign there as %25 and a semicolon as %3B.", Err: err}
+		return &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "The address can't be read after its question mark. Write a percent sign there as %25 and a semicolon as %3B.",
+			Err:     err,
+		}
 	}
-	return legibleValues(values, "The address holds bytes that are not UTF-8 after its question mark. Encode its text as UTF-8.")
+	return legibleValues(
+		values, "The address holds bytes that are not UTF-8 after its question mark. Encode its text as UTF-8.",
+	)
 }

@@ -32,7 +32,8 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 			Name: "footnote_http_requests_total", Help: "Requests answered, by method, route pattern and status.",
 		}, []string{"method", "route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "footnote_http_request_duration_seconds", Help: "Time to answer, by route pattern; of a stream, how long it was open.",
+			Name:    "footnote_http_request_duration_seconds",
+			Help:    "Time to answer, by route pattern; of a stream, how long it was open.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}, []string{"route"}),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -44,7 +45,9 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 	}
 	registry.MustRegister(m.requests, m.latency, m.runs, m.uploads)
 	prometheus.WrapRegistererWithPrefix("footnote_", registry).MustRegister(
-		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(
+			collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap}),
+		), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -52,7 +55,10 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
 
 // knownMethods keeps what clients make up out of the labels.
-var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+var knownMethods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions,
+}
 
 func (m *Metrics) observe(method, route string, status int, took time.Duration) {
 	if route == "" {

@@ -15,8 +15,8 @@ import (
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
-// Observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts, times
-// and logs what came of it. Bodies and queries are never logged.
+// Observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts,
+// times and logs what came of it. Bodies and queries are never logged.
 func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -36,15 +36,18 @@ func Observe(m *Metrics, log *slog.Logger) echo.MiddlewareFunc {
 			if c.Path() == "/health" || c.Path() == "/readyz" || c.Path() == "/metrics" {
 				level = slog.LevelDebug
 			}
-			log.LogAttrs(req.Context(), level, "request", slog.String("method", req.Method), slog.String("route", c.Path()),
-				slog.Int("status", res.Status), slog.Duration("took", took), slog.Int64("bytes", res.Size), slog.String("request_id", id))
+			log.LogAttrs(req.Context(), level, "request", slog.String("method", req.Method), slog.String(
+				"route", c.Path(),
+			),
+				slog.Int("status", res.Status), slog.Duration("took", took), slog.Int64("bytes", res.Size),
+				slog.String("request_id", id))
 			return nil
 		}
 	}
 }
 
-// recovered calls next and returns a panic as an error. When the response has begun already, the connection is cut, so that
-// the client does not take a half answer for a whole one.
+// recovered calls next and returns a panic as an error. When the response has begun already, the connection is cut,
+// so that the client does not take a half answer for a whole one.
 func recovered(next echo.HandlerFunc, c echo.Context) (err error) {
 	defer func() {
 		what := recover()

@@ -10,7 +10,10 @@ import (
 
 // SecurityHeaders go out with every response; a handler may only tighten them.
 var SecurityHeaders = [][2]string{
-	{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+	{
+		"Content-Security-Policy",
+		"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+	},
 	{"X-Content-Type-Options", "nosniff"},
 	{"X-Frame-Options", "DENY"},
 	{"Referrer-Policy", "same-origin"},
@@ -45,12 +48,12 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 	})
 }
 
-// leastRate is how many bytes a second a client must send and take, beside the timeout that each transfer has: who sends a byte a second
-// would else hold a connection for ever. Slow lines are faster.
+// leastRate is how many bytes a second a client must send and take, beside the timeout that each transfer has: who
+// sends a byte a second would else hold a connection for ever. Slow lines are faster.
 const leastRate = 1 << 10
 
-// pace bounds how long a body or a response may wait for its client altogether: timeout, and what its bytes take at leastRate. What the
-// server itself takes in between does not count.
+// pace bounds how long a body or a response may wait for its client altogether: timeout, and what its bytes take at
+// leastRate. What the server itself takes in between does not count.
 type pace struct {
 	timeout time.Duration // of each single wait
 	waited  time.Duration
@@ -69,9 +72,9 @@ func (p *pace) add(began time.Time, n int) {
 	p.bytes += int64(n)
 }
 
-// pacedWriter gives each write a deadline, so that a response may take as long as its bytes need but a stalled or very slow reader may not.
-// A stream lasts as long as its run, so only each single write of it is bounded. Where deadlines are not supported (a recorder in a test) it
-// writes without.
+// pacedWriter gives each write a deadline, so that a response may take as long as its bytes need but a stalled or
+// very slow reader may not. A stream lasts as long as its run, so only each single write of it is bounded. Where
+// deadlines are not supported (a recorder in a test) it writes without.
 type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -113,8 +116,8 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// pacedBody gives each read a deadline. It stays after a read that failed: net/http would wait for the rest of the body before
-// it answers. After the end of the body net/http takes it away itself.
+// pacedBody gives each read a deadline. It stays after a read that failed: net/http would wait for the rest of the
+// body before it answers. After the end of the body net/http takes it away itself.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

@@ -1,7 +1,8 @@
-// Package httpio holds what every room of the server does with requests and responses: it reads what requests name and their bodies, strictly
-// (bodies, query, strict), says what failed in one form (error, failure), writes server-sent events and counts the streams that are open (sse,
-// streams), and passes requests through the middleware that guards, paces, measures and logs them (guard, key, pace, observe). It knows the
-// vocabulary of package chat and no store.
+// Package httpio holds what every room of the server does with requests and responses: it reads what requests name
+// and their bodies, strictly (bodies, query, strict), says what failed in one form (error, failure), writes
+// server-sent events and counts the streams that are open (sse, streams), and passes requests through the middleware
+// that guards, paces, measures and logs them (guard, key, pace, observe). It knows the vocabulary of package chat and
+// no store.
 package httpio
 
 import (
@@ -62,12 +63,14 @@ func QueryInt(c echo.Context, name string, value, low, high int) (int, error) {
 	}
 	n, err := strconv.Atoi(c.QueryParam(name))
 	if err != nil || n < low || n > high {
-		return 0, Invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + english.Digits(high) + ".")
+		return 0, Invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + english.Digits(high) +
+			".")
 	}
 	return n, nil
 }
 
-// LastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else ?after=, else 0.
+// LastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else
+// ?after=, else 0.
 func LastSeen(r *http.Request) (int64, error) {
 	var after int64
 	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
@@ -76,7 +79,9 @@ func LastSeen(r *http.Request) (int64, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return 0, Invalid("The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.")
+			return 0, Invalid(
+				"The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or ?after=.",
+			)
 		}
 		after = n
 	}

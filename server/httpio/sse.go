@@ -14,7 +14,8 @@ type EventStream struct {
 	control *http.ResponseController
 }
 
-// NewEventStream sends the headers and a first comment, so that the reader and every proxy know at once that it is open.
+// NewEventStream sends the headers and a first comment, so that the reader and every proxy know at once that it is
+// open.
 func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	SetStreamHeaders(w.Header())
 	w.WriteHeader(http.StatusOK)
@@ -46,8 +47,8 @@ func (out *EventStream) Retry(milliseconds int) error {
 	return out.Send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
 }
 
-// AppendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so that
-// nothing inside data can start a field or end the event. event must not contain a line break.
+// AppendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so
+// that nothing inside data can start a field or end the event. event must not contain a line break.
 func AppendFrame(dst []byte, id int64, event string, data []byte) []byte {
 	if id > 0 {
 		dst = append(dst, "id: "...)
@@ -85,7 +86,8 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 // FrameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
 const FrameFlush = 32 << 10
 
-// frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not stay in memory.
+// frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not
+// stay in memory.
 type frameBuffer struct{ B []byte }
 
 type FramePool struct{ pool sync.Pool }

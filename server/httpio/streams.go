@@ -10,8 +10,8 @@ import (
 // RetryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.
 const RetryAfterDrain = 1000
 
-// Streams are the live event streams that are open, all of them and each user's, and the word to end them when the server shuts down. It is safe
-// for concurrent use.
+// Streams are the live event streams that are open, all of them and each user's, and the word to end them when the
+// server shuts down. It is safe for concurrent use.
 type Streams struct {
 	most      int // open at once
 	users     chat.Limits
@@ -26,7 +26,10 @@ type Streams struct {
 }
 
 func NewStreams(limits Limits, users chat.Limits) *Streams {
-	return &Streams{most: limits.Streams, users: users, Heartbeat: limits.Heartbeat, openOf: map[string]int64{}, Draining: make(chan struct{})}
+	return &Streams{
+		most: limits.Streams, users: users, Heartbeat: limits.Heartbeat, openOf: map[string]int64{},
+		Draining: make(chan struct{}),
+	}
 }
 
 // Drain ends the streams with a hint to come back.
@@ -60,7 +63,10 @@ func (s *Streams) Enter(user string) error {
 // room fails if there is no place for another stream. The caller holds mu.
 func (s *Streams) room(limits chat.Limits, user string) error {
 	if s.open >= s.most {
-		return &chat.Error{Code: chat.CodeTooMany, Message: "Too many live views are open at once. Close some and try again in a moment."}
+		return &chat.Error{
+			Code:    chat.CodeTooMany,
+			Message: "Too many live views are open at once. Close some and try again in a moment.",
+		}
 	}
 	if most, holds := limits.Of(chat.StreamsAtOnce); holds && s.openOf[user] >= most {
 		return limits.Over(chat.StreamsAtOnce, time.Now(), time.Time{})

@@ -11,8 +11,9 @@ import (
 	"footnote/chat"
 )
 
-// What encoding/json lets pass and nobody means: a key twice in one object, of which the last one wins; a key in another case, which it takes
-// for the field; and NUL characters, which no store keeps. A body is looked at once more for them after it was decoded, so it is valid JSON.
+// What encoding/json lets pass and nobody means: a key twice in one object, of which the last one wins; a key in
+// another case, which it takes for the field; and NUL characters, which no store keeps. A body is looked at once more
+// for them after it was decoded, so it is valid JSON.
 
 // CheckStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
 func CheckStrict(body []byte, t reflect.Type) error {
@@ -32,7 +33,8 @@ type strict struct {
 }
 
 func (s *strict) space() {
-	for s.at < len(s.body) && (s.body[s.at] == ' ' || s.body[s.at] == '\n' || s.body[s.at] == '\t' || s.body[s.at] == '\r') {
+	for s.at < len(s.body) &&
+		(s.body[s.at] == ' ' || s.body[s.at] == '\n' || s.body[s.at] == '\t' || s.body[s.at] == '\r') {
 		s.at++
 	}
 }
@@ -124,7 +126,9 @@ func (s *strict) object(t reflect.Type) {
 		case !known:
 			for name := range fields {
 				if strings.EqualFold(name, string(key)) {
-					s.fault = fmt.Sprintf("The field %q is not known here: upper and lower case count. Write it %q.", key, name)
+					s.fault = fmt.Sprintf(
+						"The field %q is not known here: upper and lower case count. Write it %q.", key, name,
+					)
 				}
 			}
 		}

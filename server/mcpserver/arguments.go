@@ -35,7 +35,8 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return map[string]*jsonschema.Schema{"search": search, "read": read, "list_documents": list, "ask": ask}, nil
 })
 
-// checkCall tells a model in one sentence what is wrong with a call, before the protocol's library would in its own words.
+// checkCall tells a model in one sentence what is wrong with a call, before the protocol's library would in its own
+// words.
 func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		call, ok := req.GetParams().(*sdk.CallToolParamsRaw)
@@ -47,10 +48,15 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 			return nil, err
 		}
 		if inputs[call.Name] == nil {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no tool %.80q. There are: %s.", call.Name, strings.Join(slices.Sorted(maps.Keys(inputs)), ", "))}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(
+				"There is no tool %.80q. There are: %s.", call.Name,
+				strings.Join(slices.Sorted(maps.Keys(inputs)), ", "),
+			)}
 		}
 		if why := misfit(inputs[call.Name], call.Arguments); why != "" {
-			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."}}}, nil
+			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
+				&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."},
+			}}, nil
 		}
 		failed := &toolFailure{}
 		res, err := next(context.WithValue(ctx, failureKey{}, failed), method, req)

@@ -14,8 +14,8 @@ import (
 	"footnote/server/httpio"
 )
 
-// plainFailures lets everything through but failures in plain text, which it keeps: the protocol's library answers with them whatever it
-// cannot read, and clients are to get errors in one form.
+// plainFailures lets everything through but failures in plain text, which it keeps: the protocol's library answers
+// with them whatever it cannot read, and clients are to get errors in one form.
 type plainFailures struct {
 	http.ResponseWriter
 	status int // of the failure that was kept; 0: none
@@ -55,7 +55,8 @@ func (w *plainFailures) failure() error {
 		if strings.Contains(reason, "unmarshal") {
 			reason = "a part of it is of the wrong type, or it breaks off" // theirs names types of the program
 		}
-		return httpio.Invalid("This is not a message of the Model Context Protocol (" + reason + "). Send one JSON-RPC message.")
+		return httpio.Invalid("This is not a message of the Model Context Protocol (" + reason +
+			"). Send one JSON-RPC message.")
 	case w.status < http.StatusInternalServerError:
 		return echo.NewHTTPError(w.status)
 	}
@@ -70,7 +71,9 @@ func checkCallParams(body []byte) error {
 	}
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(body, &message))
 	if ok && message.Method == "tools/call" && strings.HasPrefix(wrong.Field, "params") {
-		return httpio.Invalid(`The params of tools/call must be an object such as {"name": "search", "arguments": {"query": "roof"}}.`)
+		return httpio.Invalid(
+			`The params of tools/call must be an object such as {"name": "search", "arguments": {"query": "roof"}}.`,
+		)
 	}
 	return nil
 }

@@ -88,7 +88,9 @@ func (h *Handlers) search(ctx context.Context, who caller, _ *sdk.CallToolReques
 	for i := range out.Results {
 		r := &out.Results[i]
 		r.Metadata.URL = runlog.Absolute(who.origin, r.Metadata.URL)
-		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), locator(r.Metadata.Section, r.Metadata.Page), r.Metadata.URL, r.Text)
+		fmt.Fprintf(&b, "%d. %s%s (%s)\n%s\n\n", r.Rank, runlog.OneLine(r.Metadata.Title), locator(
+			r.Metadata.Section, r.Metadata.Page,
+		), r.Metadata.URL, r.Text)
 	}
 	if len(out.Results) == 0 {
 		b.WriteString("Nothing was found. Try other words.")
@@ -111,12 +113,16 @@ func locator(section string, page int) string {
 func (h *Handlers) read(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Reading) (string, Part, error) {
 	name := cmp.Or(in.DocumentID, in.Document)
 	if corpus.Blank(name) || in.Part < 0 {
-		return "", Part{}, httpio.Invalid("Name a document by its document_id, or as document by its id, title or file name, and a part from 1.")
+		return "", Part{}, httpio.Invalid(
+			"Name a document by its document_id, or as document by its id, title or file name, and a part from 1.",
+		)
 	}
 	if err := chat.CheckNamespace(in.Namespace); err != nil {
 		return "", Part{}, err
 	}
-	got, err := h.Library.Read(ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part})
+	got, err := h.Library.Read(
+		ctx, who.scope.In(in.Namespace), corpus.ReadRequest{Document: name, Focus: in.Focus, Page: in.Part},
+	)
 	if err != nil {
 		return "", Part{}, err
 	}
@@ -126,9 +132,12 @@ func (h *Handlers) read(ctx context.Context, who caller, _ *sdk.CallToolRequest,
 	}
 	out := Part{
 		DocumentID: got.Document.ID, Title: got.Document.Title, Part: got.Page, Parts: got.Pages,
-		URL: runlog.Absolute(who.origin, chat.Link{Document: got.Document.ID}.String()), Text: strings.Join(texts, "\n\n"),
+		URL:  runlog.Absolute(who.origin, chat.Link{Document: got.Document.ID}.String()),
+		Text: strings.Join(texts, "\n\n"),
 	}
-	return fmt.Sprintf("%s, part %d of %d (%s)\n\n%s", runlog.OneLine(out.Title), out.Part, out.Parts, out.URL, out.Text), out, nil
+	return fmt.Sprintf(
+		"%s, part %d of %d (%s)\n\n%s", runlog.OneLine(out.Title), out.Part, out.Parts, out.URL, out.Text,
+	), out, nil
 }
 
 func (h *Handlers) list(ctx context.Context, who caller, _ *sdk.CallToolRequest, in Filter) (string, Documents, error) {
@@ -141,14 +150,19 @@ func (h *Handlers) list(ctx context.Context, who caller, _ *sdk.CallToolRequest,
 	if err := chat.CheckNamespace(in.Namespace); err != nil {
 		return "", Documents{}, err
 	}
-	docs, next, err := h.Library.List(ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor})
+	docs, next, err := h.Library.List(
+		ctx, who.scope.In(in.Namespace), corpus.Filter{Text: in.Query, Limit: in.Limit, Cursor: in.Cursor},
+	)
 	if err != nil {
 		return "", Documents{}, err
 	}
 	out := Documents{Documents: []Document{}, Next: next}
 	var b strings.Builder
 	for _, d := range docs {
-		doc := Document{ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State, URL: runlog.Absolute(who.origin, chat.Link{Document: d.ID}.String())}
+		doc := Document{
+			ID: d.ID, Title: d.Title, File: d.Filename, Pages: d.Pages, State: d.State,
+			URL: runlog.Absolute(who.origin, chat.Link{Document: d.ID}.String()),
+		}
 		out.Documents = append(out.Documents, doc)
 		fmt.Fprintf(&b, "%s: %s (%s, %s)\n", doc.ID, runlog.OneLine(doc.Title), runlog.OneLine(doc.File), doc.State)
 	}
@@ -179,9 +193,12 @@ type (
 	}
 )
 
-// ask starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in the conversation.
+// ask starts a run like any other and waits for its end. Should the caller go away, the run goes on: its answer is in
+// the conversation.
 func (h *Handlers) ask(ctx context.Context, who caller, req *sdk.CallToolRequest, in Question) (string, Answer, error) {
-	run, err := h.Questions.StartFor(ctx, who.scope, who.route, "", ask.Question{Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs})
+	run, err := h.Questions.StartFor(ctx, who.scope, who.route, "", ask.Question{
+		Message: in.Question, SessionID: in.SessionID, Namespace: in.Namespace, DocumentIDs: in.DocumentIDs,
+	})
 	if err != nil {
 		return "", Answer{}, err
 	}
@@ -194,7 +211,9 @@ func (h *Handlers) ask(ctx context.Context, who caller, req *sdk.CallToolRequest
 		}
 		if step, ok := payload.(chat.Step); ok && token != nil && step.Message != "" {
 			told++
-			if err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: step.Message}); err != nil {
+			if err := req.Session.NotifyProgress(
+				ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: told, Message: step.Message},
+			); err != nil {
 				return err
 			}
 		}
@@ -208,7 +227,8 @@ func (h *Handlers) ask(ctx context.Context, who caller, req *sdk.CallToolRequest
 	}
 	text, citations := t.Spoken()
 	out := Answer{
-		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: text, Citations: runlog.SourcesOf(citations, who.origin), Judged: t.Judged(),
+		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Answer: text,
+		Citations: runlog.SourcesOf(citations, who.origin), Judged: t.Judged(),
 		URL: runlog.Absolute(who.origin, "/c/"+t.SessionID+"#turn-"+t.RunID),
 	}
 	said := runlog.StyleSource.Apply(text, citations, who.origin)

@@ -36,16 +36,24 @@ func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
 		d.Groups = append(d.Groups, g)
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
-		d.Schemas = append(d.Schemas, views.DocsSchema{Name: name, Fields: docsFields(doc.Components.Schemas[name], doc.asked[name])})
+		d.Schemas = append(
+			d.Schemas, views.DocsSchema{Name: name, Fields: docsFields(doc.Components.Schemas[name], doc.asked[name])},
+		)
 	}
 	return d, nil
 }
 
-func docsOperation(op Operation, made apiOperation, doc *Document, base string, keys bool) (views.DocsOperation, error) {
-	out := views.DocsOperation{ID: made.OperationID, Method: op.Method, Path: TemplatePath(op.Path), Summary: op.summary, About: op.about, FormKind: op.formKind}
+func docsOperation(
+	op Operation, made apiOperation, doc *Document, base string, keys bool,
+) (views.DocsOperation, error) {
+	out := views.DocsOperation{
+		ID: made.OperationID, Method: op.Method, Path: TemplatePath(op.Path), Summary: op.summary, About: op.about,
+		FormKind: op.formKind,
+	}
 	for _, p := range op.params {
 		out.Params = append(out.Params, views.DocsField{
-			Name: p.name, Where: p.in, Type: docsType(p.schema), Required: p.need, Bounds: bounds(p.schema), About: p.about,
+			Name: p.name, Where: p.in, Type: docsType(p.schema), Required: p.need, Bounds: bounds(p.schema),
+			About: p.about,
 		})
 	}
 	if op.form != nil {
@@ -122,7 +130,8 @@ func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
 		fields = append(fields, views.DocsField{
-			Name: name, Type: docsType(p), Required: asked && slices.Contains(s.Required, name), Bounds: bounds(p), About: p.Description,
+			Name: name, Type: docsType(p), Required: asked && slices.Contains(s.Required, name), Bounds: bounds(p),
+			About: p.Description,
 		})
 	}
 	return fields
@@ -173,7 +182,9 @@ func bounds(s *jsonschema.Schema) string {
 	for _, r := range []struct {
 		low, high *float64
 		unit      string
-	}{{s.Minimum, s.Maximum, ""}, {wide(s.MinLength), wide(s.MaxLength), " characters"}, {wide(s.MinItems), wide(s.MaxItems), " entries"}} {
+	}{{s.Minimum, s.Maximum, ""}, {wide(s.MinLength), wide(s.MaxLength), " characters"}, {
+		wide(s.MinItems), wide(s.MaxItems), " entries",
+	}} {
 		switch low, high := number(r.low), number(r.high); {
 		case r.low != nil && r.high != nil && low == high:
 			parts = append(parts, low+r.unit)

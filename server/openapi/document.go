@@ -1,5 +1,6 @@
-// Package openapi describes the API: operations lists every route for programs, schema makes JSON schemas of the types that the rooms read and
-// write, fields and words say what types can't. The description is served as it is, and docs puts it into words for a page.
+// Package openapi describes the API: operations lists every route for programs, schema makes JSON schemas of the
+// types that the rooms read and write, fields and words say what types can't. The description is served as it is, and
+// docs puts it into words for a page.
 package openapi
 
 import (
@@ -133,7 +134,9 @@ func Describe(l httpio.Limits, users chat.Limits, version string) (*Document, er
 		Paths:   map[string]map[string]apiOperation{},
 	}
 	for _, limit := range chat.AllLimits() {
-		doc.Limits = append(doc.Limits, apiLimit{limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Window.Seconds())})
+		doc.Limits = append(doc.Limits, apiLimit{
+			limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Window.Seconds()),
+		})
 	}
 	for _, g := range groups {
 		doc.Tags = append(doc.Tags, apiTag{Name: g.name, Description: g.about})
@@ -166,16 +169,21 @@ func TemplatePath(path string) string {
 
 func (op Operation) describe(types *schemas) apiOperation {
 	out := apiOperation{
-		OperationID: op.ID(), Tags: []string{op.group}, Summary: op.summary, Description: op.about, Responses: map[string]apiResponse{},
+		OperationID: op.ID(), Tags: []string{op.group}, Summary: op.summary, Description: op.about,
+		Responses: map[string]apiResponse{},
 	}
 	for _, p := range op.params {
-		out.Parameters = append(out.Parameters, apiParameter{Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema})
+		out.Parameters = append(out.Parameters, apiParameter{
+			Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema,
+		})
 	}
 	if op.body != nil || op.form != nil {
 		out.RequestBody = &apiBody{Required: true, Content: map[string]apiContent{}}
 	}
 	if op.body != nil {
-		out.RequestBody.Content[echo.MIMEApplicationJSON] = apiContent{Schema: types.request(op.body, op.open), Example: op.example}
+		out.RequestBody.Content[echo.MIMEApplicationJSON] = apiContent{
+			Schema: types.request(op.body, op.open), Example: op.example,
+		}
 	}
 	if op.form != nil {
 		out.RequestBody.Content[op.formKind] = apiContent{Schema: formSchema(op.form)}

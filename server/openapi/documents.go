@@ -21,10 +21,18 @@ func documentOperations() []Operation {
 		{status: http.StatusSeeOther, about: "The page of documents, for a form."},
 	}
 	refused := taken
-	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage} {
-		refused = append(refused, outcome{status: status, about: "No file was taken; each is in rejected with its reason.", body: api.Uploaded{}})
+	for _, status := range []int{
+		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+		http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage,
+	} {
+		refused = append(refused, outcome{
+			status: status, about: "No file was taken; each is in rejected with its reason.", body: api.Uploaded{},
+		})
 	}
-	refused = append(refused, outcome{status: http.StatusOK, about: "For a form: the page of files that were not taken, beside others that were.", kind: echo.MIMETextHTML})
+	refused = append(refused, outcome{
+		status: http.StatusOK, about: "For a form: the page of files that were not taken, beside others that were.",
+		kind: echo.MIMETextHTML,
+	})
 	changed := []outcome{
 		{status: http.StatusOK, about: "The document.", body: api.DocumentInfo{}},
 		{status: http.StatusSeeOther, about: "The page of documents, for a form."},
@@ -36,65 +44,107 @@ func documentOperations() []Operation {
 			Method: "POST", Path: "/documents", group: "Documents", summary: "Add files",
 			about: "Each file is taken or listed with the reason why not; the others go on. When none is taken, the status is that of the reason, the highest one if there are several. Ask at once: a document counts as soon as it is ready. namespace and meta come before the files they are meant for. A request that is refused leaves no new document behind. A file whose bytes are there already is that document (duplicate_of), which takes over the meta if meta is given.",
 			form: []parameter{
-				{name: "namespace", schema: patterned(`^[\w.-]{0,128}$`), about: `Where to put the files; "default" if empty.`},
-				{name: "meta", schema: textSchema(), about: "A JSON object about the files: author, date, tags and so on."},
-				{name: "files", need: true, schema: &jsonschema.Schema{Type: "array", MinItems: whole(to(1)), Items: &jsonschema.Schema{Type: "string", Format: "binary"}}, about: "The files."},
+				{name: "namespace", schema: patterned(
+					`^[\w.-]{0,128}$`,
+				), about: `Where to put the files; "default" if empty.`},
+				{
+					name: "meta", schema: textSchema(),
+					about: "A JSON object about the files: author, date, tags and so on.",
+				},
+				{name: "files", need: true, schema: &jsonschema.Schema{
+					Type: "array", MinItems: whole(to(1)), Items: &jsonschema.Schema{Type: "string", Format: "binary"},
+				}, about: "The files."},
 			},
-			formKind: echo.MIMEMultipartForm, fails: slices.Concat(bodyFails, []chat.Code{chat.CodeTooMany, chat.CodeDiskFull}), outcomes: refused,
+			formKind: echo.MIMEMultipartForm,
+			fails:    slices.Concat(bodyFails, []chat.Code{chat.CodeTooMany, chat.CodeDiskFull}), outcomes: refused,
 		},
 		{
-			Method: "POST", Path: "/documents/samples", group: "Documents", summary: "Add the sample documents", about: "Once: what is there already stays.",
+			Method: "POST", Path: "/documents/samples", group: "Documents", summary: "Add the sample documents",
+			about: "Once: what is there already stays.",
 			fails: []chat.Code{chat.CodeNotFound, chat.CodeTooMany, chat.CodeDiskFull}, outcomes: taken,
 		},
 		{
 			Method: "GET", Path: "/documents", group: "Documents", summary: "List documents",
 			params: append([]parameter{
 				{in: "query", name: "namespace", schema: textOf(128), about: "Only of this namespace."},
-				{in: "query", name: "state", schema: patterned(`^(?:(?:queued|parsing|indexing|ready|failed|cancelled)?(?:,|$))*$`), about: "Only in these states, separated by commas: queued, parsing, indexing, ready, failed, cancelled."},
+				{in: "query", name: "state", schema: patterned(
+					`^(?:(?:queued|parsing|indexing|ready|failed|cancelled)?(?:,|$))*$`,
+				),
+					about: "Only in these states, separated by commas: queued, parsing, indexing, ready, failed, cancelled."},
 				{in: "query", name: "sort", schema: oneOrNone("newest", "oldest", "title"), about: "The order."},
 			}, pageParams("Part of a title or file name.", 1000, "50")...),
 			fails:    []chat.Code{chat.CodeInvalid},
 			outcomes: []outcome{{status: http.StatusOK, about: "One page of them.", body: api.DocumentList{}}},
 		},
 		{
-			Method: "GET", Path: "/documents/:id", group: "Documents", summary: "Get a document's state", params: one, fails: missing,
+			Method: "GET", Path: "/documents/:id", group: "Documents", summary: "Get a document's state", params: one,
+			fails:    missing,
 			outcomes: []outcome{{status: http.StatusOK, about: "The document.", body: api.DocumentInfo{}}},
 		},
 		{
-			Method: "DELETE", Path: "/documents/:id", group: "Documents", summary: "Delete a document", about: "It is gone at once and can be brought back for a minute.",
+			Method: "DELETE", Path: "/documents/:id", group: "Documents", summary: "Delete a document",
+			about:  "It is gone at once and can be brought back for a minute.",
 			params: one, fails: missing, outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}},
 		},
 		{
-			Method: "GET", Path: "/documents/:id/text", group: "Documents", summary: "Get a document's text", about: "The one text that all offsets count in, as characters from 0.",
-			params: one, fails: []chat.Code{chat.CodeNotFound, chat.CodeConflict}, outcomes: []outcome{{status: http.StatusOK, about: "The text.", kind: "text/plain"}},
+			Method: "GET", Path: "/documents/:id/text", group: "Documents", summary: "Get a document's text",
+			about:  "The one text that all offsets count in, as characters from 0.",
+			params: one, fails: []chat.Code{chat.CodeNotFound, chat.CodeConflict},
+			outcomes: []outcome{{status: http.StatusOK, about: "The text.", kind: "text/plain"}},
 		},
 		{
-			Method: "GET", Path: "/documents/:id/file", group: "Documents", summary: "Get the file itself", about: "Always as an attachment.", params: one, fails: missing,
+			Method: "GET", Path: "/documents/:id/file", group: "Documents", summary: "Get the file itself",
+			about: "Always as an attachment.", params: one, fails: missing,
 			outcomes: []outcome{
-				{status: http.StatusOK, about: "The file.", kind: "*/*"}, {status: http.StatusPartialContent, about: "The part that was asked for.", kind: "*/*"},
-				{status: http.StatusNotModified, about: "It is what the reader has."}, {status: http.StatusPreconditionFailed, about: "It changed."},
+				{status: http.StatusOK, about: "The file.", kind: "*/*"},
+				{status: http.StatusPartialContent, about: "The part that was asked for.", kind: "*/*"},
+				{status: http.StatusNotModified, about: "It is what the reader has."},
+				{status: http.StatusPreconditionFailed, about: "It changed."},
 				{status: http.StatusRequestedRangeNotSatisfiable, about: "It has no such part.", kind: "text/plain"},
 			},
 		},
 		{
 			Method: "GET", Path: "/documents/:id/events", group: "Documents", summary: "Follow a document", params: one,
-			about: "A document event with the document at each change, and document_done, the last, when it is ready, failed or cancelled.",
-			fails: []chat.Code{chat.CodeNotFound, chat.CodeTooMany}, outcomes: []outcome{{status: http.StatusOK, about: "The events.", kind: eventsKind}},
+			about:    "A document event with the document at each change, and document_done, the last, when it is ready, failed or cancelled.",
+			fails:    []chat.Code{chat.CodeNotFound, chat.CodeTooMany},
+			outcomes: []outcome{{status: http.StatusOK, about: "The events.", kind: eventsKind}},
 		},
 		{
 			Method: "GET", Path: "/documents/:id/pages/:page", group: "Documents", summary: "Get a page as a picture",
 			params: []parameter{
-				documentParam, {in: "path", name: "page", need: true, schema: patterned(`^[1-9][0-9]{0,5}\.png$`), about: "1.png, 2.png and so on."},
-				{in: "query", name: "width", schema: wholeSchema(100, api.MaxPageWidth, "1000"), about: "How wide, in pixels."},
-				{in: "query", name: "dpr", schema: &jsonschema.Schema{Type: "number", Minimum: to(0.5), Maximum: to(4)}, about: "Pixels of the screen to one of width."},
-				{in: "query", name: "v", schema: textSchema(), about: "The beginning of the document's sha256: the picture may then be kept for good."},
+				documentParam, {
+					in: "path", name: "page", need: true, schema: patterned(`^[1-9][0-9]{0,5}\.png$`),
+					about: "1.png, 2.png and so on.",
+				},
+				{in: "query", name: "width", schema: wholeSchema(
+					100, api.MaxPageWidth, "1000",
+				), about: "How wide, in pixels."},
+				{in: "query", name: "dpr", schema: &jsonschema.Schema{
+					Type: "number", Minimum: to(0.5), Maximum: to(4),
+				}, about: "Pixels of the screen to one of width."},
+				{
+					in: "query", name: "v", schema: textSchema(),
+					about: "The beginning of the document's sha256: the picture may then be kept for good.",
+				},
 			},
-			fails:    []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
-			outcomes: []outcome{{status: http.StatusOK, about: "The picture.", kind: "image/png"}, {status: http.StatusNotModified, about: "It is what the reader has."}},
+			fails: []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			outcomes: []outcome{{status: http.StatusOK, about: "The picture.", kind: "image/png"}, {
+				status: http.StatusNotModified, about: "It is what the reader has.",
+			}},
 		},
-		{Method: "POST", Path: "/documents/:id/cancel", group: "Documents", summary: "Stop the work on a document", params: one, fails: busy, outcomes: changed},
-		{Method: "POST", Path: "/documents/:id/retry", group: "Documents", summary: "Try a document again", about: "One that failed or was stopped, or one whose vectors failed.", params: one, fails: busy, outcomes: changed},
-		{Method: "POST", Path: "/documents/:id/restore", group: "Documents", summary: "Bring back a document that was just deleted", params: one, fails: busy, outcomes: changed},
+		{
+			Method: "POST", Path: "/documents/:id/cancel", group: "Documents", summary: "Stop the work on a document",
+			params: one, fails: busy, outcomes: changed,
+		},
+		{
+			Method: "POST", Path: "/documents/:id/retry", group: "Documents", summary: "Try a document again",
+			about: "One that failed or was stopped, or one whose vectors failed.", params: one, fails: busy,
+			outcomes: changed,
+		},
+		{
+			Method: "POST", Path: "/documents/:id/restore", group: "Documents",
+			summary: "Bring back a document that was just deleted", params: one, fails: busy, outcomes: changed,
+		},
 	}
 }
 
@@ -104,11 +154,18 @@ func v1Operations() []Operation {
 			Method: "POST", Path: "/v1/chat/completions", group: "OpenAI-compatible", summary: "Ask as one asks OpenAI",
 			about: "Footnotes are in the content as [N] and as annotations of type url_citation, whose indexes count characters. While a run works, a stream has what it does as reasoning_content. " +
 				"Fields that are not described are let in and have no effect; rules in system messages are not followed, since answers come from the documents alone.",
-			body: v1.Question{}, open: true, params: []parameter{onceParam}, fails: slices.Concat(waitFails, []chat.Code{chat.CodeGuardrail}),
-			example: map[string]any{"model": v1.ModelName, "messages": []any{map[string]any{"role": "user", "content": "When was the roof last repaired?"}}},
+			body: v1.Question{}, open: true, params: []parameter{onceParam},
+			fails: slices.Concat(waitFails, []chat.Code{chat.CodeGuardrail}),
+			example: map[string]any{"model": v1.ModelName, "messages": []any{
+				map[string]any{"role": "user", "content": "When was the roof last repaired?"},
+			}},
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "The answer.", body: v1.Completion{}},
-				{status: http.StatusOK, about: "With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes as {error}.", kind: eventsKind},
+				{
+					status: http.StatusOK,
+					about:  "With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes as {error}.",
+					kind:   eventsKind,
+				},
 			},
 		},
 		{
@@ -116,8 +173,11 @@ func v1Operations() []Operation {
 			outcomes: []outcome{{status: http.StatusOK, about: "There is one: footnote.", body: v1.ModelList{}}},
 		},
 		{
-			Method: "GET", Path: "/v1/models/:model", group: "OpenAI-compatible", summary: "Get a model", fails: []chat.Code{chat.CodeNotFound},
-			params:   []parameter{{in: "path", name: "model", need: true, schema: textSchema(), about: "The model's name: footnote."}},
+			Method: "GET", Path: "/v1/models/:model", group: "OpenAI-compatible", summary: "Get a model",
+			fails: []chat.Code{chat.CodeNotFound},
+			params: []parameter{
+				{in: "path", name: "model", need: true, schema: textSchema(), about: "The model's name: footnote."},
+			},
 			outcomes: []outcome{{status: http.StatusOK, about: "The model.", body: v1.ModelInfo{}}},
 		},
 	}
@@ -126,16 +186,31 @@ func v1Operations() []Operation {
 func serviceOperations() []Operation {
 	return []Operation{
 		{
-			Method: "POST", Path: "/mcp", group: "Service", summary: "Use search, read, list_documents and ask as tools of the Model Context Protocol",
-			about: "For programs that bring their own model: streamable HTTP, without sessions. The protocol describes its messages; tools/list describes the tools.",
-			body:  mcpserver.Message{}, open: true, example: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}},
-			fails: bodyFails,
+			Method: "POST", Path: "/mcp", group: "Service",
+			summary: "Use search, read, list_documents and ask as tools of the Model Context Protocol",
+			about:   "For programs that bring their own model: streamable HTTP, without sessions. The protocol describes its messages; tools/list describes the tools.",
+			body:    mcpserver.Message{}, open: true,
+			example: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{}},
+			fails:   bodyFails,
 			outcomes: []outcome{
-				{status: http.StatusOK, about: "The answer to the message, its error included.", body: map[string]any{}},
-				{status: http.StatusOK, about: "The same with what is told before it, as server-sent events.", kind: eventsKind},
+				{
+					status: http.StatusOK, about: "The answer to the message, its error included.",
+					body: map[string]any{},
+				},
+				{
+					status: http.StatusOK, about: "The same with what is told before it, as server-sent events.",
+					kind: eventsKind,
+				},
 				{status: http.StatusAccepted, about: "A notification was taken."},
-				{status: http.StatusBadRequest, about: "As the protocol words it, if the message has an id.", body: map[string]any{}},
-				{status: http.StatusNotFound, about: "There is no such method, in the protocol's version of July 2026 and later.", body: map[string]any{}},
+				{
+					status: http.StatusBadRequest, about: "As the protocol words it, if the message has an id.",
+					body: map[string]any{},
+				},
+				{
+					status: http.StatusNotFound,
+					about:  "There is no such method, in the protocol's version of July 2026 and later.",
+					body:   map[string]any{},
+				},
 			},
 		},
 		{
@@ -149,12 +224,15 @@ func serviceOperations() []Operation {
 		{
 			Method: "GET", Path: "/readyz", group: "Service", summary: "Ask whether new work should come here",
 			outcomes: []outcome{
-				{status: http.StatusOK, about: "It should.", body: api.Readiness{}}, {status: http.StatusServiceUnavailable, about: "The server shuts down.", body: api.Readiness{}},
+				{status: http.StatusOK, about: "It should.", body: api.Readiness{}},
+				{status: http.StatusServiceUnavailable, about: "The server shuts down.", body: api.Readiness{}},
 			},
 		},
 		{
 			Method: "GET", Path: "/metrics", group: "Service", summary: "Get figures for Prometheus",
-			outcomes: []outcome{{status: http.StatusOK, about: "Every name begins with footnote_.", kind: "text/plain"}},
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "Every name begins with footnote_.", kind: "text/plain"},
+			},
 		},
 		{
 			Method: "GET", Path: "/openapi.json", group: "Service", summary: "Get this description for programs",

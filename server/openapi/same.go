@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// sameFields are the fields that mean the same under different names, because the interfaces that this API offers were described apart. Each
-// row is one thing; its fields are written Component.field. GET /openapi.json names the others of a row at each field, in words and as x-same-as.
+// sameFields are the fields that mean the same under different names, because the interfaces that this API offers
+// were described apart. Each row is one thing; its fields are written Component.field. GET /openapi.json names the
+// others of a row at each field, in words and as x-same-as.
 func sameFields() [][]string {
 	return [][]string{
 		{"Question.message", "AgentQuestion.message", "AgentQuery.question", "SearchQuery.query"},

@@ -59,16 +59,21 @@ func (b *schemas) event(kind chat.Kind) {
 	b.response(p)
 	body := b.made[componentName(reflect.TypeOf(p))].CloneSchemas()
 	name := any(string(kind))
-	body.Properties["type"] = &jsonschema.Schema{Const: &name, Description: "The kind of event; also the name of the server-sent event."}
+	body.Properties["type"] = &jsonschema.Schema{
+		Const: &name, Description: "The kind of event; also the name of the server-sent event.",
+	}
 	body.Properties["run_id"] = &jsonschema.Schema{Type: "string", Description: words["run_id"]}
-	body.Properties["seq"] = &jsonschema.Schema{Type: "integer", Description: "The event's number in its run, from 1 without gaps; also the id of the server-sent event. 0 for a reset."}
+	body.Properties["seq"] = &jsonschema.Schema{
+		Type:        "integer",
+		Description: "The event's number in its run, from 1 without gaps; also the id of the server-sent event. 0 for a reset.",
+	}
 	body.PropertyOrder = append([]string{"type", "run_id", "seq"}, body.PropertyOrder...)
 	body.Required = append([]string{"type", "run_id", "seq"}, body.Required...)
 	b.made["Event_"+string(kind)] = body
 }
 
-// componentName is a type's name, behind its package's for those of the OpenAI-compatible API and of the Model Context Protocol: theirs are as
-// general as the API's own.
+// componentName is a type's name, behind its package's for those of the OpenAI-compatible API and of the Model
+// Context Protocol: theirs are as general as the API's own.
 func componentName(t reflect.Type) string {
 	name := []rune(t.Name())
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
@@ -81,10 +86,16 @@ func (b *schemas) of(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case reflect.TypeFor[httpio.Moment]():
-		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{Type: "string", Enum: []any{""}}
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, none, {Type: "null"}}}
+		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{
+			Type: "string", Enum: []any{""},
+		}
+		return &jsonschema.Schema{
+			AnyOf: []*jsonschema.Schema{{Type: "string", Format: "date-time"}, day, none, {Type: "null"}},
+		}
 	case reflect.TypeFor[find.Year]():
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer", Minimum: to(1000), Maximum: to(9999)}, {Type: "string", Pattern: dateForm}, {Type: "null"}}}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "integer", Minimum: to(1000), Maximum: to(9999)}, {
+			Type: "string", Pattern: dateForm,
+		}, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
 	case reflect.TypeFor[v1.Content]():
@@ -130,7 +141,9 @@ func (b *schemas) component(t reflect.Type, asked, open bool) *jsonschema.Schema
 	ref := &jsonschema.Schema{Ref: "#/components/schemas/" + name}
 	if b.made[name] != nil {
 		if b.asked[name] != asked {
-			b.err = errors.Join(b.err, fmt.Errorf("%s is in requests and in responses: the two have different rules", name))
+			b.err = errors.Join(
+				b.err, fmt.Errorf("%s is in requests and in responses: the two have different rules", name),
+			)
 		}
 		return ref
 	}
@@ -182,9 +195,11 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 	}
 }
 
-// mayBeNull is true for the lists and objects of events: they come as the log has them. The server's own are never null.
+// mayBeNull is true for the lists and objects of events: they come as the log has them. The server's own are never
+// null.
 func mayBeNull(t, f reflect.Type) bool {
-	return t.PkgPath() == reflect.TypeFor[chat.Step]().PkgPath() && (f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f != reflect.TypeFor[json.RawMessage]()
+	return t.PkgPath() == reflect.TypeFor[chat.Step]().PkgPath() &&
+		(f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f != reflect.TypeFor[json.RawMessage]()
 }
 
 // narrow puts a field's bounds into its schema.
@@ -238,8 +253,11 @@ func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 
 func v1ContentSchema() *jsonschema.Schema {
 	kind := any("text")
-	part := &jsonschema.Schema{Type: "object", Required: []string{"type", "text"}, Properties: map[string]*jsonschema.Schema{
-		"type": {Const: &kind, Description: "Only text is understood."}, "text": {Type: "string", Description: "The text."},
+	part := &jsonschema.Schema{Type: "object", Required: []string{
+		"type", "text",
+	}, Properties: map[string]*jsonschema.Schema{
+		"type": {Const: &kind, Description: "Only text is understood."},
+		"text": {Type: "string", Description: "The text."},
 	}}
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: part}}}
 }

@@ -21,36 +21,53 @@ func steeringOperations() []Operation {
 	pagePiece := outcome{status: http.StatusOK, about: "A piece of the page, for its script.", kind: echo.MIMETextHTML}
 	return []Operation{
 		{
-			Method: "POST", Path: "/agent/runs/:id/steps/:call/rerun", group: "Runs", summary: "Go through a run again from a tool call with another input",
+			Method: "POST", Path: "/agent/runs/:id/steps/:call/rerun", group: "Runs",
+			summary: "Go through a run again from a tool call with another input",
 			about: "Makes a new version of the answer: the steps before the call come from the log, the call is made with the input given, which must fit the tool's " +
 				"schema, and the model goes on from there. Both versions are kept.",
-			params: []parameter{runParam, {in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id."}, onceParam},
-			body:   api.OtherInput{}, example: map[string]any{"input": map[string]any{"query": "roof repair"}},
+			params: []parameter{runParam, {
+				in: "path", name: "call", need: true, schema: textSchema(), about: "The step's call_id.",
+			}, onceParam},
+			body: api.OtherInput{}, example: map[string]any{"input": map[string]any{"query": "roof repair"}},
 			form:     []parameter{{name: "input", need: true, schema: textSchema(), about: "The input as JSON."}},
-			formKind: echo.MIMEApplicationForm, fails: slices.Concat(changed, []chat.Code{chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull}),
-			outcomes: []outcome{{status: http.StatusAccepted, about: "The new run is under way.", body: api.Accepted{}}, {status: http.StatusOK, about: "The same, for the page's script."}, pageForm},
+			formKind: echo.MIMEApplicationForm,
+			fails:    slices.Concat(changed, []chat.Code{chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull}),
+			outcomes: []outcome{
+				{status: http.StatusAccepted, about: "The new run is under way.", body: api.Accepted{}},
+				{status: http.StatusOK, about: "The same, for the page's script."}, pageForm,
+			},
 		},
 		{
-			Method: "POST", Path: "/agent/runs/:id/feedback", group: "Runs", summary: "Say what an answer is worth", about: "Takes the place of what the same user said before.",
-			params: []parameter{runParam}, body: api.Judgement{}, example: map[string]any{"rating": "down", "reason": "wrong_sources", "comment": "The survey of 2023 was meant."},
+			Method: "POST", Path: "/agent/runs/:id/feedback", group: "Runs", summary: "Say what an answer is worth",
+			about:  "Takes the place of what the same user said before.",
+			params: []parameter{runParam}, body: api.Judgement{}, example: map[string]any{
+				"rating": "down", "reason": "wrong_sources", "comment": "The survey of 2023 was meant.",
+			},
 			form: []parameter{
 				{name: "rating", need: true, schema: oneOf("up", "down", "none"), about: "none withdraws it."},
-				{name: "reason", schema: textSchema(), about: "As in JSON."}, {name: "comment", schema: textOf(chat.MaxComment), about: "As in JSON."},
+				{name: "reason", schema: textSchema(), about: "As in JSON."},
+				{name: "comment", schema: textOf(chat.MaxComment), about: "As in JSON."},
 			},
 			formKind: echo.MIMEApplicationForm, fails: changed,
-			outcomes: []outcome{{status: http.StatusOK, about: "As it is stored.", body: chat.Feedback{}}, {status: http.StatusNoContent, about: "Withdrawn by a form."}, pageForm},
+			outcomes: []outcome{{status: http.StatusOK, about: "As it is stored.", body: chat.Feedback{}}, {
+				status: http.StatusNoContent, about: "Withdrawn by a form.",
+			}, pageForm},
 		},
 		{
-			Method: "DELETE", Path: "/agent/runs/:id/feedback", group: "Runs", summary: "Withdraw what was said of an answer", params: []parameter{runParam}, fails: missing,
+			Method: "DELETE", Path: "/agent/runs/:id/feedback", group: "Runs",
+			summary: "Withdraw what was said of an answer", params: []parameter{runParam}, fails: missing,
 			outcomes: []outcome{{status: http.StatusNoContent, about: "There is none now."}},
 		},
 		{
-			Method: "GET", Path: "/feedback", group: "Runs", summary: "List what was said of answers, last changed first",
+			Method: "GET", Path: "/feedback", group: "Runs",
+			summary: "List what was said of answers, last changed first",
 			params: []parameter{
 				{in: "query", name: "rating", schema: oneOrNone("up", "down"), about: "Only these."},
 				{in: "query", name: "limit", schema: wholeSchema(1, chat.MaxPage, ""), about: "How many at most."},
 				{in: "query", name: "cursor", schema: textSchema(), about: "next of the page before."},
-				{in: "query", name: "format", schema: oneOrNone("json", "csv", "jsonl"), about: "csv and jsonl give all of it as a file."},
+				{in: "query", name: "format", schema: oneOrNone(
+					"json", "csv", "jsonl",
+				), about: "csv and jsonl give all of it as a file."},
 			},
 			fails: []chat.Code{chat.CodeInvalid},
 			outcomes: []outcome{
@@ -60,10 +77,14 @@ func steeringOperations() []Operation {
 			},
 		},
 		{
-			Method: "GET", Path: "/agent/runs/:id/export", group: "Runs", summary: "Get an answer with all it rests on as a file",
-			about:  "Question, answer, quotes with their document's hash and place, and the steps. Its data can be checked again with POST /evidence/verify or footnote verify.",
-			params: []parameter{runParam, {in: "query", name: "format", schema: oneOrNone("md", "html", "json"), about: "Which kind of file; json without it."}},
-			fails:  []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
+			Method: "GET", Path: "/agent/runs/:id/export", group: "Runs",
+			summary: "Get an answer with all it rests on as a file",
+			about:   "Question, answer, quotes with their document's hash and place, and the steps. Its data can be checked again with POST /evidence/verify or footnote verify.",
+			params: []parameter{runParam, {
+				in: "query", name: "format", schema: oneOrNone("md", "html", "json"),
+				about: "Which kind of file; json without it.",
+			}},
+			fails: []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict},
 			outcomes: []outcome{
 				{status: http.StatusOK, about: "The file.", body: chat.Evidence{}},
 				{status: http.StatusOK, about: "The file to read.", kind: "text/markdown"},
@@ -71,37 +92,52 @@ func steeringOperations() []Operation {
 			},
 		},
 		{
-			Method: "POST", Path: "/evidence/verify", group: "Runs", summary: "Check an exported answer against the documents as they are now",
-			about: "The body is the text of an exported file of any kind in the field file. An exported JSON file is taken as it is, too.",
-			body:  api.EvidenceFile{}, example: map[string]any{"file": EvidenceExample}, fails: bodyFails,
-			outcomes: []outcome{{status: http.StatusOK, about: "What became of each quote.", body: chat.EvidenceReport{}}},
+			Method: "POST", Path: "/evidence/verify", group: "Runs",
+			summary: "Check an exported answer against the documents as they are now",
+			about:   "The body is the text of an exported file of any kind in the field file. An exported JSON file is taken as it is, too.",
+			body:    api.EvidenceFile{}, example: map[string]any{"file": EvidenceExample}, fails: bodyFails,
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "What became of each quote.", body: chat.EvidenceReport{}},
+			},
 		},
 		{
-			Method: "GET", Path: "/sessions/:id/queue", group: "Conversations", summary: "List the questions that wait", params: []parameter{sessionParam}, fails: broken,
-			outcomes: []outcome{{status: http.StatusOK, about: "In the order in which they will be sent.", body: api.WaitingList{}}},
+			Method: "GET", Path: "/sessions/:id/queue", group: "Conversations",
+			summary: "List the questions that wait", params: []parameter{sessionParam}, fails: broken,
+			outcomes: []outcome{
+				{status: http.StatusOK, about: "In the order in which they will be sent.", body: api.WaitingList{}},
+			},
 		},
 		{
-			Method: "POST", Path: "/sessions/:id/queue", group: "Conversations", summary: "Let a question wait until the run under way is over",
+			Method: "POST", Path: "/sessions/:id/queue", group: "Conversations",
+			summary: "Let a question wait until the run under way is over",
 			about: "The server sends it then, whoever looks; at once if nothing is under way. At most 10 wait. A repeat with the same Idempotency-Key gets the " +
-				"question that waits, or its run's id once it was sent, whatever became of its documents.", params: []parameter{sessionParam, onceParam},
-			body: ask.Question{}, example: map[string]any{"message": "And the walls?"},
+				"question that waits, or its run's id once it was sent, whatever became of its documents.",
+			params: []parameter{sessionParam, onceParam},
+			body:   ask.Question{}, example: map[string]any{"message": "And the walls?"},
 			form:     []parameter{{name: "message", need: true, schema: patterned(notBlank), about: "The question."}},
 			formKind: echo.MIMEApplicationForm, fails: slices.Concat(changed, []chat.Code{chat.CodeKeyReused}),
-			outcomes: []outcome{{status: http.StatusAccepted, about: "It waits, or was sent.", body: api.WaitingQuestion{}}, pagePiece, pageForm},
+			outcomes: []outcome{{
+				status: http.StatusAccepted, about: "It waits, or was sent.", body: api.WaitingQuestion{},
+			}, pagePiece, pageForm},
 		},
 		{
-			Method: "PATCH", Path: "/sessions/:id/queue/:item", group: "Conversations", summary: "Change a waiting question", params: []parameter{sessionParam, item},
-			body: api.OtherWords{}, example: map[string]any{"message": "And the cellar walls?"}, fails: slices.Concat(bodyFails, missing),
+			Method: "PATCH", Path: "/sessions/:id/queue/:item", group: "Conversations",
+			summary: "Change a waiting question", params: []parameter{sessionParam, item},
+			body: api.OtherWords{}, example: map[string]any{"message": "And the cellar walls?"},
+			fails:    slices.Concat(bodyFails, missing),
 			outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}, pagePiece, pageForm},
 		},
 		{
-			Method: "DELETE", Path: "/sessions/:id/queue/:item", group: "Conversations", summary: "Remove a waiting question", params: []parameter{sessionParam, item}, fails: broken,
+			Method: "DELETE", Path: "/sessions/:id/queue/:item", group: "Conversations",
+			summary: "Remove a waiting question", params: []parameter{sessionParam, item}, fails: broken,
 			outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}, pagePiece, pageForm},
 		},
 		{
-			Method: "POST", Path: "/sessions/:id/queue/:item/send", group: "Conversations", summary: "Send a waiting question now",
-			about:  "It goes first, and the run under way ends: cancelled, or with an answer from what it has.",
-			params: []parameter{sessionParam, item}, body: api.SendNow{}, example: map[string]any{"finish": "answer_now"}, fails: changed,
+			Method: "POST", Path: "/sessions/:id/queue/:item/send", group: "Conversations",
+			summary: "Send a waiting question now",
+			about:   "It goes first, and the run under way ends: cancelled, or with an answer from what it has.",
+			params:  []parameter{sessionParam, item}, body: api.SendNow{},
+			example: map[string]any{"finish": "answer_now"}, fails: changed,
 			outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}, pagePiece, pageForm},
 		},
 	}

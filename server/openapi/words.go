@@ -48,14 +48,20 @@ func enum(t reflect.Type) []any {
 	case reflect.TypeFor[chat.Mode]():
 		return list(chat.ModeFullBook, chat.ModeContextConstrained)
 	case reflect.TypeFor[chat.Status]():
-		return list(chat.StatusPending, chat.StatusRunning, chat.StatusComplete, chat.StatusError, chat.StatusCancelled, chat.StatusSkipped)
+		return list(
+			chat.StatusPending, chat.StatusRunning, chat.StatusComplete, chat.StatusError, chat.StatusCancelled,
+			chat.StatusSkipped,
+		)
 	case reflect.TypeFor[chat.Action]():
 		return list(chat.ActionPlanning, chat.ActionSearching, chat.ActionExploring, chat.ActionReading, chat.ActionAnalysing,
 			chat.ActionSummarising, chat.ActionThinking, chat.ActionOpening, chat.ActionCalculating)
 	case reflect.TypeFor[chat.Check]():
 		return list(chat.CheckVerified, chat.CheckApproximate, chat.CheckNotFound)
 	case reflect.TypeFor[chat.StopReason]():
-		return list(chat.StopAnswered, chat.StopAnswerNow, chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopMaxTokens, chat.StopUnusableCalls, chat.StopTimeout, chat.StopRefused)
+		return list(
+			chat.StopAnswered, chat.StopAnswerNow, chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopMaxTokens,
+			chat.StopUnusableCalls, chat.StopTimeout, chat.StopRefused,
+		)
 	case reflect.TypeFor[chat.RunStatus]():
 		return list(chat.RunRunning, chat.RunCompleted, chat.RunCancelled, chat.RunFailed, chat.RunInterrupted, chat.RunGuardrailTriggered,
 			chat.RunCitationValidationFailed)
@@ -71,7 +77,8 @@ func list[T ~string](values ...T) []any {
 	return out
 }
 
-// words says what a field of a name means wherever it comes. describedFields has those that mean something else somewhere.
+// words says what a field of a name means wherever it comes. describedFields has those that mean something else
+// somewhere.
 var words = map[string]string{
 	"action_type":                "What kind of work the step is.",
 	"added_after":                "Only documents added after this time, or after the beginning of this day in UTC.",

@@ -20,7 +20,9 @@ const (
 
 // Choices answers GET /choose?q=: documents by name, for the question box.
 func (h *Handlers) Choices(c echo.Context) error {
-	docs, _, err := h.Library.List(c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered})
+	docs, _, err := h.Library.List(
+		c.Request().Context(), httpio.Scope(c), corpus.Filter{Text: draft(c), States: ready, Limit: offered},
+	)
 	if err != nil {
 		return err
 	}
@@ -30,7 +32,9 @@ func (h *Handlers) Choices(c echo.Context) error {
 var ready = []corpus.State{corpus.StateReady}
 
 // chooser offers the newest documents beside those that the last question was narrowed to.
-func (h *Handlers) chooser(ctx context.Context, scope chat.Scope, counts corpus.Counts, chosen []string) (views.Chooser, error) {
+func (h *Handlers) chooser(
+	ctx context.Context, scope chat.Scope, counts corpus.Counts, chosen []string,
+) (views.Chooser, error) {
 	c := views.Chooser{Ready: counts.Ready}
 	if counts.Ready == 0 {
 		return c, nil
@@ -40,7 +44,9 @@ func (h *Handlers) chooser(ctx context.Context, scope chat.Scope, counts corpus.
 		return c, err
 	}
 	if len(chosen) > 0 {
-		c.Chosen, _, err = h.Library.List(ctx, scope, corpus.Filter{IDs: chosen[:min(len(chosen), maxOffered)], States: ready, Limit: maxOffered})
+		c.Chosen, _, err = h.Library.List(
+			ctx, scope, corpus.Filter{IDs: chosen[:min(len(chosen), maxOffered)], States: ready, Limit: maxOffered},
+		)
 	}
 	return c, err
 }

@@ -30,7 +30,8 @@ func (h *Handlers) Documents(c echo.Context) error {
 		return err
 	}
 	list := views.DocumentsPage{
-		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query, Samples: h.HasSamples, Now: time.Now(),
+		Documents: docs, Counts: counts, More: next != "" && query.Limit < maxListed, Query: query,
+		Samples: h.HasSamples, Now: time.Now(),
 	}
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
@@ -50,10 +51,12 @@ const maxListed = 1000
 
 var workingStates = []corpus.State{corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing}
 
-// documentsQuery reads ?q=&kind=&state=&namespace=&sort=&limit= of the page. Beside the states of the API it knows "working".
+// documentsQuery reads ?q=&kind=&state=&namespace=&sort=&limit= of the page. Beside the states of the API it knows
+// "working".
 func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error) {
 	q := views.DocumentsQuery{
-		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"), State: c.QueryParam("state"),
+		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"),
+		State:     c.QueryParam("state"),
 		Namespace: c.QueryParam("namespace"), Sort: c.QueryParam("sort"),
 	}
 	var err error

@@ -20,7 +20,9 @@ func (h *Handlers) Find(c echo.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	f := views.Found{Query: draft(c)}
 	var err error
-	if f.Sessions, _, err = h.Store.Sessions(ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown}); err != nil {
+	if f.Sessions, _, err = h.Store.Sessions(
+		ctx, scope, chat.SessionQuery{Text: f.Query, Limit: foundShown},
+	); err != nil {
 		return err
 	}
 	if f.Documents, _, err = h.Library.List(ctx, scope, corpus.Filter{Text: f.Query, Limit: foundShown}); err != nil {
@@ -36,7 +38,8 @@ func (h *Handlers) Find(c echo.Context) error {
 	return h.showPage(c, http.StatusOK, page, views.Find(f), nil)
 }
 
-// Docs shows a description of the API as a page. describe makes it for the address where the examples are sent; keys says that they need one.
+// Docs shows a description of the API as a page. describe makes it for the address where the examples are sent; keys
+// says that they need one.
 func (h *Handlers) Docs(c echo.Context, describe func(base string, keys bool) (views.Docs, error)) error {
 	page, err := h.frame(c, "API")
 	if err != nil {

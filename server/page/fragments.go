@@ -13,8 +13,8 @@ import (
 	"footnote/views"
 )
 
-// fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody reads. The
-// zero value is not usable: see newFragments. It is safe for concurrent use.
+// fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody
+// reads. The zero value is not usable: see newFragments. It is safe for concurrent use.
 type fragments struct {
 	feed    *chat.Feed
 	md      *views.Markdown
@@ -40,7 +40,9 @@ func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), usual stri
 }
 
 // join returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
-func (f *fragments) join(ctx context.Context, s chat.Scope, run string) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
+func (f *fragments) join(
+	ctx context.Context, s chat.Scope, run string,
+) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d := f.runs[run]

@@ -103,7 +103,9 @@ func (f *fold) step(p chat.Step, at time.Time) change {
 		s.Started = at
 	}
 	children, n, started := s.Children, s.N, s.Started
-	*s = views.Step{Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started))}
+	*s = views.Step{
+		Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started)),
+	}
 	if c.parent == nil {
 		c.parent = f.calls[f.kids[p.CallID]]
 	}
@@ -198,7 +200,8 @@ func (f *fold) answer(p chat.Answer) {
 	}
 }
 
-// done ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it ended.
+// done ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it
+// ended.
 func (f *fold) done(p chat.RunDone) []*views.Step {
 	f.turn.Status, f.turn.Error = p.Status, p.Error
 	if f.turn.Final == nil {

@@ -1,6 +1,6 @@
-// Package page answers browsers. Handlers draws whole pages (start, session, documents, viewer) with the templates of package views, and for the
-// page's script the pieces that change: fragments turns a run's events into them, once for all readers. Signing in, static files and pages about
-// failures are here as well.
+// Package page answers browsers. Handlers draws whole pages (start, session, documents, viewer) with the templates of
+// package views, and for the page's script the pieces that change: fragments turns a run's events into them, once for
+// all readers. Signing in, static files and pages about failures are here as well.
 package page
 
 import (
@@ -65,7 +65,10 @@ func (h *Handlers) Prepare() error {
 	}
 	h.md, h.version = views.NewMarkdown(), version
 	h.drawn = newFragments(h.Feed, h.md, h.Library.ExpectPage, h.Model, h.Models)
-	h.Assets = views.Assets{Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts(), Modules: modules}
+	h.Assets = views.Assets{
+		Path: func(name string) string { return "/static/" + version + "/" + name }, Script: static.Scripts(),
+		Modules: modules,
+	}
 	return nil
 }
 
@@ -119,7 +122,8 @@ func (h *Handlers) frame(c echo.Context, title string) (views.Page, error) {
 	}
 	return views.Page{
 		User: user, Title: title, Sessions: sessions, Documents: counts.Documents, Model: h.Model, Offline: h.Offline,
-		Semantic: h.Library.Semantic(), Now: time.Now(), Assets: h.Assets, Deleted: deletedSession(c), KeepDays: h.KeepDays,
+		Semantic: h.Library.Semantic(), Now: time.Now(), Assets: h.Assets, Deleted: deletedSession(c),
+		KeepDays: h.KeepDays,
 	}, nil
 }
 

@@ -16,8 +16,9 @@ import (
 // asked are the fields of a form that make a question.
 var asked = []string{"message", "session_id", "context_text", "document_ids", "namespace", "toolset", "model"}
 
-// keptFields are the fields of a form's question: of one that was sent without a valid key, they go along with the form that asks for
-// the key. They are nowhere but in bodies: no address, cookie or log has them. They are nil when there is no question.
+// keptFields are the fields of a form's question: of one that was sent without a valid key, they go along with the
+// form that asks for the key. They are nowhere but in bodies: no address, cookie or log has them. They are nil when
+// there is no question.
 func keptFields(c echo.Context) []views.Field {
 	form := c.Request().PostForm
 	if corpus.Blank(form.Get("message")) {
@@ -38,7 +39,8 @@ func keptFields(c echo.Context) []views.Field {
 	return fields
 }
 
-// showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports whether it did.
+// showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports
+// whether it did.
 func (h *Handlers) showKept(c echo.Context) bool {
 	q, err := h.Questions.Read(c)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"footnote/views"
 )
 
-// NextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch that are not on the
-// branch to ?after=, what still waits, and the question box. The page puts the turns behind the one that the first of them names: those
-// that stood there belong to another version.
+// NextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch
+// that are not on the branch to ?after=, what still waits, and the question box. The page puts the turns behind the
+// one that the first of them names: those that stood there belong to another version.
 func (h *Handlers) NextTurns(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {

@@ -26,7 +26,9 @@ func (h *Handlers) options(ctx context.Context, scope chat.Scope, as ask.Questio
 
 // questionOf is what was asked with a request.
 func questionOf(req chat.RunRequest) ask.Question {
-	return ask.Question{DocumentIDs: req.DocumentIDs, Toolset: req.Toolset, Namespace: req.Namespace, Config: req.Config}
+	return ask.Question{
+		DocumentIDs: req.DocumentIDs, Toolset: req.Toolset, Namespace: req.Namespace, Config: req.Config,
+	}
 }
 
 // refused is a question of a form that was not taken, and why.
@@ -35,7 +37,8 @@ type refused struct {
 	why httpio.Problem
 }
 
-// refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen are still in the box.
+// refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen
+// are still in the box.
 func (h *Handlers) refusedPage(c echo.Context, p httpio.Problem, q ask.Question) error {
 	no := &refused{Question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {

@@ -79,11 +79,15 @@ func (h *Handlers) showSession(c echo.Context, status int, id string, no *refuse
 	if page.Running && (no != nil || c.QueryParams().Has("still")) {
 		page.Running, page.Still = false, true
 	}
-	return h.showPage(c, status, page, views.Session(page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting, Lost: lost}), nil)
+	return h.showPage(c, status, page, views.Session(
+		page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting, Lost: lost},
+	), nil)
 }
 
 // turns folds the runs of the shown branch. lost counts those whose logs are damaged.
-func (h *Handlers) turns(ctx context.Context, scope chat.Scope, session chat.Session, branch, runs []chat.Run) (turns []*views.Turn, lost int, err error) {
+func (h *Handlers) turns(
+	ctx context.Context, scope chat.Scope, session chat.Session, branch, runs []chat.Run,
+) (turns []*views.Turn, lost int, err error) {
 	if turns, lost, err = h.foldTurns(ctx, scope, branch, runs); err != nil {
 		return nil, 0, err
 	}
@@ -99,8 +103,11 @@ func (h *Handlers) turns(ctx context.Context, scope chat.Scope, session chat.Ses
 	return turns, lost, nil
 }
 
-// foldTurns folds the runs at the end of the shown branch but for those, as many as lost, whose logs are damaged. runs are all of the session.
-func (h *Handlers) foldTurns(ctx context.Context, scope chat.Scope, branch, runs []chat.Run) (turns []*views.Turn, lost int, err error) {
+// foldTurns folds the runs at the end of the shown branch but for those, as many as lost, whose logs are damaged.
+// runs are all of the session.
+func (h *Handlers) foldTurns(
+	ctx context.Context, scope chat.Scope, branch, runs []chat.Run,
+) (turns []*views.Turn, lost int, err error) {
 	turns = make([]*views.Turn, 0, len(branch))
 	for i, run := range branch {
 		t, err := h.turn(ctx, scope, run)
@@ -175,8 +182,8 @@ func newestUnder(runs []chat.Run, id string) string {
 	return id
 }
 
-// AskFragment answers a question that a script sent: the new turn, and the question box while it runs. A question that takes
-// another's place changes the branch: the page is loaded again.
+// AskFragment answers a question that a script sent: the new turn, and the question box while it runs. A question
+// that takes another's place changes the branch: the page is loaded again.
 func (h *Handlers) AskFragment(c echo.Context, run chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	if run.Request.Sibling != "" || run.ParentID == "" {

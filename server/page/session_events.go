@@ -12,9 +12,9 @@ import (
 // checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.
 const checkPause = time.Second
 
-// SessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown branch, whenever that is
-// not ?head= or what was told before. A page that shows the conversation in another tab asks for the new turns then. While nothing
-// begins, the stream costs no look at the store.
+// SessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown
+// branch, whenever that is not ?head= or what was told before. A page that shows the conversation in another tab asks
+// for the new turns then. While nothing begins, the stream costs no look at the store.
 func (h *Handlers) SessionEvents(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {

@@ -40,7 +40,10 @@ func (h *Handlers) SignIn(c echo.Context) error {
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
-		return h.signInPage(c, http.StatusUnauthorized, c.Request().PostForm.Get("to"), "This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
+		return h.signInPage(
+			c, http.StatusUnauthorized, c.Request().PostForm.Get("to"),
+			"This key is not valid. Copy it again, or ask whoever runs the server for a new one.",
+		)
 	}
 	cookie := keptKey(c, key, int(keyKept.Seconds()))
 	c.SetCookie(cookie)
@@ -61,20 +64,23 @@ func (h *Handlers) SignOut(c echo.Context) error {
 
 func keptKey(c echo.Context, key string, seconds int) *http.Cookie {
 	return &http.Cookie{
-		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
+		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: c.Scheme() == "https",
 	}
 }
 
 // localTarget keeps a way back that stays on this server.
 func localTarget(to string) string {
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) || u.Path == "/signin" {
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+		strings.Contains(to, `\`) || u.Path == "/signin" {
 		return "/"
 	}
 	return to
 }
 
-// SignInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its question.
+// SignInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its
+// question.
 func (h *Handlers) SignInFirst(c echo.Context, p httpio.Problem) error {
 	if p.Status != http.StatusUnauthorized {
 		return httpio.Show(c, p.Status, views.SignIn(h.Assets, "/", p.Detail, nil))

@@ -82,7 +82,9 @@ func (h *Handlers) starters(ctx context.Context, scope chat.Scope) ([]views.Star
 	if cache.made != nil && cache.user == scope.User && cache.version == version {
 		return cache.made, nil
 	}
-	docs, _, err := h.Library.List(ctx, scope, corpus.Filter{States: []corpus.State{corpus.StateReady}, Limit: maxStarters})
+	docs, _, err := h.Library.List(
+		ctx, scope, corpus.Filter{States: []corpus.State{corpus.StateReady}, Limit: maxStarters},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,9 @@ func (h *Handlers) starters(ctx context.Context, scope chat.Scope) ([]views.Star
 				return nil, err
 			}
 			if heading, ok := starterHeading(headings, round); ok {
-				made = append(made, views.Starter{Question: views.StarterQuestion(d.DisplayTitle(), heading, len(made)), Document: d})
+				made = append(made, views.Starter{
+					Question: views.StarterQuestion(d.DisplayTitle(), heading, len(made)), Document: d,
+				})
 			}
 		}
 	}
@@ -123,8 +127,8 @@ func (h *Handlers) headings(ctx context.Context, scope chat.Scope, d corpus.Docu
 	return titles, nil
 }
 
-// starterHeading picks a document's heading for a round, from its middle first: openings are seldom what one asks about. A
-// document without headings is asked about as a whole, once.
+// starterHeading picks a document's heading for a round, from its middle first: openings are seldom what one asks
+// about. A document without headings is asked about as a whole, once.
 func starterHeading(headings []string, round int) (string, bool) {
 	if len(headings) == 0 {
 		return "", round == 0

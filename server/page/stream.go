@@ -7,8 +7,9 @@ import (
 	"footnote/server/runlog"
 )
 
-// Stream answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the page. A
-// reader that has them all gets the last one again, because the page's script comes back after an end it did not expect.
+// Stream answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the
+// page. A reader that has them all gets the last one again, because the page's script comes back after an end it did
+// not expect.
 func (h *Handlers) Stream(c echo.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 	sheetsAside = 4
 	maxOutline  = 200
 
-	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each word of a page has a box in memory.
+	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each
+	// word of a page has a box in memory.
 	maxShownText = 400_000
 )
 

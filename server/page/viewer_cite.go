@@ -89,7 +89,8 @@ func (p *viewing) markQuote(c *views.Cited) error {
 	if err != nil {
 		return err
 	}
-	if len(found) == 1 && found[0].DocumentID == p.v.Document.ID && found[0].Start <= span.Start && span.Start < found[0].End {
+	if len(found) == 1 && found[0].DocumentID == p.v.Document.ID && found[0].Start <= span.Start &&
+		span.Start < found[0].End {
 		p.v.Passage = views.Span{Start: found[0].Start, End: found[0].End}
 	}
 	return nil

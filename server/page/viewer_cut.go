@@ -52,8 +52,8 @@ func (p *viewing) part(block int) {
 	p.v.Text = runes(p.text, p.v.Offset, end)
 }
 
-// window returns the range of blocks to draw around one: at most size of them, and fewer if they have more than MaxBlockNodes nodes or more than
-// maxShownText. It always holds the block itself.
+// window returns the range of blocks to draw around one: at most size of them, and fewer if they have more than
+// MaxBlockNodes nodes or more than maxShownText. It always holds the block itself.
 func (p *viewing) window(block, size int) (from, to int) {
 	from = max(min(block-size/3, len(p.blocks)-size), 0)
 	to = min(from+size, len(p.blocks)) - 1
@@ -62,8 +62,8 @@ func (p *viewing) window(block, size int) (from, to int) {
 	return from, to + 1
 }
 
-// around narrows [from, to] around one of them to those whose costs are at most most together: a third of that goes to those before. It always
-// holds the one itself.
+// around narrows [from, to] around one of them to those whose costs are at most most together: a third of that goes
+// to those before. It always holds the one itself.
 func around(one, from, to, most int, cost func(int) int) (int, int) {
 	sum := 0
 	for n := from; n <= to; n++ {
@@ -137,7 +137,9 @@ func (p *viewing) outline(at place) {
 			continue
 		}
 		title := string(runes(p.text, b.Start, b.End))
-		p.v.Outline = append(p.v.Outline, views.OutlineEntry{ID: b.ID, Title: title, Level: b.Level, URL: p.headingURL(b, shown[b.ID])})
+		p.v.Outline = append(
+			p.v.Outline, views.OutlineEntry{ID: b.ID, Title: title, Level: b.Level, URL: p.headingURL(b, shown[b.ID])},
+		)
 		if mark.End > 0 && b.Start <= mark.Start {
 			p.v.Current = b.ID
 		}

@@ -16,7 +16,8 @@ import (
 // readLink reads what chat.Link writes. The pages must be known.
 func (p *viewing) readLink(c echo.Context) (err error) {
 	p.link = chat.Link{
-		Document: p.v.Document.ID, Citation: c.QueryParam("c"), Passage: c.QueryParam("p"), Block: c.QueryParam("b"), At: c.QueryParam("at"),
+		Document: p.v.Document.ID, Citation: c.QueryParam("c"), Passage: c.QueryParam("p"), Block: c.QueryParam("b"),
+		At: c.QueryParam("at"),
 	}
 	for _, number := range []struct {
 		name      string

@@ -2,7 +2,8 @@ package page
 
 import "footnote/views"
 
-// sheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can be drawn.
+// sheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
+// be drawn.
 func (p *viewing) sheets(page int) error {
 	all := len(p.sizes)
 	size := sheetsWhole
@@ -16,7 +17,9 @@ func (p *viewing) sheets(page int) error {
 	to := min(from+size-1, all)
 	texts := p.textsOf(from, to)
 	first := from // page of texts[0]
-	from, to = around(page, from, to, maxShownText, func(n int) int { return texts[n-first].End - texts[n-first].Start })
+	from, to = around(
+		page, from, to, maxShownText, func(n int) int { return texts[n-first].End - texts[n-first].Start },
+	)
 	sheets, err := p.linesOf(from, to, texts[from-first:])
 	if err != nil {
 		return err

@@ -22,8 +22,10 @@ func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
 	out := make([]GroundedSource, 0, len(citations))
 	for _, cite := range citations {
 		out = append(out, GroundedSource{
-			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title, Section: cite.Section,
-			Page: cite.Page, URL: Absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote, Check: cite.Check, Score: cite.Score,
+			Number: cite.Number, DocumentID: cite.DocumentID, ChunkID: cite.ChunkID, Title: cite.Title,
+			Section: cite.Section,
+			Page:    cite.Page, URL: Absolute(base, cite.URL), SourceURL: cite.SourceURL, Quote: cite.Quote,
+			Check: cite.Check, Score: cite.Score,
 		})
 	}
 	return out
@@ -34,7 +36,9 @@ func FailureOf(t *Trace) error {
 	if t.Status != chat.RunFailed && t.Status != chat.RunInterrupted {
 		return nil
 	}
-	e := &chat.Error{Code: chat.CodeModelFailed, Message: "The question could not be answered. Ask it again in a moment."}
+	e := &chat.Error{
+		Code: chat.CodeModelFailed, Message: "The question could not be answered. Ask it again in a moment.",
+	}
 	if t.Status == chat.RunInterrupted {
 		e.Code, e.Message = chat.CodeUnavailable, "The server stopped while it worked on the question. Ask it again."
 	}
@@ -57,7 +61,8 @@ func (t *Trace) Withheld() bool {
 	return t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed
 }
 
-// Spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it, without citations.
+// Spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it,
+// without citations.
 func (t *Trace) Spoken() (string, []chat.Citation) {
 	switch {
 	case !t.Withheld():

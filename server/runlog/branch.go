@@ -8,14 +8,18 @@ import (
 	"footnote/server/httpio"
 )
 
-// ReadableRuns returns the runs of a session. When the store is there and can't read them, there are none, lost is how many there were, and
-// the failure is logged. Any other failure is returned.
-func (r *Reader) ReadableRuns(ctx context.Context, scope chat.Scope, session chat.Session) (runs []chat.Run, lost int, err error) {
+// ReadableRuns returns the runs of a session. When the store is there and can't read them, there are none, lost is
+// how many there were, and the failure is logged. Any other failure is returned.
+func (r *Reader) ReadableRuns(
+	ctx context.Context, scope chat.Scope, session chat.Session,
+) (runs []chat.Run, lost int, err error) {
 	runs, err = r.Store.Runs(ctx, scope, session.ID)
 	if err == nil || ctx.Err() != nil || httpio.AsError(err).Code != chat.CodeInternal {
 		return runs, 0, err
 	}
-	r.Log.ErrorContext(ctx, "conversation could not be read: shown without its turns", "session", session.ID, "error", err)
+	r.Log.ErrorContext(
+		ctx, "conversation could not be read: shown without its turns", "session", session.ID, "error", err,
+	)
 	return nil, max(1, session.TurnCount), nil
 }
 

@@ -25,7 +25,8 @@ func (style CitationStyle) Check() error {
 	return httpio.Invalid(`citation_style must be "source" or "numeric".`)
 }
 
-// Apply rewrites an answer that has citations; one without, such as a refusal, stays as it is. base is put before their links.
+// Apply rewrites an answer that has citations; one without, such as a refusal, stays as it is. base is put before
+// their links.
 func (style CitationStyle) Apply(markdown string, citations []chat.Citation, base string) string {
 	if style == StyleNumeric || len(citations) == 0 {
 		return markdown
@@ -47,7 +48,8 @@ func (style CitationStyle) Apply(markdown string, citations []chat.Citation, bas
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Named is apply for an answer that is read again: in the style that its question named, and as the log has it when it named none.
+// Named is apply for an answer that is read again: in the style that its question named, and as the log has it when
+// it named none.
 func (style CitationStyle) Named(markdown string, citations []chat.Citation, base string) string {
 	if style == "" {
 		return markdown
@@ -55,8 +57,8 @@ func (style CitationStyle) Named(markdown string, citations []chat.Citation, bas
 	return style.Apply(markdown, citations, base)
 }
 
-// Frame is programFrame with the whole answer in the style that a request names. The pieces before it stay as the log has them, and so does
-// all of it when no style is named.
+// Frame is programFrame with the whole answer in the style that a request names. The pieces before it stay as the log
+// has them, and so does all of it when no style is named.
 func (style CitationStyle) Frame(base string) Framing {
 	if style != StyleSource {
 		return ProgramFrame

@@ -11,7 +11,9 @@ type Judged struct {
 	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1"`
 	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"why that confidence"`
 	Unsupported    []string `json:"unsupported" jsonschema:"sentences that nothing bears out"`
-	Notes          []string `json:"notes" jsonschema:"what there is to know about the answer"` // of another model that answered instead, of a conversation that can't be read, and of what is wrong with the answer
+	// of another model that answered instead, of a conversation that can't be read, and of what is wrong with the
+	// answer
+	Notes []string `json:"notes" jsonschema:"what there is to know about the answer"`
 }
 
 // Judged is that of a run. What a guardrail held back is not judged.
@@ -25,8 +27,8 @@ func (t *Trace) Judged() Judged {
 	return out
 }
 
-// notes say that another model had to answer, or that the conversation could not be read, as the run's steps do, and what there is to know
-// about the answer.
+// notes say that another model had to answer, or that the conversation could not be read, as the run's steps do, and
+// what there is to know about the answer.
 func (t *Trace) notes() []string {
 	out := []string{}
 	for _, step := range t.Steps {
@@ -41,9 +43,13 @@ func (t *Trace) notes() []string {
 	out = append(out, a.Notes...)
 	switch n := len(a.Unsupported); {
 	case n == 1:
-		out = append(out, "1 sentence of the answer is backed by nothing that the answer rests on. It is in unsupported.")
+		out = append(
+			out, "1 sentence of the answer is backed by nothing that the answer rests on. It is in unsupported.",
+		)
 	case n > 1:
-		out = append(out, english.Digits(n)+" sentences of the answer are backed by nothing that the answer rests on. They are in unsupported.")
+		out = append(out, english.Digits(
+			n,
+		)+" sentences of the answer are backed by nothing that the answer rests on. They are in unsupported.")
 	case a.Confidence > 0:
 	case a.StopReason == chat.StopRefused:
 		out = append(out, "Nothing that was found answers the question, so there is nothing to be confident of.")

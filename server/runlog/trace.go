@@ -1,5 +1,6 @@
-// Package runlog reads runs for those who answer with them. A Reader gives a run as it stands (a Trace), waits for its end, or follows its log as a
-// stream; a Trace says what the answer is, how its footnotes are written (citation) and how far it can be relied on (judged).
+// Package runlog reads runs for those who answer with them. A Reader gives a run as it stands (a Trace), waits for
+// its end, or follows its log as a stream; a Trace says what the answer is, how its footnotes are written (citation)
+// and how far it can be relied on (judged).
 package runlog
 
 import (
@@ -52,9 +53,12 @@ type Trace struct {
 
 func NewTrace(run chat.Run) *Trace {
 	t := &Trace{
-		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status, Question: run.Request.Message,
-		Toolset: run.Request.Toolset, Mode: chat.ModeFullBook, Steps: []chat.Step{}, Citations: []chat.Citation{}, Tokens: run.Tokens,
-		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events", Style: CitationStyle(run.Request.CitationStyle),
+		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status,
+		Question: run.Request.Message,
+		Toolset:  run.Request.Toolset, Mode: chat.ModeFullBook, Steps: []chat.Step{}, Citations: []chat.Citation{},
+		Tokens:    run.Tokens,
+		CreatedAt: run.CreatedAt, Events: "/agent/runs/" + run.ID + "/events",
+		Style: CitationStyle(run.Request.CitationStyle),
 	}
 	if run.Request.ContextText != "" {
 		t.Mode = chat.ModeContextConstrained
@@ -71,7 +75,9 @@ func (t *Trace) Add(ev chat.Event) error {
 	if err != nil {
 		return err
 	}
-	t.LastSeq, t.Steps, t.Text, t.Citations = t.Log.LastSeq, httpio.NotNil(t.Log.Steps), t.Log.Text(), httpio.NotNil(t.Log.Citations)
+	t.LastSeq, t.Steps, t.Text, t.Citations = t.Log.LastSeq, httpio.NotNil(t.Log.Steps), t.Log.Text(), httpio.NotNil(
+		t.Log.Citations,
+	)
 	switch p := p.(type) {
 	case chat.RunStarted:
 		t.Model, t.Mode, t.Toolset, t.Budget = p.Model, p.Mode, p.Toolset, p.Budget
@@ -114,7 +120,8 @@ func (t *Trace) StepsUsed() int {
 	return 0
 }
 
-// RetrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run knows how many were charged.
+// RetrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run
+// knows how many were charged.
 func (t *Trace) RetrievalCalls() int {
 	if done := t.Log.Done; done != nil && done.RetrievalCalls > 0 {
 		return done.RetrievalCalls
@@ -169,8 +176,11 @@ func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Tr
 	return t, err
 }
 
-// Listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing happens.
-func (r *Reader) Listen(ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error) error {
+// Listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing
+// happens.
+func (r *Reader) Listen(
+	ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error,
+) error {
 	wake, stop := r.Feed.Watch(runID)
 	defer stop()
 	heartbeat := time.NewTicker(r.Streams.Heartbeat)
@@ -206,7 +216,10 @@ func (r *Reader) Listen(ctx context.Context, scope chat.Scope, runID string, add
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-r.Streams.Draining:
-			return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds."}
+			return &chat.Error{
+				Code:    chat.CodeUnavailable,
+				Message: "The server is restarting. The question is stored: follow its run, or ask again in a few seconds.",
+			}
 		}
 	}
 }

@@ -64,7 +64,9 @@ func newCompletion(t *runlog.Trace, base string) Completion {
 	return Completion{
 		ID: completionID(t.RunID), Object: "chat.completion", Created: t.CreatedAt.Unix(), Model: ModelName,
 		Choices: []Choice{{
-			Message:      Reply{Role: "assistant", Content: t.Text, Annotations: annotations(t.Text, t.Citations, base, 0)},
+			Message: Reply{
+				Role: "assistant", Content: t.Text, Annotations: annotations(t.Text, t.Citations, base, 0),
+			},
 			FinishReason: "stop",
 		}},
 		Usage: newUsage(t.Tokens), Footnote: t.Judged(),

@@ -1,5 +1,5 @@
-// Package v1 answers clients made for OpenAI's API, below /v1: questions come as chat completions, answers whole or as a stream of chunks, and their
-// footnotes as annotations.
+// Package v1 answers clients made for OpenAI's API, below /v1: questions come as chat completions, answers whole or
+// as a stream of chunks, and their footnotes as annotations.
 package v1
 
 import (
@@ -37,8 +37,8 @@ type Handlers struct {
 	Streams   *httpio.Streams
 }
 
-// Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no effect. MaxTokens and
-// MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
+// Question is the body of POST /v1/chat/completions. Clients send much more than this: the rest is let in and has no
+// effect. MaxTokens and MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
 type Question struct {
 	Model          string    `json:"model"`
 	Messages       []Message `json:"messages"`
@@ -85,7 +85,10 @@ type part struct {
 
 // UnmarshalJSON reads both forms. null is no text.
 func (c *Content) UnmarshalJSON(data []byte) error {
-	bad := &chat.Error{Code: chat.CodeInvalid, Message: "A message's content must be text, or a list of parts such as {\"type\": \"text\", \"text\": \"…\"}."}
+	bad := &chat.Error{
+		Code:    chat.CodeInvalid,
+		Message: "A message's content must be text, or a list of parts such as {\"type\": \"text\", \"text\": \"…\"}.",
+	}
 	if len(data) == 0 || data[0] != '[' {
 		if json.Unmarshal(data, &c.text) != nil {
 			return bad
@@ -96,7 +99,8 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &parts) != nil {
 		return bad
 	}
-	if err := httpio.CheckStrict(data, reflect.TypeFor[[]part]()); err != nil { // the walk over the whole body does not know this type's fields
+	// the walk over the whole body does not know this type's fields
+	if err := httpio.CheckStrict(data, reflect.TypeFor[[]part]()); err != nil {
 		return err
 	}
 	var texts []string
@@ -172,7 +176,8 @@ func (h *Handlers) Chat(c echo.Context) error {
 	return c.JSON(http.StatusOK, newCompletion(t, httpio.Origin(c)))
 }
 
-// question checks a body and makes a question of it: the last message is what is asked, those before it are the conversation.
+// question checks a body and makes a question of it: the last message is what is asked, those before it are the
+// conversation.
 func (body Question) question() (ask.Question, error) {
 	q := ask.Question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
@@ -188,13 +193,19 @@ func (body Question) question() (ask.Question, error) {
 	case body.Temperature != nil && (*body.Temperature < 0 || *body.Temperature > 2):
 		return q, httpio.Invalid(`temperature must be between 0 and 2.`)
 	case body.MaxTokens != nil && *body.MaxTokens < 1:
-		return q, httpio.Invalid(`max_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
+		return q, httpio.Invalid(
+			`max_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`,
+		)
 	case body.MaxCompletion != nil && *body.MaxCompletion < 1:
-		return q, httpio.Invalid(`max_completion_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`)
+		return q, httpio.Invalid(
+			`max_completion_tokens must be 1 or more. It has no effect: answers are as long as they need to be.`,
+		)
 	case len(body.Tools) > 0:
 		return q, httpio.Invalid(`tools must be empty: the tools are Footnote's own, and it uses them by itself.`)
 	case body.ToolChoice != "" && body.ToolChoice != "auto" && body.ToolChoice != "none":
-		return q, httpio.Invalid(`tool_choice must be "auto" or "none": the tools are Footnote's own, and it uses them by itself.`)
+		return q, httpio.Invalid(
+			`tool_choice must be "auto" or "none": the tools are Footnote's own, and it uses them by itself.`,
+		)
 	case len(body.Messages) == 0:
 		return q, httpio.Invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
 	}
@@ -204,7 +215,10 @@ func (body Question) question() (ask.Question, error) {
 			return q, httpio.Invalid(`A message's role must be "user", "assistant", "system", "developer" or "tool".`)
 		}
 		if m.Role == "user" && m.Content.other != "" {
-			return q, &chat.Error{Code: chat.CodeInvalid, Message: "A message has a part that is not text. Send text alone, and upload files as documents."}
+			return q, &chat.Error{
+				Code:    chat.CodeInvalid,
+				Message: "A message has a part that is not text. Send text alone, and upload files as documents.",
+			}
 		}
 		text := strings.TrimSpace(m.Content.text)
 		switch {
@@ -214,14 +228,19 @@ func (body Question) question() (ask.Question, error) {
 		case m.Role == "system" || m.Role == "developer":
 			rules = append(rules, text)
 		case m.Role == said:
-			return q, httpio.Invalid(fmt.Sprintf("messages has two in a row with the role %q. The roles user and assistant take turns.", said))
+			return q, httpio.Invalid(fmt.Sprintf(
+				"messages has two in a row with the role %q. The roles user and assistant take turns.", said,
+			))
 		default:
 			said = m.Role
 		}
 	}
 	q.Instructions = strings.Join(rules, "\n\n")
 	if utf8.RuneCountInString(q.Instructions) > maxInstructions {
-		return q, httpio.Invalid(fmt.Sprintf("messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.", english.Digits(maxInstructions)))
+		return q, httpio.Invalid(fmt.Sprintf(
+			"messages has more than %s characters with the role system or developer. Shorten them, or upload the long part as a document.",
+			english.Digits(maxInstructions),
+		))
 	}
 	last := body.Messages[len(body.Messages)-1]
 	if last.Role != "user" {
@@ -237,8 +256,9 @@ func (body Question) question() (ask.Question, error) {
 // maxInstructions is how many characters a client may say to the model besides its questions.
 const maxInstructions = 8000
 
-// conversation makes [question, answer] pairs of messages. What a client says besides (system, developer) and results of tools it has are
-// no part of it; a question without an answer is kept as such, and so are several answers to one question.
+// conversation makes [question, answer] pairs of messages. What a client says besides (system, developer) and results
+// of tools it has are no part of it; a question without an answer is kept as such, and so are several answers to one
+// question.
 func conversation(messages []Message) [][2]string {
 	var turns [][2]string
 	for _, m := range messages {

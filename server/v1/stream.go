@@ -38,8 +38,9 @@ type Delta struct {
 	Annotations      []Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
 }
 
-// writer turns a run's events into chunks. A client can't take text back, so text is held until it is sure to belong to the answer: its
-// first footnote, or the answer itself. Text with footnotes that turns out to be a thought after all stays, as a paragraph of its own.
+// writer turns a run's events into chunks. A client can't take text back, so text is held until it is sure to belong
+// to the answer: its first footnote, or the answer itself. Text with footnotes that turns out to be a thought after
+// all stays, as a paragraph of its own.
 type writer struct {
 	out     *httpio.EventStream
 	chunk   Chunk  // all but the choices
@@ -135,8 +136,8 @@ func (w *writer) say(text string) error {
 	return w.piece(Delta{Content: &text}, nil)
 }
 
-// answer sends what is missing of the whole answer, and its citations. An answer that is not what was sent so far comes as a
-// paragraph of its own.
+// answer sends what is missing of the whole answer, and its citations. An answer that is not what was sent so far
+// comes as a paragraph of its own.
 func (w *writer) answer(a chat.Answer) error {
 	w.tokens = a.Tokens
 	told := w.segment[:w.told]

@@ -1,5 +1,5 @@
-// Package bm25 ranks passages by the words they hold, for stores that can say which passages hold a word: the same scores in
-// every store. Nothing here is shared between goroutines but what never changes.
+// Package bm25 ranks passages by the words they hold, for stores that can say which passages hold a word: the same
+// scores in every store. Nothing here is shared between goroutines but what never changes.
 package bm25
 
 import (
@@ -69,7 +69,8 @@ func (d Directory) InScope(s chat.Scope, documents []string) []Span {
 	}
 	spans := make([]Span, 0, len(d.Spans))
 	for _, sp := range d.Spans {
-		named := slices.Contains(s.Namespaces, sp.Document.Namespace) || len(s.Namespaces) == 0 && !chat.Hidden(sp.Document.Namespace)
+		named := slices.Contains(s.Namespaces, sp.Document.Namespace) ||
+			len(s.Namespaces) == 0 && !chat.Hidden(sp.Document.Namespace)
 		if sp.Document.User == s.User && named && (len(documents) == 0 || wanted[sp.Document.ID]) {
 			spans = append(spans, sp)
 		}

@@ -7,8 +7,8 @@ import (
 	"footnote/corpus"
 )
 
-// Limits of one search. Work grows with the passages that hold the query's terms, so frequent terms don't choose passages as
-// long as rarer ones can.
+// Limits of one search. Work grows with the passages that hold the query's terms, so frequent terms don't choose
+// passages as long as rarer ones can.
 const (
 	MaxTerms        = 64    // of one query
 	frequentShare   = 8     // a term in more than one of 8 passages is frequent …
@@ -35,7 +35,9 @@ type Counted struct {
 // Choose returns the terms that take part in a search, rarest first, without those that nothing holds.
 func (d Directory) Choose(terms []Counted) []string {
 	all := slices.DeleteFunc(slices.Clone(terms), func(c Counted) bool { return c.Found == 0 })
-	slices.SortFunc(all, func(a, b Counted) int { return cmp.Or(cmp.Compare(a.Found, b.Found), cmp.Compare(a.Term, b.Term)) })
+	slices.SortFunc(
+		all, func(a, b Counted) int { return cmp.Or(cmp.Compare(a.Found, b.Found), cmp.Compare(a.Term, b.Term)) },
+	)
 	var chosen []string
 	total := 0
 	for _, c := range all {
@@ -47,8 +49,9 @@ func (d Directory) Choose(terms []Counted) []string {
 	return chosen
 }
 
-// Weigh makes scores, but for the term's rarity, of the weights that a term has in rows: how often it occurs, corpus.TitleWeight
-// for each time in the title. Rows come ascending; those that are not visible are left out. The result lies in list.
+// Weigh makes scores, but for the term's rarity, of the weights that a term has in rows: how often it occurs,
+// corpus.TitleWeight for each time in the title. Rows come ascending; those that are not visible are left out. The
+// result lies in list.
 func (d Directory) Weigh(list []Scored) []Scored {
 	out, spans := list[:0], d.Spans
 	for _, found := range list {
@@ -60,7 +63,9 @@ func (d Directory) Weigh(list []Scored) []Scored {
 		}
 		if found.Row >= spans[0].First {
 			length := float64(spans[0].length(found.Row))
-			out = append(out, Scored{found.Row, float32(corpus.Saturation(float64(found.Score), length, d.AverageLength))})
+			out = append(
+				out, Scored{found.Row, float32(corpus.Saturation(float64(found.Score), length, d.AverageLength))},
+			)
 		}
 	}
 	return out
@@ -173,8 +178,8 @@ func sink(heap []float32) {
 	}
 }
 
-// Hits names what Best returned, best first, ties by passage id, at most k. ids gives a row's passage; rows without one and
-// rows outside the spans are left out.
+// Hits names what Best returned, best first, ties by passage id, at most k. ids gives a row's passage; rows without
+// one and rows outside the spans are left out.
 func Hits(list []Scored, spans []Span, ids map[uint32]string, k int) []corpus.Hit {
 	type named struct {
 		corpus.Hit

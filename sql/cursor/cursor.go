@@ -1,4 +1,5 @@
-// Package cursor pages through long lists by keyset, in the same way for every database: a cursor is the position of the last entry of a page.
+// Package cursor pages through long lists by keyset, in the same way for every database: a cursor is the position of
+// the last entry of a page.
 package cursor
 
 import (
@@ -17,8 +18,8 @@ func Limit(limit, usual, most int) int {
 	return min(limit, most)
 }
 
-// Position is that of an entry in a list sorted by time, newest first: its time in microseconds since 1970, and its number, which orders
-// entries of the same time.
+// Position is that of an entry in a list sorted by time, newest first: its time in microseconds since 1970, and its
+// number, which orders entries of the same time.
 type Position struct{ At, N int64 }
 
 // After returns the cursor of the page that follows an entry.
@@ -35,7 +36,9 @@ func Parse(cursor string) (Position, error) {
 	at, errAt := strconv.ParseInt(first, 36, 64)
 	n, errN := strconv.ParseInt(second, 36, 64)
 	if errAt != nil || errN != nil {
-		return Position{}, &chat.Error{Code: chat.CodeInvalid, Message: "This page's cursor is not valid. Start again from the first page."}
+		return Position{}, &chat.Error{
+			Code: chat.CodeInvalid, Message: "This page's cursor is not valid. Start again from the first page.",
+		}
 	}
 	return Position{At: at, N: n}, nil
 }

@@ -25,7 +25,8 @@ type documentCursor struct {
 	N    int64
 }
 
-// ForDocuments returns the page that a filter asks for. An unknown order and the cursor of another list are a CodeInvalid.
+// ForDocuments returns the page that a filter asks for. An unknown order and the cursor of another list are a
+// CodeInvalid.
 func ForDocuments(f corpus.Filter) (p Documents, err error) {
 	p = Documents{Limit: Limit(f.Limit, 50, 1000), sort: f.Sort}
 	switch f.Sort {
@@ -36,7 +37,9 @@ func ForDocuments(f corpus.Filter) (p Documents, err error) {
 	case "title":
 		p.Keyset, p.Order = `(d.title_fold, d.n) > (?, ?)`, `d.title_fold, d.n`
 	default:
-		return p, &chat.Error{Code: chat.CodeInvalid, Message: `Documents can be sorted by "newest", "oldest" or "title".`}
+		return p, &chat.Error{
+			Code: chat.CodeInvalid, Message: `Documents can be sorted by "newest", "oldest" or "title".`,
+		}
 	}
 	if f.Cursor == "" {
 		return p, nil
@@ -44,7 +47,9 @@ func ForDocuments(f corpus.Filter) (p Documents, err error) {
 	var c documentCursor
 	b, err := base64.RawURLEncoding.DecodeString(f.Cursor)
 	if err != nil || json.Unmarshal(b, &c) != nil || c.Sort != p.sort {
-		return p, &chat.Error{Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor."}
+		return p, &chat.Error{
+			Code: chat.CodeInvalid, Message: "The cursor is not one of this list. Start again without a cursor.",
+		}
 	}
 	p.After = []any{c.At, c.N}
 	if p.sort == "title" {

@@ -8,7 +8,8 @@ import (
 	"math/bits"
 )
 
-// checksum is a hash of a set of rows that does not depend on their order: the sum of their SHA-256, as a number of 256 bits.
+// checksum is a hash of a set of rows that does not depend on their order: the sum of their SHA-256, as a number of
+// 256 bits.
 type checksum struct {
 	rows int64
 	sum  [4]uint64

@@ -11,8 +11,8 @@ import (
 type Source interface {
 	// Name tells this source from all others, and stays the same for as long as it exists.
 	Name() string
-	// Rows yields the rows of a table whose key is after the given one, all for nil, in the order of their keys. The values of a key are
-	// those that the row began with.
+	// Rows yields the rows of a table whose key is after the given one, all for nil, in the order of their keys. The
+	// values of a key are those that the row began with.
 	Rows(ctx context.Context, t Table, after Row, each func(Row) error) error
 	// Count returns how many rows a table has.
 	Count(ctx context.Context, t Table) (int64, error)
@@ -20,12 +20,13 @@ type Source interface {
 
 // Target is a store to write to.
 type Target interface {
-	// Begin prepares the target for a source. It fails with chat.CodeConflict if it holds anything that did not come from that
-	// source. done is true when all was copied and compared before.
+	// Begin prepares the target for a source. It fails with chat.CodeConflict if it holds anything that did not come
+	// from that source. done is true when all was copied and compared before.
 	Begin(ctx context.Context, source string) (done bool, err error)
 	// After returns the key up to which a table was copied, as Put was given it, and how many rows that were.
 	After(ctx context.Context, t Table) (key Row, rows int64, err error)
-	// Put stores rows and how far that brings the table, in one transaction. last is the key of the last row, as the source has it.
+	// Put stores rows and how far that brings the table, in one transaction. last is the key of the last row, as the
+	// source has it.
 	Put(ctx context.Context, t Table, rows []Row, last Row) error
 	// Fit changes a row to what the target will hold of it.
 	Fit(t Table, row Row) (Row, error)
@@ -45,8 +46,8 @@ type Compared struct {
 // Progress is told after each batch how many of a table's rows are there.
 type Progress func(table string, done, total int64)
 
-// All copies every table from where it stopped, then compares them. The caller has called Begin, and tells the target that the copying is
-// over if all are the same.
+// All copies every table from where it stopped, then compares them. The caller has called Begin, and tells the target
+// that the copying is over if all are the same.
 func All(ctx context.Context, from Source, to Target, report Progress) ([]Compared, error) {
 	for _, t := range Tables() {
 		if err := copyTable(ctx, from, to, t, report); err != nil {
@@ -134,4 +135,7 @@ func compare(ctx context.Context, from Source, to Target, t Table, report Progre
 }
 
 // ErrDifferent says that the comparison failed.
-var ErrDifferent = &chat.Error{Code: chat.CodeConflict, Message: "The copy differs from the data directory; nothing was switched. Was the directory used meanwhile? Start over with --again"}
+var ErrDifferent = &chat.Error{
+	Code:    chat.CodeConflict,
+	Message: "The copy differs from the data directory; nothing was switched. Was the directory used meanwhile? Start over with --again",
+}

@@ -1,5 +1,6 @@
-// Package dbcopy copies everything from one store into another, empty one: row by row, in the shape of the target, so that it can be stopped
-// at any moment, go on, and be compared at the end. The stores say how they read and write (sql/sqlite, sql/postgres).
+// Package dbcopy copies everything from one store into another, empty one: row by row, in the shape of the target, so
+// that it can be stopped at any moment, go on, and be compared at the end. The stores say how they read and write
+// (sql/sqlite, sql/postgres).
 package dbcopy
 
 // Kind says what a column's values are in a Row.
@@ -54,29 +55,44 @@ func table(name string, keys, batch int, parts ...[]Column) Table {
 	return t
 }
 
-// Tables returns what is copied, in an order that keeps references whole. A table or column of either schema that is neither here nor in the
-// stores' lists of what is left makes a test fail.
+// Tables returns what is copied, in an order that keeps references whole. A table or column of either schema that is
+// neither here nor in the stores' lists of what is left makes a test fail.
 func Tables() []Table {
 	state := table("corpus_state", 1, 1, ints("n", "changes", "removals", "next_row"))
 	state.One = true
 	return []Table{
-		table("sessions", 1, 500, ints("n"), texts("id", "user_id", "title", "title_fold", "head"), ints("turns"), texts("previous"),
+		table("sessions", 1, 500, ints("n"), texts("id", "user_id", "title", "title_fold", "head"), ints(
+			"turns",
+		), texts("previous"),
 			ints("created_at", "updated_at", "deleted_at")),
-		table("runs", 1, 500, ints("n"), texts("id"), ints("session"), texts("parent"), ints("depth"), texts("status", "owner"),
+		table("runs", 1, 500, ints("n"), texts("id"), ints("session"), texts("parent"), ints(
+			"depth",
+		), texts("status", "owner"),
 			ints("lease_until", "last", "tokens_in", "tokens_out", "created_at", "ended_at")),
 		table("run_texts", 1, 200, ints("run"), bytes("request"), texts("question_fold"), bytes("answer")),
 		table("events", 2, 1000, ints("run", "seq", "at"), texts("type"), bytes("body")),
 		table("step_outputs", 2, 100, ints("run"), texts("call_id"), bytes("body")),
 		table("idempotency_keys", 2, 500, texts("user_id"), bytes("key", "request"), ints("run", "created_at")),
-		table("feedback", 1, 500, ints("n", "run"), texts("user_id", "rating", "reason", "comment"), ints("created_at", "updated_at")),
-		table("queued", 1, 200, ints("n"), texts("id"), ints("session", "place"), bytes("key", "request"), texts("problem"), bools("taken"), ints("created_at")),
-		table("documents", 1, 200, ints("n"), texts("id", "user_id", "namespace", "path", "filename", "title", "title_fold", "search_fold", "mime", "sha256"),
-			ints("bytes", "pages"), texts("language"), jsons("given_meta", "meta"), texts("state", "semantic", "progress", "failure"),
+		table("feedback", 1, 500, ints("n", "run"), texts("user_id", "rating", "reason", "comment"), ints(
+			"created_at", "updated_at",
+		)),
+		table("queued", 1, 200, ints("n"), texts(
+			"id",
+		), ints("session", "place"), bytes("key", "request"), texts("problem"), bools("taken"), ints("created_at")),
+		table("documents", 1, 200, ints("n"), texts(
+			"id", "user_id", "namespace", "path", "filename", "title", "title_fold", "search_fold", "mime", "sha256",
+		),
+			ints("bytes", "pages"), texts("language"), jsons("given_meta", "meta"),
+			texts("state", "semantic", "progress", "failure"),
 			ints("passages", "content", "changed", "created_at", "updated_at", "deleted_at")),
-		table("contents", 1, 4, ints("n", "document", "first_row", "passages"), bytes("lengths"), texts("sizes", "body", "blocks", "sha256", "filename", "mime"),
+		table("contents", 1, 4, ints("n", "document", "first_row", "passages"), bytes("lengths"), texts(
+			"sizes", "body", "blocks", "sha256", "filename", "mime",
+		),
 			ints("bytes"), bytes("packed")),
 		table("content_words", 2, 50, ints("content", "piece", "start_off", "end_off"), bytes("body")),
-		table("passages", 1, 500, ints("row"), texts("id"), ints("content", "ordinal", "start_off", "end_off"), texts("first_block", "last_block"),
+		table("passages", 1, 500, ints("row"), texts("id"), ints("content", "ordinal", "start_off", "end_off"), texts(
+			"first_block", "last_block",
+		),
 			ints("page"), texts("section"), ints("tokens"), texts("body"), bytes("packed")),
 		table("segments", 1, 500, ints("n"), texts("owner"), ints("changed", "passages"), bools("live")),
 		table("segment_pages", 2, 200, ints("segment"), bytes("key", "body")),

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// BlocksFrom is from what length on, in bytes, the JSON of a piece of blocks is packed: nine tenths of it are the same again and again.
-	// Small documents are read in faster without.
+	// BlocksFrom is from what length on, in bytes, the JSON of a piece of blocks is packed: nine tenths of it are the
+	// same again and again. Small documents are read in faster without.
 	BlocksFrom = 16 << 10
-	// TextFrom is from what length on, in bytes, a document's text and its passages are packed: with the original and the index they would take
-	// more than four times the file.
+	// TextFrom is from what length on, in bytes, a document's text and its passages are packed: with the original and
+	// the index they would take more than four times the file.
 	TextFrom = 4 << 20
 	// maxPacked bounds what is unpacked of one piece.
 	maxPacked = 64 << 20
@@ -24,7 +24,8 @@ const (
 
 // packers and unpackers are used again: each takes more memory than a passage.
 var (
-	packers   = sync.Pool{New: func() any { w, _ := flate.NewWriter(io.Discard, flate.BestSpeed); return w }} // it fails for unknown levels only
+	// it fails for unknown levels only
+	packers   = sync.Pool{New: func() any { w, _ := flate.NewWriter(io.Discard, flate.BestSpeed); return w }}
 	unpackers = sync.Pool{New: func() any { return flate.NewReader(strings.NewReader("")) }}
 )
 

@@ -13,10 +13,11 @@ import (
 
 const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
 
-// An append of a lone run is one statement, those of many share one, see group.go. Changing the run's row numbers the events, keeps other appends to the run waiting until the
-// commit, and finds out whether the owner still has the lease, all at once: whoever took the run over changed the same
-// row. It commits without waiting for the disk: power loss on the server, or a crash of PostgreSQL, may cost the last half second of deltas
-// and steps. A log that ends before what was appended here ($8) is not added to: its run is carried on from what is left of it.
+// An append of a lone run is one statement, those of many share one, see group.go. Changing the run's row numbers the
+// events, keeps other appends to the run waiting until the commit, and finds out whether the owner still has the
+// lease, all at once: whoever took the run over changed the same row. It commits without waiting for the disk: power
+// loss on the server, or a crash of PostgreSQL, may cost the last half second of deltas and steps. A log that ends
+// before what was appended here ($8) is not added to: its run is carried on from what is left of it.
 const plainAppend = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	run AS (UPDATE runs SET last = last + cardinality($3::text[])
@@ -27,8 +28,9 @@ const plainAppend = `
 	told AS (SELECT pg_notify($5, $6) FROM run)
 	SELECT run.base, clock.now FROM run, clock, told`
 
-// fullAppend also stores what some events change outside the log. With an answer, an end, or the beginning of a call that acts ($11) the commit waits until it survives power loss,
-// and nobody is told: the lock that notifications take would make all such commits wait for the disk one by one.
+// fullAppend also stores what some events change outside the log. With an answer, an end, or the beginning of a call
+// that acts ($11) the commit waits until it survives power loss, and nobody is told: the lock that notifications take
+// would make all such commits wait for the disk one by one.
 const fullAppend = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now,
 		set_config('synchronous_commit', CASE WHEN $11 THEN current_setting('synchronous_commit') ELSE 'off' END, true)),
@@ -118,7 +120,8 @@ func (c *Chats) append(ctx context.Context, owner, runID string, l *logged) (bas
 	}
 	if l.plain() {
 		var stored bool
-		if base, at, stored, err = c.db.appendGrouped(ctx, owner, runID, l); stored || err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		if base, at, stored, err = c.db.appendGrouped(ctx, owner, runID, l); stored ||
+			err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return base, at, err
 		}
 		if err == nil { // the group left it out
@@ -159,7 +162,9 @@ func (db *DB) appendFull(ctx context.Context, owner, runID string, l *logged) (b
 		calls, bodies = append(calls, call), append(bodies, body)
 	}
 	tail := db.tail(runID)
-	args := append(l.args(db, owner, runID, tail)[:7], calls, bodies, l.answer, l.durable(), l.in, l.out, l.status, tail)
+	args := append(
+		l.args(db, owner, runID, tail)[:7], calls, bodies, l.answer, l.durable(), l.in, l.out, l.status, tail,
+	)
 	err = db.queryRow(ctx, longTime, fullAppend, args, &base, &at)
 	return base, at, err
 }
@@ -176,16 +181,23 @@ func (l *logged) args(db *DB, owner, runID string, tail int64) []any {
 func (c *Chats) refusal(ctx context.Context, owner, runID string, tail int64) error {
 	var status, holder string
 	var last int64
-	err := c.db.queryRow(ctx, shortTime, `SELECT status, owner, last FROM runs WHERE id = $1`, []any{runID}, &status, &holder, &last)
+	err := c.db.queryRow(
+		ctx, shortTime, `SELECT status, owner, last FROM runs WHERE id = $1`, []any{runID}, &status, &holder, &last,
+	)
 	switch {
 	case err != nil:
 		return notFound(err, "find run", "run")
 	case chat.RunStatus(status) != chat.RunRunning:
 		return &chat.Error{Code: chat.CodeConflict, Message: "This run is over. Ask again to start a new one."}
 	case holder != owner:
-		return &chat.Error{Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it."}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it.",
+		}
 	case last < tail:
-		return &chat.Error{Code: chat.CodeConflict, Message: "The database has lost the last events of this run. It is carried on from what is left."}
+		return &chat.Error{
+			Code:    chat.CodeConflict,
+			Message: "The database has lost the last events of this run. It is carried on from what is left.",
+		}
 	}
 	return &chat.Error{Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question."}
 }

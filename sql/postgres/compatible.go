@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// minCompatible is how a step says, in a line of its script, that programs which know fewer steps can't use the schema any more:
-// "-- min_compatible: 7". Without it the step leaves all before it working.
+// minCompatible is how a step says, in a line of its script, that programs which know fewer steps can't use the
+// schema any more: "-- min_compatible: 7". Without it the step leaves all before it working.
 var minCompatible = regexp.MustCompile(`(?m)^-- min_compatible: (\d+)$`)
 
 // leastVersion returns the number of steps that a program must know to use the schema after a step.

@@ -13,7 +13,9 @@ import (
 )
 
 const (
-	largeText     = 1 << 20   // bytes of text, or of 100 for each block, from which content is sent in pieces: a parameter of a statement is copied several times
+	// bytes of text, or of 100 for each block, from which content is sent in pieces: a parameter of a statement is
+	// copied several times
+	largeText     = 1 << 20
 	bytesPerPiece = 256 << 10 // of text
 	blocksPerPart = 2000
 )
@@ -30,10 +32,14 @@ const insertLarge = `INSERT INTO contents (document, first_row, passages, length
 
 // insertPieces stores a large text and its blocks. The pieces are in a table of the transaction's own.
 func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
-	if _, err := t.exec(`CREATE TEMPORARY TABLE large_pieces (what text, place int, piece bytea) ON COMMIT DROP`); err != nil {
+	if _, err := t.exec(
+		`CREATE TEMPORARY TABLE large_pieces (what text, place int, piece bytea) ON COMMIT DROP`,
+	); err != nil {
 		return 0, err
 	}
-	for what, pieces := range map[string]iter.Seq2[string, error]{"body": textPieces(w.c.Extracted.Text), "blocks": blockPieces(w.c.Extracted.Blocks)} {
+	for what, pieces := range map[string]iter.Seq2[string, error]{
+		"body": textPieces(w.c.Extracted.Text), "blocks": blockPieces(w.c.Extracted.Blocks),
+	} {
 		if err := t.copyPieces(what, pieces); err != nil {
 			return 0, err
 		}
@@ -50,7 +56,9 @@ func (t *tx) copyPieces(what string, pieces iter.Seq2[string, error]) error {
 	next, stop := iter.Pull2(pieces)
 	defer stop()
 	place := 0
-	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{"large_pieces"}, []string{"what", "place", "piece"}, pgx.CopyFromFunc(func() ([]any, error) {
+	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{
+		"large_pieces",
+	}, []string{"what", "place", "piece"}, pgx.CopyFromFunc(func() ([]any, error) {
 		piece, err, more := next()
 		if err != nil || !more {
 			return nil, err

@@ -35,8 +35,8 @@ type contentWrite struct {
 	owner    string
 }
 
-// PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old. The document
-// is locked at its end only, so that it can be cancelled meanwhile.
+// PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old.
+// The document is locked at its end only, so that it can be cancelled meanwhile.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
 	if c.Terms != nil && len(c.Terms) != len(c.Passages) {
 		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
@@ -45,7 +45,10 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	w := &contentWrite{id: id, c: c}
 	err := ds.db.inTx(ctx, longTime, w.check) // no use going on if it is no longer wanted
 	if err == nil {
-		err = ds.db.queryRow(ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`, []any{len(c.Passages)}, &w.firstRow)
+		err = ds.db.queryRow(
+			ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`,
+			[]any{len(c.Passages)}, &w.firstRow,
+		)
 	}
 	if err == nil {
 		err = w.plan()
@@ -124,12 +127,18 @@ func (w *contentWrite) write(t *tx) error {
 		"tokens", "body", "packed"}, len(w.c.Passages), func(i int) ([]any, error) {
 		p := &w.c.Passages[i]
 		body, packed, err := w.packed(p.Text)
-		return []any{w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section, p.Tokens, body, packed}, err
+		return []any{
+			w.firstRow + int64(i), p.ID, content, i, p.Start, p.End, p.FirstBlock, p.LastBlock, p.Page, p.Section,
+			p.Tokens, body, packed,
+		}, err
 	}); err != nil {
 		return err
 	}
 	var segment int64
-	if err := t.queryRow(`INSERT INTO segments (owner) SELECT user_id FROM documents WHERE id = $1 RETURNING n, owner`, []any{w.id}, &segment, &w.owner); err != nil {
+	if err := t.queryRow(
+		`INSERT INTO segments (owner) SELECT user_id FROM documents WHERE id = $1 RETURNING n, owner`, []any{w.id},
+		&segment, &w.owner,
+	); err != nil {
 		return err
 	}
 	if err := putPages(t, segment, w.postings.Pages()); err != nil {
@@ -161,7 +170,9 @@ func (w *contentWrite) copyWords(t *tx, content int64) error {
 		}
 		pieces = append(pieces, piece)
 	}
-	return t.copyFrom("content_words", []string{"content", "piece", "start_off", "end_off", "body"}, len(pieces), func(i int) ([]any, error) {
+	return t.copyFrom("content_words", []string{"content", "piece", "start_off", "end_off", "body"}, len(pieces), func(
+		i int,
+	) ([]any, error) {
 		return []any{content, i, pieces[i].Start, pieces[i].End, []byte(pieces[i].Words)}, nil
 	})
 }
@@ -182,7 +193,9 @@ func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([
 func (w *contentWrite) publish(t *tx, content, segment int64) error {
 	var n, old int64
 	var user, filename, given string
-	if err := t.queryRow(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{w.id},
+	if err := t.queryRow(`SELECT n, user_id, filename, given_meta::text, content FROM documents WHERE id = $1`, []any{
+		w.id,
+	},
 		&n, &user, &filename, &given, &old); err != nil {
 		return err
 	}
@@ -205,7 +218,9 @@ func (w *contentWrite) publish(t *tx, content, segment int64) error {
 	if err != nil {
 		return err
 	}
-	if err := showSegment(t, postings.Segment{Number: segment, Changed: change, Passages: w.postings.Passages()}); err != nil {
+	if err := showSegment(
+		t, postings.Segment{Number: segment, Changed: change, Passages: w.postings.Passages()},
+	); err != nil {
 		return err
 	}
 	_, err = t.exec(`UPDATE documents SET content = $2, state = 'ready', failure = '', progress = $3, title = $4, title_fold = $5, search_fold = $6,

@@ -12,7 +12,10 @@ import (
 
 // pieces reads rows that belong to the content of a document in scope. The statement starts from documents (d), with
 // scopeArgs and the id as $3, so that it sees one version of the content, whatever is replaced meanwhile.
-func pieces[T any](ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(scanner) (T, error), args ...any) ([]T, error) {
+func pieces[T any](
+	ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(scanner) (T, error),
+	args ...any,
+) ([]T, error) {
 	list, err := query(ctx, ds.db, longTime, read, `SELECT `+columns+` FROM documents d JOIN `+from+` WHERE d.id = $3 AND`+inScope+`ORDER BY `+order,
 		append(scopeArgs(s, id), args...)...)
 	if err == nil && len(list) == 0 {
@@ -92,7 +95,10 @@ const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_b
 
 func scanPassage(row scanner) (p corpus.Passage, err error) {
 	var packed []byte
-	err = row.Scan(&p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text, &packed)
+	err = row.Scan(
+		&p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens,
+		&p.Text, &packed,
+	)
 	if err == nil {
 		p.Text, err = unpacked(p.Text, packed)
 	}

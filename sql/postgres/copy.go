@@ -17,12 +17,14 @@ import (
 
 // made are the tables of this schema that are not copied, and why. River's own begin with "river_".
 var made = map[string]string{"migrations": "of this schema", "copied": "says how far the copying is", "jobs": "of older replicas; unfinished documents are queued anew",
-	"sessions.name": "made of the id by the database",
-	"wishes":        "about runs under way; nothing is under way while data is copied", "runs.charged": "about runs under way",
-	"segments.started_at": "of segments that are being written", "contents.packed_blocks": "blocks are copied as they are"}
+	"sessions.name":          "made of the id by the database",
+	"wishes":                 "about runs under way; nothing is under way while data is copied",
+	"runs.charged":           "about runs under way",
+	"segments.started_at":    "of segments that are being written",
+	"contents.packed_blocks": "blocks are copied as they are"}
 
-// Target is a database that everything is copied into. How far that is stands in its table copied: a row for each table, and one without
-// a name for the whole (key: the source, rows: 1 when it is over).
+// Target is a database that everything is copied into. How far that is stands in its table copied: a row for each
+// table, and one without a name for the whole (key: the source, rows: 1 when it is over).
 type Target struct {
 	db   *DB
 	lock *pgxpool.Conn // holds the lock that keeps others away
@@ -51,14 +53,18 @@ func (t *Target) Close() error {
 func (db *DB) whole(ctx context.Context) error {
 	begun, over, _, err := db.copied(ctx)
 	if err == nil && begun && !over {
-		err = &chat.Error{Code: chat.CodeUnavailable, Message: "This database is half filled: run 'footnote migrate' again and let it finish, then start the servers."}
+		err = &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "This database is half filled: run 'footnote migrate' again and let it finish, then start the servers.",
+		}
 	}
 	return err
 }
 
 func (db *DB) copied(ctx context.Context) (begun, over bool, source string, err error) {
 	var there bool
-	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('copied') IS NOT NULL`, nil, &there); err != nil || !there {
+	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('copied') IS NOT NULL`, nil, &there); err != nil ||
+		!there {
 		return false, false, "", err
 	}
 	var rows int64
@@ -75,11 +81,15 @@ func (t *Target) Lock(ctx context.Context) (err error) {
 		return t.db.failure(ctx, err)
 	}
 	var free bool
-	if err := t.lock.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' copying', 0))`).Scan(&free); err != nil {
+	if err := t.lock.QueryRow(
+		ctx, `SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' copying', 0))`,
+	).Scan(&free); err != nil {
 		return t.db.failure(ctx, err)
 	}
 	if !free {
-		return &chat.Error{Code: chat.CodeConflict, Message: "Another 'footnote migrate' is filling this database; wait for it"}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "Another 'footnote migrate' is filling this database; wait for it",
+		}
 	}
 	return nil
 }
@@ -91,7 +101,9 @@ func (t *Target) Begin(ctx context.Context, source string) (done bool, err error
 		return false, err
 	}
 	if begun && from != source {
-		return false, &chat.Error{Code: chat.CodeConflict, Message: "The database was filled from another data directory; use an empty one"}
+		return false, &chat.Error{
+			Code: chat.CodeConflict, Message: "The database was filled from another data directory; use an empty one",
+		}
 	}
 	if begun {
 		return over, nil
@@ -99,7 +111,10 @@ func (t *Target) Begin(ctx context.Context, source string) (done bool, err error
 	if err := t.empty(ctx); err != nil {
 		return false, err
 	}
-	if _, err := t.db.exec(ctx, longTime, `CREATE TABLE IF NOT EXISTS copied (name text PRIMARY KEY, key text NOT NULL, rows bigint NOT NULL)`); err != nil {
+	if _, err := t.db.exec(
+		ctx, longTime,
+		`CREATE TABLE IF NOT EXISTS copied (name text PRIMARY KEY, key text NOT NULL, rows bigint NOT NULL)`,
+	); err != nil {
 		return false, err
 	}
 	_, err = t.db.exec(ctx, longTime, `INSERT INTO copied VALUES ('', $1, 0)`, source)
@@ -117,20 +132,24 @@ func (t *Target) empty(ctx context.Context) error {
 			return err
 		}
 		if some {
-			return &chat.Error{Code: chat.CodeConflict, Message: "The database holds other data (in its table " + table.Name + "); use an empty one, nothing was changed"}
+			return &chat.Error{Code: chat.CodeConflict, Message: "The database holds other data (in its table " +
+				table.Name + "); use an empty one, nothing was changed"}
 		}
 	}
 	return nil
 }
 
-// Again empties the locked database of what was copied so far. It fails with chat.CodeConflict if it was whole before: then it may be in use.
+// Again empties the locked database of what was copied so far. It fails with chat.CodeConflict if it was whole
+// before: then it may be in use.
 func (t *Target) Again(ctx context.Context) error {
 	begun, over, _, err := t.db.copied(ctx)
 	if err != nil {
 		return err
 	}
 	if over {
-		return &chat.Error{Code: chat.CodeConflict, Message: "Everything was copied before and may be in use; nothing was removed"}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "Everything was copied before and may be in use; nothing was removed",
+		}
 	}
 	if !begun {
 		return nil
@@ -177,10 +196,15 @@ func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row,
 				return err
 			}
 		}
-		if err := x.copyFrom(table.Name, names, len(rows), func(i int) ([]any, error) { return rows[i], nil }); err != nil {
+		if err := x.copyFrom(
+			table.Name, names, len(rows), func(i int) ([]any, error) { return rows[i], nil },
+		); err != nil {
 			return err
 		}
-		_, err := x.exec(`INSERT INTO copied AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`, table.Name, key, int64(len(rows)))
+		_, err := x.exec(
+			`INSERT INTO copied AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`,
+			table.Name, key, int64(len(rows)),
+		)
 		return err
 	})
 }
@@ -218,7 +242,10 @@ func (t *Target) Settle(ctx context.Context) error {
 		return err
 	}
 	for _, table := range identities {
-		statement := fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%[1]s', 'n'), greatest(max(n), 1), max(n) IS NOT NULL) FROM %[1]s`, table)
+		statement := fmt.Sprintf(
+			`SELECT setval(pg_get_serial_sequence('%[1]s', 'n'), greatest(max(n), 1), max(n) IS NOT NULL) FROM %[1]s`,
+			table,
+		)
 		if _, err := t.db.exec(ctx, longTime, statement); err != nil {
 			return fmt.Errorf("numbers of %s: %w", table, err)
 		}
@@ -230,7 +257,9 @@ func (t *Target) Settle(ctx context.Context) error {
 // End records that the copying is over, and which documents have all their vectors in the vector store already.
 func (t *Target) End(ctx context.Context, semantic []string) error {
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {
-		if _, err := x.exec(`UPDATE documents SET semantic = $2 WHERE id = ANY($1)`, semantic, string(corpus.SemanticReady)); err != nil {
+		if _, err := x.exec(
+			`UPDATE documents SET semantic = $2 WHERE id = ANY($1)`, semantic, string(corpus.SemanticReady),
+		); err != nil {
 			return err
 		}
 		_, err := x.exec(`UPDATE copied SET rows = 1 WHERE name = ''`)

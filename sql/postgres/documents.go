@@ -28,7 +28,9 @@ var _ corpus.Documents = (*Documents)(nil)
 // Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
 func (db *DB) Documents() *Documents { return &Documents{db: db} }
 
-var errNoDocument = &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted."}
+var errNoDocument = &chat.Error{
+	Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted.",
+}
 
 // documentColumns are what scanDocument reads of documents (d).
 const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages, d.language, d.meta::text,
@@ -38,7 +40,8 @@ func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	var meta, progress, broken string
 	var created, updated, deleted int64
 	err = row.Scan(append([]any{&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
-		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated, &deleted}, more...)...)
+		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated,
+		&deleted}, more...)...)
 	if err != nil {
 		return d, err
 	}
@@ -128,7 +131,9 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 				return err
 			}
 		}
-		stored, err = scanDocument(t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, was.id))
+		stored, err = scanDocument(
+			t.pgx.QueryRow(t.ctx, `SELECT`+documentColumns+`FROM documents d WHERE id = $1`, was.id),
+		)
 		stored.Fresh = was.fresh
 		return err
 	})
@@ -151,7 +156,9 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 	err = t.queryRow(`UPDATE documents SET filename = $4, mime = $5, sha256 = $6, bytes = $7, given_meta = $8, meta = $8, semantic = $9,
 		state = 'queued', progress = $10, failure = '', updated_at = $11
 		WHERE user_id = $1 AND namespace = $2 AND path = $3 AND deleted_at = 0 RETURNING id`,
-		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(d.Semantic), progressQueued, now}, &was.id)
+		[]any{d.User, d.Namespace, d.Path, d.Filename, d.MIME, d.SHA256, d.Bytes, meta, string(
+			d.Semantic,
+		), progressQueued, now}, &was.id)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		was.bytes = d.Bytes
 		return was, err
@@ -164,16 +171,20 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 	_, err = t.exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,
-		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
+		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title),
+		searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, string(d.Semantic), progressQueued, now)
 	return was, err
 }
 
-// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.
+// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier
+// upload said goes.
 func replaceMeta(t *tx, id, given string) error {
 	var user, before, present string
 	var same bool
-	err := t.queryRow(`SELECT user_id, given_meta::text, meta::text, given_meta = $2::jsonb FROM documents WHERE id = $1 FOR UPDATE`, []any{id, given},
+	err := t.queryRow(`SELECT user_id, given_meta::text, meta::text, given_meta = $2::jsonb FROM documents WHERE id = $1 FOR UPDATE`, []any{
+		id, given,
+	},
 		&user, &before, &present, &same)
 	if err != nil || same {
 		return err
@@ -187,7 +198,9 @@ func replaceMeta(t *tx, id, given string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`UPDATE documents SET given_meta = $2, meta = $3 WHERE id = $1`, id, given, merged); err != nil {
+	if _, err := t.exec(
+		`UPDATE documents SET given_meta = $2, meta = $3 WHERE id = $1`, id, given, merged,
+	); err != nil {
 		return err
 	}
 	return bumpVersion(t, user)
@@ -210,12 +223,14 @@ func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) 
 }
 
 func requeue(t *tx, id string) error {
-	_, err := t.exec(`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued)
+	_, err := t.exec(
+		`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued,
+	)
 	return err
 }
 
-// restoreSameBytes brings a deleted document with d's bytes back, under d's path if its own is taken, and queues it again
-// unless it is ready. id is empty if there is none, or if it is just being purged.
+// restoreSameBytes brings a deleted document with d's bytes back, under d's path if its own is taken, and queues it
+// again unless it is ready. id is empty if there is none, or if it is just being purged.
 func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var n int64
 	var path string
@@ -233,7 +248,9 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 		return "", false, err
 	}
 	if taken {
-		if _, err := t.exec(`UPDATE documents SET path = $2, filename = $3 WHERE n = $1`, n, d.Path, d.Filename); err != nil {
+		if _, err := t.exec(
+			`UPDATE documents SET path = $2, filename = $3 WHERE n = $1`, n, d.Path, d.Filename,
+		); err != nil {
 			return "", false, err
 		}
 	}
@@ -264,8 +281,8 @@ func show(t *tx, n int64, user string, deletedAt int64) error {
 	return err
 }
 
-// nextChange counts a change that searches of a user can see. Other changes wait until this one is committed or undone, so
-// that a search which sees one number sees all that led up to it.
+// nextChange counts a change that searches of a user can see. Other changes wait until this one is committed or
+// undone, so that a search which sees one number sees all that led up to it.
 func nextChange(t *tx, user string) (change int64, err error) {
 	if err := bumpVersion(t, user); err != nil {
 		return 0, err

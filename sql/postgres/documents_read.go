@@ -34,7 +34,10 @@ func scopeArgs(s chat.Scope, more ...any) []any {
 // Get returns a document; see corpus.Documents.
 func (ds *Documents) Get(ctx context.Context, s chat.Scope, id string) (corpus.Document, error) {
 	read := func(row scanner) (corpus.Document, error) { return scanDocument(row) }
-	found, err := query(ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`FROM documents d WHERE id = $3 AND`+inScope, scopeArgs(s, id)...)
+	found, err := query(
+		ctx, ds.db, shortTime, read, `SELECT`+documentColumns+`FROM documents d WHERE id = $3 AND`+inScope,
+		scopeArgs(s, id)...,
+	)
 	if err != nil {
 		return corpus.Document{}, fmt.Errorf("read document: %w", err)
 	}
@@ -187,12 +190,15 @@ func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([
 
 // Version changes with everything that a search could see; see corpus.Documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
-	err = ds.db.queryRow(ctx, shortTime, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User}, &v)
+	err = ds.db.queryRow(
+		ctx, shortTime, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User},
+		&v,
+	)
 	return v, err
 }
 
-// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a document
-// has the bytes of both.
+// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a
+// document has the bytes of both.
 func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
 	err = ds.db.queryRow(ctx, shortTime, `SELECT EXISTS (SELECT FROM documents WHERE sha256 = $1) OR EXISTS (SELECT FROM contents WHERE sha256 = $1)`,
 		[]any{sha256}, &used)
@@ -201,6 +207,10 @@ func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, 
 
 // IndexedBytes returns the version that serves; see corpus.Documents.
 func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string, err error) {
-	err = ds.db.queryRow(ctx, shortTime, `SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = $1), '')`, []any{id}, &sha256)
+	err = ds.db.queryRow(
+		ctx, shortTime,
+		`SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = $1), '')`,
+		[]any{id}, &sha256,
+	)
 	return sha256, err
 }

@@ -14,12 +14,15 @@ import (
 var errOtherVersion = &chat.Error{Code: chat.CodeConflict,
 	Message: "The document was cancelled, deleted or replaced meanwhile. Reload the list to see its present state."}
 
-// presentState locks a document. It fails with CodeNotFound for one that is not there or hidden, and with CodeConflict for
-// one that was cancelled or has another version than sha256.
+// presentState locks a document. It fails with CodeNotFound for one that is not there or hidden, and with
+// CodeConflict for one that was cancelled or has another version than sha256.
 func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 	var version string
 	var state corpus.State
-	err = t.queryRow(`SELECT n, user_id, sha256, state FROM documents WHERE id = $1 AND deleted_at = 0 FOR UPDATE`, []any{id}, &n, &user, &version, &state)
+	err = t.queryRow(
+		`SELECT n, user_id, sha256, state FROM documents WHERE id = $1 AND deleted_at = 0 FOR UPDATE`, []any{id}, &n,
+		&user, &version, &state,
+	)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return 0, "", errNoDocument
@@ -32,7 +35,9 @@ func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 }
 
 // SetState moves a document to a state; see corpus.Documents.
-func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure) error {
+func (ds *Documents) SetState(
+	ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure,
+) error {
 	if err := state.Explained(broken); err != nil {
 		return err
 	}
@@ -51,7 +56,10 @@ func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corp
 		if err != nil {
 			return err
 		}
-		if _, err = t.exec(`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1`, n, string(state), progress, reason); err != nil {
+		if _, err = t.exec(
+			`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1`, n, string(state), progress,
+			reason,
+		); err != nil {
 			return err
 		}
 		return ds.db.tellOf(t, id)
@@ -114,13 +122,17 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 			err = show(t, n, d.User, 0)
 		}
 		if taken || violates(err, "documents_by_path") {
-			return &chat.Error{Code: chat.CodeConflict, Message: "Another document has this name by now. Remove or rename that one first."}
+			return &chat.Error{
+				Code:    chat.CodeConflict,
+				Message: "Another document has this name by now. Remove or rename that one first.",
+			}
 		}
 		return err
 	})
 }
 
-// Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that is over.
+// Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that
+// is over.
 func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.inTx(ctx, shortTime, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
@@ -132,7 +144,10 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 		}
 		switch d.State {
 		case corpus.StateReady, corpus.StateFailed, corpus.StateCancelled:
-			return &chat.Error{Code: chat.CodeConflict, Message: "There is nothing to cancel: the document is no longer being read in."}
+			return &chat.Error{
+				Code:    chat.CodeConflict,
+				Message: "There is nothing to cancel: the document is no longer being read in.",
+			}
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}
 		back, err := t.exec(`UPDATE documents d SET state = 'ready', sha256 = c.sha256, filename = c.filename, mime = c.mime, bytes = c.bytes,

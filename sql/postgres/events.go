@@ -45,6 +45,8 @@ func (c *Chats) StepOutput(ctx context.Context, s chat.Scope, runID, callID stri
 		return nil, err
 	}
 	var body []byte
-	err = c.db.queryRow(ctx, shortTime, `SELECT body FROM step_outputs WHERE run = $1 AND call_id = $2`, []any{run, callID}, &body)
+	err = c.db.queryRow(
+		ctx, shortTime, `SELECT body FROM step_outputs WHERE run = $1 AND call_id = $2`, []any{run, callID}, &body,
+	)
 	return body, notFound(err, "read step output", "step")
 }

@@ -24,7 +24,9 @@ func (db *DB) failure(ctx context.Context, err error) error {
 		return err
 	}
 	if db.closed.Load() {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again.", Err: err,
+		}
 	}
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("%w: %w", cause, err)
@@ -33,7 +35,9 @@ func (db *DB) failure(ctx context.Context, err error) error {
 		return serverFailure(e, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) || isConnectionFailure(err) {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database does not answer. Try again in a moment.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The database does not answer. Try again in a moment.", Err: err,
+		}
 	}
 	return err
 }
@@ -43,7 +47,8 @@ func isConnectionFailure(err error) bool {
 		return true
 	}
 	_, network := errors.AsType[net.Error](err)
-	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
+	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		pgconn.SafeToRetry(err)
 }
 
 // serverFailure sorts out what the server itself reports, by the classes of its SQLSTATE.
@@ -53,25 +58,40 @@ func serverFailure(e *pgconn.PgError, err error) error {
 	}
 	switch class := e.Code[:min(2, len(e.Code))]; {
 	case e.Code == "53100":
-		return &chat.Error{Code: chat.CodeDiskFull, Message: "The database's disk is full. Free some space and try again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeDiskFull, Message: "The database's disk is full. Free some space and try again.", Err: err,
+		}
 	case e.Code == "53300":
-		return unavailable("The database takes no more connections.", "Raise its max_connections, or lower pool_max_conns in DATABASE_URL.")
+		return unavailable(
+			"The database takes no more connections.",
+			"Raise its max_connections, or lower pool_max_conns in DATABASE_URL.",
+		)
 	case e.Code == "25006":
-		return unavailable("The database is read-only just now. Try again in a moment.", "Or point DATABASE_URL at the primary server.")
+		return unavailable(
+			"The database is read-only just now. Try again in a moment.",
+			"Or point DATABASE_URL at the primary server.",
+		)
 	case class == "28":
-		return unavailable("The database refuses this server.", "Correct the user or the password in DATABASE_URL and start Footnote again.")
+		return unavailable(
+			"The database refuses this server.",
+			"Correct the user or the password in DATABASE_URL and start Footnote again.",
+		)
 	case e.Code == "3D000":
-		return unavailable("The database is not there.", "Create the one that DATABASE_URL names and start Footnote again.")
+		return unavailable(
+			"The database is not there.", "Create the one that DATABASE_URL names and start Footnote again.",
+		)
 	case e.Code == "42501":
-		return unavailable("The database does not let this server do its work.", "Grant its user CREATE and USAGE on the schema.")
+		return unavailable(
+			"The database does not let this server do its work.", "Grant its user CREATE and USAGE on the schema.",
+		)
 	case class == "08", class == "53", class == "57", class == "58", e.Code == "55P03":
 		return unavailable("The database is busy or restarting. Try again in a moment.", "")
 	}
 	return err
 }
 
-// again reports whether a statement that failed had no effect and may succeed soon: it was never sent, the server undid it
-// as it stopped or broke a deadlock, or is just starting.
+// again reports whether a statement that failed had no effect and may succeed soon: it was never sent, the server
+// undid it as it stopped or broke a deadlock, or is just starting.
 func again(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
@@ -90,13 +110,16 @@ func violates(err error, constraint string) bool {
 	return ok && e.ConstraintName == constraint && strings.HasPrefix(e.Code, "23")
 }
 
-// notFound turns pgx.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on others.
+// notFound turns pgx.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on
+// others.
 func notFound(err error, op, thing string) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, pgx.ErrNoRows):
-		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no such %s. It may have been deleted.", thing)}
+		return &chat.Error{
+			Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no such %s. It may have been deleted.", thing),
+		}
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }

@@ -23,7 +23,9 @@ func scanFeedback(row scanner) (f judged, err error) {
 	var request []byte
 	var rating string
 	var created, updated int64
-	if err := row.Scan(&f.n, &f.RunID, &f.SessionID, &request, &rating, &f.Reason, &f.Comment, &created, &updated); err != nil {
+	if err := row.Scan(
+		&f.n, &f.RunID, &f.SessionID, &request, &rating, &f.Reason, &f.Comment, &created, &updated,
+	); err != nil {
 		return f, err
 	}
 	f.Rating, f.CreatedAt, f.UpdatedAt = chat.Rating(rating), timeOf(created), timeOf(updated)
@@ -48,7 +50,9 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	if err := changedOne(n, err, "store feedback", "run"); err != nil {
 		return f, err
 	}
-	found, err := query(ctx, c.db, shortTime, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User)
+	found, err := query(
+		ctx, c.db, shortTime, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User,
+	)
 	if err != nil {
 		return f, fmt.Errorf("store feedback: %w", err)
 	}
@@ -64,7 +68,9 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 	if err != nil {
 		return err
 	}
-	if _, err := c.db.exec(ctx, shortTime, `DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User); err != nil {
+	if _, err := c.db.exec(
+		ctx, shortTime, `DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User,
+	); err != nil {
 		return fmt.Errorf("withdraw feedback: %w", err)
 	}
 	return nil

@@ -16,11 +16,13 @@ const (
 	maxGroupBytes = 1 << 20
 )
 
-// groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most for more to come.
+// groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most
+// for more to come.
 const groupPause = 18 * time.Millisecond
 
-// A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait for the next: so a
-// lone append waits for nobody, and the more there are, the less each costs. Its goroutine lives as long as anything waits.
+// A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait
+// for the next: so a lone append waits for nobody, and the more there are, the less each costs. Its goroutine lives
+// as long as anything waits.
 type group struct {
 	mu      sync.Mutex
 	waiting []*pending
@@ -41,8 +43,9 @@ type pending struct {
 	err      error
 }
 
-// A run whose row another statement holds at this moment, or that is not the owner's to change, is left out. So a group waits for no lock.
-// One message tells of a hundred runs, which is half of what fits into one: each message costs the database and every replica the same.
+// A run whose row another statement holds at this moment, or that is not the owner's to change, is left out. So a
+// group waits for no lock. One message tells of a hundred runs, which is half of what fits into one: each message
+// costs the database and every replica the same.
 const appendMany = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w (id, owner, more, tail)
@@ -57,7 +60,9 @@ const appendMany = `
 	SELECT coalesce(run.id, ''), coalesce(run.base, 0), clock.now, messages.n FROM clock CROSS JOIN (SELECT count(*) AS n FROM told) messages LEFT JOIN run ON true`
 
 // appendGrouped stores an append with others. stored is false if the run was not to be had: then nothing was done.
-func (db *DB) appendGrouped(ctx context.Context, owner, runID string, l *logged) (base, at int64, stored bool, err error) {
+func (db *DB) appendGrouped(
+	ctx context.Context, owner, runID string, l *logged,
+) (base, at int64, stored bool, err error) {
 	p := &pending{owner: owner, runID: runID, l: l, done: make(chan struct{})}
 	db.group.mu.Lock()
 	db.group.waiting = append(db.group.waiting, p)
@@ -71,8 +76,8 @@ func (db *DB) appendGrouped(ctx context.Context, owner, runID string, l *logged)
 	}
 }
 
-// tell lets the other replicas know of an end with the next group, or after groupPause. It is a wake-up only: when it fails, they look by
-// themselves in a while.
+// tell lets the other replicas know of an end with the next group, or after groupPause. It is a wake-up only: when it
+// fails, they look by themselves in a while.
 func (db *DB) tell(runID string) {
 	g := &db.group
 	g.mu.Lock()
@@ -191,7 +196,9 @@ func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) e
 	for _, p := range batch {
 		id := legible(p.runID)
 		byRun[id] = p
-		ids, owners, more, tails = append(ids, id), append(owners, p.owner), append(more, len(p.l.kinds)), append(tails, db.tail(p.runID))
+		ids, owners, more, tails = append(ids, id), append(owners, p.owner), append(more, len(p.l.kinds)), append(
+			tails, db.tail(p.runID),
+		)
 		for i, kind := range p.l.kinds {
 			of, places, kinds = append(of, id), append(places, i+1), append(kinds, kind)
 		}
@@ -206,7 +213,10 @@ func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) e
 		err = row.Scan(&a.id, &a.base, &a.at, &messages)
 		return a, err
 	}
-	list, err := query(ctx, db, longTime, read, appendMany, ids, owners, more, tails, maxSeq, of, places, kinds, bodies, db.channel, db.instance, ended)
+	list, err := query(
+		ctx, db, longTime, read, appendMany, ids, owners, more, tails, maxSeq, of, places, kinds, bodies, db.channel,
+		db.instance, ended,
+	)
 	if err != nil {
 		return err
 	}
@@ -226,6 +236,9 @@ func (db *DB) sayEnded(ctx context.Context, runIDs []string) {
 	_, err := db.exec(ctx, shortTime, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2::text || ' ' || string_agg(id, ' '))
 		FROM unnest($3::text[]) WITH ORDINALITY AS about (id, i) GROUP BY i / 100`, db.channel, db.instance, runIDs)
 	if err != nil {
-		db.log.WarnContext(ctx, "the other replicas were not told of the end of a run; they see it a little later", "runs", runIDs, "error", err)
+		db.log.WarnContext(
+			ctx, "the other replicas were not told of the end of a run; they see it a little later", "runs", runIDs,
+			"error", err,
+		)
 	}
 }

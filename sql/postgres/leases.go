@@ -8,7 +8,8 @@ import (
 	"footnote/chat"
 )
 
-// Replicas' clocks differ, so a lease is kept by the database's: what comes from a caller is how far its own clock is from there.
+// Replicas' clocks differ, so a lease is kept by the database's: what comes from a caller is how far its own clock is
+// from there.
 
 // Renew implements chat.Store.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {

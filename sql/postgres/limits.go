@@ -15,7 +15,8 @@ func (c *Chats) SetLimits(l chat.Limits) { c.db.limits = l }
 // SetLimits implements corpus.Documents, for the chats of this database as well.
 func (ds *Documents) SetLimits(l chat.Limits) { ds.db.limits = l }
 
-// userLocks let the calls of one user that take turns in the database wait here, where they hold no connection that others need. The zero value is ready.
+// userLocks let the calls of one user that take turns in the database wait here, where they hold no connection that
+// others need. The zero value is ready.
 type userLocks struct {
 	mu    sync.Mutex
 	users map[string]*userLock
@@ -69,7 +70,9 @@ const callSpend = `SELECT spend($1, $2, $3, $4, $5, $6, $7)`
 func (s spending) args(keep bool) []any {
 	things, spans, mosts := []string{}, []int64{}, []int64{}
 	for _, w := range s.windows {
-		things, spans, mosts = append(things, string(w.What)), append(spans, w.Span.Microseconds()), append(mosts, w.Most)
+		things, spans, mosts = append(things, string(w.What)), append(
+			spans, w.Span.Microseconds(),
+		), append(mosts, w.Most)
 	}
 	return []any{s.user, string(s.what), s.n, things, spans, mosts, keep}
 }
@@ -111,7 +114,10 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	}
 	defer release()
 	var result []int64
-	if err := c.db.queryRow(ctx, shortTime, `SELECT s FROM (`+callSpend+` AS s) spent, set_config('synchronous_commit', 'off', true)`, s.args(true), &result); err != nil {
+	if err := c.db.queryRow(
+		ctx, shortTime, `SELECT s FROM (`+callSpend+` AS s) spent, set_config('synchronous_commit', 'off', true)`,
+		s.args(true), &result,
+	); err != nil {
 		return fmt.Errorf("spend: %w", err)
 	}
 	return s.verdict(result)
@@ -152,14 +158,20 @@ func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, s
 		return err
 	}
 	defer release()
-	question := spending{limits, append(limits.Windows(chat.ResourceTokens), limits.Windows(chat.ResourceQuestions)...), user, chat.ResourceQuestions, 1}
+	question := spending{
+		limits, append(limits.Windows(chat.ResourceTokens), limits.Windows(chat.ResourceQuestions)...), user,
+		chat.ResourceQuestions, 1,
+	}
 	return c.db.inTx(ctx, shortTime, func(t *tx) error {
 		if err := question.in(t); err != nil { // from here on no other start of this user is under way
 			return err
 		}
 		if most, holds := limits.Of(chat.RunsAtOnce); holds {
 			var running int64
-			if err := t.queryRow(`SELECT count(*) FROM runs WHERE charged = $1 AND charged <> '' AND status = 'running'`, []any{user}, &running); err != nil {
+			if err := t.queryRow(
+				`SELECT count(*) FROM runs WHERE charged = $1 AND charged <> '' AND status = 'running'`, []any{user},
+				&running,
+			); err != nil {
 				return err
 			}
 			if running >= most {
@@ -170,15 +182,20 @@ func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, s
 	})
 }
 
-// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is stored already.
+// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is
+// stored already.
 func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 	if limits == nil {
 		return nil
 	}
-	if err := (spending{limits, limits.Windows(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1}).in(t); err != nil || bytes == 0 {
+	if err := (spending{limits, limits.Windows(chat.ResourceUploadFiles), user, chat.ResourceUploadFiles, 1}).in(
+		t,
+	); err != nil || bytes == 0 {
 		return err
 	}
-	if err := (spending{limits, limits.Windows(chat.ResourceUploadBytes), user, chat.ResourceUploadBytes, bytes}).in(t); err != nil {
+	if err := (spending{limits, limits.Windows(chat.ResourceUploadBytes), user, chat.ResourceUploadBytes, bytes}).in(
+		t,
+	); err != nil {
 		return err
 	}
 	most, holds := limits.Of(chat.DiskMiB)
@@ -186,7 +203,9 @@ func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 		return nil
 	}
 	var used int64
-	if err := t.queryRow(`SELECT coalesce(sum(bytes), 0)::bigint FROM documents WHERE user_id = $1`, []any{user}, &used); err != nil {
+	if err := t.queryRow(
+		`SELECT coalesce(sum(bytes), 0)::bigint FROM documents WHERE user_id = $1`, []any{user}, &used,
+	); err != nil {
 		return err
 	}
 	if used > most {

@@ -13,13 +13,16 @@ const (
 	listenCheck = 20 * time.Second // of a silent connection; also how long a reader may miss what nobody told
 	listenPause = 3 * time.Second  // at most, between attempts to connect
 
-	// gatherPause is from one message to the next look for more: under load, a replica wakes less often for what others do.
+	// gatherPause is from one message to the next look for more: under load, a replica wakes less often for what
+	// others do.
 	gatherPause = 10 * time.Millisecond
 )
 
-// Listen calls wake with the id of each run that another replica appends to and with what names no run when it shows another branch of a session, changed with that of each document whose state or progress another
-// records, and look when another wants something of a run or releases one, until ctx ends. It calls all, the first two with "", when some may have been missed: at its start, after
-// its connection broke, and now and then. None must block. While the database is down, Listen keeps trying; it never fails.
+// Listen calls wake with the id of each run that another replica appends to and with what names no run when it shows
+// another branch of a session, changed with that of each document whose state or progress another records, and look
+// when another wants something of a run or releases one, until ctx ends. It calls all, the first two with "", when
+// some may have been missed: at its start, after its connection broke, and now and then. None must block. While the
+// database is down, Listen keeps trying; it never fails.
 func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, listenPause) {
 		began := time.Now()
@@ -98,7 +101,8 @@ const (
 	ofDocument   = "document/" // begins messages that are about a document, not a run
 	someDocument = "*"         // stands for one whose id does not matter: what searches see has changed
 	toLook       = "look/"     // is the message that a run is wanted, or something of one
-	headMoved    = "head/"     // is the message that another branch of some session is shown. It goes to wake, as a run that nobody reads
+	// is the message that another branch of some session is shown. It goes to wake, as a run that nobody reads
+	headMoved = "head/"
 )
 
 // tellOf lets the other replicas know of a document's change once the transaction commits.

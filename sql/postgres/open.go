@@ -1,5 +1,6 @@
 // Package postgres keeps sessions, runs and their logs (Chats), documents with their index of words, and the queue of
-// background work in PostgreSQL 15 or newer, for any number of replicas at once. What one commits, all see; LISTEN only wakes.
+// background work in PostgreSQL 15 or newer, for any number of replicas at once. What one commits, all see; LISTEN
+// only wakes.
 package postgres
 
 import (
@@ -21,14 +22,17 @@ import (
 )
 
 const (
-	oldest       = 15                      // version of PostgreSQL
-	defaultConns = 10                      // unless the URL says pool_max_conns
-	connectTime  = 1500 * time.Millisecond // for a connection: a new one, one that is tested, or one that others give back
-	shortTime    = 1800 * time.Millisecond // for what a person waits for: an answer to a request comes within two seconds
-	longTime     = 10 * time.Second        // for what a run or a document depends on
+	oldest       = 15 // version of PostgreSQL
+	defaultConns = 10 // unless the URL says pool_max_conns
+	// for a connection: a new one, one that is tested, or one that others give back
+	connectTime = 1500 * time.Millisecond
+	// for what a person waits for: an answer to a request comes within two seconds
+	shortTime = 1800 * time.Millisecond
+	longTime  = 10 * time.Second // for what a run or a document depends on
 )
 
-// DB is a pool of connections to a database. It is safe for concurrent use. Its ports are made from it: Chats and so on.
+// DB is a pool of connections to a database. It is safe for concurrent use. Its ports are made from it: Chats and so
+// on.
 type DB struct {
 	log      *slog.Logger
 	pool     *pgxpool.Pool
@@ -52,11 +56,14 @@ func CheckURL(url string) error {
 	return nil
 }
 
-var errBadURL = &chat.Error{Code: chat.CodeInvalid, Message: "DATABASE_URL is not a URL like postgres://user:password@host:5432/footnote"}
+var errBadURL = &chat.Error{
+	Code: chat.CodeInvalid, Message: "DATABASE_URL is not a URL like postgres://user:password@host:5432/footnote",
+}
 
-// Open connects to the database at url and brings it up to this version's schema; replicas that start together take turns.
-// ctx bounds the opening only. A database that can't be reached, that lacks a right, that isn't UTF-8, or that a newer version wrote fails
-// with a *chat.Error that says so. The first schema of the connection's search path is used.
+// Open connects to the database at url and brings it up to this version's schema; replicas that start together take
+// turns. ctx bounds the opening only. A database that can't be reached, that lacks a right, that isn't UTF-8, or that
+// a newer version wrote fails with a *chat.Error that says so. The first schema of the connection's search path is
+// used.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	db, err := open(ctx, url, log, nil)
 	if err != nil {
@@ -87,7 +94,9 @@ func open(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTra
 }
 
 // openAtStep opens a database and takes those of the schema's steps that are missing.
-func openAtStep(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer, all []migrations.Migration) (_ *DB, err error) {
+func openAtStep(
+	ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer, all []migrations.Migration,
+) (_ *DB, err error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
 	}
@@ -121,14 +130,20 @@ func openAtStep(ctx context.Context, url string, log *slog.Logger, tracer pgx.Qu
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	if version < oldest*10000 {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf("The database is PostgreSQL %d; Footnote needs %d or newer.", version/10000, oldest)}
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
+			"The database is PostgreSQL %d; Footnote needs %d or newer.", version/10000, oldest,
+		)}
 	}
 	if encoding != "UTF8" {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The database's encoding is %s; make one with UTF-8: CREATE DATABASE footnote ENCODING 'UTF8' TEMPLATE template0", encoding)}
+			"The database's encoding is %s; make one with UTF-8: CREATE DATABASE footnote ENCODING 'UTF8' TEMPLATE template0",
+			encoding)}
 	}
 	if schema == "" {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The database has no schema to use; create the schema public, or name one in search_path."}
+		return nil, &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "The database has no schema to use; create the schema public, or name one in search_path.",
+		}
 	}
 	db.channel = "footnote " + schema
 	if err := db.migrateTo(ctx, all); err != nil {
@@ -137,7 +152,8 @@ func openAtStep(ctx context.Context, url string, log *slog.Logger, tracer pgx.Qu
 	return db, nil
 }
 
-// Close gives all connections back once what is under way has ended. Whatever is asked later fails with chat.CodeUnavailable.
+// Close gives all connections back once what is under way has ended. Whatever is asked later fails with
+// chat.CodeUnavailable.
 func (db *DB) Close() error {
 	db.group.wait(db)
 	if !db.closed.Swap(true) {

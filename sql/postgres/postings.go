@@ -39,7 +39,10 @@ func (s postingStore) Spans(ctx context.Context, after int64) ([]bm25.Span, erro
 	read := func(row scanner) (span bm25.Span, err error) {
 		span.Document = &bm25.Document{}
 		var visible bool
-		err = row.Scan(&span.Content, &span.Document.ID, &span.Document.User, &span.Document.Namespace, &visible, &span.First, &span.Lengths)
+		err = row.Scan(
+			&span.Content, &span.Document.ID, &span.Document.User, &span.Document.Namespace, &visible, &span.First,
+			&span.Lengths,
+		)
 		if !visible {
 			span.Lengths = nil
 		}
@@ -109,7 +112,10 @@ func (s postingStore) Segments(ctx context.Context, owner string) ([]postings.Se
 		err = row.Scan(&segment.Number, &segment.Changed, &segment.Passages)
 		return segment, err
 	}
-	return query(ctx, s.db, longTime, read, `SELECT n, changed, passages FROM segments WHERE owner = $1 AND live ORDER BY n`, owner)
+	return query(
+		ctx, s.db, longTime, read, `SELECT n, changed, passages FROM segments WHERE owner = $1 AND live ORDER BY n`,
+		owner,
+	)
 }
 
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
@@ -136,7 +142,9 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 	return err
 }
 
-func (s postingStore) Pages(ctx context.Context, segment int64, from, before []byte, limit int) ([]postings.Page, error) {
+func (s postingStore) Pages(
+	ctx context.Context, segment int64, from, before []byte, limit int,
+) ([]postings.Page, error) {
 	read := func(row scanner) (p postings.Page, err error) {
 		err = row.Scan(&p.Key, &p.Body)
 		return p, err
@@ -166,7 +174,9 @@ func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.P
 func putPages(t *tx, segment int64, pages iter.Seq2[postings.Page, error]) error {
 	next, stop := iter.Pull2(pages)
 	defer stop()
-	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{"segment_pages"}, []string{"segment", "key", "body"}, pgx.CopyFromFunc(func() ([]any, error) {
+	_, err := t.pgx.CopyFrom(t.ctx, pgx.Identifier{
+		"segment_pages",
+	}, []string{"segment", "key", "body"}, pgx.CopyFromFunc(func() ([]any, error) {
 		p, err, more := next()
 		if err != nil || !more {
 			return nil, err
@@ -198,11 +208,14 @@ func (s postingStore) Replace(ctx context.Context, segment postings.Segment, old
 
 // showSegment lets searches see a segment.
 func showSegment(t *tx, s postings.Segment) error {
-	_, err := t.exec(`UPDATE segments SET live = true, changed = $2, passages = $3 WHERE n = $1`, s.Number, s.Changed, s.Passages)
+	_, err := t.exec(
+		`UPDATE segments SET live = true, changed = $2, passages = $3 WHERE n = $1`, s.Number, s.Changed, s.Passages,
+	)
 	return err
 }
 
-// vacuumFrom is after how many dropped pages, of 4 KB, their room is made free at once: autovacuum looks once a minute, and merges write faster.
+// vacuumFrom is after how many dropped pages, of 4 KB, their room is made free at once: autovacuum looks once a
+// minute, and merges write faster.
 const vacuumFrom = 500
 
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
@@ -222,7 +235,10 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 }
 
 func (s postingStore) Left(ctx context.Context) ([]int64, error) {
-	return query(ctx, s.db, longTime, value[int64], `SELECT n FROM segments WHERE NOT live AND started_at < now_micros() - $1`, leftAfter.Microseconds())
+	return query(
+		ctx, s.db, longTime, value[int64], `SELECT n FROM segments WHERE NOT live AND started_at < now_micros() - $1`,
+		leftAfter.Microseconds(),
+	)
 }
 
 // Unindexed implements postings.Rebuilt.

@@ -29,20 +29,27 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 			break
 		}
 	}
-	if _, err := c.db.exec(ctx, longTime, `DELETE FROM idempotency_keys WHERE created_at < now_micros() - $1::bigint`, keyLifetime.Microseconds()); err != nil {
+	if _, err := c.db.exec(
+		ctx, longTime, `DELETE FROM idempotency_keys WHERE created_at < now_micros() - $1::bigint`,
+		keyLifetime.Microseconds(),
+	); err != nil {
 		return total, fmt.Errorf("purge idempotency keys: %w", err)
 	}
-	if _, err := c.db.exec(ctx, longTime, `DELETE FROM spent WHERE at < now_micros() - $1::bigint`, keyLifetime.Microseconds()); err != nil {
+	if _, err := c.db.exec(
+		ctx, longTime, `DELETE FROM spent WHERE at < now_micros() - $1::bigint`, keyLifetime.Microseconds(),
+	); err != nil {
 		return total, fmt.Errorf("purge spendings: %w", err)
 	}
-	if _, err := c.db.exec(ctx, longTime, `DELETE FROM wishes w USING runs r WHERE r.n = w.run AND r.status <> 'running'`); err != nil {
+	if _, err := c.db.exec(
+		ctx, longTime, `DELETE FROM wishes w USING runs r WHERE r.n = w.run AND r.status <> 'running'`,
+	); err != nil {
 		return total, fmt.Errorf("purge wishes: %w", err)
 	}
 	return total, nil
 }
 
-// purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which have
-// none, by their run, whose row is locked first: so no append comes in between.
+// purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which
+// have none, by their run, whose row is locked first: so no append comes in between.
 func purgeSome(t *tx, hidden, idle int64) (int, error) {
 	gone, err := rowsOf(t.ctx, t.pgx, value[int64], `SELECT n FROM sessions s WHERE deleted_at <> 0 AND deleted_at < $1 OR deleted_at = 0 AND updated_at < $2
 		AND NOT EXISTS (SELECT FROM runs r WHERE r.session = s.n AND r.status = 'running') ORDER BY n LIMIT $3 FOR UPDATE SKIP LOCKED`,
@@ -50,7 +57,9 @@ func purgeSome(t *tx, hidden, idle int64) (int, error) {
 	if err != nil || len(gone) == 0 {
 		return 0, err
 	}
-	runs, err := rowsOf(t.ctx, t.pgx, value[int64], `SELECT n FROM runs WHERE session = ANY($1) FOR UPDATE`, []any{gone})
+	runs, err := rowsOf(
+		t.ctx, t.pgx, value[int64], `SELECT n FROM runs WHERE session = ANY($1) FOR UPDATE`, []any{gone},
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -13,7 +13,8 @@ import (
 	"footnote/corpus"
 )
 
-// Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use and lives as long as its DB.
+// Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use
+// and lives as long as its DB.
 type Queue struct {
 	db    *DB
 	river *river.Client[pgx.Tx] // adds and cancels; Work makes one that works
@@ -38,8 +39,9 @@ type jobArgs struct {
 	// Begun is how many attempts have begun and not ended, this one included: takeTurns adds one, ended takes it off.
 	Begun  int `json:"begun,omitempty"`
 	Deaths int `json:"deaths,omitempty"` // see corpus.Job
-	// Two more are known to statements only: "alone", of a job that is done alone in its process until an attempt ends, since the last process that
-	// worked on it died; and "others", of one at work beside a job of the same process that was put back.
+	// Two more are known to statements only: "alone", of a job that is done alone in its process until an attempt
+	// ends, since the last process that worked on it died; and "others", of one at work beside a job of the same
+	// process that was put back.
 }
 
 // Kind is River's name for the shape of these arguments; it is in the database.
@@ -64,13 +66,16 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 	if q.err != nil {
 		return fmt.Errorf("enqueue: %w", q.err)
 	}
-	queue, args := string(job.Kind), jobArgs{Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User)}
+	queue, args := string(job.Kind), jobArgs{
+		Document: legible(job.DocumentID), SHA256: legible(job.SHA256), User: legible(job.User),
+	}
 	same, err := toJSON(map[string]string{"document": args.Document, "sha256": args.SHA256})
 	if err != nil {
 		return err
 	}
 	err = q.db.inTx(ctx, shortTime, func(t *tx) error {
-		if err := t.lock("job", args.Document); err != nil { // so that the statement below sees what another has just added
+		// so that the statement below sees what another has just added
+		if err := t.lock("job", args.Document); err != nil {
 			return err
 		}
 		var waiting bool
@@ -92,8 +97,9 @@ func (q *Queue) add(ctx context.Context, job corpus.Job, states string) error {
 	return nil
 }
 
-// life is the same until the server starts again or the table is filled anew, as from a backup. Vectors that were stored after a backup was
-// made are still on Milvus when it is brought back: a job that was marked in another life is not fresh.
+// life is the same until the server starts again or the table is filled anew, as from a backup. Vectors that were
+// stored after a backup was made are still on Milvus when it is brought back: a job that was marked in another life
+// is not fresh.
 const life = `(extract(epoch FROM pg_postmaster_start_time())::text || ' ' || pg_relation_filenode('river_job'))`
 
 // unfinished are the states of jobs that wait or are at work.
@@ -108,7 +114,10 @@ func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	if err != nil {
 		return err
 	}
-	ids, err := query(ctx, q.db, shortTime, value[int64], `SELECT id FROM river_job WHERE args @> $1::text::jsonb AND state IN `+unfinished, of)
+	ids, err := query(
+		ctx, q.db, shortTime, value[int64],
+		`SELECT id FROM river_job WHERE args @> $1::text::jsonb AND state IN `+unfinished, of,
+	)
 	if err != nil {
 		return fmt.Errorf("find jobs: %w", err)
 	}
@@ -137,7 +146,9 @@ func removeJobs(t *tx, documents []string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(`DELETE FROM river_job WHERE args @> $1::text::jsonb AND state <> 'running'`, string(of)); err != nil {
+		if _, err := t.exec(
+			`DELETE FROM river_job WHERE args @> $1::text::jsonb AND state <> 'running'`, string(of),
+		); err != nil {
 			return err
 		}
 	}

@@ -9,15 +9,17 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 )
 
-// River gives out jobs in the order they came. Here users take turns instead: a job gets the number of the turn it is for when it is added, one
-// after its user's last, or after the turn that is served now for a user who has none waiting. The lowest turn is served first.
+// River gives out jobs in the order they came. Here users take turns instead: a job gets the number of the turn it is
+// for when it is added, one after its user's last, or after the turn that is served now for a user who has none
+// waiting. The lowest turn is served first.
 const nextTurn = `1 + greatest(
 	(SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND args->>'user' = $3 AND state IN ` + unfinished + `),
 	coalesce((SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'running'),
 		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now())), 0)`
 
-// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins. Jobs that are to be done alone come
-// first, those last that were blamed most: while any waits or is at work here, no other is taken.
+// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins. Jobs
+// that are to be done alone come first, those last that were blamed most: while any waits or is at work here, no
+// other is taken.
 const takeTurns = `
 	WITH here AS (SELECT count(*) AS jobs, count(*) FILTER (WHERE args ? 'alone') AS alone FROM river_job
 		WHERE queue = $1 AND state = 'running' AND attempted_by = ARRAY[$3::text]),
@@ -49,14 +51,18 @@ type turnExecutor struct {
 }
 
 // JobGetAvailable implements riverdriver.Executor.
-func (e turnExecutor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
+func (e turnExecutor) JobGetAvailable(
+	ctx context.Context, p *riverdriver.JobGetAvailableParams,
+) (*riverdriver.JobGetAvailableResult, error) {
 	var taken riverdriver.JobGetAvailableResult
 	err := e.driver.db.inTx(ctx, longTime, func(t *tx) error {
 		ids, err := rowsOf(t.ctx, t.pgx, value[int64], takeTurns, []any{p.Queue, p.MaxToLock, p.ClientID})
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		taken.Jobs, err = e.driver.UnwrapExecutor(t.pgx).JobGetByIDMany(t.ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema})
+		taken.Jobs, err = e.driver.UnwrapExecutor(t.pgx).JobGetByIDMany(
+			t.ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema},
+		)
 		return err
 	})
 	if err != nil {

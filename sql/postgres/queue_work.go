@@ -25,8 +25,9 @@ const (
 	stopTime     = 20 * time.Second    // for jobs at work to stop, and to record that
 )
 
-// migrateRiver makes River's tables as a part of our step, whose lock lets replicas take turns. River commits them by itself, as one of its steps
-// can't use what another made in the same transaction; steps that are there already are left out.
+// migrateRiver makes River's tables as a part of our step, whose lock lets replicas take turns. River commits them by
+// itself, as one of its steps can't use what another made in the same transaction; steps that are there already are
+// left out.
 func (db *DB) migrateRiver(t *tx) error {
 	m, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: quiet(db.log)})
 	if err != nil {
@@ -127,8 +128,8 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	return err
 }
 
-// ended takes an attempt off the count of those that have begun: it will come again. byItself says that it was not cut short, so that the job
-// need not be done alone, and died that the process that read the file was ended.
+// ended takes an attempt off the count of those that have begun: it will come again. byItself says that it was not
+// cut short, so that the job need not be done alone, and died that the process that read the file was ended.
 func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
 	defer cancel()
@@ -151,8 +152,8 @@ func (w *riverWorker) first(ctx context.Context, id int64) bool {
 
 var errLeaseLost = errors.New("another replica took the job over")
 
-// prolong keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases: attempted_at, which it
-// sets when a job is taken, is ours to renew.
+// prolong keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases:
+// attempted_at, which it sets when a job is taken, is ours to renew.
 func (w *riverWorker) prolong(ctx context.Context, id int64, attempt int, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
@@ -163,7 +164,11 @@ func (w *riverWorker) prolong(ctx context.Context, id int64, attempt int, stop c
 		case <-tick.C:
 		}
 		now := time.Now()
-		n, err := w.db.exec(ctx, shortTime, `UPDATE river_job SET attempted_at = now() WHERE id = $1 AND state = 'running' AND attempt = $2`, id, attempt)
+		n, err := w.db.exec(
+			ctx, shortTime,
+			`UPDATE river_job SET attempted_at = now() WHERE id = $1 AND state = 'running' AND attempt = $2`, id,
+			attempt,
+		)
 		switch {
 		case err == nil && n == 1:
 			held = now
@@ -174,8 +179,8 @@ func (w *riverWorker) prolong(ctx context.Context, id int64, attempt int, stop c
 	}
 }
 
-// rescueDead puts back the jobs of replicas that died, and those that one with a wrong clock put off for longer than a job ever waits, until
-// ctx ends.
+// rescueDead puts back the jobs of replicas that died, and those that one with a wrong clock put off for longer than
+// a job ever waits, until ctx ends.
 func (q *Queue) rescueDead(ctx context.Context) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
@@ -195,8 +200,8 @@ func (q *Queue) rescueDead(ctx context.Context) {
 	}
 }
 
-// putBack puts back jobs whose lease has ended. Leases of one replica end one after the other: those that are still at work there are marked, so
-// that none of them is blamed when it is the last one.
+// putBack puts back jobs whose lease has ended. Leases of one replica end one after the other: those that are still
+// at work there are marked, so that none of them is blamed when it is the last one.
 const putBack = `
 	WITH dead AS (SELECT id, queue, attempted_by FROM river_job WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1)
 		ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED),

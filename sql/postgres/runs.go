@@ -18,27 +18,34 @@ import (
 const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at, r.tokens_in, r.tokens_out `
 
 // selectRun reads a run whose texts are missing too: it is damaged, and not gone.
-const selectRun = `SELECT` + runColumns + `FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
+const selectRun = `SELECT` + runColumns +
+	`FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
 
 func scanRun(row scanner) (chat.Run, error) {
 	var run chat.Run
 	var request, answer []byte
 	var status string
 	var created, ended int64
-	err := row.Scan(&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, &status, &answer, &created, &ended, &run.Tokens.In, &run.Tokens.Out)
+	err := row.Scan(
+		&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, &status, &answer, &created, &ended, &run.Tokens.In,
+		&run.Tokens.Out,
+	)
 	if err != nil {
 		return chat.Run{}, err
 	}
-	run.Status, run.Answer, run.CreatedAt, run.EndedAt = chat.RunStatus(status), string(answer), timeOf(created), timeOf(ended)
+	run.Status, run.Answer, run.CreatedAt, run.EndedAt = chat.RunStatus(status), string(answer), timeOf(
+		created,
+	), timeOf(ended)
 	if json.Unmarshal(request, &run.Request) != nil {
 		return run.Damaged(), nil
 	}
 	return run, nil
 }
 
-// startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts in the
-// session waiting, and nothing comes back of it if the session is hidden or the sibling is not in it. Two starts that make sessions of one
-// name at the same moment can both choose the name itself as the id, which breaks sessionIDOnce.
+// startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts
+// in the session waiting, and nothing comes back of it if the session is hidden or the sibling is not in it. Two
+// starts that make sessions of one name at the same moment can both choose the name itself as the id, which breaks
+// sessionIDOnce.
 const startRun = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now),
 	sibling AS (SELECT r.parent, r.depth, s.name AS session, s.user_id FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $8),
@@ -60,7 +67,9 @@ const startRun = `
 const sessionIDOnce = "sessions_id_key"
 
 // StartRun implements chat.Store.
-func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, lease chat.Lease) (run chat.Run, fresh bool, err error) {
+func (c *Chats) StartRun(
+	ctx context.Context, user string, req chat.RunRequest, lease chat.Lease,
+) (run chat.Run, fresh bool, err error) {
 	start, err := req.Start(user)
 	if err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
@@ -75,13 +84,16 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 		charged = user
 	}
 	args := []any{req.SessionID, user, title, strings.ToLower(title), run.ID, lease.Owner,
-		time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key, start.Digest[:], charged}
+		time.Until(lease.Until).Microseconds(), req.Sibling, start.Request, strings.ToLower(req.Message), key,
+		start.Digest[:], charged}
 	var now int64
 	for range attempts {
 		if limits := c.db.limits.For(user); limits == nil {
 			err = c.db.queryRow(ctx, shortTime, startRun, args, &now, &run.ParentID)
 		} else {
-			err = c.admitRun(ctx, limits, user, func(t *tx) error { return t.queryRow(startRun, args, &now, &run.ParentID) })
+			err = c.admitRun(
+				ctx, limits, user, func(t *tx) error { return t.queryRow(startRun, args, &now, &run.ParentID) },
+			)
 		}
 		if !violates(err, sessionIDOnce) { // else the session that was in the way is there by now
 			break
@@ -95,7 +107,9 @@ func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, 
 		}
 	}
 	if nowhere {
-		return chat.Run{}, false, notFound(err, "start run", map[bool]string{true: "session", false: "run"}[req.Sibling == ""])
+		return chat.Run{}, false, notFound(
+			err, "start run", map[bool]string{true: "session", false: "run"}[req.Sibling == ""],
+		)
 	}
 	if err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
@@ -121,7 +135,10 @@ func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) 
 func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (chat.Run, error) {
 	var n int64
 	var known []byte
-	err := c.db.queryRow(ctx, shortTime, `SELECT run, request FROM idempotency_keys WHERE user_id = $1 AND key = $2`, []any{user, key}, &n, &known)
+	err := c.db.queryRow(
+		ctx, shortTime, `SELECT run, request FROM idempotency_keys WHERE user_id = $1 AND key = $2`, []any{user, key},
+		&n, &known,
+	)
 	if err != nil {
 		return chat.Run{}, fmt.Errorf("find the run of an idempotency key: %w", err)
 	}
@@ -137,7 +154,10 @@ func (c *Chats) byKey(ctx context.Context, user string, key, digest []byte) (cha
 
 // Run implements chat.Store.
 func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
-	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, runID, s.User)
+	runs, err := query(
+		ctx, c.db, shortTime, scanRun, selectRun+`WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, runID,
+		s.User,
+	)
 	if err == nil && len(runs) == 0 {
 		err = pgx.ErrNoRows
 	}
@@ -149,7 +169,10 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 
 // Runs implements chat.Store.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	runs, err := query(ctx, c.db, shortTime, scanRun, selectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
+	runs, err := query(
+		ctx, c.db, shortTime, scanRun,
+		selectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User,
+	)
 	if err == nil && len(runs) == 0 {
 		_, err = c.Session(ctx, s, sessionID) // not there, or without runs
 	}

@@ -32,7 +32,10 @@ func scanSession(row scanner) (s listed, err error) {
 
 // Session implements chat.Store.
 func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
-	found, err := query(ctx, c.db, shortTime, scanSession, selectSession+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`, id, s.User)
+	found, err := query(
+		ctx, c.db, shortTime, scanSession, selectSession+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`,
+		id, s.User,
+	)
 	if err == nil && len(found) == 0 {
 		err = pgx.ErrNoRows
 	}
@@ -94,7 +97,10 @@ func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) erro
 
 // RestoreSession implements chat.Store.
 func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE name = $1 AND user_id = $2 AND deleted_at <> 0`, id, s.User)
+	return c.changeSession(
+		ctx, "restore session",
+		`UPDATE sessions SET deleted_at = 0 WHERE name = $1 AND user_id = $2 AND deleted_at <> 0`, id, s.User,
+	)
 }
 
 // changeSession runs an update that must find its session.

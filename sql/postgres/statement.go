@@ -13,8 +13,8 @@ import (
 
 const attempts = 3 // of a statement that had no effect, without a pause
 
-// storable makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that can't be is
-// simply not found, and hostile text can't break a statement.
+// storable makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that can't
+// be is simply not found, and hostile text can't break a statement.
 func storable(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -47,14 +47,17 @@ func legibleScope(s chat.Scope) chat.Scope {
 	return chat.Scope{User: legible(s.User), Namespaces: names}
 }
 
-// conn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person waits for
-// fails soon while the database is down, runs and documents wait for it to come back.
-func (db *DB) conn(ctx context.Context, patience time.Duration, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+// conn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person
+// waits for fails soon while the database is down, runs and documents wait for it to come back.
+func (db *DB) conn(
+	ctx context.Context, patience time.Duration, fn func(ctx context.Context, c *pgxpool.Conn) error,
+) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		err := db.borrow(limited, fn)
-		if err == nil || db.closed.Load() || !again(err) || attempt >= attempts && patience <= shortTime || !pause(limited, attempt) {
+		if err == nil || db.closed.Load() || !again(err) || attempt >= attempts && patience <= shortTime ||
+			!pause(limited, attempt) {
 			return db.failure(ctx, err)
 		}
 	}
@@ -109,7 +112,9 @@ func (db *DB) queryRow(ctx context.Context, patience time.Duration, statement st
 type scanner interface{ Scan(dest ...any) error }
 
 // query makes a list of the rows that a statement returns.
-func query[T any](ctx context.Context, db *DB, patience time.Duration, read func(scanner) (T, error), statement string, args ...any) (list []T, err error) {
+func query[T any](
+	ctx context.Context, db *DB, patience time.Duration, read func(scanner) (T, error), statement string, args ...any,
+) (list []T, err error) {
 	args = storable(args)
 	err = db.conn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
 		list, err = rowsOf(ctx, c, read, statement, args)
@@ -122,7 +127,9 @@ type querier interface {
 	Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
 }
 
-func rowsOf[T any](ctx context.Context, q querier, read func(scanner) (T, error), statement string, args []any) (list []T, err error) {
+func rowsOf[T any](
+	ctx context.Context, q querier, read func(scanner) (T, error), statement string, args []any,
+) (list []T, err error) {
 	rows, err := q.Query(ctx, statement, args...)
 	if err != nil {
 		return nil, err
@@ -170,6 +177,8 @@ func value[T any](row scanner) (v T, err error) {
 
 // lock keeps other transactions that lock the same name waiting until this one ends.
 func (t *tx) lock(kind, name string) error {
-	_, err := t.exec(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name)
+	_, err := t.exec(
+		`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name,
+	)
 	return err
 }

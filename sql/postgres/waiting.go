@@ -38,7 +38,10 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 	err = c.db.inTx(ctx, shortTime, func(t *tx) error {
 		q = fresh
 		var session int64
-		if err := t.queryRow(`SELECT n FROM sessions WHERE name = $1 AND user_id = $2 AND deleted_at = 0 FOR UPDATE`, []any{req.SessionID, s.User}, &session); err != nil {
+		if err := t.queryRow(
+			`SELECT n FROM sessions WHERE name = $1 AND user_id = $2 AND deleted_at = 0 FOR UPDATE`,
+			[]any{req.SessionID, s.User}, &session,
+		); err != nil {
 			return notFound(err, "enqueue", "session")
 		}
 		list, err := rowsOf(t.ctx, t.pgx, scanQueued, selectQueued+`WHERE q.session = $1`, []any{session})
@@ -70,7 +73,10 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	list, err := query(ctx, c.db, shortTime, scanQueued, selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
+	list, err := query(
+		ctx, c.db, shortTime, scanQueued,
+		selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User,
+	)
 	if err == nil && len(list) == 0 {
 		_, err = c.Session(ctx, s, sessionID) // not there, or nothing waits
 	}
@@ -82,7 +88,11 @@ const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE 
 
 // EditQueued implements chat.Store.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
-	list, err := query(ctx, c.db, shortTime, scanQueued, selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id, sessionID, s.User)
+	list, err := query(
+		ctx, c.db, shortTime, scanQueued,
+		selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id,
+		sessionID, s.User,
+	)
 	if err != nil {
 		return fmt.Errorf("change queue: %w", err)
 	}
@@ -94,7 +104,10 @@ func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, mes
 	if err != nil {
 		return fmt.Errorf("change queue: %w", err)
 	}
-	return c.changeQueued(ctx, `UPDATE queued SET request = $4, key = $5, problem = '' WHERE`+own, id, sessionID, s.User, request, []byte("queued:"+chat.NewID()))
+	return c.changeQueued(
+		ctx, `UPDATE queued SET request = $4, key = $5, problem = '' WHERE`+own, id, sessionID, s.User, request,
+		[]byte("queued:"+chat.NewID()),
+	)
 }
 
 // FirstQueued implements chat.Store.
@@ -142,7 +155,11 @@ func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
 
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
-	return query(ctx, c.db, shortTime, scanSessionKey, `SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT $1`, chat.MaxPage)
+	return query(
+		ctx, c.db, shortTime, scanSessionKey,
+		`SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT $1`,
+		chat.MaxPage,
+	)
 }
 
 func scanSessionKey(row scanner) (key chat.SessionKey, err error) {

@@ -7,7 +7,8 @@ import (
 	"footnote/chat"
 )
 
-// Wish implements chat.Store. The run's row is locked against its end, so that a wish which is kept was about a run under way.
+// Wish implements chat.Store. The run's row is locked against its end, so that a wish which is kept was about a run
+// under way.
 func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	return c.db.inTx(ctx, shortTime, func(t *tx) error {
 		var run int64
@@ -48,7 +49,8 @@ func scanWish(row scanner) (w chat.Wish, err error) {
 	return w, err
 }
 
-// Release implements chat.Store. It does not wait for the disk: a run whose release is lost is taken over when its lease ends.
+// Release implements chat.Store. It does not wait for the disk: a run whose release is lost is taken over when its
+// lease ends.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
 	_, err := c.db.exec(ctx, longTime, `
 		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),

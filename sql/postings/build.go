@@ -18,8 +18,8 @@ const maxOpen = 24 << 20
 // termCost is about what a term takes in a Builder beside its own bytes.
 const termCost = 128
 
-// A Builder makes the segment of one document. What it has counted it keeps in the form of pages, in less memory than the text takes. It is not
-// safe for concurrent use.
+// A Builder makes the segment of one document. What it has counted it keeps in the form of pages, in less memory than
+// the text takes. It is not safe for concurrent use.
 type Builder struct {
 	rows   Run
 	places map[string]int // in open
@@ -128,7 +128,9 @@ func (b *Builder) Pages() iter.Seq2[Page, error] {
 		}}
 		var cursors []*cursor
 		for i, run := range b.runs {
-			cursors = append(cursors, newCursor(func(yield func(Page, error) bool) { yield(Page{Key: b.firsts[i], Body: run}, nil) }))
+			cursors = append(cursors, newCursor(
+				func(yield func(Page, error) bool) { yield(Page{Key: b.firsts[i], Body: run}, nil) },
+			))
 		}
 		err := w.begin([]Run{b.rows})
 		if err == nil {

@@ -11,8 +11,8 @@ import (
 	"footnote/sql/bm25"
 )
 
-// directory knows which rows can be seen, and by whom. It is read at the first search and brought up to date at each, with what changed since;
-// reading costs two small numbers when nothing did. Other processes may write as well.
+// directory knows which rows can be seen, and by whom. It is read at the first search and brought up to date at each,
+// with what changed since; reading costs two small numbers when nothing did. Other processes may write as well.
 type directory struct {
 	mu      sync.Mutex // held while reading
 	present *snapshot
@@ -24,7 +24,8 @@ type snapshot struct {
 	users             map[string]*view // of those who have visible passages
 }
 
-// A view is what a user can see. Only its list of segments changes, when they are merged: what they hold of visible passages does not.
+// A view is what a user can see. Only its list of segments changes, when they are merged: what they hold of visible
+// passages does not.
 type view struct {
 	bm25.Directory
 	mu       sync.Mutex // held while reading
@@ -33,7 +34,9 @@ type view struct {
 }
 
 // current returns the user's segments. newer is true if they hold changes that the view does not know.
-func (v *view) current(ctx context.Context, store Store, user string, changes int64) (list []Segment, newer bool, err error) {
+func (v *view) current(
+	ctx context.Context, store Store, user string, changes int64,
+) (list []Segment, newer bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.read {
@@ -78,7 +81,8 @@ func (d *directory) current(ctx context.Context, store Store) (*snapshot, error)
 	return next, nil
 }
 
-// update brings in what changed since last. What changed after the counters were read may be in it: the next update repeats that.
+// update brings in what changed since last. What changed after the counters were read may be in it: the next update
+// repeats that.
 func (s *snapshot) update(ctx context.Context, store Store, last *snapshot) error {
 	changed, err := store.Spans(ctx, last.changes)
 	if err != nil {

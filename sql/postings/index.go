@@ -11,7 +11,8 @@ import (
 	"footnote/sql/bm25"
 )
 
-// Index is the corpus.Lexical of a database. Nothing is in memory until the first search. It is safe for concurrent use.
+// Index is the corpus.Lexical of a database. Nothing is in memory until the first search. It is safe for concurrent
+// use.
 type Index struct {
 	store     Store
 	directory directory
@@ -46,7 +47,8 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 	return hits, nil
 }
 
-// steadily calls fn with the user's directory and segments, again if segments were merged or documents replaced under it.
+// steadily calls fn with the user's directory and segments, again if segments were merged or documents replaced under
+// it.
 func (x *Index) steadily(ctx context.Context, user string, fn func(*reading) error) error {
 	for attempt := 1; ; attempt++ {
 		dir, err := x.directory.current(ctx, x.store)
@@ -71,7 +73,9 @@ func (x *Index) steadily(ctx context.Context, user string, fn func(*reading) err
 	}
 }
 
-func (x *Index) search(ctx context.Context, r *reading, s chat.Scope, q corpus.LexicalQuery, k int) ([]corpus.Hit, error) {
+func (x *Index) search(
+	ctx context.Context, r *reading, s chat.Scope, q corpus.LexicalQuery, k int,
+) ([]corpus.Hit, error) {
 	spans := r.InScope(s, q.Documents)
 	if len(spans) == 0 {
 		return nil, nil

@@ -83,7 +83,9 @@ func (w *pageWriter) addBlocks(term []byte, found []bm25.Scored) error {
 			body = appendPosting(body, before, found[0])
 			before = found[0].Row
 		}
-		if err := w.yield(Page{Key: binary.BigEndian.AppendUint32(append(bytes.Clone(term), 0), number), Body: body}); err != nil {
+		if err := w.yield(
+			Page{Key: binary.BigEndian.AppendUint32(append(bytes.Clone(term), 0), number), Body: body},
+		); err != nil {
 			return err
 		}
 	}

@@ -13,13 +13,17 @@ import (
 )
 
 const (
-	maxCandidates = 20_000 // passages with all words of the phrases that are looked through for one search, the best first
+	// passages with all words of the phrases that are looked through for one search, the best first
+	maxCandidates = 20_000
 	textsAtOnce   = 128
 )
 
-// holdingPhrases returns the best of the passages that hold every phrase: k, and those as good as the last of them, ascending by row. The index
-// does not know the order of words: passages with all words of the phrases are analysed again, the best first, until there are enough.
-func (x *Index) holdingPhrases(ctx context.Context, r *reading, all []*found, scored []bm25.Scored, spans []bm25.Span, phrases [][]string, k int) ([]bm25.Scored, error) {
+// holdingPhrases returns the best of the passages that hold every phrase: k, and those as good as the last of them,
+// ascending by row. The index does not know the order of words: passages with all words of the phrases are analysed
+// again, the best first, until there are enough.
+func (x *Index) holdingPhrases(
+	ctx context.Context, r *reading, all []*found, scored []bm25.Scored, spans []bm25.Span, phrases [][]string, k int,
+) ([]bm25.Scored, error) {
 	rows, err := r.withAll(ctx, all, phrases)
 	if err != nil {
 		return nil, err
@@ -63,7 +67,8 @@ func phraseLines(phrases [][]string) (lines []string) {
 	return lines
 }
 
-// withAll returns the rows that hold the terms of the phrases, ascending: none if one of them is in no index. Terms beyond bm25.MaxTerms don't count.
+// withAll returns the rows that hold the terms of the phrases, ascending: none if one of them is in no index. Terms
+// beyond bm25.MaxTerms don't count.
 func (r *reading) withAll(ctx context.Context, all []*found, phrases [][]string) (rows []uint32, err error) {
 	first := true
 	for _, term := range slices.Concat(phrases...) {
@@ -91,7 +96,8 @@ func (r *reading) withAll(ctx context.Context, all []*found, phrases [][]string)
 	return rows, nil
 }
 
-// holding reports which of some passages hold every line, in the body or in the title: analysed as they were when they came in.
+// holding reports which of some passages hold every line, in the body or in the title: analysed as they were when
+// they came in.
 func (x *Index) holding(ctx context.Context, some []bm25.Scored, lines []string) (map[uint32]bool, error) {
 	rows := make([]uint32, len(some))
 	for i, c := range some {
@@ -107,7 +113,9 @@ func (x *Index) holding(ctx context.Context, some []bm25.Scored, lines []string)
 		terms := corpus.TermsOf(a, t.Title, t.Section, t.Text)
 		x.analysers.put(t.Language, a)
 		title, body := " "+terms.Title+" ", " "+terms.Body+" "
-		held[t.Row] = !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(body, line) && !strings.Contains(title, line) })
+		held[t.Row] = !slices.ContainsFunc(
+			lines, func(line string) bool { return !strings.Contains(body, line) && !strings.Contains(title, line) },
+		)
 	}
 	return held, ctx.Err()
 }

@@ -1,9 +1,10 @@
-// Package postings is the index of words of both databases: for each term the passages that hold it, ranked by package bm25. A database keeps
-// it as rows of bytes behind the port Store, and knows nothing of their contents.
+// Package postings is the index of words of both databases: for each term the passages that hold it, ranked by
+// package bm25. A database keeps it as rows of bytes behind the port Store, and knows nothing of their contents.
 //
-// The index is a log-structured merge-tree (O'Neil et al., "The Log-Structured Merge-Tree", 1996). A segment is a sorted run of terms over some
-// documents of one owner: each document comes in as a segment of its own, Tidy merges segments of about one size, and what was removed stays in
-// its segment until it is merged. A search reads one page for each term and segment of its own user, and never another user's.
+// The index is a log-structured merge-tree (O'Neil et al., "The Log-Structured Merge-Tree", 1996). A segment is a
+// sorted run of terms over some documents of one owner: each document comes in as a segment of its own, Tidy merges
+// segments of about one size, and what was removed stays in its segment until it is merged. A search reads one page
+// for each term and segment of its own user, and never another user's.
 //
 // A segment is a sequence of pages, ordered by key:
 //
@@ -11,18 +12,19 @@
 //	key term         from this term on: the segment's first row, then entries
 //	key term 0 n     the n-th block of a long list, n in four bytes, big-endian: the segment's first row, then a list
 //
-// An entry is the term, unless it is the page's first, and what holds it. The term is written as one byte, with in its high half the number of
-// bytes shared with the term before and in its low half that of the bytes that follow (15: a number that is to be added comes behind), and these
-// bytes. What holds it begins with a number whose two lowest bits say how it goes on:
+// An entry is the term, unless it is the page's first, and what holds it. The term is written as one byte, with in
+// its high half the number of bytes shared with the term before and in its low half that of the bytes that follow
+// (15: a number that is to be added comes behind), and these bytes. What holds it begins with a number whose two
+// lowest bits say how it goes on:
 //
 //	row·4            one passage, which holds the term once, in its body
 //	row·4 + 1        one passage; a number follows: weight·2, and 1 more if it is in the body
 //	n·8 + b·4 + 2    n passages, b is 1 if one has the term in its body; the length of a list in bytes and the list follow
 //	n·8 + b·4 + 3    n passages, whose lists are in blocks; it is the last entry of its page
 //
-// A list has for each passage 2·d, d rows on from the one before, or 2·d + 1 and its weight if that is not 1. Rows are counted from the segment's
-// first. All numbers are unsigned varints of encoding/binary. A term's weight in a passage is how often it occurs, corpus.TitleWeight for each time
-// in the title.
+// A list has for each passage 2·d, d rows on from the one before, or 2·d + 1 and its weight if that is not 1. Rows
+// are counted from the segment's first. All numbers are unsigned varints of encoding/binary. A term's weight in a
+// passage is how often it occurs, corpus.TitleWeight for each time in the title.
 package postings
 
 import (
@@ -67,9 +69,11 @@ type Store interface {
 	Scope(s chat.Scope) chat.Scope
 	// State returns two counters: of changes to what is visible, and of removals for good.
 	State(ctx context.Context) (changes, removals int64, err error)
-	// Spans returns what changed after the given change, under each span's Content; without lengths what is not visible.
+	// Spans returns what changed after the given change, under each span's Content; without lengths what is not
+	// visible.
 	Spans(ctx context.Context, after int64) ([]bm25.Span, error)
-	// Contents returns the rows from first to last of all content that is not removed for good, visible or not, ascending.
+	// Contents returns the rows from first to last of all content that is not removed for good, visible or not,
+	// ascending.
 	Contents(ctx context.Context, first, last uint32) ([]Run, error)
 	// Names returns the ids of passages.
 	Names(ctx context.Context, rows []uint32) (map[uint32]string, error)
@@ -80,8 +84,8 @@ type Store interface {
 	Owners(ctx context.Context) ([]string, error)
 	// Segments returns the owner's segments.
 	Segments(ctx context.Context, owner string) ([]Segment, error)
-	// Find gives for each place, by its number, the segment's last page that does not come after the term. Every segment has a page before all
-	// terms; there is none of a segment that was replaced.
+	// Find gives for each place, by its number, the segment's last page that does not come after the term. Every
+	// segment has a page before all terms; there is none of a segment that was replaced.
 	Find(ctx context.Context, places []Place, each func(place int, p Page) error) error
 	// Pages returns pages of a segment in order, those with from <= key < before, at most limit.
 	Pages(ctx context.Context, segment int64, from, before []byte, limit int) ([]Page, error)
@@ -90,7 +94,8 @@ type Store interface {
 	Begin(ctx context.Context, owner string) (segment int64, err error)
 	// Put adds pages to it.
 	Put(ctx context.Context, segment int64, pages []Page) error
-	// Replace shows a segment and hides the old ones, all at once. ok is false, and nothing is done, unless all the old ones are still there.
+	// Replace shows a segment and hides the old ones, all at once. ok is false, and nothing is done, unless all the
+	// old ones are still there.
 	Replace(ctx context.Context, s Segment, old []int64) (ok bool, err error)
 	// Drop removes a segment that nobody sees, page by page: it may be repeated.
 	Drop(ctx context.Context, segment int64) error
@@ -100,14 +105,15 @@ type Store interface {
 
 var errBadPage = errors.New("the index of words holds something that can't be read")
 
-// maxTerm is the length of a term in bytes beyond which it is in no index: keys of rows must be short. Analysed terms are.
+// maxTerm is the length of a term in bytes beyond which it is in no index: keys of rows must be short. Analysed terms
+// are.
 const maxTerm = 512
 
 // lastKey comes after all keys.
 var lastKey = bytes.Repeat([]byte{0xff}, maxTerm+1)
 
-// Fold is what the index makes of a term: it folds ASCII capitals and nothing else. A term that holds white space or controls, or is too long, is
-// in no index: "".
+// Fold is what the index makes of a term: it folds ASCII capitals and nothing else. A term that holds white space or
+// controls, or is too long, is in no index: "".
 func Fold(term string) string {
 	plain := true
 	for i := range len(term) {

@@ -14,8 +14,8 @@ type reading struct {
 	segments []Segment
 }
 
-// found is a term with the visible passages that hold it. It never changes. Those of a frequent term are read only if they are needed, and its
-// number counts passages that are hidden or gone as well.
+// found is a term with the visible passages that hold it. It never changes. Those of a frequent term are read only if
+// they are needed, and its number counts passages that are hidden or gone as well.
 type found struct {
 	bm25.Counted
 	parts []part        // until the passages are read
@@ -30,8 +30,8 @@ type part struct {
 	rows    []bm25.Scored // with weights, unless in blocks
 }
 
-// Bounds of the caches, in passages of 8 bytes. What a segment has of a term is never out of date; a term's scores are, when anything of the
-// user's changes.
+// Bounds of the caches, in passages of 8 bytes. What a segment has of a term is never out of date; a term's scores
+// are, when anything of the user's changes.
 const (
 	maxParts = 1 << 20
 	maxTerms = 3 << 20
@@ -128,7 +128,8 @@ func readPart(at Place, in Page) (p part, err error) {
 	return p, err
 }
 
-// passages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending by row.
+// passages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending by
+// row.
 func (r *reading) passages(ctx context.Context, f *found) ([]bm25.Scored, error) {
 	if f.parts == nil {
 		return f.rows, nil

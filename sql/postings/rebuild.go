@@ -26,8 +26,8 @@ type Rebuilt interface {
 	Indexed(ctx context.Context, content int64, s Segment) (ok bool, err error)
 }
 
-// Rebuild makes the postings that are missing, from the texts of the passages. It may be interrupted, and goes on when it is called again. tell is
-// called before each content.
+// Rebuild makes the postings that are missing, from the texts of the passages. It may be interrupted, and goes on
+// when it is called again. tell is called before each content.
 func Rebuild(ctx context.Context, store Rebuilt, tell func(done, of int)) error {
 	list, err := store.Unindexed(ctx)
 	if err != nil || len(list) == 0 {
@@ -64,7 +64,9 @@ func rebuildOne(ctx context.Context, store Rebuilt, u Unindexed) error {
 			if len(texts) > 0 && texts[0].Row == row {
 				t := texts[0]
 				texts = texts[1:]
-				terms = corpus.AnalysePassages(t.Title, t.Language, []corpus.Passage{{Section: t.Section, Text: t.Text}})[0]
+				terms = corpus.AnalysePassages(
+					t.Title, t.Language, []corpus.Passage{{Section: t.Section, Text: t.Text}},
+				)[0]
 			}
 			b.Add(terms)
 		}
@@ -85,7 +87,9 @@ func rebuildOne(ctx context.Context, store Rebuilt, u Unindexed) error {
 	if err := put.flush(); err != nil {
 		return err
 	}
-	ok, err := store.Indexed(ctx, u.Content, Segment{Number: segment, Owner: u.Owner, Changed: u.Changed, Passages: b.Passages()})
+	ok, err := store.Indexed(
+		ctx, u.Content, Segment{Number: segment, Owner: u.Owner, Changed: u.Changed, Passages: b.Passages()},
+	)
 	if err == nil && !ok {
 		err = store.Drop(ctx, segment)
 	}

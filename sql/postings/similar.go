@@ -13,7 +13,8 @@ import (
 	"footnote/sql/bm25"
 )
 
-// maxSimilar bounds the terms in memory that typing errors are compared with, of all users together: some 150 bytes each.
+// maxSimilar bounds the terms in memory that typing errors are compared with, of all users together: some 150 bytes
+// each.
 const maxSimilar = 1 << 18
 
 // correctable reports whether a term may have been meant by a mistyped one: 3 to 32 runes with a letter among them.
@@ -64,7 +65,8 @@ func trigrams(term string) []uint64 {
 	return slices.Compact(grams)
 }
 
-// of returns a user's terms, up to date. Other users' are let go of when there are too many of all. The caller holds mu.
+// of returns a user's terms, up to date. Other users' are let go of when there are too many of all. The caller holds
+// mu.
 func (st *similarTerms) of(ctx context.Context, store Store, user string, segments []Segment) (*trigramIndex, error) {
 	if st.users == nil {
 		st.users = make(map[string]*trigramIndex)
@@ -89,8 +91,8 @@ func (st *similarTerms) of(ctx context.Context, store Store, user string, segmen
 	return t, nil
 }
 
-// update adds the terms of segments with newer content. Terms of one passage only are added as long as there is room: a word that was meant is
-// one that occurs.
+// update adds the terms of segments with newer content. Terms of one passage only are added as long as there is room:
+// a word that was meant is one that occurs.
 func (t *trigramIndex) update(ctx context.Context, store Store, user string, segments []Segment) error {
 	newest := t.changed
 	var read []int64
@@ -204,7 +206,9 @@ func (t *trigramIndex) candidates(term string, n int) []candidate {
 }
 
 func sortCandidates(list []candidate) {
-	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.alike, a.alike), cmp.Compare(a.term, b.term)) })
+	slices.SortFunc(
+		list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.alike, a.alike), cmp.Compare(a.term, b.term)) },
+	)
 }
 
 // Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first.
@@ -242,7 +246,8 @@ func (x *Index) candidates(ctx context.Context, r *reading, user, term string, n
 	return t.candidates(term, n), nil
 }
 
-// visible returns the first k candidates that a passage in the spans holds. Mostly the passage in which a term was spotted is one.
+// visible returns the first k candidates that a passage in the spans holds. Mostly the passage in which a term was
+// spotted is one.
 func (r *reading) visible(ctx context.Context, list []candidate, spans []bm25.Span, k int) (like []string, err error) {
 	for len(list) > 0 && len(like) < k {
 		some := list[:min(k-len(like), len(list))]

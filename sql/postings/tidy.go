@@ -11,15 +11,17 @@ import (
 )
 
 const (
-	fanIn     = 4  // segments of a tier that are merged into one; a tier's segments are four times as large as those of the one below
+	// segments of a tier that are merged into one; a tier's segments are four times as large as those of the one
+	// below
+	fanIn     = 4
 	deadShare = 4  // a segment is written anew when one of 4 of its passages is gone
 	pagesRead = 64 // at once
 	maxPut    = 512 << 10
 )
 
-// Tidy merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments and each is written O(log n)
-// times. After removals it also lets go of what was removed, where that is worth it. Several may tidy at once: one of them wins. It may be
-// interrupted: what is half written is seen by nobody.
+// Tidy merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments and
+// each is written O(log n) times. After removals it also lets go of what was removed, where that is worth it. Several
+// may tidy at once: one of them wins. It may be interrupted: what is half written is seen by nobody.
 func Tidy(ctx context.Context, store Store, owner string, removals bool) error {
 	for {
 		segments, err := store.Segments(ctx, owner)

@@ -19,13 +19,16 @@ var _ chat.Store = (*Chats)(nil)
 // Chats returns the database's sessions, runs and logs.
 func (db *DB) Chats() *Chats { return &Chats{db: db} }
 
-// notFound turns sql.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on others.
+// notFound turns sql.ErrNoRows into the error for a thing that is not there or not the caller's, and names op on
+// others.
 func notFound(err error, op, thing string) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
-		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no such %s. It may have been deleted.", thing)}
+		return &chat.Error{
+			Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no such %s. It may have been deleted.", thing),
+		}
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }

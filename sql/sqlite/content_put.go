@@ -59,7 +59,9 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	old, err := w.run(ctx)
 	if err != nil {
 		if w.content > 0 {
-			err = errors.Join(err, ds.removeContent(context.WithoutCancel(ctx), w.content), ds.db.postings().Drop(context.WithoutCancel(ctx), w.segment))
+			err = errors.Join(err, ds.removeContent(context.WithoutCancel(ctx), w.content), ds.db.postings().Drop(
+				context.WithoutCancel(ctx), w.segment,
+			))
 		}
 		return err
 	}
@@ -174,7 +176,10 @@ func (w *contentWrite) planWords() error {
 		}
 		number := n
 		w.step(len(piece.Words), func(t *tx) error {
-			_, err := t.exec(`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, number, piece.Start, piece.End, []byte(piece.Words))
+			_, err := t.exec(
+				`INSERT INTO content_words VALUES (?, ?, ?, ?, ?)`, w.content, number, piece.Start, piece.End,
+				[]byte(piece.Words),
+			)
 			return err
 		})
 		n++
@@ -182,7 +187,8 @@ func (w *contentWrite) planWords() error {
 	return nil
 }
 
-// run writes the steps, then the index, and makes the content the document's. A content of one transaction's size takes just one.
+// run writes the steps, then the index, and makes the content the document's. A content of one transaction's size
+// takes just one.
 func (w *contentWrite) run(ctx context.Context) (old int64, err error) {
 	if err := w.ds.db.writeBulk(ctx, false, w.begin); err != nil {
 		w.content = 0 // it was undone
@@ -315,13 +321,17 @@ func (w *contentWrite) publish(t *tx) (old int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := t.exec(`UPDATE contents SET live = n = ?, changed = ? WHERE n IN (?, ?)`, w.content, change, w.content, old); err != nil {
+	if _, err := t.exec(
+		`UPDATE contents SET live = n = ?, changed = ? WHERE n IN (?, ?)`, w.content, change, w.content, old,
+	); err != nil {
 		return 0, err
 	}
 	if _, err := t.exec(`UPDATE contents SET lengths = ? WHERE n = ?`, w.lengths, w.content); err != nil {
 		return 0, err
 	}
-	if err := showSegment(t, postings.Segment{Number: w.segment, Changed: change, Passages: w.postings.Passages()}); err != nil {
+	if err := showSegment(
+		t, postings.Segment{Number: w.segment, Changed: change, Passages: w.postings.Passages()},
+	); err != nil {
 		return 0, err
 	}
 	title := w.c.Extracted.Title

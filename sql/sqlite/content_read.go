@@ -13,9 +13,11 @@ import (
 	"footnote/sql/pack"
 )
 
-// pieces calls each with every row of a query on the content of a document in scope. The query starts from documents (as
-// d), so that it sees one version of the content in one snapshot, whatever is replaced meanwhile.
-func (ds *Documents) pieces(ctx context.Context, s chat.Scope, id, columns, from, order string, args []any, each func(scanner) error) error {
+// pieces calls each with every row of a query on the content of a document in scope. The query starts from documents
+// (as d), so that it sees one version of the content in one snapshot, whatever is replaced meanwhile.
+func (ds *Documents) pieces(
+	ctx context.Context, s chat.Scope, id, columns, from, order string, args []any, each func(scanner) error,
+) error {
 	scope, err := scopeArgs(s)
 	if err != nil {
 		return err
@@ -31,7 +33,9 @@ func (ds *Documents) pieces(ctx context.Context, s chat.Scope, id, columns, from
 	return err
 }
 
-func (ds *Documents) readPieces(ctx context.Context, query string, args []any, each func(scanner) error) (n int, err error) {
+func (ds *Documents) readPieces(
+	ctx context.Context, query string, args []any, each func(scanner) error,
+) (n int, err error) {
 	rows, err := ds.db.query(ctx, query, args...)
 	if err != nil {
 		return 0, err
@@ -49,7 +53,9 @@ func (ds *Documents) readPieces(ctx context.Context, query string, args []any, e
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
 	const last = `(SELECT max(y.piece) FROM content_texts y WHERE y.content = d.content)`
-	err := ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+	err := ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_texts x ON x.content = d.content`, `x.piece`, nil, func(
+		row scanner,
+	) error {
 		var body, packed sql.RawBytes
 		var last int
 		if err := row.Scan(&body, &packed, &last); err != nil {
@@ -71,7 +77,9 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
 	const last = `(SELECT max(y.piece) FROM content_blocks y WHERE y.content = d.content)`
 	var piece []corpus.Block // used again for each
-	err = ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(row scanner) error {
+	err = ds.pieces(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`, `x.piece`, nil, func(
+		row scanner,
+	) error {
 		var body, packed sql.RawBytes
 		var last int
 		if err := row.Scan(&body, &packed, &last); err != nil {
@@ -129,7 +137,10 @@ const passageColumns = `p.id, p.ordinal, p.start_off, p.end_off, p.first_block, 
 
 func scanPassage(row scanner, p *corpus.Passage, more ...any) error {
 	var packed []byte
-	err := row.Scan(append([]any{&p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text, &packed}, more...)...)
+	err := row.Scan(append([]any{
+		&p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock, &p.LastBlock, &p.Page, &p.Section, &p.Tokens, &p.Text,
+		&packed,
+	}, more...)...)
 	if err != nil || len(packed) == 0 {
 		return err
 	}

@@ -27,8 +27,8 @@ func mergeMeta(extracted map[string]any, given string) (string, error) {
 	return toJSON(merged)
 }
 
-// removeContent takes content away that no document points to, in small transactions: its number last, so that a removal
-// that stops half-way can be taken up again.
+// removeContent takes content away that no document points to, in small transactions: its number last, so that a
+// removal that stops half-way can be taken up again.
 func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	for more := true; more; {
 		err := ds.db.writeBulk(ctx, false, func(t *tx) (err error) {
@@ -72,8 +72,8 @@ func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	return n == some, err
 }
 
-// Purge removes hidden documents for good; see corpus.Documents. It also clears away content that an interrupted write or
-// removal left behind.
+// Purge removes hidden documents for good; see corpus.Documents. It also clears away content that an interrupted
+// write or removal left behind.
 func (ds *Documents) Purge(ctx context.Context, before time.Time) ([]corpus.Document, error) {
 	hidden, err := ds.beginPurge(ctx, before)
 	if err != nil {
@@ -120,7 +120,8 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 				return err
 			}
 		}
-		rows, err := t.query(`SELECT ` + documentColumns + ` FROM documents WHERE deleted_at > 0 AND purging = 1 ORDER BY n`)
+		rows, err := t.query(`SELECT ` + documentColumns +
+			` FROM documents WHERE deleted_at > 0 AND purging = 1 ORDER BY n`)
 		if err != nil {
 			return err
 		}

@@ -10,20 +10,24 @@ import (
 	"footnote/sql/migrations"
 )
 
-// copied says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order of the keys. What a
-// document's purge has begun to take away stays behind; a content belongs to the document that it serves.
+// copied says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the
+// order of the keys. What a document's purge has begun to take away stays behind; a content belongs to the document
+// that it serves.
 var copied = map[string]struct{ columns, from, where, order string }{
 	"sessions": {`n, id, user, title, title_fold, coalesce((SELECT r.id FROM runs r WHERE r.n = head), ''), coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0), '',
 		created_at, updated_at, deleted_at`, `sessions`, `n > ?1`, `n`},
 	"runs": {`n, id, session, coalesce((SELECT p.id FROM runs p WHERE p.n = r.parent), ''), depth, status, owner, lease_until,
 		coalesce((SELECT max(e.id) & 1048575 FROM events e WHERE e.id > r.n << 20 AND e.id < (r.n + 1) << 20), 0), tokens_in, tokens_out, created_at, ended_at`,
 		`runs r`, `n > ?1`, `n`},
-	"run_texts":        {`run, request, question_fold, answer`, `run_texts`, `run > ?1`, `run`},
-	"events":           {`id >> 20, id & 1048575, at, type, body`, `events`, `id > (?1 << 20 | ?2)`, `id`},
-	"step_outputs":     {`run, call_id, body`, `step_outputs`, `(run, call_id) > (?1, ?2)`, `run, call_id`},
-	"idempotency_keys": {`user, CAST(key AS BLOB), request, run, created_at`, `idempotency_keys`, `(user, CAST(key AS BLOB)) > (?1, ?2)`, `user, CAST(key AS BLOB)`},
-	"feedback":         {`n, run, user, rating, reason, comment, created_at, updated_at`, `feedback`, `n > ?1`, `n`},
-	"queued":           {`n, id, session, place, key, request, problem, taken, created_at`, `queued`, `n > ?1`, `n`},
+	"run_texts":    {`run, request, question_fold, answer`, `run_texts`, `run > ?1`, `run`},
+	"events":       {`id >> 20, id & 1048575, at, type, body`, `events`, `id > (?1 << 20 | ?2)`, `id`},
+	"step_outputs": {`run, call_id, body`, `step_outputs`, `(run, call_id) > (?1, ?2)`, `run, call_id`},
+	"idempotency_keys": {
+		`user, CAST(key AS BLOB), request, run, created_at`, `idempotency_keys`, `(user, CAST(key AS BLOB)) > (?1, ?2)`,
+		`user, CAST(key AS BLOB)`,
+	},
+	"feedback": {`n, run, user, rating, reason, comment, created_at, updated_at`, `feedback`, `n > ?1`, `n`},
+	"queued":   {`n, id, session, place, key, request, problem, taken, created_at`, `queued`, `n > ?1`, `n`},
 	"documents": {`n, id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages, language, given_meta, meta, state, 'off', progress,
 		failure, passages, CASE purging WHEN 0 THEN content ELSE 0 END, coalesce((SELECT c.changed FROM contents c WHERE c.n = d.content), 0),
 		created_at, updated_at, deleted_at`, `documents d`, `n > ?1`, `n`},
@@ -31,11 +35,17 @@ var copied = map[string]struct{ columns, from, where, order string }{
 		coalesce((SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.piece) FROM content_texts x WHERE x.content = c.n), ''),
 		coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ',' ORDER BY x.piece) || ']' FROM (SELECT content, piece, unpacked(body, packed) AS body FROM content_blocks) x WHERE x.content = c.n), 'null'),
 		sha256, filename, mime, bytes, x''`, `contents c`, `n > ?1 AND ` + serves("n"), `n`},
-	"content_words": {`content, piece, start_off, end_off, body`, `content_words`, `(content, piece) > (?1, ?2) AND ` + serves("content"), `content, piece`},
+	"content_words": {
+		`content, piece, start_off, end_off, body`, `content_words`,
+		`(content, piece) > (?1, ?2) AND ` + serves("content"), `content, piece`,
+	},
 	"passages": {`row, id, content, ordinal, start_off, end_off, first_block, last_block, page, section, tokens, text, coalesce(packed, x'')`, `passages`,
 		`row > ?1 AND ` + serves("content"), `row`},
-	"segments":        {`n, owner, changed, passages, live`, `segments`, `live = 1 AND n > ?1`, `n`},
-	"segment_pages":   {`segment, key, body`, `segment_pages`, `segment IN (SELECT n FROM segments WHERE live = 1) AND (segment, key) > (?1, ?2)`, `segment, key`},
+	"segments": {`n, owner, changed, passages, live`, `segments`, `live = 1 AND n > ?1`, `n`},
+	"segment_pages": {
+		`segment, key, body`, `segment_pages`,
+		`segment IN (SELECT n FROM segments WHERE live = 1) AND (segment, key) > (?1, ?2)`, `segment, key`,
+	},
 	"unindexed":       {`content`, `unindexed`, `content > ?1`, `content`},
 	"spent":           {`user, what, at, amount`, `spent`, `(user, what, at) > (?1, ?2, ?3)`, `user, what, at`},
 	"corpus_versions": {`user, version`, `corpus_versions`, `user > ?1`, `user`},
@@ -48,10 +58,13 @@ func serves(content string) string {
 
 // left are the tables and columns that are not copied as they are, and why.
 var left = map[string]string{
-	"migrations": "of this schema", "wishes": "about runs under way; no server works on one", "jobs": "unfinished documents are queued anew when a server starts",
-	"vectors": "stored in the target's vector store, see Source.Embedded, or made anew there", "corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
+	"migrations": "of this schema", "wishes": "about runs under way; no server works on one",
+	"jobs":                        "unfinished documents are queued anew when a server starts",
+	"vectors":                     "stored in the target's vector store, see Source.Embedded, or made anew there",
+	"corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
 	"corpus_state.vector_dimension": "of vectors",
-	"segments.live":                 "only what is live is copied", "segments.started_at": "of segments that are being written", "segment_pages.n": "not used elsewhere",
+	"segments.live":                 "only what is live is copied",
+	"segments.started_at":           "of segments that are being written", "segment_pages.n": "not used elsewhere",
 	"contents.live": "only live contents are copied", "contents.started_at": "of contents that are being written",
 	"runs.charged":       "about runs under way; no server works on one",
 	"documents.semantic": "off until the target has its vectors",
@@ -63,7 +76,8 @@ type Source struct {
 	name string
 }
 
-// OpenSource opens the database file at path. One of another version than this program's fails with a *chat.Error that says what to do.
+// OpenSource opens the database file at path. One of another version than this program's fails with a *chat.Error
+// that says what to do.
 func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {
@@ -75,13 +89,17 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 		return nil, closing(pool, err)
 	}
 	var version int
-	err = pool.QueryRowContext(ctx, `SELECT max(number), (SELECT group_concat(applied_at, ' ' ORDER BY number) FROM migrations WHERE number <= 2) FROM migrations`).Scan(&version, &s.name)
+	err = pool.QueryRowContext(
+		ctx,
+		`SELECT max(number), (SELECT group_concat(applied_at, ' ' ORDER BY number) FROM migrations WHERE number <= 2) FROM migrations`,
+	).Scan(&version, &s.name)
 	if err != nil {
 		return nil, closing(pool, failure(err))
 	}
 	if version != len(all) {
 		return nil, closing(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it once, or use a newer program", version, len(all))})
+			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it once, or use a newer program",
+			version, len(all))})
 	}
 	return s, nil
 }
@@ -101,7 +119,9 @@ func (s *Source) Name() string { return s.name }
 
 // Count implements dbcopy.Source.
 func (s *Source) Count(ctx context.Context, t dbcopy.Table) (n int64, err error) {
-	err = s.pool.QueryRowContext(ctx, `SELECT count(*) FROM `+copied[t.Name].from+` WHERE `+copied[t.Name].where, start(t)...).Scan(&n)
+	err = s.pool.QueryRowContext(
+		ctx, `SELECT count(*) FROM `+copied[t.Name].from+` WHERE `+copied[t.Name].where, start(t)...,
+	).Scan(&n)
 	return n, failure(err)
 }
 
@@ -131,7 +151,9 @@ func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, eac
 	if after == nil {
 		key = start(t)
 	}
-	rows, err := s.pool.QueryContext(ctx, `SELECT `+how.columns+` FROM `+how.from+` WHERE `+how.where+` ORDER BY `+how.order, key...)
+	rows, err := s.pool.QueryContext(
+		ctx, `SELECT `+how.columns+` FROM `+how.from+` WHERE `+how.where+` ORDER BY `+how.order, key...,
+	)
 	if err != nil {
 		return failure(err)
 	}

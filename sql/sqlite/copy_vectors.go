@@ -17,9 +17,13 @@ type Embedded struct {
 
 const embedded = ` FROM passages p JOIN documents d ON d.content = p.content AND d.purging = 0 JOIN vectors v ON v.passage_id = p.id AND v.document = d.id`
 
-// Embedded yields the passages that have vectors, those of a document after one another. Vectors of passages that are gone are left out.
+// Embedded yields the passages that have vectors, those of a document after one another. Vectors of passages that are
+// gone are left out.
 func (s *Source) Embedded(ctx context.Context, each func(Embedded) error) error {
-	rows, err := s.pool.QueryContext(ctx, `SELECT p.id, d.id, d.user, d.namespace, p.section, unpacked(p.text, p.packed), d.title, d.language, v.body`+embedded+` ORDER BY p.row`)
+	rows, err := s.pool.QueryContext(
+		ctx,
+		`SELECT p.id, d.id, d.user, d.namespace, p.section, unpacked(p.text, p.packed), d.title, d.language, v.body`+embedded+` ORDER BY p.row`,
+	)
 	if err != nil {
 		return failure(err)
 	}
@@ -51,7 +55,10 @@ func (s *Source) CountEmbedded(ctx context.Context) (n int64, err error) {
 
 // Semantic returns how many passages each document has whose vectors are all made, wherever they are kept.
 func (s *Source) Semantic(ctx context.Context) (map[string]int, error) {
-	rows, err := s.pool.QueryContext(ctx, `SELECT id, passages FROM documents WHERE purging = 0 AND state = ? AND semantic = ?`, string(corpus.StateReady), string(corpus.SemanticReady))
+	rows, err := s.pool.QueryContext(
+		ctx, `SELECT id, passages FROM documents WHERE purging = 0 AND state = ? AND semantic = ?`,
+		string(corpus.StateReady), string(corpus.SemanticReady),
+	)
 	if err != nil {
 		return nil, failure(err)
 	}

@@ -26,7 +26,9 @@ var _ corpus.Documents = (*Documents)(nil)
 // Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
 func (db *DB) Documents() *Documents { return &Documents{db: db} }
 
-var errNoDocument = &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted."}
+var errNoDocument = &chat.Error{
+	Code: chat.CodeNotFound, Message: "There is no such document. It may have been deleted.",
+}
 
 // documentColumns are what scanDocument reads.
 const documentColumns = `id, user, namespace, path, filename, title, mime, sha256, bytes, pages, language, meta, state, semantic,
@@ -39,7 +41,8 @@ func scanDocument(row scanner, more ...any) (d corpus.Document, err error) {
 	var meta, progress, broken string
 	var created, updated, deleted int64
 	err = row.Scan(append([]any{&d.ID, &d.User, &d.Namespace, &d.Path, &d.Filename, &d.Title, &d.MIME, &d.SHA256, &d.Bytes, &d.Pages,
-		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated, &deleted}, more...)...)
+		&d.Language, &meta, &d.State, &d.Semantic, &progress, &broken, &d.Passages, &created, &updated,
+		&deleted}, more...)...)
 	if err != nil {
 		return d, failure(err)
 	}
@@ -141,12 +144,14 @@ func putDocument(t *tx, d corpus.Document, meta string) (was placed, err error) 
 	_, err = t.exec(`INSERT INTO documents (id, user, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, pages,
 		language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
-		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title), searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
+		was.id, d.User, d.Namespace, d.Path, d.Filename, d.Title, strings.ToLower(d.Title),
+		searchFold(d.Title, d.Filename), d.MIME, d.SHA256,
 		d.Bytes, d.Pages, d.Language, meta, meta, d.Semantic, progressQueued, now, now)
 	return was, err
 }
 
-// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload said goes.
+// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier
+// upload said goes.
 func replaceMeta(t *tx, id, given string) error {
 	var user, before, present string
 	err := t.queryRow(`SELECT user, given_meta, meta FROM documents WHERE id = ?`, []any{id}, &user, &before, &present)
@@ -185,12 +190,14 @@ func sameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) 
 }
 
 func requeue(t *tx, id string) error {
-	_, err := t.exec(`UPDATE documents SET state = 'queued', progress = ?, failure = '' WHERE id = ?`, progressQueued, id)
+	_, err := t.exec(
+		`UPDATE documents SET state = 'queued', progress = ?, failure = '' WHERE id = ?`, progressQueued, id,
+	)
 	return err
 }
 
-// restoreSameBytes brings a deleted document with d's bytes back, under d's path if its own is taken, and queues it again
-// unless it is ready. id is empty if there is none.
+// restoreSameBytes brings a deleted document with d's bytes back, under d's path if its own is taken, and queues it
+// again unless it is ready. id is empty if there is none.
 func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var n int64
 	var path string
@@ -208,7 +215,9 @@ func restoreSameBytes(t *tx, d corpus.Document) (id string, duplicate bool, err 
 		return "", false, err
 	}
 	if taken {
-		if _, err := t.exec(`UPDATE documents SET path = ?, filename = ? WHERE n = ?`, d.Path, d.Filename, n); err != nil {
+		if _, err := t.exec(
+			`UPDATE documents SET path = ?, filename = ? WHERE n = ?`, d.Path, d.Filename, n,
+		); err != nil {
 			return "", false, err
 		}
 	}

@@ -79,7 +79,11 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	if len(f.Meta)+len(f.MetaAny) > 0 { // the text depends on how many there are
 		query = ds.db.readers.QueryContext
 	}
-	rows, err := query(ctx, `SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+on.Order+` LIMIT +?`, append(args, on.Limit+1)...)
+	rows, err := query(
+		ctx,
+		`SELECT `+documentColumns+`, n, title_fold FROM `+from+`documents d WHERE `+where+` ORDER BY `+on.Order+` LIMIT +?`,
+		append(args, on.Limit+1)...,
+	)
 	if err != nil {
 		return nil, "", failure(err)
 	}
@@ -208,7 +212,9 @@ func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) (n
 	if err != nil {
 		return nil, err
 	}
-	rows, err := ds.db.query(ctx, `SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(s)+`GROUP BY d.namespace ORDER BY d.namespace LIMIT ?`, append(args, limit)...)
+	rows, err := ds.db.query(ctx, `SELECT d.namespace FROM documents d WHERE`+inScope+notHidden(
+		s,
+	)+`GROUP BY d.namespace ORDER BY d.namespace LIMIT ?`, append(args, limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -225,12 +231,14 @@ func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) (n
 
 // Version changes with everything that a search could see; see corpus.Documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
-	err = ds.db.queryRow(ctx, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user = ?), 0)`, []any{s.User}, &v)
+	err = ds.db.queryRow(
+		ctx, `SELECT coalesce((SELECT version FROM corpus_versions WHERE user = ?), 0)`, []any{s.User}, &v,
+	)
 	return v, err
 }
 
-// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a document
-// has the bytes of both.
+// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a
+// document has the bytes of both.
 func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
 	err = ds.db.queryRow(ctx, `SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = ?1)
 		OR EXISTS (SELECT 1 FROM contents WHERE sha256 = ?1 AND live = 1)`, []any{sha256}, &used)
@@ -239,6 +247,10 @@ func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, 
 
 // IndexedBytes returns the version that serves; see corpus.Documents.
 func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string, err error) {
-	err = ds.db.queryRow(ctx, `SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = ?), '')`, []any{id}, &sha256)
+	err = ds.db.queryRow(
+		ctx,
+		`SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = ?), '')`,
+		[]any{id}, &sha256,
+	)
 	return sha256, err
 }

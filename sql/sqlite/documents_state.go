@@ -13,12 +13,15 @@ import (
 var errOtherVersion = &chat.Error{Code: chat.CodeConflict,
 	Message: "The document was cancelled, deleted or replaced meanwhile. Reload the list to see its present state."}
 
-// presentState fails with CodeNotFound for a document that is not there or hidden, and with CodeConflict for one that was
-// cancelled or has another version than sha256.
+// presentState fails with CodeNotFound for a document that is not there or hidden, and with CodeConflict for one that
+// was cancelled or has another version than sha256.
 func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 	var version string
 	var state corpus.State
-	err = t.queryRow(`SELECT n, user, sha256, state FROM documents WHERE id = ? AND deleted_at = 0`, []any{id}, &n, &user, &version, &state)
+	err = t.queryRow(
+		`SELECT n, user, sha256, state FROM documents WHERE id = ? AND deleted_at = 0`, []any{id}, &n, &user, &version,
+		&state,
+	)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, "", errNoDocument
@@ -31,7 +34,9 @@ func presentState(t *tx, id, sha256 string) (n int64, user string, err error) {
 }
 
 // SetState moves a document to a state; see corpus.Documents.
-func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure) error {
+func (ds *Documents) SetState(
+	ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure,
+) error {
 	if err := state.Explained(broken); err != nil {
 		return err
 	}
@@ -50,7 +55,9 @@ func (ds *Documents) SetState(ctx context.Context, id, sha256 string, state corp
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE documents SET state = ?, progress = ?, failure = ? WHERE n = ?`, state, progress, reason, n)
+		_, err = t.exec(
+			`UPDATE documents SET state = ?, progress = ?, failure = ? WHERE n = ?`, state, progress, reason, n,
+		)
 		return err
 	})
 }
@@ -110,13 +117,17 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 			return err
 		}
 		if taken {
-			return &chat.Error{Code: chat.CodeConflict, Message: "Another document has this name by now. Remove or rename that one first."}
+			return &chat.Error{
+				Code:    chat.CodeConflict,
+				Message: "Another document has this name by now. Remove or rename that one first.",
+			}
 		}
 		return show(t, n, d.User, 0)
 	})
 }
 
-// Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that is over.
+// Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that
+// is over.
 func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.write(ctx, true, func(t *tx) error {
 		n, d, err := scopedInTx(t, s, id)
@@ -128,7 +139,10 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 		}
 		switch d.State {
 		case corpus.StateReady, corpus.StateFailed, corpus.StateCancelled:
-			return &chat.Error{Code: chat.CodeConflict, Message: "There is nothing to cancel: the document is no longer being read in."}
+			return &chat.Error{
+				Code:    chat.CodeConflict,
+				Message: "There is nothing to cancel: the document is no longer being read in.",
+			}
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}
 		back, err := t.exec(`UPDATE documents SET (state, sha256, filename, mime, bytes, progress, failure) =

@@ -39,7 +39,9 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 			return nil, fmt.Errorf("append: %w", err)
 		}
 	}
-	if err := c.db.write(ctx, durable, func(tx *tx) error { return appendEvents(tx, owner, runID, events, payloads) }); err != nil {
+	if err := c.db.write(
+		ctx, durable, func(tx *tx) error { return appendEvents(tx, owner, runID, events, payloads) },
+	); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	return events, nil
@@ -57,7 +59,9 @@ func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []c
 	case chat.RunStatus(status) != chat.RunRunning:
 		return &chat.Error{Code: chat.CodeConflict, Message: "This run is over. Ask again to start a new one."}
 	case holder != owner:
-		return &chat.Error{Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it."}
+		return &chat.Error{
+			Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it.",
+		}
 	case last&maxSeq+int64(len(events)) > maxSeq:
 		return &chat.Error{Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question."}
 	}
@@ -66,7 +70,9 @@ func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []c
 		e := &events[i]
 		last++
 		e.Seq, e.At = last&maxSeq, timeOf(now)
-		if _, err := tx.exec(`INSERT INTO events (id, at, type, body) VALUES (?, ?, ?, ?)`, last, now, string(e.Type), []byte(e.Body)); err != nil {
+		if _, err := tx.exec(
+			`INSERT INTO events (id, at, type, body) VALUES (?, ?, ?, ?)`, last, now, string(e.Type), []byte(e.Body),
+		); err != nil {
 			return err
 		}
 		if err := applyPayload(tx, run, now, payloads[i]); err != nil {
@@ -93,15 +99,21 @@ func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 		_, err := tx.exec(`UPDATE runs SET tokens_in = ?, tokens_out = ? WHERE n = ?`, p.Tokens.In, p.Tokens.Out, run)
 		return err
 	case chat.RunDone:
-		if _, err := tx.exec(`UPDATE runs SET status = ?, ended_at = ? WHERE n = ?`, string(p.Status), now, run); err != nil {
+		if _, err := tx.exec(
+			`UPDATE runs SET status = ?, ended_at = ? WHERE n = ?`, string(p.Status), now, run,
+		); err != nil {
 			return err
 		}
 		if p.Tokens != nil {
-			if _, err := tx.exec(`UPDATE runs SET tokens_in = ?, tokens_out = ? WHERE n = ?`, p.Tokens.In, p.Tokens.Out, run); err != nil {
+			if _, err := tx.exec(
+				`UPDATE runs SET tokens_in = ?, tokens_out = ? WHERE n = ?`, p.Tokens.In, p.Tokens.Out, run,
+			); err != nil {
 				return err
 			}
 		}
-		_, err := tx.exec(`UPDATE sessions SET updated_at = ? WHERE n = (SELECT session FROM runs WHERE n = ?)`, now, run)
+		_, err := tx.exec(
+			`UPDATE sessions SET updated_at = ? WHERE n = (SELECT session FROM runs WHERE n = ?)`, now, run,
+		)
 		return err
 	}
 	return nil
@@ -135,7 +147,9 @@ func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after in
 		if err := rows.Scan(&id, &at, &kind, &body); err != nil {
 			return nil, fmt.Errorf("read events: %w", failure(err))
 		}
-		events = append(events, chat.Event{RunID: runID, Seq: id & maxSeq, At: timeOf(at), Type: chat.Kind(kind), Body: body})
+		events = append(
+			events, chat.Event{RunID: runID, Seq: id & maxSeq, At: timeOf(at), Type: chat.Kind(kind), Body: body},
+		)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read events: %w", failure(err))

@@ -25,7 +25,9 @@ func failure(err error) error {
 		return diskFull(err)
 	}
 	if errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn) || isClosed(err) {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again.", Err: err,
+		}
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -35,14 +37,17 @@ func failure(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return diskFull(err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is busy. Try again in a moment.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The database is busy. Try again in a moment.", Err: err,
+		}
 	case sqlite3.SQLITE_IOERR:
 		return ioFailure(e)
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
 		return openFailure(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return &chat.Error{Code: chat.CodeUnavailable,
-			Message: "The database file is damaged or is no database.", Hint: "Restore it from a backup or use another data directory.", Err: err}
+			Message: "The database file is damaged or is no database.",
+			Hint:    "Restore it from a backup or use another data directory.", Err: err}
 	}
 	return err
 }
@@ -58,7 +63,9 @@ func ioFailure(e *sqlite.Error) error {
 	case sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_TRUNCATE:
 		return diskFull(e)
 	}
-	return &chat.Error{Code: chat.CodeUnavailable, Message: "The disk reported an error. Check it, then try again.", Err: e}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The disk reported an error. Check it, then try again.", Err: e,
+	}
 }
 
 // isClosed recognises a closed pool, for which database/sql exports no error.

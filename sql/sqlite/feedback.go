@@ -19,7 +19,9 @@ func scanFeedback(scan func(...any) error) (n int64, f chat.Feedback, err error)
 	var request []byte
 	var rating string
 	var created, updated int64
-	if err := scan(&n, &f.RunID, &f.SessionID, &request, &rating, &f.Reason, &f.Comment, &created, &updated); err != nil {
+	if err := scan(
+		&n, &f.RunID, &f.SessionID, &request, &rating, &f.Reason, &f.Comment, &created, &updated,
+	); err != nil {
 		return 0, f, failure(err)
 	}
 	f.Rating, f.CreatedAt, f.UpdatedAt = chat.Rating(rating), timeOf(created), timeOf(updated)
@@ -63,7 +65,10 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) error {
 	return c.db.write(ctx, true, func(tx *tx) error {
 		var run int64
-		err := tx.queryRow(`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`, []any{runID, s.User}, &run)
+		err := tx.queryRow(
+			`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`,
+			[]any{runID, s.User}, &run,
+		)
 		if err != nil {
 			return notFound(err, "withdraw feedback", "run")
 		}

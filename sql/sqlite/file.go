@@ -10,8 +10,8 @@ import (
 	"footnote/chat"
 )
 
-// private makes the database file at path, if it is not there, and lets only its owner use it. SQLite gives the files beside it, which it
-// makes later, the same rights.
+// private makes the database file at path, if it is not there, and lets only its owner use it. SQLite gives the files
+// beside it, which it makes later, the same rights.
 func private(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -35,10 +35,12 @@ func private(path string) error {
 // openFailure says that a database file can't be used.
 func openFailure(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable,
-		Message: "The database file can't be opened for writing.", Hint: "Check that the data directory exists and is yours.", Err: err}
+		Message: "The database file can't be opened for writing.",
+		Hint:    "Check that the data directory exists and is yours.", Err: err}
 }
 
-// Blank reports whether the file at path holds no database yet: it is not there, or it is empty, or nothing was ever stored in it.
+// Blank reports whether the file at path holds no database yet: it is not there, or it is empty, or nothing was ever
+// stored in it.
 func Blank(ctx context.Context, path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -56,7 +58,8 @@ func Blank(ctx context.Context, path string) (bool, error) {
 	return tables == 0, errors.Join(failure(err), pool.Close())
 }
 
-// CheckFile fails when the database file is not the one that was opened, or is empty: then what is stored now is lost at the next start.
+// CheckFile fails when the database file is not the one that was opened, or is empty: then what is stored now is lost
+// at the next start.
 func (db *DB) CheckFile() error {
 	now, err := os.Stat(db.path)
 	if err == nil && os.SameFile(now, db.opened) && now.Size() > 0 {

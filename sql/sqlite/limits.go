@@ -76,7 +76,9 @@ func (t *tx) charge(limits chat.Limits, user string, what chat.Resource, n int64
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`DELETE FROM spent WHERE user = ? AND what = ? AND at <= ?`, user, string(what), micros(now.Add(-windows[len(windows)-1].Span)))
+	_, err = t.exec(`DELETE FROM spent WHERE user = ? AND what = ? AND at <= ?`, user, string(what), micros(
+		now.Add(-windows[len(windows)-1].Span),
+	))
 	return err
 }
 
@@ -90,7 +92,10 @@ func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 	}
 	if most, holds := limits.Of(chat.RunsAtOnce); holds {
 		var running int64
-		if err := t.queryRow(`SELECT count(*) FROM runs WHERE charged = ? AND charged <> '' AND status = 'running'`, []any{user}, &running); err != nil {
+		if err := t.queryRow(
+			`SELECT count(*) FROM runs WHERE charged = ? AND charged <> '' AND status = 'running'`, []any{user},
+			&running,
+		); err != nil {
 			return err
 		}
 		if running >= most {
@@ -100,7 +105,8 @@ func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 	return nil
 }
 
-// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is stored already.
+// admitDocument counts a file and its new bytes, and fails if a user's limits have no room for them. The document is
+// stored already.
 func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 	now := time.Now()
 	if err := t.spend(limits, user, chat.ResourceUploadFiles, 1, now); err != nil {
@@ -117,7 +123,9 @@ func (t *tx) admitDocument(limits chat.Limits, user string, bytes int64) error {
 		return nil
 	}
 	var used int64
-	if err := t.queryRow(`SELECT coalesce(sum(bytes), 0) FROM documents WHERE user = ?`, []any{user}, &used); err != nil {
+	if err := t.queryRow(
+		`SELECT coalesce(sum(bytes), 0) FROM documents WHERE user = ?`, []any{user}, &used,
+	); err != nil {
 		return err
 	}
 	if used > most {

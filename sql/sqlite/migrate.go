@@ -38,9 +38,11 @@ func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migr
 	}
 }
 
-// migrateOne applies the next step, if there is one. It reads the version inside the step's transaction, so two processes
-// that open the same new file don't apply a step twice.
-func migrateOne(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration) (done bool, err error) {
+// migrateOne applies the next step, if there is one. It reads the version inside the step's transaction, so two
+// processes that open the same new file don't apply a step twice.
+func migrateOne(
+	ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration,
+) (done bool, err error) {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, fmt.Errorf("migrate: %w", failure(err))
@@ -56,7 +58,8 @@ func migrateOne(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []mig
 	}
 	if version > len(all) {
 		return false, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"This data directory was written by a newer Footnote (version %d); use that version or another directory.", version)}
+			"This data directory was written by a newer Footnote (version %d); use that version or another directory.",
+			version)}
 	}
 	if version == len(all) {
 		return true, nil
@@ -65,7 +68,9 @@ func migrateOne(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []mig
 	if _, err := tx.ExecContext(ctx, step.Script); err != nil {
 		return false, fmt.Errorf("migrate to %s: %w", step.Name, failure(err))
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO migrations VALUES (?, ?, ?)`, step.Number, step.Name, time.Now().UnixMicro()); err != nil {
+	if _, err := tx.ExecContext(
+		ctx, `INSERT INTO migrations VALUES (?, ?, ?)`, step.Number, step.Name, time.Now().UnixMicro(),
+	); err != nil {
 		return false, fmt.Errorf("migrate to %s: %w", step.Name, failure(err))
 	}
 	if err := tx.Commit(); err != nil {

@@ -106,7 +106,8 @@ func openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	return pool, nil
 }
 
-// Close finishes the writes that were accepted and closes the file. Calls that come later fail with chat.CodeUnavailable.
+// Close finishes the writes that were accepted and closes the file. Calls that come later fail with
+// chat.CodeUnavailable.
 func (db *DB) Close() error {
 	return errors.Join(db.writer.close(), db.closePools())
 }
@@ -127,9 +128,9 @@ func (db *DB) closePools() error {
 	return errors.Join(errs...)
 }
 
-// stmt returns the readers' prepared statement for a query. It is for queries of fixed text: each stays prepared until
-// Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries whose text depends on
-// their arguments go to db.readers.
+// stmt returns the readers' prepared statement for a query. It is for queries of fixed text: each stays prepared
+// until Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries whose
+// text depends on their arguments go to db.readers.
 func (db *DB) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	db.mu.RLock()
 	stmt := db.stmts[query]

@@ -47,7 +47,10 @@ func (s postingStore) Spans(ctx context.Context, after int64) (spans []bm25.Span
 		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > ?`, []any{after}, func(row scanner) error {
 		span := bm25.Span{Document: &bm25.Document{}}
 		var visible bool
-		err := row.Scan(&span.Content, &span.First, &span.Lengths, &visible, &span.Document.ID, &span.Document.User, &span.Document.Namespace)
+		err := row.Scan(
+			&span.Content, &span.First, &span.Lengths, &visible, &span.Document.ID, &span.Document.User,
+			&span.Document.Namespace,
+		)
 		if !visible {
 			span.Lengths = nil
 		}
@@ -58,7 +61,9 @@ func (s postingStore) Spans(ctx context.Context, after int64) (spans []bm25.Span
 }
 
 func (s postingStore) Contents(ctx context.Context, first, last uint32) (runs []postings.Run, err error) {
-	err = s.db.each(ctx, `SELECT first_row, passages FROM contents WHERE first_row <= ?2 AND first_row + passages > ?1 ORDER BY first_row`, []any{first, last},
+	err = s.db.each(ctx, `SELECT first_row, passages FROM contents WHERE first_row <= ?2 AND first_row + passages > ?1 ORDER BY first_row`, []any{
+		first, last,
+	},
 		func(row scanner) error {
 			var r postings.Run
 			err := row.Scan(&r.First, &r.Count)
@@ -74,7 +79,9 @@ func (s postingStore) Names(ctx context.Context, rows []uint32) (map[uint32]stri
 		return nil, err
 	}
 	ids := make(map[uint32]string, len(rows))
-	err = s.db.each(ctx, `SELECT row, id FROM passages WHERE row IN (SELECT value FROM json_each(?))`, []any{wanted}, func(r scanner) error {
+	err = s.db.each(ctx, `SELECT row, id FROM passages WHERE row IN (SELECT value FROM json_each(?))`, []any{
+		wanted,
+	}, func(r scanner) error {
 		var row uint32
 		var id string
 		err := r.Scan(&row, &id)
@@ -110,7 +117,9 @@ func (s postingStore) Owners(ctx context.Context) (owners []string, err error) {
 }
 
 func (s postingStore) Segments(ctx context.Context, owner string) (list []postings.Segment, err error) {
-	err = s.db.each(ctx, `SELECT n, changed, passages FROM segments WHERE owner = ? AND live = 1 ORDER BY n`, []any{owner}, func(row scanner) error {
+	err = s.db.each(ctx, `SELECT n, changed, passages FROM segments WHERE owner = ? AND live = 1 ORDER BY n`, []any{
+		owner,
+	}, func(row scanner) error {
 		segment := postings.Segment{Owner: owner}
 		err := row.Scan(&segment.Number, &segment.Changed, &segment.Passages)
 		list = append(list, segment)
@@ -139,7 +148,9 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 	})
 }
 
-func (s postingStore) Pages(ctx context.Context, segment int64, from, before []byte, limit int) (pages []postings.Page, err error) {
+func (s postingStore) Pages(
+	ctx context.Context, segment int64, from, before []byte, limit int,
+) (pages []postings.Page, err error) {
 	err = s.db.each(ctx, `SELECT key, body FROM segment_pages WHERE segment = ?1 AND key >= ?2 AND key < ?3 ORDER BY key LIMIT +?4`,
 		[]any{segment, from, before, limit}, func(row scanner) error {
 			var p postings.Page
@@ -159,7 +170,9 @@ func (s postingStore) Begin(ctx context.Context, owner string) (segment int64, e
 }
 
 func beginSegment(t *tx, owner string) (segment int64, err error) {
-	err = t.queryRow(`INSERT INTO segments (owner, started_at) VALUES (?, ?) RETURNING n`, []any{owner, time.Now().UnixMicro()}, &segment)
+	err = t.queryRow(`INSERT INTO segments (owner, started_at) VALUES (?, ?) RETURNING n`, []any{
+		owner, time.Now().UnixMicro(),
+	}, &segment)
 	return segment, err
 }
 
@@ -169,7 +182,9 @@ func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.P
 
 func putPages(t *tx, segment int64, pages []postings.Page) error {
 	for _, p := range pages {
-		if _, err := t.exec(`INSERT INTO segment_pages (segment, key, body) VALUES (?, ?, ?)`, segment, p.Key, p.Body); err != nil {
+		if _, err := t.exec(
+			`INSERT INTO segment_pages (segment, key, body) VALUES (?, ?, ?)`, segment, p.Key, p.Body,
+		); err != nil {
 			return err
 		}
 	}
@@ -183,7 +198,9 @@ func (s postingStore) Replace(ctx context.Context, segment postings.Segment, old
 	err = s.db.writeBulk(ctx, false, func(t *tx) error {
 		ok = false
 		for _, n := range old {
-			if hidden, err := t.exec(`UPDATE segments SET live = 0, started_at = 0 WHERE n = ? AND live = 1`, n); err != nil {
+			if hidden, err := t.exec(
+				`UPDATE segments SET live = 0, started_at = 0 WHERE n = ? AND live = 1`, n,
+			); err != nil {
 				return err
 			} else if hidden == 0 {
 				return errReplaced
@@ -200,7 +217,9 @@ func (s postingStore) Replace(ctx context.Context, segment postings.Segment, old
 
 // showSegment lets searches see a segment.
 func showSegment(t *tx, s postings.Segment) error {
-	_, err := t.exec(`UPDATE segments SET live = 1, changed = ?, passages = ? WHERE n = ?`, s.Changed, s.Passages, s.Number)
+	_, err := t.exec(
+		`UPDATE segments SET live = 1, changed = ?, passages = ? WHERE n = ?`, s.Changed, s.Passages, s.Number,
+	)
 	return err
 }
 
@@ -208,7 +227,10 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	const some = 256 // pages
 	for n := int64(some); n == some; {
 		err := s.db.writeBulk(ctx, false, func(t *tx) (err error) {
-			n, err = t.exec(`DELETE FROM segment_pages WHERE n IN (SELECT n FROM segment_pages WHERE segment = ? LIMIT +?)`, segment, some)
+			n, err = t.exec(
+				`DELETE FROM segment_pages WHERE n IN (SELECT n FROM segment_pages WHERE segment = ? LIMIT +?)`,
+				segment, some,
+			)
 			if err == nil && n < some {
 				_, err = t.exec(`DELETE FROM segments WHERE n = ? AND live = 0`, segment)
 			}
@@ -222,7 +244,9 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 }
 
 func (s postingStore) Left(ctx context.Context) (segments []int64, err error) {
-	err = s.db.each(ctx, `SELECT n FROM segments WHERE live = 0 AND started_at < ?`, []any{time.Now().Add(-abandonedAfter).UnixMicro()}, func(row scanner) error {
+	err = s.db.each(ctx, `SELECT n FROM segments WHERE live = 0 AND started_at < ?`, []any{
+		time.Now().Add(-abandonedAfter).UnixMicro(),
+	}, func(row scanner) error {
 		var n int64
 		err := row.Scan(&n)
 		segments = append(segments, n)

@@ -30,7 +30,9 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 		}
 	}
 	err := c.db.write(ctx, false, func(tx *tx) error {
-		if _, err := tx.exec(`DELETE FROM idempotency_keys WHERE created_at < ?`, time.Now().Add(-keyLifetime).UnixMicro()); err != nil {
+		if _, err := tx.exec(
+			`DELETE FROM idempotency_keys WHERE created_at < ?`, time.Now().Add(-keyLifetime).UnixMicro(),
+		); err != nil {
 			return err
 		}
 		if _, err := tx.exec(`DELETE FROM spent WHERE at < ?`, time.Now().Add(-keyLifetime).UnixMicro()); err != nil {
@@ -60,7 +62,9 @@ func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
 		if err := rows.Scan(&run); err != nil {
 			return 0, failure(err)
 		}
-		if _, err := tx.exec(`DELETE FROM events WHERE id BETWEEN ? AND ?`, run<<seqBits, run<<seqBits|maxSeq); err != nil {
+		if _, err := tx.exec(
+			`DELETE FROM events WHERE id BETWEEN ? AND ?`, run<<seqBits, run<<seqBits|maxSeq,
+		); err != nil {
 			return 0, err
 		}
 	}
@@ -75,7 +79,9 @@ func purgeSome(tx *tx, hidden, idle int64) (int64, error) {
 
 // hideCaptured hides the web pages that the sessions' runs have read; the library removes what is hidden.
 func hideCaptured(tx *tx, gone string, hidden, idle int64) error {
-	rows, err := tx.query(`SELECT d.n, d.user FROM runs r JOIN sessions o ON o.n = r.session JOIN documents d ON d.user = o.user AND d.namespace = '`+chat.WebNamespace("")+`' || r.id
+	rows, err := tx.query(`SELECT d.n, d.user FROM runs r JOIN sessions o ON o.n = r.session JOIN documents d ON d.user = o.user AND d.namespace = '`+chat.WebNamespace(
+		"",
+	)+`' || r.id
 		WHERE r.session IN (`+gone+`) AND d.deleted_at = 0`, hidden, idle, purgeBatch)
 	if err != nil {
 		return err

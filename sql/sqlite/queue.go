@@ -76,7 +76,8 @@ func (a *atWork) cancel(document string) {
 	}
 }
 
-// Enqueue adds a job; see corpus.Queue. Its turn is one after its user's last, or after the turn that is served now for a user who has none waiting.
+// Enqueue adds a job; see corpus.Queue. Its turn is one after its user's last, or after the turn that is served now
+// for a user who has none waiting.
 func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
 	return q.add(ctx, job, false)
 }
@@ -120,11 +121,15 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// take gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has to wait for others to end.
-func (q *Queue) take(ctx context.Context, kind corpus.JobKind, now time.Time) (n int64, job corpus.Job, ok bool, err error) {
+// take gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has
+// to wait for others to end.
+func (q *Queue) take(
+	ctx context.Context, kind corpus.JobKind, now time.Time,
+) (n int64, job corpus.Job, ok bool, err error) {
 	const due = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ?`
 	at := now.UnixMicro()
-	err = q.db.queryRow(ctx, due+` LIMIT 1`, []any{kind, at}, &n) // an empty queue is asked often: that must not keep the writer busy
+	// an empty queue is asked often: that must not keep the writer busy
+	err = q.db.queryRow(ctx, due+` LIMIT 1`, []any{kind, at}, &n)
 	if err == nil {
 		err = q.db.write(ctx, false, func(t *tx) error {
 			var busy, suspects bool
@@ -142,7 +147,8 @@ func (q *Queue) take(ctx context.Context, kind corpus.JobKind, now time.Time) (n
 			}
 			return t.queryRow(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
 				RETURNING n, kind, document, user, sha256, attempt, deaths`,
-				[]any{time.Now().Add(corpus.JobLease).UnixMicro(), kind, at}, &n, &job.Kind, &job.DocumentID, &job.User, &job.SHA256, &job.Attempt, &job.Deaths)
+				[]any{time.Now().Add(corpus.JobLease).UnixMicro(), kind, at}, &n, &job.Kind, &job.DocumentID,
+				&job.User, &job.SHA256, &job.Attempt, &job.Deaths)
 		})
 	}
 	if errors.Is(err, sql.ErrNoRows) {
@@ -154,7 +160,8 @@ func (q *Queue) take(ctx context.Context, kind corpus.JobKind, now time.Time) (n
 	return n, job, true, nil
 }
 
-// free puts back what an earlier process left at work: this one alone has the file. It blames a job that was the only one of its kind.
+// free puts back what an earlier process left at work: this one alone has the file. It blames a job that was the only
+// one of its kind.
 func (q *Queue) free(ctx context.Context) error {
 	return q.db.write(ctx, false, func(t *tx) error {
 		for _, statement := range []string{
@@ -172,7 +179,9 @@ func (q *Queue) free(ctx context.Context) error {
 // nextTime returns when the next job of a kind is due after now; ok is false when none will be.
 func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time) (due time.Time, ok bool, err error) {
 	var at sql.NullInt64
-	err = q.db.queryRow(ctx, `SELECT min(ready_at) FROM jobs WHERE kind = ? AND ready_at > ?`, []any{kind, now.UnixMicro()}, &at)
+	err = q.db.queryRow(
+		ctx, `SELECT min(ready_at) FROM jobs WHERE kind = ? AND ready_at > ?`, []any{kind, now.UnixMicro()}, &at,
+	)
 	return time.UnixMicro(at.Int64), at.Valid, err
 }
 

@@ -89,7 +89,10 @@ func (q *Queue) settle(ctx context.Context, n int64, attempt int, err, cause err
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):
 		_, err = q.change(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)
 	case cause != nil:
-		_, err = q.change(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, attempt = attempt - 1 WHERE n = ? AND attempt = ?`, time.Now().UnixMicro(), n, attempt)
+		_, err = q.change(
+			ctx, `UPDATE jobs SET leased = 0, ready_at = ?, attempt = attempt - 1 WHERE n = ? AND attempt = ?`,
+			time.Now().UnixMicro(), n, attempt,
+		)
 	default:
 		_, err = q.change(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, alone = 0, deaths = deaths + ? WHERE n = ? AND attempt = ?`,
 			time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), errors.Is(err, corpus.ErrReaderDied), n, attempt)
@@ -107,7 +110,10 @@ func (q *Queue) prolong(ctx context.Context, n int64, attempt int, stop context.
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			held, err := q.change(ctx, `UPDATE jobs SET ready_at = ? WHERE n = ? AND attempt = ? AND leased = 1`, time.Now().Add(corpus.JobLease).UnixMicro(), n, attempt)
+			held, err := q.change(
+				ctx, `UPDATE jobs SET ready_at = ? WHERE n = ? AND attempt = ? AND leased = 1`,
+				time.Now().Add(corpus.JobLease).UnixMicro(), n, attempt,
+			)
 			if err == nil && held || ctx.Err() != nil {
 				continue
 			}

@@ -24,7 +24,10 @@ func scanRun(scan func(...any) error) (chat.Run, error) {
 	var request []byte
 	var status string
 	var created, ended int64
-	err := scan(&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, &status, &run.Answer, &created, &ended, &run.Tokens.In, &run.Tokens.Out)
+	err := scan(
+		&run.ID, &run.SessionID, &run.User, &run.ParentID, &request, &status, &run.Answer, &created, &ended,
+		&run.Tokens.In, &run.Tokens.Out,
+	)
 	if err != nil {
 		return chat.Run{}, failure(err)
 	}
@@ -50,7 +53,9 @@ func scanRuns(rows *sql.Rows) ([]chat.Run, error) {
 }
 
 // StartRun implements chat.Store.
-func (c *Chats) StartRun(ctx context.Context, user string, req chat.RunRequest, lease chat.Lease) (run chat.Run, fresh bool, err error) {
+func (c *Chats) StartRun(
+	ctx context.Context, user string, req chat.RunRequest, lease chat.Lease,
+) (run chat.Run, fresh bool, err error) {
 	asked, err := req.Start(user)
 	if err != nil {
 		return chat.Run{}, false, fmt.Errorf("start run: %w", err)
@@ -141,7 +146,9 @@ func (s *newRun) store(tx *tx) error {
 func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	var n int64
 	var digest []byte
-	err = tx.queryRow(`SELECT run, request FROM idempotency_keys WHERE user = ? AND key = ?`, []any{s.Run.User, s.Key}, &n, &digest)
+	err = tx.queryRow(
+		`SELECT run, request FROM idempotency_keys WHERE user = ? AND key = ?`, []any{s.Run.User, s.Key}, &n, &digest,
+	)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -166,7 +173,9 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 // session finds the run's session and its head, or makes one.
 func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
 	var deleted int64
-	err = tx.queryRow(`SELECT n, head, deleted_at FROM sessions WHERE name = ? AND user = ?`, []any{s.Run.SessionID, s.Run.User}, &n, &head, &deleted)
+	err = tx.queryRow(`SELECT n, head, deleted_at FROM sessions WHERE name = ? AND user = ?`, []any{
+		s.Run.SessionID, s.Run.User,
+	}, &n, &head, &deleted)
 	if errors.Is(err, sql.ErrNoRows) {
 		title := chat.TitleOf(s.Run.Request.Message)
 		err = tx.queryRow(`INSERT INTO sessions (id, user, title, title_fold, created_at, updated_at)
@@ -183,7 +192,9 @@ func (s *newRun) session(tx *tx, now int64) (n, head int64, err error) {
 // place says which run precedes the new one, and how long the branch is with it.
 func (s *newRun) place(tx *tx, session, head int64) (parent, depth int64, err error) {
 	if sibling := s.Run.Request.Sibling; sibling != "" {
-		err = tx.queryRow(`SELECT parent, depth FROM runs WHERE id = ? AND session = ?`, []any{sibling, session}, &parent, &depth)
+		err = tx.queryRow(
+			`SELECT parent, depth FROM runs WHERE id = ? AND session = ?`, []any{sibling, session}, &parent, &depth,
+		)
 		if err != nil {
 			return 0, 0, notFound(err, "find sibling", "run")
 		}
@@ -219,7 +230,9 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 
 // Runs implements chat.Store.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	rows, err := c.db.query(ctx, selectRun+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
+	rows, err := c.db.query(
+		ctx, selectRun+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}

@@ -96,7 +96,10 @@ func (c *Chats) DeleteSession(ctx context.Context, s chat.Scope, id string) erro
 
 // RestoreSession implements chat.Store.
 func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) error {
-	return c.changeSession(ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE name = ? AND user = ? AND deleted_at <> 0`, id, s.User)
+	return c.changeSession(
+		ctx, "restore session", `UPDATE sessions SET deleted_at = 0 WHERE name = ? AND user = ? AND deleted_at <> 0`,
+		id, s.User,
+	)
 }
 
 // changeSession runs an update that must find its session.

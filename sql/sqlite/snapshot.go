@@ -14,19 +14,27 @@ import (
 	"footnote/chat"
 )
 
-// readOnly opens one connection to the database file at path that can't change it. Another process may use the file meanwhile.
+// readOnly opens one connection to the database file at path that can't change it. Another process may use the file
+// meanwhile.
 func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("There is no database at %s; is that the data directory?", path)}
+		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf(
+			"There is no database at %s; is that the data directory?", path,
+		)}
 	} else if err != nil {
-		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf("The database at %s can't be read", path), Err: err}
+		return nil, &chat.Error{
+			Code: chat.CodeNotFound, Message: fmt.Sprintf("The database at %s can't be read", path), Err: err,
+		}
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	// With mode=ro closing does not even tidy up the log that a crash left.
-	dsn := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/"), RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)"}}.Encode()}
+	dsn := url.URL{
+		Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/"),
+		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)"}}.Encode(),
+	}
 	pool, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, err
@@ -38,8 +46,9 @@ func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	return pool, nil
 }
 
-// Snapshot writes what was committed to the database file at path, at one moment, to a new file. Whoever uses the database
-// goes on reading and writing. It fails if the new file is there already and not empty; what it leaves then, or when ctx ends, is of no use.
+// Snapshot writes what was committed to the database file at path, at one moment, to a new file. Whoever uses the
+// database goes on reading and writing. It fails if the new file is there already and not empty; what it leaves then,
+// or when ctx ends, is of no use.
 func Snapshot(ctx context.Context, path, to string) (err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {
@@ -55,14 +64,17 @@ func Snapshot(ctx context.Context, path, to string) (err error) {
 	return nil
 }
 
-// Originals returns the SHA-256 of each original that the documents in the database file at path were made from, in order.
+// Originals returns the SHA-256 of each original that the documents in the database file at path were made from, in
+// order.
 func Originals(ctx context.Context, path string) (hashes []string, err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	rows, err := pool.QueryContext(ctx, `SELECT sha256 FROM documents UNION SELECT sha256 FROM contents WHERE live = 1 ORDER BY 1`)
+	rows, err := pool.QueryContext(
+		ctx, `SELECT sha256 FROM documents UNION SELECT sha256 FROM contents WHERE live = 1 ORDER BY 1`,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("list the originals: %w", failure(err))
 	}

@@ -18,7 +18,8 @@ const (
 )
 
 // A tx is the writer's open transaction as one write function sees it. Statements stay prepared for the life of the
-// database, so their text must be fixed. It must not be kept beyond the function. Rows must be closed before the same query runs again.
+// database, so their text must be fixed. It must not be kept beyond the function. Rows must be closed before the same
+// query runs again.
 type tx struct {
 	ctx   context.Context // never ends
 	conn  *sql.Conn

@@ -10,7 +10,9 @@ import (
 
 // Statements that read content without Go in between say unpacked(body, packed).
 func init() {
-	sqlite.MustRegisterDeterministicScalarFunction("unpacked", 2, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+	sqlite.MustRegisterDeterministicScalarFunction("unpacked", 2, func(
+		_ *sqlite.FunctionContext, args []driver.Value,
+	) (driver.Value, error) {
 		body, _ := args[0].(string)
 		packed, _ := args[1].([]byte)
 		out, err := pack.Unpacked([]byte(body), packed)

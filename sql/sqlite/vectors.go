@@ -10,8 +10,8 @@ import (
 	"footnote/corpus"
 )
 
-// Vectors is the corpus.Vectors of an open database: a table of vectors, searched exactly in memory. Nothing is in memory
-// until the first search. It is safe for concurrent use and lives as long as its DB.
+// Vectors is the corpus.Vectors of an open database: a table of vectors, searched exactly in memory. Nothing is in
+// memory until the first search. It is safe for concurrent use and lives as long as its DB.
 type Vectors struct {
 	db     *DB
 	memory vectorMemory
@@ -85,7 +85,10 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 		return err
 	}
 	err = v.db.writeBulk(ctx, false, func(t *tx) error {
-		n, err := t.exec(`DELETE FROM vectors WHERE document = ? AND passage_id NOT IN (SELECT value FROM json_each(?))`, documentID, list)
+		n, err := t.exec(
+			`DELETE FROM vectors WHERE document = ? AND passage_id NOT IN (SELECT value FROM json_each(?))`, documentID,
+			list,
+		)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -100,7 +103,9 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 }
 
 // SearchVectors finds passages by meaning; see corpus.Vectors.
-func (v *Vectors) SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]corpus.Hit, error) {
+func (v *Vectors) SearchVectors(
+	ctx context.Context, s chat.Scope, query []float32, documents []string, k int,
+) ([]corpus.Hit, error) {
 	snapshot, err := v.memory.current(ctx, v.db)
 	if err != nil {
 		return nil, fmt.Errorf("search vectors: %w", err)

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// vectorMemory is the table of vectors in memory. It is read at the first search and brought up to date at each with what
-// is new; asking costs three small numbers. Another process may write as well.
+// vectorMemory is the table of vectors in memory. It is read at the first search and brought up to date at each with
+// what is new; asking costs three small numbers. Another process may write as well.
 type vectorMemory struct {
 	mu      sync.Mutex // held while reading
 	present *vectorSnapshot
@@ -95,7 +95,9 @@ func (m *vectorMemory) readNew(ctx context.Context, moment *sql.Tx, s *vectorSna
 		}
 		s.values, s.rows = make([]float32, 0, n*s.dimension), make([]vectorRow, 0, n)
 	}
-	rows, err := moment.QueryContext(ctx, `SELECT n, passage_id, document, user, namespace, body FROM vectors WHERE n > ? ORDER BY n`, s.last)
+	rows, err := moment.QueryContext(
+		ctx, `SELECT n, passage_id, document, user, namespace, body FROM vectors WHERE n > ? ORDER BY n`, s.last,
+	)
 	if err != nil {
 		return failure(err)
 	}

@@ -39,7 +39,9 @@ func (s *vectorSnapshot) search(scope chat.Scope, query []float32, documents []s
 	hits := make([]corpus.Hit, 0, min(k, len(all)))
 	for _, found := range all[:min(k, len(all))] {
 		row := s.rows[found.row]
-		hits = append(hits, corpus.Hit{PassageID: row.passage, DocumentID: s.documents[row.place].document, Cosine: s.exact(query, found.row)})
+		hits = append(hits, corpus.Hit{
+			PassageID: row.passage, DocumentID: s.documents[row.place].document, Cosine: s.exact(query, found.row),
+		})
 	}
 	return hits
 }
@@ -52,7 +54,8 @@ func (s *vectorSnapshot) allowed(scope chat.Scope, documents []string) []bool {
 	}
 	allowed := make([]bool, len(s.documents))
 	for i, place := range s.documents {
-		allowed[i] = place.user == scope.User && scope.Holds(place.namespace) && (len(documents) == 0 || wanted[place.document])
+		allowed[i] = place.user == scope.User && scope.Holds(place.namespace) &&
+			(len(documents) == 0 || wanted[place.document])
 	}
 	return allowed
 }

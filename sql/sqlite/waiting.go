@@ -45,7 +45,9 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 	}
 	err = c.db.write(ctx, true, func(tx *tx) error {
 		var session int64
-		if err := tx.queryRow(`SELECT n FROM sessions WHERE name = ? AND user = ? AND deleted_at = 0`, []any{req.SessionID, s.User}, &session); err != nil {
+		if err := tx.queryRow(`SELECT n FROM sessions WHERE name = ? AND user = ? AND deleted_at = 0`, []any{
+			req.SessionID, s.User,
+		}, &session); err != nil {
 			return notFound(err, "enqueue", "session")
 		}
 		rows, err := tx.query(selectQueued+`WHERE q.session = ? AND q.key = ?`, session, q.Request.IdempotencyKey)
@@ -63,7 +65,9 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 			return nil
 		}
 		var count, last int64
-		if err := tx.queryRow(`SELECT count(*), coalesce(max(place), 0) FROM queued WHERE session = ?`, []any{session}, &count, &last); err != nil {
+		if err := tx.queryRow(
+			`SELECT count(*), coalesce(max(place), 0) FROM queued WHERE session = ?`, []any{session}, &count, &last,
+		); err != nil {
 			return err
 		}
 		if count >= chat.MaxQueued {
@@ -80,7 +84,9 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	rows, err := c.db.query(ctx, selectQueued+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
+	rows, err := c.db.query(
+		ctx, selectQueued+`WHERE s.name = ? AND s.user = ? AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("read queue: %w", err)
 	}
@@ -158,7 +164,11 @@ func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
 
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
-	rows, err := c.db.query(ctx, `SELECT s.user, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT +?`, chat.MaxPage)
+	rows, err := c.db.query(
+		ctx,
+		`SELECT s.user, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n LIMIT +?`,
+		chat.MaxPage,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting questions: %w", err)
 	}

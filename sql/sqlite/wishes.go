@@ -62,7 +62,10 @@ func (c *Chats) Wishes(ctx context.Context, owner string) ([]chat.Wish, error) {
 // Release implements chat.Store.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
 	err := c.db.write(ctx, false, func(tx *tx) error {
-		_, err := tx.exec(`UPDATE runs SET owner = '', lease_until = 0 WHERE id = ? AND owner = ? AND status = 'running'`, runID, owner)
+		_, err := tx.exec(
+			`UPDATE runs SET owner = '', lease_until = 0 WHERE id = ? AND owner = ? AND status = 'running'`, runID,
+			owner,
+		)
 		return err
 	})
 	if err != nil {

@@ -72,9 +72,10 @@ func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer
 }
 
 // write runs fn in a transaction and returns once that is committed. fn must be short: some tens of rows, no I/O. Its
-// error is returned as it is and undoes what fn did, and only that. A durable write survives power loss once write returned; the
-// others survive the end of the process, and power loss after the next durable one. A ctx that ends while fn waits for its turn cancels it;
-// once fn has begun, write waits for the outcome, so what fn captured is the caller's again when write returns.
+// error is returned as it is and undoes what fn did, and only that. A durable write survives power loss once write
+// returned; the others survive the end of the process, and power loss after the next durable one. A ctx that ends
+// while fn waits for its turn cancels it; once fn has begun, write waits for the outcome, so what fn captured is the
+// caller's again when write returns.
 func (db *DB) write(ctx context.Context, durable bool, fn func(*tx) error) error {
 	return db.writer.submit(ctx, &job{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
 }
@@ -92,7 +93,9 @@ func (w *writer) submit(ctx context.Context, j *job, bulk bool) error {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again."}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The database is closed.", Hint: "Start Footnote again.",
+		}
 	}
 	if bulk {
 		w.bulk = append(w.bulk, j)
@@ -138,7 +141,8 @@ func (w *writer) loop() {
 	var batch []*job
 	for {
 		var closed bool
-		runtime.Gosched() // who is about to write joins this transaction: under load the batches grow, and a lone write loses nothing
+		// who is about to write joins this transaction: under load the batches grow, and a lone write loses nothing
+		runtime.Gosched()
 		if batch, closed = w.take(batch[:0]); len(batch) > 0 {
 			w.run(batch)
 			clear(batch) // a job must not live on in the buffer

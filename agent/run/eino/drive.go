@@ -1,4 +1,5 @@
-// Package eino has the agent framework Eino drive runs: its ReAct graph decides when the model speaks and when tools are called.
+// Package eino has the agent framework Eino drive runs: its ReAct graph decides when the model speaks and when tools
+// are called.
 package eino
 
 import (
@@ -35,7 +36,8 @@ func Drive(ctx context.Context, r run.Rounds) error {
 		ToolCallingModel: speaker{r},
 		ToolsConfig: compose.ToolsNodeConfig{
 			Tools: tools,
-			UnknownToolsHandler: func(ctx context.Context, _, _ string) (string, error) { // the run tells the model what tools there are
+			// the run tells the model what tools there are
+			UnknownToolsHandler: func(ctx context.Context, _, _ string) (string, error) {
 				return call(ctx, r.Call)
 			},
 		},
@@ -73,13 +75,17 @@ func (s speaker) Generate(ctx context.Context, _ []*schema.Message, _ ...model.O
 	}
 	made := make([]schema.ToolCall, len(calls))
 	for i, c := range calls {
-		made[i] = schema.ToolCall{ID: strconv.Itoa(i), Type: "function", Function: schema.FunctionCall{Name: c.Name, Arguments: string(c.Arguments)}}
+		made[i] = schema.ToolCall{ID: strconv.Itoa(i), Type: "function", Function: schema.FunctionCall{
+			Name: c.Name, Arguments: string(c.Arguments),
+		}}
 	}
 	return schema.AssistantMessage("", made), nil
 }
 
 // Stream is Generate in one piece: the run has shown the text already.
-func (s speaker) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+func (s speaker) Stream(
+	ctx context.Context, in []*schema.Message, opts ...model.Option,
+) (*schema.StreamReader[*schema.Message], error) {
 	m, err := s.Generate(ctx, in, opts...)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,5 @@
-// Package runtest opens stores for tests of runs: real ones in a temporary directory, with two documents that are ready to be searched.
+// Package runtest opens stores for tests of runs: real ones in a temporary directory, with two documents that are
+// ready to be searched.
 package runtest
 
 import (
@@ -29,7 +30,8 @@ type Store struct {
 	Library *corpus.Library
 }
 
-// Open opens the store of a file, and closes it at the end of the test. With an embedder the library finds by meaning too; nil: it does not.
+// Open opens the store of a file, and closes it at the end of the test. With an embedder the library finds by meaning
+// too; nil: it does not.
 func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
@@ -41,7 +43,8 @@ func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	s.Feed = chat.NewFeed(s.Chats)
 	files := shelf{filepath.Dir(path)}
 	cfg := corpus.Config{
-		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Extractor: extract.New(nil), Renderer: files,
+		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Extractor: extract.New(nil),
+		Renderer: files,
 	}
 	if embedder != nil {
 		cfg.Vectors, cfg.Embedder = db.Vectors(), embedder
@@ -62,7 +65,9 @@ func (s *Store) Add(t testing.TB, name, body string) {
 			t.Errorf("library: %v", err)
 		}
 	})
-	if _, _, err := s.Library.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)}); err != nil {
+	if _, _, err := s.Library.Add(
+		t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Library.Wait(t.Context(), chat.Local, func(corpus.Counts) {}); err != nil {
@@ -72,8 +77,8 @@ func (s *Store) Add(t testing.TB, name, body string) {
 	wg.Wait()
 }
 
-// Furnish copies the files of a store with Survey and Handbook next to path, which is that of its database. semantic: with vectors, made by
-// embedtest.Hashing.
+// Furnish copies the files of a store with Survey and Handbook next to path, which is that of its database. semantic:
+// with vectors, made by embedtest.Hashing.
 func Furnish(t testing.TB, path string, semantic bool) {
 	t.Helper()
 	p := &plain

@@ -11,8 +11,8 @@ import (
 	"footnote/english"
 )
 
-// Amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and slack bounds how far that
-// may be off: what is no more than its slack is 0.
+// Amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and
+// slack bounds how far that may be off: what is no more than its slack is 0.
 type Amount struct {
 	Rat   *big.Rat
 	exact bool
@@ -32,7 +32,8 @@ func whole(n int64) Amount { return Amount{Rat: big.NewRat(n, 1), exact: true} }
 
 func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
 
-// rough makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a float can't hold.
+// rough makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a float
+// can't hold.
 func rough(f, slack float64) (Amount, error) {
 	if math.IsNaN(f) {
 		return Amount{}, errNoReal
@@ -160,7 +161,9 @@ func power(a, b Amount) (Amount, error) {
 func apply(name string, args []Amount) (Amount, error) {
 	need := func(least, most int) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s was given %s, which does not fit.", name, english.Count(len(args), "number")) //nolint:staticcheck // shown as it is
+			return fmt.Errorf(
+				"%s was given %s, which does not fit.", name, english.Count(len(args), "number"),
+			) //nolint:staticcheck // shown as it is
 		}
 		return nil
 	}
@@ -183,7 +186,10 @@ func apply(name string, args []Amount) (Amount, error) {
 		"sqrt": math.Sqrt, "abs": math.Abs,
 	}[name]
 	if !ok {
-		return Amount{}, fmt.Errorf("The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days and years.", text.Shorten(name, 40)) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf(
+			"The function %s is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days and years.",
+			text.Shorten(name, 40),
+		) //nolint:staticcheck // shown as it is
 	}
 	most := 1
 	if name == "log" {

@@ -1,6 +1,6 @@
-// Package calc evaluates arithmetic expressions that people and models write: exact decimals as long as only arithmetic made them,
-// functions, percentages, dates. Evaluate is its only way in. Every evaluation is bounded in digits, depth and steps, and each error is a
-// sentence for the reader.
+// Package calc evaluates arithmetic expressions that people and models write: exact decimals as long as only
+// arithmetic made them, functions, percentages, dates. Evaluate is its only way in. Every evaluation is bounded in
+// digits, depth and steps, and each error is a sentence for the reader.
 package calc
 
 import (
@@ -23,7 +23,9 @@ const (
 // Evaluate computes an expression. Its errors are sentences for the model and for people.
 func Evaluate(expression string) (Amount, error) {
 	if len(expression) > maxExpression {
-		return Amount{}, fmt.Errorf("The expression is longer than %d characters: split it into smaller calculations.", maxExpression) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf(
+			"The expression is longer than %d characters: split it into smaller calculations.", maxExpression,
+		) //nolint:staticcheck // shown as it is
 	}
 	p := parser{in: expression}
 	p.next()
@@ -58,9 +60,14 @@ type parser struct {
 
 func (p *parser) unexpected() error {
 	if p.kind == tokenEnd {
-		return errors.New("The expression ends too early: a number or a closing bracket is missing.") //nolint:staticcheck // shown as it is
+		return errors.New(
+			"The expression ends too early: a number or a closing bracket is missing.",
+		) //nolint:staticcheck // shown as it is
 	}
-	return fmt.Errorf("“%s” can't be calculated here. Write it with numbers, + - * / ^, brackets and functions like sqrt.", text.Shorten(p.text, 40)) //nolint:staticcheck // shown as it is
+	return fmt.Errorf(
+		"“%s” can't be calculated here. Write it with numbers, + - * / ^, brackets and functions like sqrt.",
+		text.Shorten(p.text, 40),
+	) //nolint:staticcheck // shown as it is
 }
 
 // next moves to the next token.
@@ -168,7 +175,9 @@ func (p *parser) binding() int {
 // expression reads operands joined by operators that bind more than least.
 func (p *parser) expression(least, depth int) (Amount, error) {
 	if depth > maxDepth {
-		return Amount{}, fmt.Errorf("There are more than %d brackets or signs inside each other: simplify the expression.", maxDepth) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf(
+			"There are more than %d brackets or signs inside each other: simplify the expression.", maxDepth,
+		) //nolint:staticcheck // shown as it is
 	}
 	left, err := p.operand(depth)
 	if err != nil {
@@ -202,7 +211,8 @@ func (p *parser) expression(least, depth int) (Amount, error) {
 
 // startsOperand tells 10 % 3 from 10% + 3 and from 10% of 3.
 func (p *parser) startsOperand() bool {
-	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" || p.kind == tokenSign && (p.text == "(" || p.text == "√")
+	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" ||
+		p.kind == tokenSign && (p.text == "(" || p.text == "√")
 }
 
 func (p *parser) operand(depth int) (Amount, error) {
@@ -214,7 +224,9 @@ func (p *parser) operand(depth int) (Amount, error) {
 		}
 		v, ok := new(big.Rat).SetString(word)
 		if !ok || tooBig(v) {
-			return Amount{}, fmt.Errorf("The number %s is too large to calculate with.", text.Shorten(word, 40)) //nolint:staticcheck // shown as it is
+			return Amount{}, fmt.Errorf(
+				"The number %s is too large to calculate with.", text.Shorten(word, 40),
+			) //nolint:staticcheck // shown as it is
 		}
 		p.next()
 		return Amount{Rat: v, exact: true}, nil
@@ -264,7 +276,10 @@ func (p *parser) named(name string, depth int) (Amount, error) {
 		return v, nil
 	}
 	if p.kind != tokenSign || p.text != "(" {
-		return Amount{}, fmt.Errorf("“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days, years, pi and e.", text.Shorten(name, 40)) //nolint:staticcheck // shown as it is
+		return Amount{}, fmt.Errorf(
+			"“%s” is not known. There are sqrt, pow, log, log10, sin, cos, tan, abs, round, min, max, sum, days, years, pi and e.",
+			text.Shorten(name, 40),
+		) //nolint:staticcheck // shown as it is
 	}
 	if name == "days" || name == "years" {
 		return p.between(name)

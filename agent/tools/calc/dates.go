@@ -10,13 +10,15 @@ import (
 	"footnote/corpus/text"
 )
 
-// between reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the whole days or
-// the completed years from the first to the second.
+// between reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the
+// whole days or the completed years from the first to the second.
 func (p *parser) between(unit string) (Amount, error) {
 	inside, _, closed := strings.Cut(p.in[p.at:], ")")
 	first, second, two := strings.Cut(inside, ",")
 	if !closed || !two {
-		return Amount{}, errors.New("days and years need two dates in brackets, like days(2024-01-31, 2024-03-01).") //nolint:staticcheck // shown as it is
+		return Amount{}, errors.New(
+			"days and years need two dates in brackets, like days(2024-01-31, 2024-03-01).",
+		) //nolint:staticcheck // shown as it is
 	}
 	from, err := date(first)
 	if err != nil {
@@ -38,7 +40,9 @@ func (p *parser) between(unit string) (Amount, error) {
 func date(s string) (time.Time, error) {
 	d, err := time.Parse(time.DateOnly, strings.TrimSpace(s))
 	if err != nil {
-		return d, fmt.Errorf("“%s” is no date. Write dates like 2024-03-01.", text.Shorten(strings.TrimSpace(s), 40)) //nolint:staticcheck // shown as it is
+		return d, fmt.Errorf(
+			"“%s” is no date. Write dates like 2024-03-01.", text.Shorten(strings.TrimSpace(s), 40),
+		) //nolint:staticcheck // shown as it is
 	}
 	return d, nil
 }

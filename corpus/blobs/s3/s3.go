@@ -46,9 +46,11 @@ type Store struct {
 
 var _ corpus.Blobs = (*Store)(nil)
 
-// Open returns the blobs at an address like s3://bucket/folder?region=eu-central-1&endpoint=https://host:9000&use_path_style=true. Without a region
-// the storage is asked for the bucket's. Keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE in ~/.aws/credentials, or
-// from the machine (IAM). Nothing is sent yet. An address that can't be one fails with chat.CodeInvalid.
+// Open returns the blobs at an address like
+// s3://bucket/folder?region=eu-central-1&endpoint=https://host:9000&use_path_style=true. Without a region the storage
+// is asked for the bucket's. Keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE in
+// ~/.aws/credentials, or from the machine (IAM). Nothing is sent yet. An address that can't be one fails with
+// chat.CodeInvalid.
 func Open(_ context.Context, address string) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" || u.User != nil {
@@ -61,7 +63,8 @@ func Open(_ context.Context, address string) (*Store, error) {
 		}
 	}
 	endpoint, err := url.Parse(cmp.Or(query.Get("endpoint"), amazon))
-	if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" || strings.Trim(endpoint.Path, "/") != "" {
+	if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" ||
+		strings.Trim(endpoint.Path, "/") != "" {
 		return nil, errBadURL
 	}
 	lookup := minio.BucketLookupDNS
@@ -85,7 +88,9 @@ func Open(_ context.Context, address string) (*Store, error) {
 	}
 	transport.ResponseHeaderTimeout = silence
 	client, err := minio.New(endpoint.Host, &minio.Options{
-		Creds:  credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}}),
+		Creds: credentials.NewChainCredentials(
+			[]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}},
+		),
 		Secure: secure, Transport: transport, Region: query.Get("region"), BucketLookup: lookup, MaxRetries: tries,
 	})
 	if err != nil {
@@ -113,13 +118,15 @@ func (s *Store) Reach(ctx context.Context) error {
 	defer cancel()
 	ok, err := s.client.BucketExists(limited, s.bucket)
 	if err == nil && !ok {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there, or may not be read."}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there, or may not be read.",
+		}
 	}
 	return failure(ctx, err)
 }
 
-// Put stores what r yields; see corpus.Blobs. It waits in a temporary file until all of it is there: so its name is known, a body that breaks off never
-// reaches the storage, and what fails on the way can be sent again.
+// Put stores what r yields; see corpus.Blobs. It waits in a temporary file until all of it is there: so its name is
+// known, a body that breaks off never reaches the storage, and what fails on the way can be sent again.
 func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
 	f, err := os.CreateTemp("", "footnote-upload-*")
 	if err != nil {
@@ -152,7 +159,8 @@ func (s *Store) send(ctx context.Context, hash string, size int64, f io.Reader) 
 	}
 	_, err = s.client.PutObject(limited, s.bucket, s.prefix+name, f, size, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", PartSize: partBytes, NumThreads: 1,
-		SendContentMd5: true, DisableContentSha256: true, // every server knows MD5, and not every one bodies that are signed piece by piece
+		// every server knows MD5, and not every one bodies that are signed piece by piece
+		SendContentMd5: true, DisableContentSha256: true,
 	})
 	return failure(ctx, err)
 }
@@ -219,13 +227,15 @@ func (s *Store) Delete(ctx context.Context, hash string) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
-	if err := s.client.RemoveObject(limited, s.bucket, s.prefix+name, minio.RemoveObjectOptions{}); err != nil && !missing(err) {
+	if err := s.client.RemoveObject(limited, s.bucket, s.prefix+name, minio.RemoveObjectOptions{}); err != nil &&
+		!missing(err) {
 		return fmt.Errorf("remove a file: %w", failure(ctx, err))
 	}
 	return nil
 }
 
-// failure gives an error of the storage the code and the sentence that people need. The end of the caller's own ctx stays what it is.
+// failure gives an error of the storage the code and the sentence that people need. The end of the caller's own ctx
+// stays what it is.
 func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -235,11 +245,23 @@ func failure(ctx context.Context, err error) error {
 	}
 	switch minio.ToErrorResponse(err).Code {
 	case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage":
-		return &chat.Error{Code: chat.CodeDiskFull, Message: "The storage of the originals is full. Free some space and try again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeDiskFull, Message: "The storage of the originals is full. Free some space and try again.",
+			Err: err,
+		}
 	case "NoSuchBucket":
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there.", Hint: "Make it, or correct FOOTNOTE_BLOBS.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there.",
+			Hint: "Make it, or correct FOOTNOTE_BLOBS.", Err: err,
+		}
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden":
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys.", Hint: "Correct them and start Footnote again.", Err: err}
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys.",
+			Hint: "Correct them and start Footnote again.", Err: err,
+		}
 	}
-	return &chat.Error{Code: chat.CodeUnavailable, Message: "The storage of the originals does not answer. Try again in a moment.", Err: err}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The storage of the originals does not answer. Try again in a moment.",
+		Err: err,
+	}
 }

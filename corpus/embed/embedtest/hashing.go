@@ -1,5 +1,5 @@
-// Package embedtest has a deterministic embedder for tests and benchmarks. It needs no model: texts that share words and parts
-// of words are near each other.
+// Package embedtest has a deterministic embedder for tests and benchmarks. It needs no model: texts that share words
+// and parts of words are near each other.
 package embedtest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// Hashing embeds texts by hashing their words and the trigrams of these into dimensions. The zero value has 384 dimensions. It is
-// safe for concurrent use.
+// Hashing embeds texts by hashing their words and the trigrams of these into dimensions. The zero value has 384
+// dimensions. It is safe for concurrent use.
 type Hashing struct {
 	Dimensions int
 }

@@ -6,8 +6,8 @@ import (
 	"footnote/corpus"
 )
 
-// Bounds of what a Writer makes of a text. What goes beyond keeps its words and loses its form: a long block is cut, many short ones become
-// one, the rest of a large table becomes lines of text, and inline marks are left out.
+// Bounds of what a Writer makes of a text. What goes beyond keeps its words and loses its form: a long block is cut,
+// many short ones become one, the rest of a large table becomes lines of text, and inline marks are left out.
 const (
 	MaxCells  = 200_000 // of all tables
 	MaxBlocks = 200_000
@@ -39,8 +39,8 @@ func (u *used) mark(href, runes int) bool {
 	return true
 }
 
-// long reports whether the open block, which has maxBlock runes, is to be cut here: rather between words than in one, and rather between rows
-// than in a cell.
+// long reports whether the open block, which has maxBlock runes, is to be cut here: rather between words than in one,
+// and rather between rows than in a cell.
 func (w *Writer) long() bool {
 	if w.inCell {
 		return len(w.body) >= 4*maxBlock
@@ -51,14 +51,15 @@ func (w *Writer) long() bool {
 // cut ends the open block and goes on in another one like it. A table that has too many cells goes on as text.
 func (w *Writer) cut() {
 	b := w.block
-	if b.Kind == corpus.BlockHeading || b.Kind == corpus.BlockList || b.Kind == corpus.BlockTable && (w.inCell || w.used.cells > MaxCells) {
+	if b.Kind == corpus.BlockHeading || b.Kind == corpus.BlockList ||
+		b.Kind == corpus.BlockTable && (w.inCell || w.used.cells > MaxCells) {
 		b.Kind, b.Level, b.Ordinal = corpus.BlockParagraph, 0, 0
 	}
 	w.Begin(b)
 }
 
-// join adds the text of a block to the one before where a document has more short blocks than any person would write. It reports whether it
-// did. Blocks of pages stay apart: they have places.
+// join adds the text of a block to the one before where a document has more short blocks than any person would write.
+// It reports whether it did. Blocks of pages stay apart: they have places.
 func (w *Writer) join(body string) bool {
 	n, last := utf8.RuneCountInString(body), len(w.blocks)-1
 	if w.block.Page > 0 || n >= joinedBlock {

@@ -37,13 +37,14 @@ type heading struct {
 	title string
 }
 
-// Begin opens a block; one that is open ends first. Only Kind, Level, Ordinal, Page, Box, Language and Quote are taken from b.
-// The text of code keeps its white space, that of other blocks is collapsed.
+// Begin opens a block; one that is open ends first. Only Kind, Level, Ordinal, Page, Box, Language and Quote are
+// taken from b. The text of code keeps its white space, that of other blocks is collapsed.
 func (w *Writer) Begin(b corpus.Block) {
 	w.End()
 	w.open = true
 	w.block = corpus.Block{
-		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: b.Page, Box: b.Box, Language: b.Language, Quote: b.Quote,
+		Kind: b.Kind, Level: b.Level, Ordinal: b.Ordinal, Page: b.Page, Box: b.Box, Language: b.Language,
+		Quote: b.Quote,
 	}
 	w.body, w.words, w.cells = w.body[:0], w.words[:0], nil
 	w.serial++
@@ -108,10 +109,11 @@ func (w *Writer) cellStart() int {
 	return row[len(row)-1][0]
 }
 
-// Dropped reports whether canonical text never holds r: control characters, byte order marks, soft hyphens, surrogates, and what is
-// text.Hidden.
+// Dropped reports whether canonical text never holds r: control characters, byte order marks, soft hyphens,
+// surrogates, and what is text.Hidden.
 func Dropped(r rune) bool {
-	return text.Hidden(r) || r != '\n' && r != '\t' && unicode.IsControl(r) || r == 0xFEFF || r == 0xAD || r >= 0xFFFE && r <= 0xFFFF ||
+	return text.Hidden(r) || r != '\n' && r != '\t' && unicode.IsControl(r) || r == 0xFEFF || r == 0xAD ||
+		r >= 0xFFFE && r <= 0xFFFF ||
 		r >= 0xD800 && r <= 0xDFFF
 }
 

@@ -32,7 +32,8 @@ func (m *module) extract(path string, report func(done, total int)) (corpus.Extr
 	}
 	if total > maxPages {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: fmt.Sprintf(
-			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.", english.Digits(total), english.Digits(maxPages))}
+			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.",
+			english.Digits(total), english.Digits(maxPages))}
 	}
 	pages := make([]page, total)
 	letters, garbage := 0, 0
@@ -90,7 +91,8 @@ func (m *module) outline(doc uint64) ([]outlineEntry, error) {
 	var walk func(parent uint64, depth int) error
 	walk = func(parent uint64, depth int) error {
 		at, err := m.call("FPDFBookmark_GetFirstChild", doc, parent)
-		for ; err == nil && at != 0 && !seen[at] && len(entries) < maxOutline; at, err = m.call("FPDFBookmark_GetNextSibling", doc, at) {
+		for ; err == nil && at != 0 && !seen[at] &&
+			len(entries) < maxOutline; at, err = m.call("FPDFBookmark_GetNextSibling", doc, at) {
 			seen[at] = true
 			title, err := m.utf16(4096, "FPDFBookmark_GetTitle", at)
 			if err != nil {
@@ -121,7 +123,8 @@ func (m *module) outline(doc uint64) ([]outlineEntry, error) {
 // about reads title, author, subject, keywords and date.
 func (m *module) about(doc uint64, x *corpus.Extracted) error {
 	for _, entry := range []struct{ tag, key string }{
-		{"Title", "title"}, {"Author", "author"}, {"Subject", "subject"}, {"Keywords", "keywords"}, {"CreationDate", "date"},
+		{"Title", "title"}, {"Author", "author"}, {"Subject", "subject"}, {"Keywords", "keywords"},
+		{"CreationDate", "date"},
 	} {
 		tag, err := m.cstring(entry.tag)
 		if err != nil {
@@ -150,7 +153,8 @@ func (m *module) about(doc uint64, x *corpus.Extracted) error {
 func title(s string) string {
 	s = strings.TrimPrefix(s, "Microsoft Word - ")
 	switch ext := strings.ToLower(filepath.Ext(s)); ext {
-	case ".doc", ".docx", ".indd", ".pdf", ".tex", ".dvi", ".ps", ".qxd", ".html", ".htm", ".md", ".odt", ".rtf", ".pptx", ".ppt":
+	case ".doc", ".docx", ".indd", ".pdf", ".tex", ".dvi", ".ps", ".qxd", ".html", ".htm", ".md", ".odt", ".rtf",
+		".pptx", ".ppt":
 		return ""
 	}
 	if strings.HasPrefix(strings.ToLower(s), "untitled") || len(squeezed(s)) < 2 {
@@ -195,7 +199,9 @@ func failure(err error) *corpus.Failure {
 	}
 	if o, ok := errors.AsType[*openFailed](err); ok {
 		if o.reason == errPassword || o.reason == errSecurity {
-			return &corpus.Failure{Code: "encrypted", Detail: "This PDF needs a password. Save a copy without one and add that."}
+			return &corpus.Failure{
+				Code: "encrypted", Detail: "This PDF needs a password. Save a copy without one and add that.",
+			}
 		}
 		return broken
 	}

@@ -40,7 +40,8 @@ func leading(pages []page) float32 {
 	for _, p := range pages {
 		for i := 1; i < len(p.lines); i++ {
 			a, b := p.lines[i-1], p.lines[i]
-			if d := (b.y1 - a.y1) / b.size; d > 0.8 && d < 3 && math.Abs(float64(a.size-b.size)) < 0.5 && overlap(a.x0, a.x1, b.x0, b.x1) {
+			if d := (b.y1 - a.y1) / b.size; d > 0.8 && d < 3 && math.Abs(float64(a.size-b.size)) < 0.5 &&
+				overlap(a.x0, a.x1, b.x0, b.x1) {
 				counts[int(d*20+0.5)]++
 			}
 		}
@@ -167,8 +168,8 @@ func (p *part) takes(l line, lead, body float32) bool {
 	return !(ended && last.x1 < right-0.3*(right-left) && len(p.lines) > 1)
 }
 
-// goesOn reports whether a line that is all code stands in the middle or at the end of a paragraph's sentence: the line before is
-// full and ends none, and both begin at one edge.
+// goesOn reports whether a line that is all code stands in the middle or at the end of a paragraph's sentence: the
+// line before is full and ends none, and both begin at one edge.
 func (p *part) goesOn(l line) bool {
 	last := p.lines[len(p.lines)-1]
 	if strings.ContainsAny(lastRune(last), ".!?:。！？") {
@@ -260,7 +261,8 @@ func (p *part) level(sizes []float32, body float32, outlined bool) int {
 		return small
 	}
 	text := p.text()
-	if l.bold && len(p.lines) <= 2 && len(text) <= 120 && l.size >= body*0.95 && p.item == nil && !strings.ContainsAny(lastRune(p.lines[len(p.lines)-1]), ".,;:") {
+	if l.bold && len(p.lines) <= 2 && len(text) <= 120 && l.size >= body*0.95 && p.item == nil &&
+		!strings.ContainsAny(lastRune(p.lines[len(p.lines)-1]), ".,;:") {
 		return small
 	}
 	return 0

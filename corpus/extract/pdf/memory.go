@@ -6,8 +6,8 @@ import (
 	"footnote/corpus/extract/worker"
 )
 
-// reserve is where PDFium's memory comes from: the addresses for all of it are taken at once and made usable as it grows. Growing a slice
-// of Go's would copy it, and hold it twice meanwhile.
+// reserve is where PDFium's memory comes from: the addresses for all of it are taken at once and made usable as it
+// grows. Growing a slice of Go's would copy it, and hold it twice meanwhile.
 var reserve = experimental.MemoryAllocatorFunc(func(_, most uint64) experimental.LinearMemory {
 	m := &linear{}
 	if most = min(most, memoryLimit); m.open(most) != nil {

@@ -48,7 +48,8 @@ func (t *texts) one(runes []rune) string {
 	return s
 }
 
-// pdfiumWasm is PDFium as the library ships it. It does not export it, and its own pool can't be told where memory comes from.
+// pdfiumWasm is PDFium as the library ships it. It does not export it, and its own pool can't be told where memory
+// comes from.
 //
 //go:linkname pdfiumWasm github.com/klippa-app/go-pdfium/webassembly.pdfiumWasm
 var pdfiumWasm []byte
@@ -105,7 +106,9 @@ type module struct {
 func (l *library) instance(ctx context.Context) (m *module, err error) {
 	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithRandSource(rand.Reader).WithName("")
 	m = &module{ctx: ctx, fns: map[string]api.Function{}}
-	if m.mod, err = l.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, reserve), l.compiled, config); err != nil {
+	if m.mod, err = l.runtime.InstantiateModule(
+		experimental.WithMemoryAllocator(ctx, reserve), l.compiled, config,
+	); err != nil {
 		return nil, fmt.Errorf("start PDFium: %w", err)
 	}
 	if _, err = m.call("FPDF_InitLibrary"); err == nil {

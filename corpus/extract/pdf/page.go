@@ -295,8 +295,10 @@ func (r *reader) font(i int) error {
 		}
 	}
 	r.word.size = float32(min(max(size, 0), 1000))
-	r.word.bold = weight >= 600 || strings.Contains(name, "bold") || strings.Contains(name, "black") || strings.Contains(name, "heavy")
-	r.word.mono = strings.Contains(name, "mono") || strings.Contains(name, "courier") || strings.Contains(name, "consol")
+	r.word.bold = weight >= 600 || strings.Contains(name, "bold") || strings.Contains(name, "black") ||
+		strings.Contains(name, "heavy")
+	r.word.mono = strings.Contains(name, "mono") || strings.Contains(name, "courier") ||
+		strings.Contains(name, "consol")
 	return nil
 }
 
@@ -352,5 +354,6 @@ func (l *line) style() {
 }
 
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFF60
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F ||
+		r >= 0xFF00 && r <= 0xFF60
 }

@@ -1,5 +1,5 @@
-// Package pdf reads and draws PDFs. PDFium runs as WebAssembly: it sees one file and has 256 MiB of memory. It belongs into a worker process,
-// which bounds time and memory of all the rest: see corpus/extract/worker.
+// Package pdf reads and draws PDFs. PDFium runs as WebAssembly: it sees one file and has 256 MiB of memory. It
+// belongs into a worker process, which bounds time and memory of all the rest: see corpus/extract/worker.
 package pdf
 
 import (
@@ -12,8 +12,8 @@ import (
 	"footnote/corpus"
 )
 
-// Reader implements corpus.Extractor for PDFs and draws their pages. The zero value is ready; Load makes the first file wait less. It is not
-// safe for concurrent use.
+// Reader implements corpus.Extractor for PDFs and draws their pages. The zero value is ready; Load makes the first
+// file wait less. It is not safe for concurrent use.
 type Reader struct {
 	lib   *library
 	spare *module // made ahead, for whatever comes next
@@ -70,7 +70,9 @@ func (r *Reader) instance(ctx context.Context) (m *module, err error) {
 }
 
 // Extract implements corpus.Extractor.
-func (r *Reader) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (x corpus.Extracted, err error) {
+func (r *Reader) Extract(
+	ctx context.Context, f corpus.File, report func(done, total int),
+) (x corpus.Extracted, err error) {
 	if err := r.drawn.close(); err != nil {
 		return x, fmt.Errorf("close the last file: %w", err)
 	}

@@ -52,7 +52,9 @@ func (m *module) render(doc uint64, n, width int) ([]byte, error) {
 		return nil, err
 	}
 	if n > total {
-		return nil, &corpus.Failure{Code: worker.NoPage, Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total)}
+		return nil, &corpus.Failure{
+			Code: worker.NoPage, Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total),
+		}
 	}
 	pg, err := m.call("FPDF_LoadPage", doc, uint64(n-1))
 	if err != nil {
@@ -97,7 +99,9 @@ func (m *module) draw(pg uint64, w, h int) ([]byte, error) {
 	if _, err = m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF); err != nil {
 		return nil, err
 	}
-	if _, err = m.call("FPDF_RenderPageBitmap", bitmap, pg, 0, 0, uint64(w), uint64(h), 0, drawAnnotations|drawRGB); err != nil {
+	if _, err = m.call(
+		"FPDF_RenderPageBitmap", bitmap, pg, 0, 0, uint64(w), uint64(h), 0, drawAnnotations|drawRGB,
+	); err != nil {
 		return nil, err
 	}
 	stride, err := m.count("FPDFBitmap_GetStride", bitmap)
@@ -114,15 +118,16 @@ func (m *module) draw(pg uint64, w, h int) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := enc.Encode(&out, picture(pix, stride, w, h)); err != nil { // before PDFium's memory, which holds the pixels, is called again
+	// before PDFium's memory, which holds the pixels, is called again
+	if err := enc.Encode(&out, picture(pix, stride, w, h)); err != nil {
 		return nil, fmt.Errorf("encode the picture: %w", err)
 	}
 	_, err = m.call("FPDFBitmap_Destroy", bitmap)
 	return out.Bytes(), err
 }
 
-// picture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the bytes. One with colours stays
-// where it is, in PDFium's memory.
+// picture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the bytes.
+// One with colours stays where it is, in PDFium's memory.
 func picture(pix []byte, stride, w, h int) image.Image {
 	grey := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {

@@ -27,8 +27,8 @@ func (l *line) wide() bool {
 	return false
 }
 
-// findTable returns the table that begins with lines[0]; ok is false if none does. A table has at least two rows and two
-// columns, and each gap between columns is wide in at least one row.
+// findTable returns the table that begins with lines[0]; ok is false if none does. A table has at least two rows and
+// two columns, and each gap between columns is wide in at least one row.
 func findTable(lines []line) (t table, ok bool) {
 	if !lines[0].wide() && (len(lines) < 2 || !lines[1].wide() || len(lines[0].words) < 2) {
 		return t, false
@@ -38,7 +38,8 @@ func findTable(lines []line) (t table, ok bool) {
 		l := lines[n-1]
 		if n > 1 {
 			prev := lines[n-2]
-			if l.y0 < prev.y0+prev.height()*0.4 || l.y0-prev.y1 > 2.5*max(l.size, prev.size) || l.size > prev.size*1.3 || l.size < prev.size*0.7 {
+			if l.y0 < prev.y0+prev.height()*0.4 || l.y0-prev.y1 > 2.5*max(l.size, prev.size) ||
+				l.size > prev.size*1.3 || l.size < prev.size*0.7 {
 				break
 			}
 		}

@@ -37,7 +37,8 @@ func checkSize(x corpus.Extracted) error {
 
 // fits reports whether a worker keeps to the bounds: what it announces is taken into the server's memory.
 func (c Contents) fits() bool {
-	return c.Text >= 0 && c.Text <= MaxText && c.Blocks >= 0 && c.Blocks <= doctext.MaxBlocks && c.Words >= 0 && c.Words <= MaxWords
+	return c.Text >= 0 && c.Text <= MaxText && c.Blocks >= 0 && c.Blocks <= doctext.MaxBlocks && c.Words >= 0 &&
+		c.Words <= MaxWords
 }
 
 // bytes is about what the text and the blocks take in memory.

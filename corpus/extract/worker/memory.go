@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Memory of one worker process. On Linux the kernel holds dataLimit; elsewhere the process looks after itself. What it maps of the program's
-// file comes on top of its data, and all of it stays below Limit.
+// Memory of one worker process. On Linux the kernel holds dataLimit; elsewhere the process looks after itself. What
+// it maps of the program's file comes on top of its data, and all of it stays below Limit.
 const (
 	Limit      = 512 << 20 // resident memory of a worker at its peak
 	dataLimit  = 448 << 20 // what it may allocate
@@ -42,7 +42,8 @@ func allocated() int64 {
 	return int64(s[0].Value.Uint64()-s[1].Value.Uint64()) + outside.Load()
 }
 
-// heapGrew reports whether Go's heap has become so large that little is left for what comes next: what was mapped once is never given up.
+// heapGrew reports whether Go's heap has become so large that little is left for what comes next: what was mapped
+// once is never given up.
 func heapGrew() bool {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
 	metrics.Read(s)
@@ -70,8 +71,8 @@ func watchMemory() (stop func()) {
 	return func() { close(done) }
 }
 
-// workersFor returns how many processes read and draw on a machine with so much memory, of which they take half at most: 0 for drawing means
-// that those who read also draw. memory 0 means that it is not known.
+// workersFor returns how many processes read and draw on a machine with so much memory, of which they take half at
+// most: 0 for drawing means that those who read also draw. memory 0 means that it is not known.
 func workersFor(memory int64) (reading, drawing int) {
 	switch n := memory / 2 / Limit; {
 	case memory == 0 || n >= 3:

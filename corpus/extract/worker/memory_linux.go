@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitData has the kernel refuse this process more private memory than it may have. Where that fails, watchMemory is left. Programs built
-// for finding races map far more than they use: there it is left alone.
+// limitData has the kernel refuse this process more private memory than it may have. Where that fails, watchMemory is
+// left. Programs built for finding races map far more than they use: there it is left alone.
 func limitData() {
 	if !raceDetector {
 		_ = unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: dataLimit, Max: dataLimit})
 	}
 }
 
-// machineMemory returns how much memory this machine, or the cgroup that this process is in, has; 0 if it can't be told.
+// machineMemory returns how much memory this machine, or the cgroup that this process is in, has; 0 if it can't be
+// told.
 func machineMemory() int64 {
 	var info unix.Sysinfo_t
 	memory := int64(math.MaxInt64)
@@ -42,7 +43,8 @@ func machineMemory() int64 {
 		}
 		for dir := path.Clean("/" + group); ; dir = path.Dir(dir) {
 			if raw, err := os.ReadFile(path.Join(root, dir, file)); err == nil {
-				if n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && n > 0 { // else "max"
+				// else "max"
+				if n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && n > 0 {
 					memory = min(memory, n)
 				}
 			}

@@ -1,6 +1,6 @@
-// Package worker reads and draws files in processes of their own, so that a file can hurt only itself: such a process sees one file at a
-// time, has 512 MiB of memory and none of our environment, and is killed when it takes too long. Pool is the server's side, Serve the
-// process's.
+// Package worker reads and draws files in processes of their own, so that a file can hurt only itself: such a process
+// sees one file at a time, has 512 MiB of memory and none of our environment, and is killed when it takes too long.
+// Pool is the server's side, Serve the process's.
 package worker
 
 import (
@@ -18,7 +18,8 @@ import (
 	"footnote/corpus"
 )
 
-// NoPage is the code of the failure of a Handler that is asked to draw a page behind the last. It does not leave this package.
+// NoPage is the code of the failure of a Handler that is asked to draw a page behind the last. It does not leave this
+// package.
 const NoPage = "no_page"
 
 // Config wires a Pool. Command is required.
@@ -31,8 +32,8 @@ type Config struct {
 	Log        *slog.Logger  // nil: nothing is logged
 }
 
-// Pool implements corpus.Extractor and corpus.Renderer. Up to two files are read at once, and one page drawn beside them; on a machine with
-// less than 3 GiB of memory fewer. It is safe for concurrent use.
+// Pool implements corpus.Extractor and corpus.Renderer. Up to two files are read at once, and one page drawn beside
+// them; on a machine with less than 3 GiB of memory fewer. It is safe for concurrent use.
 type Pool struct {
 	cfg     Config
 	reading *lane
@@ -67,11 +68,13 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Extract implements corpus.Extractor. A file whose markup takes more memory or time than it may is read again as plain text.
+// Extract implements corpus.Extractor. A file whose markup takes more memory or time than it may is read again as
+// plain text.
 func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
 	req := Request{File: f}
 	rep, start, err := p.do(ctx, p.reading, req, report)
-	if failure, ok := errors.AsType[*corpus.Failure](err); ok && start.Markup && (failure.Code == "memory" || failure.Code == "timeout") {
+	if failure, ok := errors.AsType[*corpus.Failure](err); ok && start.Markup &&
+		(failure.Code == "memory" || failure.Code == "timeout") {
 		p.cfg.Log.WarnContext(ctx, "a file's markup is left out", "file", f.Filename, "reason", failure.Code)
 		req.Plain = true
 		rep, _, err = p.do(ctx, p.reading, req, report)
@@ -90,11 +93,13 @@ func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, tot
 }
 
 // Render implements corpus.Renderer. It fails with chat.CodeInvalid for a page or a width that can't be, and with
-// chat.CodeNotFound for a page behind the last. A page so long that the picture would have more than 32 million pixels is drawn
-// narrower.
+// chat.CodeNotFound for a page behind the last. A page so long that the picture would have more than 32 million
+// pixels is drawn narrower.
 func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	if n < 1 || width < 100 || width > 4000 {
-		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Ask for a page from 1 and a width of 100 to 4000 pixels."}
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "Ask for a page from 1 and a width of 100 to 4000 pixels.",
+		}
 	}
 	rep, _, err := p.do(ctx, p.drawing, Request{File: f, Page: n, Width: width}, nil)
 	if failure, ok := errors.AsType[*corpus.Failure](err); ok && failure.Code == NoPage {
@@ -103,7 +108,8 @@ func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte,
 	return rep.PNG, err
 }
 
-// Expect implements corpus.Renderer. The worker that it starts ends like any other when there is no page to draw for IdleAfter.
+// Expect implements corpus.Renderer. The worker that it starts ends like any other when there is no page to draw for
+// IdleAfter.
 func (p *Pool) Expect() {
 	l := p.drawing
 	l.mu.Lock()
@@ -155,7 +161,10 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 		if !isDeath || l.isClosed() {
 			return reply{}, Start{}, err
 		}
-		p.cfg.Log.WarnContext(ctx, "a worker died", "file", req.File.Filename, "error", err, "started", d.start != nil, "timeout", d.timeout, "memory", d.memory)
+		p.cfg.Log.WarnContext(
+			ctx, "a worker died", "file", req.File.Filename, "error", err, "started", d.start != nil, "timeout",
+			d.timeout, "memory", d.memory,
+		)
 		switch {
 		case d.start != nil:
 			return reply{}, *d.start, d.failure()
@@ -173,14 +182,19 @@ func (d *died) failure() error {
 	}
 	switch {
 	case d.timeout:
-		return &corpus.Failure{Code: "timeout", Detail: "Reading this " + what + " takes too long. Save it again from another program, or split it, and add that."}
+		return &corpus.Failure{Code: "timeout", Detail: "Reading this " + what +
+			" takes too long. Save it again from another program, or split it, and add that."}
 	case d.memory:
 		return &corpus.Failure{Code: "memory",
-			Detail: "Reading this " + what + " takes more than 512 MB of memory. Split it, or save it in a simpler form, and add that."}
+			Detail: "Reading this " + what +
+				" takes more than 512 MB of memory. Split it, or save it in a simpler form, and add that."}
 	case d.signalled:
 		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)
 	default:
-		return &corpus.Failure{Code: "broken", Detail: "This " + what + " is damaged and can't be read. Open it, save it again and add the new file."}
+		return &corpus.Failure{
+			Code:   "broken",
+			Detail: "This " + what + " is damaged and can't be read. Open it, save it again and add the new file.",
+		}
 	}
 }
 

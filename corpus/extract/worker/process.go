@@ -36,7 +36,8 @@ type process struct {
 	ended sync.Once
 }
 
-// said keeps the first and the last bytes that a worker wrote to standard error: what ended it stands before its stacks.
+// said keeps the first and the last bytes that a worker wrote to standard error: what ended it stands before its
+// stacks.
 type said struct {
 	mu          sync.Mutex
 	first, tail []byte
@@ -64,7 +65,8 @@ func (t *said) String() string {
 // outOfMemory reports whether the runtime ended the process for want of memory or of stack.
 func (t *said) outOfMemory() bool {
 	s := t.String()
-	return strings.Contains(s, "out of memory") || strings.Contains(s, "cannot allocate memory") || strings.Contains(s, "stack overflow")
+	return strings.Contains(s, "out of memory") || strings.Contains(s, "cannot allocate memory") ||
+		strings.Contains(s, "stack overflow")
 }
 
 // start runs the command with nothing of our environment but what a process needs to run: no keys.
@@ -129,8 +131,8 @@ type hearing struct {
 	room    func(ctx context.Context, bytes int64) error // asks for memory for the contents that come; may be nil
 }
 
-// ask sends a request and returns the last reply, with the text and the blocks that came before. When the limit passes, or when ctx ends, the
-// process is killed.
+// ask sends a request and returns the last reply, with the text and the blocks that came before. When the limit
+// passes, or when ctx ends, the process is killed.
 func (p *process) ask(ctx context.Context, req Request, h hearing) (reply, error) {
 	var late atomic.Bool
 	watchdog := time.AfterFunc(startLimit, func() {
@@ -235,7 +237,8 @@ func (c *collected) add(ctx context.Context, r *reply) (done bool, err error) {
 			c.words += len(b.Words)
 			c.blocks = append(c.blocks, b)
 		}
-		if c.contents == nil || c.text.Len() > c.contents.Text || len(c.blocks) > c.contents.Blocks || c.words > c.contents.Words {
+		if c.contents == nil || c.text.Len() > c.contents.Text || len(c.blocks) > c.contents.Blocks ||
+			c.words > c.contents.Words {
 			return false, errors.New("more contents than were announced")
 		}
 	default:

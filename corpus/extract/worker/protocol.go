@@ -18,8 +18,9 @@ type Request struct {
 
 // Start is what a worker says when it begins with a file.
 type Start struct {
-	PDF    bool
-	Markup bool // the format has markup: where that is too much to take in, the file can be read again with Request.Plain
+	PDF bool
+	// the format has markup: where that is too much to take in, the file can be read again with Request.Plain
+	Markup bool
 }
 
 // Contents says how much text and how many blocks follow.
@@ -29,8 +30,9 @@ type Contents struct {
 	Words  int // bytes of all blocks' words
 }
 
-// reply is one message of a worker. A request is answered by one with Started; then by any number with Done and Total; then, for a text that
-// was read, by one with Contents and those with Text and with Blocks; then by one that is final.
+// reply is one message of a worker. A request is answered by one with Started; then by any number with Done and
+// Total; then, for a text that was read, by one with Contents and those with Text and with Blocks; then by one that
+// is final.
 type reply struct {
 	Started     *Start // everything needed is loaded; from here on a death is the file's doing
 	Done, Total int

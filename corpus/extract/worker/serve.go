@@ -22,8 +22,9 @@ type Handler interface {
 	Close(ctx context.Context) error
 }
 
-// Serve answers the requests of one Pool until in ends or ctx does; it is what the command of Config.Command runs. It returns at once when
-// its parent is gone, even in the middle of a file: the process must end then. It limits the memory of the whole process.
+// Serve answers the requests of one Pool until in ends or ctx does; it is what the command of Config.Command runs. It
+// returns at once when its parent is gone, even in the middle of a file: the process must end then. It limits the
+// memory of the whole process.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	limitMemory()
 	requests := make(chan Request)

@@ -1,5 +1,5 @@
-// Package milvustest gives tests real Milvus servers: those that the environment names, or own ones, started from the Python
-// packages that "make milvus" installs, and stopped again.
+// Package milvustest gives tests real Milvus servers: those that the environment names, or own ones, started from the
+// Python packages that "make milvus" installs, and stopped again.
 package milvustest
 
 import (
@@ -28,8 +28,8 @@ import (
 // A Kind is one of the servers that tests use.
 type Kind string
 
-// Standalone is Milvus 2.3, which has dense vectors only. Lite is a small server that has sparse vectors and hybrid search as
-// Milvus from 2.4 on.
+// Standalone is Milvus 2.3, which has dense vectors only. Lite is a small server that has sparse vectors and hybrid
+// search as Milvus from 2.4 on.
 const (
 	Standalone Kind = "Milvus 2.3"
 	Lite       Kind = "Milvus Lite"
@@ -115,7 +115,10 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	home := home()
 	python := filepath.Join(home, "venv", "bin", "python")
 	port := strconv.Itoa(s.port)
-	args := []string{python, "-m", "milvus_lite", "server", "--data-dir", filepath.Join(s.dir, "data"), "--host", "127.0.0.1", "--port", port, "--max-workers", "32"}
+	args := []string{
+		python, "-m", "milvus_lite", "server", "--data-dir", filepath.Join(s.dir, "data"), "--host", "127.0.0.1",
+		"--port", port, "--max-workers", "32",
+	}
 	if s.Kind == Standalone {
 		args = []string{python, "-c", standalone, s.dir, filepath.Join(home, "bin"), port}
 	}
@@ -124,8 +127,8 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer log.Close()
-	// The shell ends the server when its input closes: so it can't outlive this process, however that ends. A signal to the whole group,
-	// like Ctrl-C, does not end the shell before the server. Only Kill has its files kept.
+	// The shell ends the server when its input closes: so it can't outlive this process, however that ends. A signal
+	// to the whole group, like Ctrl-C, does not end the shell before the server. Only Kill has its files kept.
 	script := `trap "" HUP INT QUIT TERM; dir=$1; shift; "$@" </dev/null >&2 & echo $!; read -r keep; kill -KILL $!; wait $!; [ -n "$keep" ] || rm -rf "$dir"`
 	s.shell = exec.Command("/bin/sh", append([]string{"-c", script, "sh", s.dir}, args...)...)
 	s.shell.Stderr, s.shell.Dir = log, s.dir
@@ -193,7 +196,8 @@ func (s *Server) Pause() error {
 	if err := syscall.Kill(s.pid, syscall.SIGSTOP); err != nil {
 		return err
 	}
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); runtime.Gosched() { // the signal reaches one thread after another
+	// the signal reaches one thread after another
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); runtime.Gosched() {
 		if stopped(s.pid) {
 			return nil
 		}
@@ -233,7 +237,8 @@ func (s *Server) Kill() error {
 		}
 	}
 	if s.shell.ProcessState != nil {
-		if usage, known := s.shell.ProcessState.SysUsage().(*syscall.Rusage); known { // of the server too: the shell waited for it
+		// of the server too: the shell waited for it
+		if usage, known := s.shell.ProcessState.SysUsage().(*syscall.Rusage); known {
 			s.most = max(s.most, usage.Maxrss<<10)
 		}
 	}
@@ -262,7 +267,8 @@ func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir
 
 var made atomic.Int64
 
-// Collection returns a name of which no other test's collections are, and drops what was made under it when the test ends.
+// Collection returns a name of which no other test's collections are, and drops what was made under it when the test
+// ends.
 func Collection(t testing.TB, address string) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))

@@ -38,8 +38,8 @@ func CloseShared() error {
 	return errors.Join(errs...)
 }
 
-// Shared returns the address of a server that tests share; each makes collections of its own. Without the servers the test is
-// skipped; in CI it fails.
+// Shared returns the address of a server that tests share; each makes collections of its own. Without the servers the
+// test is skipped; in CI it fails.
 func Shared(t testing.TB, kind Kind) string {
 	t.Helper()
 	if address := os.Getenv(AddressEnv(kind)); address != "" {

@@ -38,7 +38,10 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: scripted.NewServer(scripted.Config{Delay: *delay, Tokens: *tokens}), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{
+		Handler:           scripted.NewServer(scripted.Config{Delay: *delay, Tokens: *tokens}),
+		ReadHeaderTimeout: 10 * time.Second,
+	}
 	fmt.Printf("http://%s/v1\n", listener.Addr())
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -49,12 +49,15 @@ type Statement struct {
 	Time  time.Duration // that all calls took, without their commits
 }
 
-// Statements returns what was called in the database called name since Forget, most called first. What functions call is not among it.
+// Statements returns what was called in the database called name since Forget, most called first. What functions call
+// is not among it.
 func (s *Server) Statements(ctx context.Context, name string) (list []Statement, err error) {
 	rows, err := s.Rows(ctx, s.URL, `SELECT query, calls, total_exec_time FROM pg_stat_statements JOIN pg_database d ON d.oid = dbid
 		WHERE toplevel AND datname = $1 ORDER BY calls DESC`, name)
 	for _, row := range rows {
-		list = append(list, Statement{row[0].(string), row[1].(int64), time.Duration(row[2].(float64) * float64(time.Millisecond))})
+		list = append(list, Statement{
+			row[0].(string), row[1].(int64), time.Duration(row[2].(float64) * float64(time.Millisecond)),
+		})
 	}
 	return list, err
 }
@@ -68,7 +71,8 @@ func (s *Server) Forget(ctx context.Context) error {
 	return err
 }
 
-// CPU returns the processor time of an own server's processes so far, in steps of 10 ms, also of those that ended. It reads /proc, so on Linux only.
+// CPU returns the processor time of an own server's processes so far, in steps of 10 ms, also of those that ended. It
+// reads /proc, so on Linux only.
 func (s *Server) CPU() (sum time.Duration, err error) {
 	pid, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package postgrestest gives tests a real PostgreSQL: the one that FOOTNOTE_TEST_DATABASE_URL names, or one of its own that
-// it starts from the programs on this machine and stops again.
+// Package postgrestest gives tests a real PostgreSQL: the one that FOOTNOTE_TEST_DATABASE_URL names, or one of its
+// own that it starts from the programs on this machine and stops again.
 package postgrestest
 
 import (
@@ -25,7 +25,8 @@ import (
 const urlEnv = "FOOTNOTE_TEST_DATABASE_URL"
 
 // ErrMissing tells how to get the programs.
-var ErrMissing = errors.New("PostgreSQL is not on this machine: install it (apt-get install postgresql), or set " + urlEnv + " to a database that tests may write to")
+var ErrMissing = errors.New("PostgreSQL is not on this machine: install it (apt-get install postgresql), or set " +
+	urlEnv + " to a database that tests may write to")
 
 // A Server is a running PostgreSQL that tests share; each makes a schema of its own.
 type Server struct {
@@ -68,8 +69,8 @@ func Start(ctx context.Context) (*Server, error) {
 	return StartOwn(ctx)
 }
 
-// StartOwn returns a running server of one's own, which can be halted, whatever the environment names. settings, as NAME=VALUE, overrule
-// those for tests, which give up safety for speed.
+// StartOwn returns a running server of one's own, which can be halted, whatever the environment names. settings, as
+// NAME=VALUE, overrule those for tests, which give up safety for speed.
 func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 	bin := programs()
 	if bin == "" {
@@ -89,7 +90,10 @@ func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 		return nil, err
 	}
 	data := filepath.Join(s.dir, "data")
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	initdb := exec.CommandContext(
+		ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale=C.UTF-8", "--no-sync",
+	)
 	initdb.SysProcAttr, initdb.Dir = as, s.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
@@ -103,8 +107,10 @@ func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 func (s *Server) Run(ctx context.Context) (err error) {
 	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
 	args := []string{"-c", `"$@" </dev/null & server=$!; read -r how; kill -"${how:-QUIT}" $server; wait $server`, "sh",
-		filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
-		"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "jit=off", "-c", "logging_collector=off", "-c", "log_min_messages=fatal"}
+		filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=",
+		"-c", "fsync=off", "-c", "full_page_writes=off",
+		"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "jit=off", "-c", "logging_collector=off",
+		"-c", "log_min_messages=fatal"}
 	for _, setting := range s.more {
 		args = append(args, "-c", setting)
 	}
@@ -254,8 +260,8 @@ var shared struct {
 	err    error
 }
 
-// Shared is a server that the tests of a process share: each makes a schema of its own. CloseShared stops it. Without any PostgreSQL the test is
-// skipped; in CI it fails.
+// Shared is a server that the tests of a process share: each makes a schema of its own. CloseShared stops it. Without
+// any PostgreSQL the test is skipped; in CI it fails.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.Lock()

@@ -30,5 +30,7 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 		}
 		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 	}
-	return nil, fmt.Errorf("PostgreSQL does not run as root, and there is neither a user postgres nor nobody; set %s", urlEnv)
+	return nil, fmt.Errorf(
+		"PostgreSQL does not run as root, and there is neither a user postgres nor nobody; set %s", urlEnv,
+	)
 }

@@ -52,7 +52,9 @@ func (m *Maker) Bytes(root int) []byte {
 	for _, o := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", o)
 	}
-	fmt.Fprintf(&b, "trailer\n<</Size %d /Root %d 0 R %s>>\nstartxref\n%d\n%%%%EOF\n", len(m.objects)+1, root, m.Trailer, at)
+	fmt.Fprintf(
+		&b, "trailer\n<</Size %d /Root %d 0 R %s>>\nstartxref\n%d\n%%%%EOF\n", len(m.objects)+1, root, m.Trailer, at,
+	)
 	return b.Bytes()
 }
 
@@ -101,7 +103,10 @@ func Para(x, y int, lines ...string) string {
 func Many(n int) []byte {
 	sheets := make([]Sheet, n)
 	for i := range sheets {
-		sheets[i].Content = Para(50, 600, fmt.Sprintf("This is page %d of a long document, and it", i), "has as many words as it needs to have.")
+		sheets[i].Content = Para(
+			50, 600, fmt.Sprintf("This is page %d of a long document, and it", i),
+			"has as many words as it needs to have.",
+		)
 	}
 	return Document("", sheets...)
 }
@@ -109,13 +114,20 @@ func Many(n int) []byte {
 // Nested is a document of one page that shows forms inside forms: times of the next one in each of levels.
 func Nested(levels, times int) []byte {
 	var m Maker
-	inner := m.Stream("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources "+Fonts, []byte(At(50, 700, 12, "F", "Deep down there is a line of text.")))
+	inner := m.Stream("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources "+Fonts, []byte(
+		At(50, 700, 12, "F", "Deep down there is a line of text."),
+	))
 	for range levels {
-		inner = m.Stream(fmt.Sprintf("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >>", inner),
+		inner = m.Stream(fmt.Sprintf(
+			"/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >>", inner,
+		),
 			[]byte(strings.Repeat("/X Do\n", times)))
 	}
 	content := m.Stream("", []byte("/X Do"))
-	page := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >> /Contents %d 0 R>>", content+2, inner, content)
+	page := m.Add(
+		"<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources <</XObject <</X %d 0 R>> >> /Contents %d 0 R>>",
+		content+2, inner, content,
+	)
 	parent := m.Add("<</Type /Pages /Count 1 /Kids [%d 0 R]>>", page)
 	return m.Bytes(m.Add("<</Type /Catalog /Pages %d 0 R>>", parent))
 }
@@ -129,7 +141,8 @@ func Deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// Blanks is what deflate makes of that many mebibytes of spaces, put together from one of them: packing them all takes long.
+// Blanks is what deflate makes of that many mebibytes of spaces, put together from one of them: packing them all
+// takes long.
 func Blanks(mebibytes int) []byte {
 	var b bytes.Buffer
 	w, sum, mebibyte := zlib.NewWriter(&b), adler32.New(), bytes.Repeat([]byte(" "), 1<<20)
@@ -163,7 +176,9 @@ func Encrypted() []byte {
 	id := []byte("0123456789abcdef")
 	sum = md5.Sum(bytes.Join([][]byte{padded, owner, {0xfc, 0xff, 0xff, 0xff}, id}, nil))
 	user := encrypt(sum[:5], pad)
-	m := Maker{Trailer: fmt.Sprintf("/ID [<%x> <%x>] /Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x>>>", id, id, owner, user)}
+	m := Maker{Trailer: fmt.Sprintf(
+		"/ID [<%x> <%x>] /Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x>>>", id, id, owner, user,
+	)}
 	return m.Document("", Sheet{Content: At(50, 700, 12, "F", "hidden words")})
 }
 

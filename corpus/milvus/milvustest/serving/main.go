@@ -1,6 +1,6 @@
-// Command serving runs a command with both Milvus servers for tests beside it, so that the packages of one "go test" share them.
-// Those that the environment names are used as they are. They end with the command, or when this process is killed.
-// Without the servers it runs the command as it is: its tests say what is missing.
+// Command serving runs a command with both Milvus servers for tests beside it, so that the packages of one "go test"
+// share them. Those that the environment names are used as they are. They end with the command, or when this process
+// is killed. Without the servers it runs the command as it is: its tests say what is missing.
 package main
 
 import (
