@@ -1,6 +1,5 @@
-// Package milvus keeps the vectors of passages on a Milvus server: 2.3 and later. From 2.4 on it keeps the weights of
-// their words too, as sparse vectors, and can rank by both in one search. Nothing here waits for the server longer
-// than three seconds, and nothing needs it to be there at the start.
+// Package milvus keeps the vectors of passages on a Milvus server, 2.3 or later; words are ranked by the database. No
+// call waits for the server longer than three seconds, and the server need not be up at the start.
 package milvus
 
 import (

@@ -28,8 +28,7 @@ import (
 // A Kind is one of the servers that tests use.
 type Kind string
 
-// Standalone is Milvus 2.3, which has dense vectors only. Lite is a small server that has sparse vectors and hybrid
-// search as Milvus from 2.4 on.
+// Standalone is Milvus 2.3, the oldest one that is supported. Lite is a small server with the interface of Milvus from 2.4 on.
 const (
 	Standalone Kind = "Milvus 2.3"
 	Lite       Kind = "Milvus Lite"
