@@ -56,7 +56,7 @@ var providerFaults = []struct {
 	{"41: reasoning alone", []string{"llm/openai: row 41:", "agent: 41: reasoning alone"}},
 	{"42: an empty reply", []string{"llm/openai: row 42:", "agent: by saying nothing twice", "cmd/footnote: nothing at all", "agent: 42: an empty answer"}},
 	{"43: a history with orphans", []string{"llm/openai: TestRepairsHistory", "agent: 43: a history with orphans"}},
-	{"44: Retry-After in all forms", []string{"llm/httpllm: TestRetryAfterIsReadInAllItsForms", "agent: TestARateLimitIsWaitedForVisibly", "agent: 44: a limit, then none"}},
+	{"44: Retry-After in all forms", []string{"llm/httpllm: TestRetryAfterIsReadInAllItsForms", "agent/run: TestARateLimitIsWaitedForVisibly", "agent: 44: a limit, then none"}},
 	{"45: a spent quota", []string{"llm/openai: a spent quota is final", "cmd/footnote: a spent quota", "agent: 45: a spent quota"}},
 	{"46: a burst of failures", []string{"llm/httpllm: TestAFailureIsTriedThreeTimesAtMost", "llm/httpllm: TestADeadServerIsLeftAlone", "agent: 46: a failed server, then none"}},
 	{"47: a context that is too long", []string{"llm/httpllm: TestContextTooLongIsKnownByItsWords", "agent: TestAHistoryThatIsTooLongIsShortenedOnce", "agent: 47: a context that is too long"}},
