@@ -14,17 +14,17 @@ import (
 // never waited, CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that
 // the tool does not take.
 func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
-	return r.decide(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishApprove, CallID: callID, Input: input})
+	return r.decide(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandApprove, CallID: callID, Input: input})
 }
 
 // Deny keeps a call that waits from running; the model is told. It fails as Approve does.
 func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) error {
-	return r.decide(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishDeny, CallID: callID})
+	return r.decide(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandDeny, CallID: callID})
 }
 
-// decide settles on one verdict about a call. With other servers beside this one, the stored wish decides between two
+// decide settles on one verdict about a call. With other servers beside this one, the stored command decides between two
 // that come at once.
-func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
+func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.reach(ctx, s, w.RunID)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (r *Runs) decide(ctx context.Context, s chat.Scope, w chat.Wish) error {
 
 // undecided fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such
 // tool at the moment.
-func (r *Runs) undecided(ctx context.Context, s chat.Scope, c *run.Control, w chat.Wish) (*tools.Tool, error) {
+func (r *Runs) undecided(ctx context.Context, s chat.Scope, c *run.Control, w chat.Command) (*tools.Tool, error) {
 	if c != nil {
 		if t, known, err := c.Undecided(w.CallID); known || err != nil {
 			return t, err

@@ -123,7 +123,7 @@ func TestRunsAreCounted(t *testing.T) {
 	h.answer(asks("How many days of paid holiday are there?")).answer()
 	h.answer(asks("And once more?")).done()
 	h.stop()
-	got := h.runs.Tally()
+	got := h.runs.Stats()
 	if got.Running != 0 || got.Ended[chat.RunCompleted].Times != 1 || got.Ended[chat.RunFailed].Times != 1 || got.Tokens.In != 200 {
 		t.Errorf("counted %+v", got)
 	}

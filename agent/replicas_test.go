@@ -104,15 +104,15 @@ func (h *house) rests(r *Runs) {
 	}
 }
 
-func TestAWishReachesTheServerThatWorksOnTheRun(t *testing.T) {
+func TestACommandReachesTheServerThatWorksOnTheRun(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	for _, row := range []struct {
-		name  string
-		model func() llm.Model
-		waits bool
-		wish  func(r *Runs, run, call string) error
-		check func(*house, transcript)
+		name    string
+		model   func() llm.Model
+		waits   bool
+		command func(r *Runs, run, call string) error
+		check   func(*house, transcript)
 	}{
 		{"cancel", func() llm.Model { return hanging{} }, false, func(r *Runs, run, _ string) error { return r.Cancel(t.Context(), chat.Local, run) }, func(h *house, got transcript) {
 			if d := got.done(); d.Status != chat.RunCancelled {
@@ -158,7 +158,7 @@ func TestAWishReachesTheServerThatWorksOnTheRun(t *testing.T) {
 						return p.Kind() == chat.KindRunStarted && row.name == "cancel" || isSearched(p)
 					})
 				}
-				if err := row.wish(two, run.ID, call); err != nil {
+				if err := row.command(two, run.ID, call); err != nil {
 					t.Fatal(err)
 				}
 				if dies { // without having looked
@@ -174,7 +174,7 @@ func TestAWishReachesTheServerThatWorksOnTheRun(t *testing.T) {
 				row.check(h, got)
 				h.rests(h.runs)
 				h.rests(two)
-				if err := row.wish(two, run.ID, call); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
+				if err := row.command(two, run.ID, call); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
 					t.Errorf("after the end: %v", err)
 				}
 			})
@@ -226,7 +226,7 @@ func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
 }
 
 // What was decided at a run's own server, or wanted from it, is not lost with it.
-func TestAWishOutlivesTheServerThatItReached(t *testing.T) {
+func TestACommandOutlivesTheServerThatItReached(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, thenHangs(), among("one"))
 	two := h.another("two", hanging{}) // answers when it has to

@@ -81,12 +81,12 @@ func (r *Runs) Toolsets() []string { return r.engine.ToolsetNames() }
 // is that of the usual toolset.
 func (r *Runs) Rules(b chat.Budget) string { return r.engine.Rules(b) }
 
-// Tally returns what the runs of this process did so far.
-func (r *Runs) Tally() chat.Tally {
+// Stats returns what the runs of this process did so far.
+func (r *Runs) Stats() chat.RunStats {
 	r.mu.Lock()
 	running := len(r.active)
 	r.mu.Unlock()
-	t := r.engine.Tally()
+	t := r.engine.Stats()
 	t.Running = running
 	return t
 }

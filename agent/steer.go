@@ -10,17 +10,17 @@ import (
 // Cancel stops a run, on whichever server it is: its model's request and its tools end at once, and run_done follows.
 // A run that is over fails with CodeConflict.
 func (r *Runs) Cancel(ctx context.Context, s chat.Scope, runID string) error {
-	return r.steer(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishCancel})
+	return r.steer(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandCancel})
 }
 
 // AnswerNow makes a run answer from what it has, on whichever server it is. A run that is over fails with CodeConflict.
 func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error {
-	return r.steer(ctx, s, chat.Wish{RunID: runID, Kind: chat.WishAnswerNow})
+	return r.steer(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandAnswerNow})
 }
 
-// steer does what is wished at once if the run is here. The wish is kept for another server that has it, or takes it
+// steer applies a command at once if the run is here. The command is kept for another server that has it, or takes it
 // over.
-func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
+func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.reach(ctx, s, w.RunID)
 	if err != nil {
 		return err
@@ -31,9 +31,9 @@ func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
 			return nil
 		}
 		err := r.storeCommand(context.WithoutCancel(ctx), s, w)
-		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not because it ended, as was wished
+		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not because it ended, as was wanted
 			r.cfg.Log.WarnContext(
-				ctx, "a wish is known to this server only", "run", w.RunID, "wish", w.Kind, "error", err,
+				ctx, "a command is known to this server only", "run", w.RunID, "command", w.Kind, "error", err,
 			)
 		}
 		return nil
@@ -41,9 +41,9 @@ func (r *Runs) steer(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	return r.storeCommand(ctx, s, w)
 }
 
-// storeCommand stores a wish. If its run came here in between, it is found here.
-func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Wish) error {
-	if err := r.cfg.Store.Wish(ctx, s, w); err != nil {
+// storeCommand stores a command. If its run came here in between, it is found here.
+func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
+	if err := r.cfg.Store.AddCommand(ctx, s, w); err != nil {
 		return err
 	}
 	r.Look()
@@ -68,16 +68,16 @@ func (r *Runs) reach(ctx context.Context, s chat.Scope, runID string) (*run.Cont
 	return nil, nil
 }
 
-// applyCommand does what is wished of a run that is here, and reports whether that is news. It may be asked for the
+// applyCommand applies a command to a run that is here, and reports whether that changed anything. It may be asked for the
 // same again.
-func applyCommand(c *run.Control, w chat.Wish) bool {
+func applyCommand(c *run.Control, w chat.Command) bool {
 	switch w.Kind {
-	case chat.WishCancel:
+	case chat.CommandCancel:
 		c.Cancel()
-	case chat.WishAnswerNow:
+	case chat.CommandAnswerNow:
 		c.AnswerNow()
-	case chat.WishApprove, chat.WishDeny:
-		return c.Decide(w.CallID, w.Kind == chat.WishApprove, w.Input)
+	case chat.CommandApprove, chat.CommandDeny:
+		return c.Decide(w.CallID, w.Kind == chat.CommandApprove, w.Input)
 	}
 	return true
 }
@@ -90,7 +90,7 @@ func (r *Runs) Look() {
 	}
 }
 
-// applyCommands does what is wished of the runs under way.
+// applyCommands applies the stored commands to the runs under way.
 func (r *Runs) applyCommands(ctx context.Context) {
 	r.mu.Lock()
 	idle := len(r.active)+r.begun == 0
@@ -98,7 +98,7 @@ func (r *Runs) applyCommands(ctx context.Context) {
 	if idle {
 		return
 	}
-	wishes, err := r.cfg.Store.Wishes(ctx, r.cfg.Owner)
+	commands, err := r.cfg.Store.Commands(ctx, r.cfg.Owner)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.cfg.Log.ErrorContext(ctx, "what is wanted of the runs could not be read", "error", err)
@@ -107,7 +107,7 @@ func (r *Runs) applyCommands(ctx context.Context) {
 	}
 	r.starting.Lock() // a run that is stored is active by then
 	defer r.starting.Unlock()
-	for _, w := range wishes {
+	for _, w := range commands {
 		r.mu.Lock()
 		c, ok := r.active[w.RunID]
 		r.mu.Unlock()

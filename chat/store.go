@@ -33,7 +33,7 @@ type SessionQuery struct {
 type Store interface {
 	FeedbackStore
 	QueueStore
-	WishStore
+	CommandStore
 	LimitStore
 
 	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one
@@ -101,7 +101,7 @@ type Store interface {
 	RestoreSession(ctx context.Context, s Scope, id string) error
 
 	// Purge removes sessions hidden before the given time and sessions without activity or a running run since idle
-	// (zero: never), with all their runs, idempotency keys and spendings older than a day, and wishes about runs that
+	// (zero: never), with all their runs, idempotency keys and spendings older than a day, and commands about runs that
 	// are over. It returns how many sessions went.
 	Purge(ctx context.Context, hidden, idle time.Time) (int, error)
 }

@@ -60,7 +60,7 @@ type Config struct {
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Rules func(chat.Budget) string
-	Tally func() chat.Tally // what runs did so far, for the metrics; nil: they have none of it
+	Stats func() chat.RunStats // what runs did so far, for the metrics; nil: they have none of it
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -102,7 +102,7 @@ func New(cfg Config) (*Server, error) {
 	if err := s.makeRooms(cfg); err != nil {
 		return nil, err
 	}
-	s.watch(cfg.Tally)
+	s.watch(cfg.Stats)
 	s.echo = s.routes()
 	s.handler = httpio.Wrap(s.limits, s.echo)
 	s.http = &http.Server{

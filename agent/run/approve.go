@@ -67,7 +67,7 @@ func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall)
 	return told, leaves
 }
 
-// awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the wish for an answer
+// awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the command for an answer
 // now.
 func (w *Runner) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
 	object := func(why rejection) {

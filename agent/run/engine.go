@@ -126,8 +126,8 @@ func NewEngine(cfg Config) (*Engine, error) {
 // Config returns the settings with their defaults.
 func (e *Engine) Config() Config { return e.cfg }
 
-// Tally returns what all runs did so far.
-func (e *Engine) Tally() chat.Tally { return e.stats.sum() }
+// Stats returns what all runs did so far.
+func (e *Engine) Stats() chat.RunStats { return e.stats.sum() }
 
 // DefaultTools returns the tools of a request that names none.
 func (e *Engine) DefaultTools() tools.Set { return e.Registry.Toolsets[e.cfg.Toolset] }

@@ -46,7 +46,7 @@ func prompt(
 	fill := strings.NewReplacer(
 		"{{nonce}}", nonce, "{{refusal}}", ground.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}",
 		strconv.Itoa(budget.RetrievalCalls),
-		"{{role}}", roleOf(role)+wishesOf(text.Visible(run.Request.Instructions)), "{{date}}",
+		"{{role}}", roleOf(role)+instructionsOf(text.Visible(run.Request.Instructions)), "{{date}}",
 		now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
 	)
 	if run.Request.ContextText != "" {
@@ -117,8 +117,8 @@ func toolMessage(nonce, callID string, output any) (llm.Message, error) {
 	return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fence(nonce, string(body))}, nil
 }
 
-// wishesOf hands on what the asker wants said to the model.
-func wishesOf(said string) string {
+// instructionsOf hands on what the asker wants said to the model.
+func instructionsOf(said string) string {
 	if said == "" {
 		return ""
 	}

@@ -14,18 +14,18 @@ import (
 // stats count what all runs of the process did. They are safe for concurrent use.
 type stats struct {
 	mu sync.Mutex
-	chat.Tally
+	chat.RunStats
 }
 
 func newStats() *stats {
-	return &stats{Tally: chat.Tally{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
+	return &stats{RunStats: chat.RunStats{Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}}}
 }
 
 // sum returns the counts so far.
-func (t *stats) sum() chat.Tally {
+func (t *stats) sum() chat.RunStats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return chat.Tally{Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
+	return chat.RunStats{Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
 }
 
 // note counts what was stored, and writes it to the log when that is wanted.

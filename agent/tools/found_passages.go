@@ -56,7 +56,7 @@ func (o FoundPassages) clip(limit int) any {
 func passagesFound(query string, found corpus.Results) Result {
 	hits := found.Results
 	return Result{
-		Message: "Found " + english.Count(len(hits), "passage"), Summary: tally(hits),
+		Message: "Found " + english.Count(len(hits), "passage"), Summary: countHits(hits),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			out := FoundPassages{
 				Query: query, Results: []foundPassage{}, Total: len(hits), Notes: append([]string{}, found.Notes...),
@@ -87,8 +87,8 @@ func passageHit(number Numberer, found corpus.Result) chat.Hit {
 	return hit
 }
 
-// tally counts hits for people: "5 passages in 3 documents".
-func tally(hits []corpus.Result) string {
+// countHits counts hits for people: "5 passages in 3 documents".
+func countHits(hits []corpus.Result) string {
 	if len(hits) == 0 {
 		return "nothing found"
 	}

@@ -21,7 +21,7 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 		{"the log", testAppend},
 		{"reading the log", testEvents},
 		{"leases", testLeases},
-		{"wishes", testWishes},
+		{"commands", testCommands},
 		{"sessions", testSessions},
 		{"lists of sessions", testLists},
 		{"branches", testBranches},

@@ -118,7 +118,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 	}
 	a.server, err = server.New(server.Config{
 		Keys: a.keys, Users: set.limits(),
-		Gather: gather, Rules: a.runs.Rules, Tally: a.runs.Tally,
+		Gather: gather, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
 		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Offline: !set.withModel(), Samples: samples, Hosts: set.AllowedHosts, Checks: a.checks(set),

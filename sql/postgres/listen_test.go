@@ -111,14 +111,14 @@ func TestAnotherReplicaLearnsWhichBranchOfASessionIsShown(t *testing.T) {
 	}
 }
 
-func TestAWishAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
+func TestACommandAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
 	heard := listening(t, two)
 	run := startRunOn(t, one)
-	wish := chat.Wish{RunID: run.ID, Kind: chat.WishCancel}
-	if err := one.Chats().Wish(t.Context(), chat.Local, wish); err != nil {
+	command := chat.Command{RunID: run.ID, Kind: chat.CommandCancel}
+	if err := one.Chats().AddCommand(t.Context(), chat.Local, command); err != nil {
 		t.Fatal(err)
 	}
 	hear(t, heard, toLook)

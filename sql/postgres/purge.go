@@ -43,7 +43,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 	if _, err := c.db.exec(
 		ctx, longTime, `DELETE FROM wishes w USING runs r WHERE r.n = w.run AND r.status <> 'running'`,
 	); err != nil {
-		return total, fmt.Errorf("purge wishes: %w", err)
+		return total, fmt.Errorf("purge commands: %w", err)
 	}
 	return total, nil
 }

@@ -42,7 +42,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 		return err
 	})
 	if err != nil {
-		return total, fmt.Errorf("purge idempotency keys, spendings and wishes: %w", err)
+		return total, fmt.Errorf("purge idempotency keys, spendings and commands: %w", err)
 	}
 	return total, nil
 }

@@ -2,8 +2,8 @@ package chat
 
 import "time"
 
-// Tally counts what the runs of one process did since its start.
-type Tally struct {
+// RunStats counts what the runs of one process did since its start.
+type RunStats struct {
 	Running int
 	Ended   map[RunStatus]Took
 	Tools   map[ToolEnd]Took

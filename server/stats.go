@@ -6,8 +6,8 @@ import (
 	"footnote/chat"
 )
 
-// tallied turns what runs did into metrics, each time they are asked for.
-type tallied struct{ read func() chat.Tally }
+// statsCollector turns what runs did into metrics, each time they are asked for.
+type statsCollector struct{ read func() chat.RunStats }
 
 var (
 	runsRunning = prometheus.NewDesc("footnote_runs_running", "Questions being answered now.", nil, nil)
@@ -33,7 +33,7 @@ var (
 )
 
 // Describe is part of prometheus.Collector.
-func (tallied) Describe(out chan<- *prometheus.Desc) {
+func (statsCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		runsRunning, runsEnded, runsTime, toolCalls, toolTime, modelTokens, modelCost,
 	} {
@@ -42,7 +42,7 @@ func (tallied) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect is part of prometheus.Collector.
-func (c tallied) Collect(out chan<- prometheus.Metric) {
+func (c statsCollector) Collect(out chan<- prometheus.Metric) {
 	t := c.read()
 	count := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
@@ -62,9 +62,9 @@ func (c tallied) Collect(out chan<- prometheus.Metric) {
 }
 
 // watch adds the gauges that read the server's own state.
-func (s *Server) watch(tally func() chat.Tally) {
-	if tally != nil {
-		s.metrics.Registry.MustRegister(tallied{tally})
+func (s *Server) watch(stats func() chat.RunStats) {
+	if stats != nil {
+		s.metrics.Registry.MustRegister(statsCollector{stats})
 	}
 	s.metrics.Registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},

@@ -7,16 +7,16 @@ import (
 	"footnote/chat"
 )
 
-// Wish implements chat.Store. The run's row is locked against its end, so that a wish which is kept was about a run
+// AddCommand implements chat.Store. The run's row is locked against its end, so that a command which is kept was about a run
 // under way.
-func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
+func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
 	return c.db.inTx(ctx, shortTime, func(t *tx) error {
 		var run int64
 		var status string
 		err := t.queryRow(`SELECT r.n, r.status FROM runs r JOIN sessions s ON s.n = r.session
 			WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0 FOR UPDATE OF r`, []any{w.RunID, s.User}, &run, &status)
 		if err != nil {
-			return notFound(err, "keep a wish", "run")
+			return notFound(err, "keep a command", "run")
 		}
 		if chat.RunStatus(status) != chat.RunRunning {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
@@ -24,7 +24,7 @@ func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		n, err := t.exec(`INSERT INTO wishes (run, about, kind, call, input) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run, about) DO NOTHING`,
 			run, w.About(), string(w.Kind), w.CallID, []byte(w.Input))
 		if err != nil {
-			return fmt.Errorf("keep a wish: %w", err)
+			return fmt.Errorf("keep a command: %w", err)
 		}
 		if n == 0 && w.Decides() {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
@@ -34,17 +34,17 @@ func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	})
 }
 
-// Wishes implements chat.Store.
-func (c *Chats) Wishes(ctx context.Context, owner string) ([]chat.Wish, error) {
-	list, err := query(ctx, c.db, shortTime, scanWish, `SELECT r.id, w.kind, w.call, w.input FROM wishes w JOIN runs r ON r.n = w.run
+// Commands implements chat.Store.
+func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
+	list, err := query(ctx, c.db, shortTime, scanCommand, `SELECT r.id, w.kind, w.call, w.input FROM wishes w JOIN runs r ON r.n = w.run
 		WHERE r.owner = $1 AND r.status = 'running' ORDER BY w.n`, owner)
 	if err != nil {
-		return nil, fmt.Errorf("read wishes: %w", err)
+		return nil, fmt.Errorf("read commands: %w", err)
 	}
 	return list, nil
 }
 
-func scanWish(row scanner) (w chat.Wish, err error) {
+func scanCommand(row scanner) (w chat.Command, err error) {
 	err = row.Scan(&w.RunID, (*string)(&w.Kind), &w.CallID, (*[]byte)(&w.Input))
 	return w, err
 }

@@ -9,15 +9,15 @@ import (
 	"footnote/chat"
 )
 
-// Wish implements chat.Store. There is one server only, so nobody has to be woken.
-func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
+// AddCommand implements chat.Store. There is one server only, so nobody has to be woken.
+func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
 	return c.db.write(ctx, true, func(tx *tx) error {
 		var run int64
 		var status string
 		err := tx.queryRow(`SELECT r.n, r.status FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = ? AND s.user = ? AND s.deleted_at = 0`,
 			[]any{w.RunID, s.User}, &run, &status)
 		if err != nil {
-			return notFound(err, "keep a wish", "run")
+			return notFound(err, "keep a command", "run")
 		}
 		if chat.RunStatus(status) != chat.RunRunning {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
@@ -25,7 +25,7 @@ func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
 		n, err := tx.exec(`INSERT INTO wishes (run, about, kind, call, input) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, about) DO NOTHING`,
 			run, w.About(), string(w.Kind), w.CallID, sql.NullString{String: string(w.Input), Valid: w.Input != nil})
 		if err != nil {
-			return fmt.Errorf("keep a wish: %w", err)
+			return fmt.Errorf("keep a command: %w", err)
 		}
 		if n == 0 && w.Decides() {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
@@ -34,23 +34,23 @@ func (c *Chats) Wish(ctx context.Context, s chat.Scope, w chat.Wish) error {
 	})
 }
 
-// Wishes implements chat.Store.
-func (c *Chats) Wishes(ctx context.Context, owner string) ([]chat.Wish, error) {
+// Commands implements chat.Store.
+func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
 	rows, err := c.db.query(ctx, `SELECT r.id, w.kind, w.call, w.input FROM wishes w JOIN runs r ON r.n = w.run
 		WHERE r.owner = ? AND r.status = 'running' ORDER BY w.n`, owner)
 	if err != nil {
-		return nil, fmt.Errorf("read wishes: %w", err)
+		return nil, fmt.Errorf("read commands: %w", err)
 	}
 	defer rows.Close()
-	var list []chat.Wish
+	var list []chat.Command
 	for rows.Next() {
-		var w chat.Wish
+		var w chat.Command
 		var kind string
 		var input sql.NullString
 		if err := rows.Scan(&w.RunID, &kind, &w.CallID, &input); err != nil {
 			return nil, failure(err)
 		}
-		w.Kind = chat.WishKind(kind)
+		w.Kind = chat.CommandKind(kind)
 		if input.Valid {
 			w.Input = json.RawMessage(input.String)
 		}

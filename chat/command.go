@@ -1,0 +1,47 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// CommandKind says what a command makes a run do.
+type CommandKind string
+
+// The kinds of Command.
+const (
+	CommandCancel    CommandKind = "cancel"
+	CommandAnswerNow CommandKind = "answer_now"
+	CommandApprove   CommandKind = "approve" // a call that waits may run
+	CommandDeny      CommandKind = "deny"    // it must not
+)
+
+// Command is what a user wants of a running run, whichever server works on it.
+type Command struct {
+	RunID  string
+	Kind   CommandKind
+	CallID string          // of the call that waits; empty unless Kind is CommandApprove or CommandDeny
+	Input  json.RawMessage // of CommandApprove: an object instead of the model's input; nil: as it is
+}
+
+// Decides reports whether the command approves or denies a call.
+func (c Command) Decides() bool { return c.Kind == CommandApprove || c.Kind == CommandDeny }
+
+// About is the subject of a command: a run has at most one command for each. A call is one subject, whatever is decided.
+func (c Command) About() string {
+	if c.Decides() {
+		return "call " + c.CallID
+	}
+	return string(c.Kind)
+}
+
+// CommandStore keeps commands to running runs. Its promises are those of Store. A command stays until its run is over,
+// so that a server which takes the run over finds it too: commands may be delivered more than once.
+type CommandStore interface {
+	// AddCommand stores a command and wakes the run's server. It survives power loss. Adding the same command again is a
+	// no-op. Of two decisions about one call the later fails with CodeConflict, as does any command to a run that is over.
+	AddCommand(ctx context.Context, s Scope, c Command) error
+
+	// Commands returns the commands to the running runs that owner holds, oldest first.
+	Commands(ctx context.Context, owner string) ([]Command, error)
+}
