@@ -105,7 +105,8 @@ type Documents interface {
 	PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]Passage, error)
 
 	// Delete hides a document from everything at once; Restore brings it back; Purge removes what was hidden before the
-	// given time, content and all, and returns the removed documents so that their originals and vectors can go too.
+	// given time, content and all, and returns the removed documents so that their originals and vectors can go too:
+	// those that it removed before an error come with the error.
 	Delete(ctx context.Context, s chat.Scope, id string) error
 	Restore(ctx context.Context, s chat.Scope, id string) error
 	Purge(ctx context.Context, before time.Time) ([]Document, error)

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,7 +39,8 @@ func (l *Library) purgeDeleted(ctx context.Context) {
 	}
 }
 
-// purge removes what was deleted before a time: content, vectors, and originals that no other document has.
+// purge removes what was deleted before a time: content, vectors, and originals that no other document has. The
+// documents' rows go first, so nothing comes back to what fails here: one failure must not keep the rest.
 func (l *Library) purge(ctx context.Context, before time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(apart); ok {
 		if err := vectors.Reach(ctx); err != nil { // later: nobody knows the documents' vectors after this
@@ -46,20 +48,16 @@ func (l *Library) purge(ctx context.Context, before time.Time) error {
 		}
 	}
 	gone, err := l.cfg.Documents.Purge(ctx, before)
-	if err != nil {
-		return err
-	}
+	errs := []error{err}
 	for _, d := range gone {
 		if l.cfg.Vectors != nil {
 			if err := l.cfg.Vectors.DeleteVectors(ctx, d.ID, nil); err != nil {
-				return fmt.Errorf("remove vectors of %s: %w", d.ID, err)
+				errs = append(errs, fmt.Errorf("remove vectors of %s: %w", d.ID, err))
 			}
 		}
-		if err := l.dropOriginal(ctx, d.SHA256); err != nil {
-			return err
-		}
+		errs = append(errs, l.dropOriginal(ctx, d.SHA256))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // repair queues what an earlier life left unfinished: documents without content, and vectors since an embedder is set.
