@@ -210,3 +210,16 @@ func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
 }
+
+func TestWhatNothingHeldVouchesForNoLaterAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(says("Hello! "+invented), says(invented)))
+	first := h.ask(asks("Hello!"))
+	if a := h.wait(first.ID).answer(); !slices.Equal(a.Unsupported, []string{invented}) || a.Confidence != 0 {
+		t.Fatalf("the first answer: unsupported %q, confidence %v", a.Unsupported, a.Confidence)
+	}
+	a := h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "Explain that in simple terms"}).answer()
+	if !slices.Equal(a.Unsupported, []string{invented}) || a.Confidence != 0 {
+		t.Errorf("%q: unsupported %q, confidence %v, %q; want it unsupported", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation)
+	}
+}

@@ -81,6 +81,18 @@ func claims(markdown string) []Claim {
 	return out
 }
 
+// WithoutSentences is an answer without its footnotes and without some of its sentences, as Claim.Text has them. Its
+// headings and its code come last.
+func WithoutSentences(markdown string, left []string) string {
+	var kept []string
+	for _, c := range append(claims(markdown), linesOf(markdown, headingLine, codeLine)...) {
+		if !slices.Contains(left, c.Text) {
+			kept = append(kept, c.Text)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 func numbersOf(marks []mark) []int {

@@ -57,3 +57,13 @@ func TestWhatStatesNothingNeedsNoFootnote(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutSentencesLeavesThemOutWhereverTheyStand(t *testing.T) {
+	t.Parallel()
+	const answer = "# The house\n\nIt was built in 1904 [1]. Seven dragons live in it [2].\n\n" +
+		"| What | Year |\n|---|---|\n| Dragons | 1066 |\n\n```\nSeven dragons live in it.\nprint(1)\n```\n"
+	got := WithoutSentences(answer, []string{"Seven dragons live in it.", "Dragons | 1066 |"})
+	if want := "It was built in 1904.\n\nThe house\n\nprint(1)"; got != want {
+		t.Errorf("WithoutSentences = %q, want %q", got, want)
+	}
+}

@@ -134,9 +134,15 @@ func (e *Evidence) FactualClaims(markdown string) []Claim {
 	if len(out) > 0 {
 		return out
 	}
+	return linesOf(markdown, codeLine, headingLine, rowLine)
+}
+
+// linesOf are the blocks of some kinds that have content words, as claims.
+func linesOf(markdown string, kinds ...lineKind) []Claim {
+	var out []Claim
 	for _, b := range blocks(markdown) {
-		if said := strings.Trim(strings.TrimSpace(b.text), "#*`~ "); (b.kind == codeLine || b.kind == headingLine ||
-			b.kind == rowLine) && CountContentWords(said) > 0 && utf8.ValidString(said) {
+		said := strings.Trim(strings.TrimSpace(b.text), "#*`~ ")
+		if slices.Contains(kinds, b.kind) && CountContentWords(said) > 0 && utf8.ValidString(said) {
 			out = append(out, Claim{Text: said})
 		}
 	}

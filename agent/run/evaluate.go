@@ -30,10 +30,7 @@ func (w *Runner) evaluateWithout(markdown string) (confidence float64, explained
 
 // evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
 func (w *Runner) evaluateTalk(markdown string) (confidence float64, explained string, unsupported []string) {
-	texts := []string{w.run.Request.Message}
-	for _, m := range w.conversation.messages {
-		texts = append(texts, m.Text)
-	}
+	texts := append([]string{w.run.Request.Message}, w.conversation.evidence...)
 	if question.IsTalk(w.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}

@@ -222,16 +222,13 @@ func (w *Runner) review(ctx context.Context, r reply, text string) (again bool, 
 
 // saidBefore reports whether what was said in the conversation bears out each claim of an answer.
 func (w *Runner) saidBefore(answer string) bool {
-	var said strings.Builder
-	for _, m := range w.conversation.messages {
-		said.WriteString(m.Text + "\n\n")
-	}
-	if said.Len() == 0 {
+	said := strings.Join(w.conversation.evidence, "\n\n")
+	if said == "" {
 		return false
 	}
 	stated := w.evidence.FactualClaims(answer)
 	for _, c := range stated {
-		if !w.cite.Judge.Supports(c.Text, said.String()) {
+		if !w.cite.Judge.Supports(c.Text, said) {
 			return false
 		}
 	}

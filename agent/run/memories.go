@@ -23,6 +23,9 @@ type recalled struct {
 	sources   []chat.Source
 	citations []chat.Citation
 	passages  []string // ids, those of cited ones first
+
+	supported   bool     // the confidence in its answer is above 0
+	unsupported []string // sentences of its answer
 }
 
 // memoryOf reads what an answered run rested on.
@@ -41,6 +44,7 @@ func (w *Runner) memoryOf(ctx context.Context, run chat.Run) (recalled, error) {
 	var out recalled
 	if a := transcript.Answer; a != nil {
 		out.sources, out.citations = a.Sources[:min(len(a.Sources), 20)], a.Citations
+		out.supported, out.unsupported = a.Confidence > 0, a.Unsupported
 	}
 	var shown []string
 	for _, s := range transcript.Steps {

@@ -45,6 +45,7 @@ func orDefault(n, usual int) int {
 // conversation is what came before a question in its conversation.
 type conversation struct {
 	messages  []llm.Message   // questions and answers, oldest first
+	evidence  []string        // of these, what later answers may rest on: no sentence that was unsupported
 	documents []chat.Source   // behind the last answer, in order
 	citations []chat.Citation // of the last answer that has any
 	passages  []string        // that were shown before, by id, the last ones first, each once
@@ -57,7 +58,11 @@ const historyStep = "history"
 // recollect reads the shown branch that a run continues, after the turns that came with the request.
 func (w *Runner) recollect(ctx context.Context) (conversation, error) {
 	out, err := w.recallBranch(ctx)
-	out.messages = append(w.outside(), out.messages...)
+	outside := w.outside()
+	for _, m := range outside {
+		out.evidence = append(out.evidence, m.Text)
+	}
+	out.messages = append(outside, out.messages...)
 	return out, err
 }
 
@@ -108,6 +113,10 @@ func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
 		if past.Answer != "" {
 			answer := clipTokens(ground.WithoutMarkers(past.Answer), left)
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: answer})
+			if known.supported {
+				held := ground.WithoutSentences(past.Answer, known.unsupported)
+				out.evidence = append(out.evidence, clipTokens(held, left))
+			}
 			left -= tokens(answer)
 			if !answered {
 				answered, out.documents = true, known.sources
@@ -123,6 +132,7 @@ func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
 		}
 		question := clipTokens(past.Request.Message, max(left, 50))
 		out.messages = append(out.messages, llm.Message{Role: llm.RoleUser, Text: question})
+		out.evidence = append(out.evidence, question)
 		left -= tokens(question)
 	}
 	slices.Reverse(out.messages)

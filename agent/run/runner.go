@@ -216,7 +216,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 		w.cfg.Log.ErrorContext(
 			ctx, "conversation could not be read: answering without it", "run", w.run.ID, "error", err,
 		)
-		w.conversation, w.pastLost = conversation{messages: w.outside()}, true
+		w.pastLost = true
 	}
 	if w.documentsInReach, err = w.searchable(ctx); err != nil {
 		return fmt.Errorf("count documents: %w", err)
