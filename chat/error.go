@@ -6,7 +6,7 @@ import (
 )
 
 // Code says what kind of failure an Error is. Codes are stable: they are in the API, in run_done events and in the log.
-// server/error.go alone maps them to HTTP statuses.
+// server/httpio/error.go alone maps them to HTTP statuses.
 type Code string
 
 // The codes an Error can carry.

@@ -1,3 +1,8 @@
+// Package chat is the domain model of conversations. A session holds runs. A run writes an append-only log of events,
+// each with a payload (event, payload), and the log folds into what was asked, done and answered (transcript). The live
+// feed wakes those who read a log while it grows (feed, live). Here are also the limits of users, the validation of
+// what they send, and the interfaces that the stores of sessions and runs implement. The package does no I/O of its
+// own.
 package chat
 
 import (

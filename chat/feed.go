@@ -122,9 +122,8 @@ func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Pa
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// More is Read for those who watch the run and read it before. What another process appended is read from the store
-// once for all of them after each Wake, so that a thousand readers cost the store no more than one. Before the Wake,
-// More may not see it yet.
+// More is Read for readers that already watch the run. After a Wake one of them reads the store for all, so that a
+// thousand readers cost the store no more than one. Before the Wake, More may miss what another process appended.
 func (f *Feed) More(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	r := f.lookup(runID)
 	if r == nil {
@@ -215,7 +214,8 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 	}
 }
 
-// end describes the end of a log that has nothing behind after: after may be the last number or beyond it.
+// end returns an empty page with the log's last number, for a log that has nothing after a position. The position is
+// the last number or beyond it.
 func (f *Feed) end(ctx context.Context, s Scope, runID string, after int64) (page Page, err error) {
 	at := func(seq int64) (last Event) {
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // NewID returns a fresh UUIDv7 (RFC 9562 §5.7) in lower case: later ones sort after earlier ones of the same process,
 // and 62 bits are random.
-// fails only if the system has no random numbers, as nothing else would work
+// It panics if the system has no random numbers.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 var sessionID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)

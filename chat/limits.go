@@ -171,8 +171,8 @@ func (l Limits) Windows(what Resource) []Window {
 	return list
 }
 
-// FullSince returns the last time since when more than room of something was spent; zero: since the given time it was
-// not so much.
+// FullSince returns the latest time t, after since, such that more than room was spent at t or later; zero if there is
+// none.
 type FullSince func(what Resource, since time.Time, room int64) (time.Time, error)
 
 // Check fails with an *OverLimit if one of windows has no room for n more.
@@ -227,8 +227,8 @@ func (l Limit) count(n int64) string {
 	return english.Count(n, l.noun)
 }
 
-// when says, behind a verb, when a time is that has not come yet. A time of day stands there as RFC 3339: programs
-// read it, and the page shows it as its reader's clock does, whenever it is read.
+// when returns words that say when a future time is, to follow a verb: "in 5 seconds", or "at" with the time in RFC
+// 3339. Programs can read that, and the page shows it in its reader's time zone.
 func when(now, until time.Time) string {
 	switch seconds := int64(until.Sub(now)/time.Second) + 1; {
 	case seconds <= 1:
@@ -254,6 +254,6 @@ type LimitStore interface {
 	// Charge counts n, which was spent already, whether there is room or not.
 	Charge(ctx context.Context, user string, what Resource, n int64) error
 
-	// Room fails as Spend of 1 would, and counts nothing.
+	// Room reports, as Spend does, whether 1 more would fit, and records nothing.
 	Room(ctx context.Context, user string, what Resource) error
 }

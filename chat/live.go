@@ -61,7 +61,8 @@ func (r *liveRun) begin(user string) {
 	}
 }
 
-// learn keeps the end of the log as it was read from the store, for the readers to come. told is what news was before.
+// learn keeps the end of the log, as it was read from the store, for later readers. told is what news returned before
+// that read.
 func (r *liveRun) learn(entries []*Entry, told int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,8 +102,9 @@ func (r *liveRun) trim() {
 	}
 }
 
-// since returns what is in memory behind the position after. known says that this is all there is: that it reaches the
-// end of the log, whose last number comes with it. With trusting that is as far as this process was told.
+// since returns the entries in memory after a position, the number of the last entry in memory, and whether that is a
+// RunDone. known reports that the log has nothing more. With trusting it also does so while nobody has told this
+// process of entries that another appended.
 func (r *liveRun) since(after int64, trusting bool) (recent []*Entry, last int64, over, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,8 +149,8 @@ func (r *liveRun) signalLocked() {
 	}
 }
 
-// disown leaves it to the store what is in the log, the end of a finished one excepted: a crash of the store may have
-// taken the last entries back, and others may come in their place.
+// disown makes readers ask the store again. It forgets the entries in memory unless the run is over: a crash of the
+// store may have lost the last of them, and others may take their numbers.
 func (r *liveRun) disown() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -203,12 +203,12 @@ type Answer struct {
 	Markdown  string     `json:"answer"`
 	Citations []Citation `json:"citations"`
 	Sources   []Source   `json:"sources"`
-	// sentences that no passage behind their citations bears out, and those that state something without one; without
-	// their [N]
+	// sentences that the passages behind their citations don't support, and factual ones without a citation that
+	// nothing else supports. They come without their [N].
 	Unsupported []string `json:"unsupported"`
-	// 0–1: the share of sentences borne out among those that state something, less up to a fifth for quotes that are
-	// not word for word; without quotes, for which the whole fifth is taken, what is compared with is the given text,
-	// the conversation, what tools returned or the passages, and a sentence in another language counts half
+	// 0–1: the share of the factual sentences that are supported. Quotes that are not word for word take up to a
+	// fifth off. Without quotes the whole fifth is off, sentences are compared with the given text, the conversation,
+	// what tools returned or the passages, and one in another language counts half.
 	Confidence     float64    `json:"confidence"`
 	SelfEvaluation string     `json:"self_evaluation,omitempty"`
 	Coverage       Coverage   `json:"coverage"`

@@ -7,8 +7,6 @@ import (
 	"fmt"
 )
 
-const maxKeyBytes = 255
-
 // What every Store answers of the keys that keep a question from being asked twice, and of a queue that is full.
 var (
 	ErrKeyReused = &Error{
@@ -19,7 +17,9 @@ var (
 		"%d questions wait already. Remove one, or ask this one later.", MaxQueued,
 	)}
 
-	errLongKey = &Error{Code: CodeInvalid, Message: fmt.Sprintf("An Idempotency-Key has 1 to %d bytes.", maxKeyBytes)}
+	errLongKey = &Error{Code: CodeInvalid, Message: fmt.Sprintf(
+		"An Idempotency-Key has 1 to %d bytes.", MaxIdempotencyKey,
+	)}
 )
 
 // Start is a run as a Store writes it down first.
@@ -33,7 +33,7 @@ type Start struct {
 // Start makes the run that a user asks for, in a new session where the request names none. It fails with CodeInvalid
 // for a key that is too long or a session's name that can't be one.
 func (r RunRequest) Start(user string) (s Start, err error) {
-	if len(r.IdempotencyKey) > maxKeyBytes {
+	if len(r.IdempotencyKey) > MaxIdempotencyKey {
 		return s, errLongKey
 	}
 	if s.Digest, err = r.Digest(); err != nil {
@@ -59,7 +59,7 @@ func (r RunRequest) Digest() ([sha256.Size]byte, error) {
 // Wait makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets one
 // of its own. It fails with CodeInvalid for a key that is too long.
 func (r RunRequest) Wait(user string) (q Queued, request []byte, err error) {
-	if len(r.IdempotencyKey) > maxKeyBytes {
+	if len(r.IdempotencyKey) > MaxIdempotencyKey {
 		return q, nil, errLongKey
 	}
 	q = Queued{ID: NewID(), SessionID: r.SessionID, User: user, Request: r}

@@ -129,7 +129,9 @@ func TestSearchesCountAtEveryEntrance(t *testing.T) {
 }
 
 func TestAUserHasSoManyStreams(t *testing.T) {
-	b, _, given := keyedWith(t, []string{"anna", "bert"}, func(c *Config) { c.Users = chat.Limits{chat.StreamsAtOnce: 2} })
+	b, _, given := keyedWith(t, []string{"anna", "bert"}, func(c *Config) {
+		c.UserLimits = chat.Limits{chat.StreamsAtOnce: 2}
+	})
 	run, _, err := b.stage.Start(t.Context(), "anna", chat.RunRequest{Message: "Is the roof sound?"})
 	if err != nil {
 		t.Fatal(err)

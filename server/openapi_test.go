@@ -151,15 +151,15 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		for _, f := range slices.Sorted(maps.Keys(s.Properties)) {
 			used[name+"."+f] = true
 			if s.Properties[f].Description == "" {
-				t.Errorf("%s.%s has no description: add %q to words, or the field to describedFields", name, f, f)
+				t.Errorf("%s.%s has no description: add %q to words, or the field to DescribedFields", name, f, f)
 			}
 		}
 	}
 	for name := range openapi.DescribedFields() {
 		if component, _, _ := strings.Cut(name, "."); d.Components.Schemas[component] != nil && !used[name] {
-			t.Errorf("describedFields has %s, which is no field", name)
+			t.Errorf("DescribedFields has %s, which is no field", name)
 		} else if d.Components.Schemas[component] == nil && component != "Question" {
-			t.Errorf("describedFields has %s of a type that nothing uses", name)
+			t.Errorf("DescribedFields has %s of a type that nothing uses", name)
 		}
 	}
 	for _, kind := range chat.Kinds {

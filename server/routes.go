@@ -131,7 +131,7 @@ func either(page, program echo.HandlerFunc) echo.HandlerFunc {
 // describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
 func (s *Server) describedRoutes(e *echo.Echo) {
 	document := sync.OnceValues(func() (*openapi.Document, error) {
-		doc, err := openapi.Describe(s.limits, s.users, s.version)
+		doc, err := openapi.Describe(s.limits, s.userLimits, s.version)
 		if err != nil {
 			return nil, fmt.Errorf("describe the API: %w", err)
 		}

@@ -37,25 +37,25 @@ type Runs interface {
 
 // Config wires a Server. Store, Feed, Library and Runs are required.
 type Config struct {
-	Store     chat.Store
-	Feed      *chat.Feed
-	Library   *corpus.Library
-	Runs      Runs
-	Log       *slog.Logger // nil: nothing is logged
-	Version   string
-	KeepDays  int      // for the page: a session is kept so many days after its last question; 0: for ever
-	ModelName string   // for the page: "gpt-4o-mini", "offline"
-	Models    []string // for the page: those that a question may name, the usual one first
-	Toolsets  []string // for the page: those that a question may name, the usual one first
-	Offline   bool     // no model is set: rules choose the tools
-	Samples   fs.FS    // the documents that POST /documents/samples adds; nil: there are none
-	Checks    []api.Check
-	Hosts     []string             // further names the server is reached by; see hostAllowed
-	Origins   []string             // further origins whose pages may post, such as "https://ask.example.org"
-	Metrics   *prometheus.Registry // nil: one of its own
-	Limits    httpio.Limits
-	Users     chat.Limits // what each user may do; the store and the library hold to most of it themselves
-	Keys      *keys.File  // who may use it; nil: everybody is the local user
+	Store      chat.Store
+	Feed       *chat.Feed
+	Library    *corpus.Library
+	Runs       Runs
+	Log        *slog.Logger // nil: nothing is logged
+	Version    string
+	KeepDays   int      // for the page: a session is kept so many days after its last question; 0: for ever
+	ModelName  string   // for the page: "gpt-4o-mini", "offline"
+	Models     []string // for the page: those that a question may name, the usual one first
+	Toolsets   []string // for the page: those that a question may name, the usual one first
+	Offline    bool     // no model is set: rules choose the tools
+	Samples    fs.FS    // the documents that POST /documents/samples adds; nil: there are none
+	Checks     []api.Check
+	Hosts      []string             // further names the server is reached by; see httpio.Guard
+	Origins    []string             // further origins whose pages may post, such as "https://ask.example.org"
+	Metrics    *prometheus.Registry // nil: one of its own
+	Limits     httpio.Limits
+	UserLimits chat.Limits // what each user may do; the store and the library hold to most of it themselves
+	Keys       *keys.File  // who may use it; nil: everybody is the local user
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
@@ -70,16 +70,16 @@ type Server struct {
 	mcp  *mcpserver.Handlers
 	page *page.Handlers
 
-	limits  httpio.Limits
-	users   chat.Limits
-	version string
-	log     *slog.Logger
-	guard   *httpio.Guard
-	streams *httpio.Streams
-	metrics *httpio.Metrics
-	echo    *echo.Echo
-	handler http.Handler
-	http    *http.Server
+	limits     httpio.Limits
+	userLimits chat.Limits
+	version    string
+	log        *slog.Logger
+	guard      *httpio.Guard
+	streams    *httpio.Streams
+	metrics    *httpio.Metrics
+	echo       *echo.Echo
+	handler    http.Handler
+	http       *http.Server
 }
 
 // New wires a server. It neither listens nor starts a goroutine.
@@ -88,13 +88,13 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("server: Store, Feed, Library and Runs are required")
 	}
 	s := &Server{
-		limits: cfg.Limits.WithDefaults(), users: cfg.Users, version: cfg.Version, log: cfg.Log,
+		limits: cfg.Limits.WithDefaults(), userLimits: cfg.UserLimits, version: cfg.Version, log: cfg.Log,
 		metrics: httpio.NewMetrics(cfg.Metrics),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.streams = httpio.NewStreams(s.limits, cfg.Users)
+	s.streams = httpio.NewStreams(s.limits, cfg.UserLimits)
 	var err error
 	if s.guard, err = httpio.NewGuard(cfg.Hosts, cfg.Origins, cfg.Keys); err != nil {
 		return nil, err

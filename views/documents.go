@@ -113,7 +113,7 @@ func stateText(d corpus.Document) string {
 
 func measured(d corpus.Document) bool { return working(d) && d.Progress.Total > 1 }
 
-// tags are a document's own tags, at most three.
+// tags3 returns a document's own tags, at most three.
 func tags3(d corpus.Document) []string {
 	var out []string
 	switch list := d.Meta["tags"].(type) {

@@ -57,7 +57,8 @@ func modelText(name string) string {
 	return name
 }
 
-// usual is the value of an entry: none for the first one, which is the server's own whatever it will be.
+// usual returns the value of entry i in a form. It is empty for the first entry, the server's own choice: a form that
+// is sent later then gets whatever the server's choice is by then.
 func usual(i int, name string) string {
 	if i == 0 {
 		return ""

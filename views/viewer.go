@@ -229,7 +229,7 @@ func (v *Viewer) marked(b corpus.Block) bool {
 	return !v.Quote.empty() && b.Start < v.Quote.End && v.Quote.Start < b.End
 }
 
-// levels are how deep the outline's entries are indented, by the levels that occur.
+// indent returns the class that indents an outline entry: it counts the levels above its own that occur in the outline.
 func (v *Viewer) indent(level int) string {
 	seen := []int{}
 	for _, e := range v.Outline {

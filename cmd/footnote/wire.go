@@ -117,7 +117,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 		return g.Results, g.Steps, g.Notes, err
 	}
 	a.server, err = server.New(server.Config{
-		Keys: a.keys, Users: set.limits(),
+		Keys: a.keys, UserLimits: set.limits(),
 		Gather: gather, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log, Version: version,
 		ModelName: a.model, Models: a.runs.Models(), Toolsets: a.runs.Toolsets(), KeepDays: set.SessionKeepDays,

@@ -46,6 +46,7 @@ type GroundedResponse struct {
 	Error         *chat.StepError `json:"error,omitempty"`
 }
 
+// AgentChat answers POST /agent/chat: it asks a question and returns the answer with its citations.
 func (a *Handlers) AgentChat(c echo.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
@@ -64,6 +65,7 @@ func (a *Handlers) AgentChat(c echo.Context) error {
 	return c.JSON(answerStatus(t), answer)
 }
 
+// AgentChatStructured answers POST /agent/chat/structured: as AgentChat, with the sources spelled out.
 func (a *Handlers) AgentChatStructured(c echo.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
@@ -77,7 +79,7 @@ func (a *Handlers) AgentChatStructured(c echo.Context) error {
 	})
 }
 
-// askAndWait starts the run of an agentQuestion and waits for its end. When the client asked for a stream it sends
+// askAndWait starts the run of an AgentQuestion and waits for its end. When the client asked for a stream it sends
 // that and returns no trace.
 func (a *Handlers) askAndWait(c echo.Context) (AgentQuestion, *runlog.Trace, error) {
 	var q AgentQuestion

@@ -82,6 +82,7 @@ func documentFilter(c echo.Context) (corpus.Filter, error) {
 	return f, nil
 }
 
+// ListDocuments answers GET /documents: a page of the user's documents.
 func (a *Handlers) ListDocuments(c echo.Context) error {
 	filter, err := documentFilter(c)
 	if err != nil {
@@ -102,6 +103,7 @@ func (a *Handlers) ListDocuments(c echo.Context) error {
 	return c.JSON(http.StatusOK, DocumentList{list, next})
 }
 
+// GetDocument answers GET /documents/{id}: a document's state and metadata.
 func (a *Handlers) GetDocument(c echo.Context) error {
 	d, err := a.Library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -111,6 +113,7 @@ func (a *Handlers) GetDocument(c echo.Context) error {
 	return c.JSON(http.StatusOK, newDocumentInfo(d))
 }
 
+// DeleteDocument answers DELETE /documents/{id}: the document can be restored for a minute.
 func (a *Handlers) DeleteDocument(c echo.Context) error {
 	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -118,6 +121,7 @@ func (a *Handlers) DeleteDocument(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
+// RestoreDocument answers POST /documents/{id}/restore: it undoes a deletion.
 func (a *Handlers) RestoreDocument(c echo.Context) error {
 	if err := a.Library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -125,6 +129,7 @@ func (a *Handlers) RestoreDocument(c echo.Context) error {
 	return a.changed(c)
 }
 
+// CancelDocument answers POST /documents/{id}/cancel: it stops the reading of a document.
 func (a *Handlers) CancelDocument(c echo.Context) error {
 	if err := a.Library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -132,6 +137,7 @@ func (a *Handlers) CancelDocument(c echo.Context) error {
 	return a.changed(c)
 }
 
+// RetryDocument answers POST /documents/{id}/retry: it has a document read in again.
 func (a *Handlers) RetryDocument(c echo.Context) error {
 	if err := a.Library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -142,6 +148,7 @@ func (a *Handlers) RetryDocument(c echo.Context) error {
 // Inert keeps anything in a file from running, should a browser show it after all.
 const Inert = "default-src 'none'; sandbox"
 
+// DocumentText answers GET /documents/{id}/text: the document's text, to which all offsets refer.
 func (a *Handlers) DocumentText(c echo.Context) error {
 	text, err := a.Library.Text(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {

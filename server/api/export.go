@@ -137,7 +137,7 @@ func (a *Handlers) VerifyEvidence(c echo.Context) error {
 	return c.JSON(http.StatusOK, e.Report(problems, results))
 }
 
-// readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an evidenceFile.
+// readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an EvidenceFile.
 func (a *Handlers) readEvidence(c echo.Context) ([]byte, error) {
 	body, err := a.Bodies.ReadRaw(c)
 	if err != nil {

@@ -96,6 +96,7 @@ func (a *Handlers) judged(c echo.Context, run chat.Run, f *chat.Feedback) error 
 	return c.JSON(http.StatusOK, f)
 }
 
+// DropFeedback answers DELETE /agent/runs/{id}/feedback: it forgets what the reader thought of an answer.
 func (a *Handlers) DropFeedback(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {

@@ -44,9 +44,9 @@ type Handlers struct {
 	Limits  httpio.Limits
 	Log     *slog.Logger
 
-	// askedFragment answers the page's script with the turn of a new run.
+	// AskedFragment answers the page's script with the turn of a new run.
 	AskedFragment func(echo.Context, chat.Run) error
-	// uploadRefused answers a form with the page of files that were not taken; taken is how many others were.
+	// UploadRefused answers a form with the page of files that were not taken; taken is how many others were.
 	UploadRefused func(c echo.Context, status, taken int, refused []views.RefusedFile) error
 }
 

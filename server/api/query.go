@@ -63,6 +63,7 @@ type queryCitation struct {
 	URL            string  `json:"url"`
 }
 
+// AgentQuery answers POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
 func (a *Handlers) AgentQuery(c echo.Context) error {
 	var body AgentQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {

@@ -37,6 +37,7 @@ type SendNow struct {
 	Finish string `json:"finish"` // what happens to the run under way: cancel, answer_now
 }
 
+// GetQueue answers GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.
 func (a *Handlers) GetQueue(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -58,7 +59,8 @@ func waitingOf(q chat.Queued) WaitingQuestion {
 	return WaitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem, q.CreatedAt}
 }
 
-// Enqueue lets a question wait: a form of the page, or JSON.
+// Enqueue answers POST /sessions/{id}/queue, and POST /c/{id}/queue for the page: it lets a question wait. The question
+// is a form of the page, or JSON.
 func (a *Handlers) Enqueue(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -89,6 +91,8 @@ func (a *Handlers) Enqueue(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, waitingOf(queued))
 }
 
+// EditQueued answers PATCH /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/edit for the page: it changes the
+// words of a waiting question.
 func (a *Handlers) EditQueued(c echo.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		var body OtherWords
@@ -110,12 +114,16 @@ func (a *Handlers) EditQueued(c echo.Context) error {
 	})
 }
 
+// DropQueued answers DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it removes
+// a waiting question.
 func (a *Handlers) DropQueued(c echo.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		return a.Store.DropQueued(c.Request().Context(), httpio.Scope(c), id, item)
 	})
 }
 
+// SendQueued answers POST /sessions/{id}/queue/{item}/send, and POST /c/{id}/queue/{item}/send for the page: it ends
+// the run under way and sends a waiting question next.
 func (a *Handlers) SendQueued(c echo.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		body := SendNow{Finish: "cancel"}

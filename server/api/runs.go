@@ -10,6 +10,7 @@ import (
 	"footnote/server/httpio"
 )
 
+// GetRun answers GET /agent/runs/{id}: a run as it is now, with its answer if it has one.
 func (a *Handlers) GetRun(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -27,8 +28,10 @@ func (a *Handlers) GetRun(c echo.Context) error {
 	return c.JSON(http.StatusOK, t)
 }
 
+// CancelRun answers POST /agent/runs/{id}/cancel: it stops a run.
 func (a *Handlers) CancelRun(c echo.Context) error { return a.steer(c, a.Runs.Cancel) }
 
+// AnswerNow answers POST /agent/runs/{id}/answer-now: it makes a run answer from what it has.
 func (a *Handlers) AnswerNow(c echo.Context) error { return a.steer(c, a.Runs.AnswerNow) }
 
 // steer changes a run's course. What comes of it shows in the run's events.
@@ -52,6 +55,7 @@ func (a *Handlers) steer(c echo.Context, how func(context.Context, chat.Scope, s
 	})
 }
 
+// GetStepOutput answers GET /agent/runs/{id}/steps/{call}/output: the whole output of a tool call.
 func (a *Handlers) GetStepOutput(c echo.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {

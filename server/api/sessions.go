@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -181,6 +180,7 @@ func (a *Handlers) traces(c echo.Context, messages []message) (traces map[string
 	return traces, lost, nil
 }
 
+// ListSessions answers GET /sessions: a page of the user's sessions.
 func (a *Handlers) ListSessions(c echo.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
@@ -202,6 +202,7 @@ func (a *Handlers) ListSessions(c echo.Context) error {
 	return c.JSON(http.StatusOK, SessionList{list, next})
 }
 
+// RenameSession answers PATCH /sessions/{id}: it gives a session another title.
 func (a *Handlers) RenameSession(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -212,8 +213,8 @@ func (a *Handlers) RenameSession(c echo.Context) error {
 		return err
 	}
 	title := strings.Join(strings.Fields(body.Title), " ")
-	if n := utf8.RuneCountInString(title); n < 1 || n > 200 {
-		return httpio.Invalid("A title has 1 to 200 characters.")
+	if err := chat.CheckTitle(title); err != nil {
+		return err
 	}
 	if err := a.Store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
 		return err
@@ -221,6 +222,7 @@ func (a *Handlers) RenameSession(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
+// DeleteSession answers DELETE /sessions/{id} and DELETE /agent/session/{id}.
 func (a *Handlers) DeleteSession(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -232,6 +234,7 @@ func (a *Handlers) DeleteSession(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
+// RestoreSession answers POST /sessions/{id}/restore: it undoes a deletion.
 func (a *Handlers) RestoreSession(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -243,6 +246,7 @@ func (a *Handlers) RestoreSession(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
+// SetHead answers POST /sessions/{id}/head: it chooses the version of an answer that a session shows.
 func (a *Handlers) SetHead(c echo.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {

@@ -93,7 +93,7 @@ func (qs *Questions) Start(c echo.Context, q Question) (chat.Run, error) {
 	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.OnceKey(c), q)
 }
 
-// StartFor is startRun for a question that came by any route.
+// StartFor is Start for a question that came by any route.
 func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key string, q Question) (chat.Run, error) {
 	if qs.Streams.IsDraining() {
 		return chat.Run{}, &chat.Error{
@@ -142,9 +142,9 @@ func (qs *Questions) check(key string, q Question) (chat.RunRequest, error) {
 	return req, req.Validate()
 }
 
-// AskedPage is the address of the page that follows a question. It names the run: what that has done before the page
-// is there happens for the reader now. The page's script takes the name away, so the same page loaded again shows a
-// past run.
+// AskedPage returns the address of the page that follows a question. It names the run, so that the page shows as new
+// what the run did before the page was loaded. The page's script removes the name from the address: the same page
+// loaded again shows a past run.
 func AskedPage(run chat.Run) string {
 	return "/c/" + run.SessionID + "?asked=" + run.ID
 }

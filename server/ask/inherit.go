@@ -9,9 +9,9 @@ import (
 	"footnote/server/httpio"
 )
 
-// inheritOptions has a form's question go on as the conversation did: one that takes a run's place is asked with all
-// that the run was made from, and a follow-up with the options of the question before it. What the form itself names
-// goes first. A conversation or a run that is not there is for the start of the run to refuse.
+// inheritOptions fills in what a form leaves out. A question that takes an earlier run's place gets all that the run
+// was made from; a follow-up gets the options of the question before it. Fields that the form names win. If the session
+// or the run does not exist, it does nothing: starting the new run then fails.
 func (qs *Questions) inheritOptions(c echo.Context, form url.Values, q *Question) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	before := q.Sibling
@@ -45,7 +45,7 @@ func (qs *Questions) inheritOptions(c echo.Context, form url.Values, q *Question
 	}
 	if q.Sibling == "" {
 		if len(qs.Models) > 0 && !form.Has("model") && !slices.Contains(qs.Models, q.Config.Model) {
-			q.Config.Model = "" // as the question box shows it: the earlier question's is no longer offered
+			q.Config.Model = "" // the earlier model is no longer offered; the question box shows the usual one
 		}
 		return
 	}

@@ -29,7 +29,7 @@ func (b Bodies) ReadJSON(c echo.Context, v any) error {
 	return b.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
 }
 
-// ReadOpenJSON is readJSON for an API that others defined: fields that v does not have are let in.
+// ReadOpenJSON is ReadJSON for an API that others defined: fields that v does not have are let in.
 func (b Bodies) ReadOpenJSON(c echo.Context, v any) error {
 	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
@@ -120,15 +120,15 @@ func LimitBody(c echo.Context, limit int64) error {
 // wholeBody is the name under which a request's context has its body without the limit.
 const wholeBody = "whole body"
 
-// What is read of a body that is refused for its size, so that clients that send all of it before they read get the
-// answer and no broken connection.
+// How much of a body that is refused for its size is read, and for how long. Clients that send all of it before they
+// read would otherwise get a broken connection instead of the answer.
 const (
 	discardBytes = 8 << 20
 	discardTime  = 2 * time.Second
 )
 
-// discardBody reads what is left of a body that was over its limit, up to a limit of its own. A client that waits for
-// leave to send its body gets the answer instead.
+// discardBody reads what is left of a body that was over its limit, up to discardBytes and discardTime. It reads
+// nothing from a client that sent the header Expect: that client gets the answer before it sends its body.
 func discardBody(c echo.Context) {
 	body, ok := c.Get(wholeBody).(*pacedBody)
 	if !ok || c.Request().Header.Get("Expect") != "" {

@@ -29,7 +29,7 @@ func SetStreamHeaders(h http.Header) {
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// Send writes frames made by appendFrame and flushes.
+// Send writes frames made by AppendFrame and flushes.
 func (out *EventStream) Send(frames []byte) error {
 	if _, err := out.w.Write(frames); err != nil {
 		return err

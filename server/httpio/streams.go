@@ -13,21 +13,21 @@ const RetryAfterDrain = 1000
 // Streams are the live event streams that are open, all of them and each user's, and the word to end them when the
 // server shuts down. It is safe for concurrent use.
 type Streams struct {
-	most      int // open at once
-	users     chat.Limits
-	Heartbeat time.Duration // between comments on a silent stream
+	most       int // open at once
+	userLimits chat.Limits
+	Heartbeat  time.Duration // between comments on a silent stream
 
 	mu     sync.Mutex
 	open   int
 	openOf map[string]int64 // those of users with limits
 
-	Draining chan struct{} // closed when drain begins
+	Draining chan struct{} // closed when Drain is called
 	once     sync.Once
 }
 
-func NewStreams(limits Limits, users chat.Limits) *Streams {
+func NewStreams(limits Limits, userLimits chat.Limits) *Streams {
 	return &Streams{
-		most: limits.Streams, users: users, Heartbeat: limits.Heartbeat, openOf: map[string]int64{},
+		most: limits.Streams, userLimits: userLimits, Heartbeat: limits.Heartbeat, openOf: map[string]int64{},
 		Draining: make(chan struct{}),
 	}
 }
@@ -45,9 +45,9 @@ func (s *Streams) IsDraining() bool {
 	}
 }
 
-// Enter takes one of the places for streams, and one of the user's; leave gives both back.
+// Enter takes one of the places for streams, and one of the user's; Leave gives both back.
 func (s *Streams) Enter(user string) error {
-	limits := s.users.For(user)
+	limits := s.userLimits.For(user)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.room(limits, user); err != nil {
@@ -78,7 +78,7 @@ func (s *Streams) room(limits chat.Limits, user string) error {
 func (s *Streams) Check(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.room(s.users.For(user), user)
+	return s.room(s.userLimits.For(user), user)
 }
 
 func (s *Streams) Leave(user string) {

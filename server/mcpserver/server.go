@@ -80,7 +80,8 @@ func (h *Handlers) Serve(c echo.Context) error {
 	out := &plainFailures{ResponseWriter: c.Response()}
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return h.toolServer(who) }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: plain, MaxRequestBodyBytes: h.Bodies.Max,
-		DisableLocalhostProtection: true, // checkHost knows the names that we are reached by, also behind a proxy on this machine
+		// Guard.CheckHost knows the names that we are reached by, also behind a proxy on this machine
+		DisableLocalhostProtection: true,
 	}).ServeHTTP(out, c.Request())
 	return out.failure()
 }

@@ -77,7 +77,7 @@ func list[T ~string](values ...T) []any {
 	return out
 }
 
-// words says what a field of a name means wherever it comes. describedFields has those that mean something else
+// words says what a field of a name means wherever it comes. DescribedFields has those that mean something else
 // somewhere.
 var words = map[string]string{
 	"action_type":                "What kind of work the step is.",

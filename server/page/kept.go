@@ -16,9 +16,9 @@ import (
 // asked are the fields of a form that make a question.
 var asked = []string{"message", "session_id", "context_text", "document_ids", "namespace", "toolset", "model"}
 
-// keptFields are the fields of a form's question: of one that was sent without a valid key, they go along with the
-// form that asks for the key. They are nowhere but in bodies: no address, cookie or log has them. They are nil when
-// there is no question.
+// keptFields returns the fields of a form that make up a question, nil if it has none. When a question comes without a
+// valid key, the form that asks for the key carries them, so that the question is not lost. They are only in bodies:
+// no address, cookie or log has them.
 func keptFields(c echo.Context) []views.Field {
 	form := c.Request().PostForm
 	if corpus.Blank(form.Get("message")) {

@@ -103,8 +103,8 @@ func (h *Handlers) turns(
 	return turns, lost, nil
 }
 
-// foldTurns folds the runs at the end of the shown branch but for those, as many as lost, whose logs are damaged.
-// runs are all of the session.
+// foldTurns folds the runs of the shown branch into turns. It leaves out the runs whose logs are damaged and counts
+// them in lost. runs are all of the session.
 func (h *Handlers) foldTurns(
 	ctx context.Context, scope chat.Scope, branch, runs []chat.Run,
 ) (turns []*views.Turn, lost int, err error) {
@@ -212,8 +212,8 @@ func (h *Handlers) RenameForm(c echo.Context) error {
 		return err
 	}
 	title := strings.Join(strings.Fields(c.Request().PostForm.Get("title")), " ")
-	if n := len([]rune(title)); n < 1 || n > 200 {
-		return httpio.Invalid("A title has 1 to 200 characters.")
+	if err := chat.CheckTitle(title); err != nil {
+		return err
 	}
 	if err := h.Store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
 		return err

@@ -126,11 +126,13 @@ func stateNotice(d corpus.Document, empty bool) string {
 	return views.ReadingNow
 }
 
-// place is the index of the block, and the page from 1, that a request is about: what is marked, else what it names.
+// place is where in a document a request points: the index of a block, and a page from 1.
 type place struct {
 	block, page int
 }
 
+// place returns the place that the request names, else that of the marked words. A page that is named goes before the
+// page of a block.
 func (p *viewing) place() (at place, err error) {
 	last := max(len(p.sizes), 1)
 	if p.link.At != "" {

@@ -62,8 +62,8 @@ func (p *viewing) window(block, size int) (from, to int) {
 	return from, to + 1
 }
 
-// around narrows [from, to] around one of them to those whose costs are at most most together: a third of that goes
-// to those before. It always holds the one itself.
+// around narrows the range [from, to] to the items next to one whose costs sum to at most most. The items before it may
+// take a third of what its own cost leaves, and those after it the rest. The range always holds the one itself.
 func around(one, from, to, most int, cost func(int) int) (int, int) {
 	sum := 0
 	for n := from; n <= to; n++ {

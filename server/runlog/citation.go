@@ -48,7 +48,7 @@ func (style CitationStyle) Apply(markdown string, citations []chat.Citation, bas
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Named is apply for an answer that is read again: in the style that its question named, and as the log has it when
+// Named is Apply for an answer that is read again: in the style that its question named, and as the log has it when
 // it named none.
 func (style CitationStyle) Named(markdown string, citations []chat.Citation, base string) string {
 	if style == "" {
@@ -57,7 +57,7 @@ func (style CitationStyle) Named(markdown string, citations []chat.Citation, bas
 	return style.Apply(markdown, citations, base)
 }
 
-// Frame is programFrame with the whole answer in the style that a request names. The pieces before it stay as the log
+// Frame is ProgramFrame with the whole answer in the style that a request names. The pieces before it stay as the log
 // has them, and so does all of it when no style is named.
 func (style CitationStyle) Frame(base string) Framing {
 	if style != StyleSource {

@@ -13,10 +13,10 @@ import (
 
 // Follower says how a run's log is shown to one kind of reader.
 type Follower struct {
-	// frame appends what a reader gets for an entry. A chat.Reset comes as an entry with Seq 0: the reader starts
+	// Frame appends what a reader gets for an entry. A chat.Reset comes as an entry with Seq 0: the reader starts
 	// over, and all entries follow from the first.
 	Frame Framing
-	// repeatLast sends the last entry again to a reader that has them all, where others get 204.
+	// RepeatLast sends the last entry again to a reader that has them all, where others get 204.
 	RepeatLast bool
 }
 

@@ -6,17 +6,17 @@ import (
 	"footnote/server/httpio"
 )
 
-// Judged is how far an answer can be relied on, and why: the same wherever an answer is handed over.
+// Judged says how reliable an answer is, and why. Every way to get an answer includes it.
 type Judged struct {
 	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1"`
 	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"why that confidence"`
 	Unsupported    []string `json:"unsupported" jsonschema:"sentences that nothing bears out"`
-	// of another model that answered instead, of a conversation that can't be read, and of what is wrong with the
+	// whether another model answered instead, whether the conversation could not be read, and what is wrong with the
 	// answer
 	Notes []string `json:"notes" jsonschema:"what there is to know about the answer"`
 }
 
-// Judged is that of a run. What a guardrail held back is not judged.
+// Judged returns the judgement of the run's answer. An answer that a guardrail held back is not judged.
 func (t *Trace) Judged() Judged {
 	out := Judged{Unsupported: []string{}, Notes: t.notes()}
 	a := t.Answer
@@ -27,8 +27,8 @@ func (t *Trace) Judged() Judged {
 	return out
 }
 
-// notes say that another model had to answer, or that the conversation could not be read, as the run's steps do, and
-// what there is to know about the answer.
+// notes returns the messages of the steps fallback and history, which say that another model answered or that the
+// conversation could not be read, and after them the notes on the answer.
 func (t *Trace) notes() []string {
 	out := []string{}
 	for _, step := range t.Steps {
