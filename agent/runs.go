@@ -176,8 +176,6 @@ func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []
 		r.mu.Unlock()
 		r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: begun.User, ID: begun.SessionID})
 		r.sendHeld(context.WithoutCancel(ctx), begun.User)
-		if err := runner.Wait(); err != nil {
-			r.cfg.Log.ErrorContext(ctx, "tools ended with an error", "run", begun.ID, "error", err)
-		}
+		runner.Wait()
 	})
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/e2e/scripted"
+	"footnote/llm"
 )
 
 // faulty is a library whose searches do as they are told.
@@ -97,6 +99,34 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 	got = h.wait(run.ID)
 	if s := got.step("search_documents"); s.Status != chat.StatusCancelled || got.answer().StopReason != chat.StopRefused {
 		t.Errorf("step = %+v, answer = %+v", s, got.answer())
+	}
+}
+
+func TestCallsThatWaitForAFreePlaceAreShownMeanwhile(t *testing.T) {
+	t.Parallel()
+	const most = 9 // one more than run at the same time
+	h := newHouse(t, scripted.New())
+	asked := make([]llm.Call, most)
+	for i := range asked {
+		asked[i] = search(fmt.Sprintf("holiday %d", i))
+	}
+	h.hire(scripted.New(calls(asked...)), func(c *Config) { c.Library = faulty{h.library, untilStopped} })
+	run := h.ask(asks("How many days of holiday are there?"))
+	running := map[string]bool{}
+	h.follow(run.ID, func(p chat.Payload) bool {
+		if s, ok := p.(chat.Step); ok && s.ToolName == "search_documents" && s.Status == chat.StatusRunning {
+			running[s.CallID] = true
+		}
+		return len(running) == most || isDone(p)
+	})
+	if len(running) != most {
+		t.Errorf("%d calls were shown as running, want %d", len(running), most)
+	}
+	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.wait(run.ID).done(); got.Status != chat.RunCancelled {
+		t.Errorf("run ended %s, want %s", got.Status, chat.RunCancelled)
 	}
 }
 

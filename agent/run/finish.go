@@ -65,7 +65,7 @@ func (w *Runner) Execute(log []chat.Event, unstored error) ending {
 }
 
 // Wait waits for calls that outlived their run. They end by their own contexts.
-func (w *Runner) Wait() error { return w.tools.Wait() }
+func (w *Runner) Wait() { w.tools.Wait() }
 
 // finish runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code
 // panics.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -34,7 +33,7 @@ type Gathered struct {
 func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most int) (out Gathered, err error) {
 	c := NewControl(ctx, run.User)
 	w := e.NewRunner(run, set, c)
-	defer func() { err = cmp.Or(err, w.Wait()) }()
+	defer w.Wait()
 	defer c.Close()
 	w.budget.Seconds = min(w.budget.Seconds, gatherSeconds)
 	place := map[string]int{}

@@ -22,7 +22,7 @@ import (
 
 // Limits on the calls of a turn.
 const (
-	maxParallel = 8
+	maxParallel = 8  // of one run
 	maxCalls    = 20 // of one turn; further ones are refused
 	maxSame     = 2  // the same call a third time is refused
 
@@ -42,7 +42,6 @@ type toolCall struct {
 	step   chat.Step
 	status chat.Status // when it ends without running: error or skipped
 	told   any         // then: the output, for the model
-	begin  time.Time
 	ended  chan outcome
 	asking *approval // a person has to allow it; nil: nobody has to
 	edited bool      // it ran with a person's input
@@ -224,11 +223,19 @@ func (w *Runner) callContext(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// launch runs a call in its own goroutine; its end always comes.
+// launch runs a call in its own goroutine, as soon as fewer than maxParallel run; its end always comes. launch does
+// not wait, so that the calls which do are shown meanwhile.
 func (w *Runner) launch(ctx context.Context, a *toolCall) {
-	a.begin = time.Now()
-	w.tools.Go(func() error {
+	w.tools.Go(func() {
 		var o outcome
+		select {
+		case w.slots <- struct{}{}:
+			defer func() { <-w.slots }()
+		case <-ctx.Done():
+			a.ended <- outcome{err: context.Cause(ctx)}
+			return
+		}
+		begun := time.Now()
 		defer func() {
 			if p := recover(); p != nil {
 				w.cfg.Log.ErrorContext(
@@ -237,12 +244,12 @@ func (w *Runner) launch(ctx context.Context, a *toolCall) {
 				)
 				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Go on without it."}}
 			}
-			o.took = time.Since(a.begin)
+			o.took = time.Since(begun)
 			a.ended <- o
 		}()
 		if a.key != "" {
 			if o.result, o.cached = w.engine.results.Get(a.key); o.cached {
-				return nil
+				return
 			}
 		}
 		limit := cmp.Or(a.tool.Timeout, w.cfg.ToolTimeout)
@@ -259,7 +266,6 @@ func (w *Runner) launch(ctx context.Context, a *toolCall) {
 		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
 			w.engine.results.Add(a.key, o.result)
 		}
-		return nil
 	})
 }
 

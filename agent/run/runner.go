@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
@@ -34,7 +33,8 @@ type Runner struct {
 	begun            time.Time
 	fresh            bool           // nothing of it is stored yet
 	unstored         error          // why an earlier end of it could not be stored here; nil: none
-	tools            errgroup.Group // calls under way
+	tools            sync.WaitGroup // calls under way, and those that wait for a slot
+	slots            chan struct{}  // as many as calls run at the same time
 	model            llm.Model
 	onFallback       bool // the model is the one made of rules: from the start, or because the other failed
 	toolContext      *tools.Context
@@ -93,7 +93,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 		begun: time.Now(),
 		model: model, onFallback: model.Name() == offlineName, nonce: newNonce(),
 		open: map[string]*chat.Step{}, calls: map[string]int{}, nudged: map[string]bool{},
-		noticed: map[llm.Notice]bool{},
+		noticed: map[llm.Notice]bool{}, slots: make(chan struct{}, maxParallel),
 	}
 	w.store = func(ctx context.Context, ps ...chat.Payload) error {
 		err := e.cfg.Feed.Append(ctx, e.cfg.Owner, run.ID, ps...)
@@ -105,7 +105,6 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 		}
 		return err
 	}
-	w.tools.SetLimit(maxParallel)
 	top := tools.DefaultTopK
 	if k := run.Request.Config.RetrievalTopK; k != nil {
 		top = *k
