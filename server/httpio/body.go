@@ -135,6 +135,7 @@ func discardBody(c echo.Context) {
 		return
 	}
 	_ = body.control.SetReadDeadline(time.Now().Add(discardTime))
+	body.ended = true                                          // this deadline is its last
 	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // whatever comes of it, the refusal follows
 }
 

@@ -37,7 +37,8 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 		control := http.NewResponseController(w)
 		out := &pacedWriter{ResponseWriter: w, control: control, pace: pace{timeout: limits.WriteTimeout}}
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &pacedBody{ReadCloser: r.Body, control: control, pace: pace{timeout: limits.ReadTimeout}}
+			out.body = &pacedBody{ReadCloser: r.Body, control: control, pace: pace{timeout: limits.ReadTimeout}}
+			r.Body = out.body
 		}
 		if r.Method == http.MethodHead {
 			r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
@@ -45,6 +46,7 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(out, r)
 		out.extend() // for what net/http still has to flush
+		out.body.boundRest()
 	})
 }
 
@@ -80,6 +82,7 @@ type pacedWriter struct {
 	control *http.ResponseController
 	pace    pace
 	stream  bool
+	body    *pacedBody // of the request; nil: it has none
 }
 
 const pacedPiece = 64 << 10
@@ -95,10 +98,12 @@ func (w *pacedWriter) extend() {
 // WriteHeader notes whether a stream follows.
 func (w *pacedWriter) WriteHeader(status int) {
 	w.stream = strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
+	w.body.boundRest()
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
+	w.body.boundRest()
 	for {
 		piece := p[:min(len(p), pacedPiece)]
 		w.extend()
@@ -122,6 +127,15 @@ type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	pace    pace
+	ended   bool // nothing is left to read, or what is left has its last deadline
+}
+
+// boundRest gives what nobody reads of a body a deadline. Before it sends a response, net/http reads on for up to 256 KiB
+// by itself: who sends a byte a second would hold the connection, and needs no key for it. On nil it does nothing.
+func (b *pacedBody) boundRest() {
+	if b != nil && !b.ended {
+		_ = b.control.SetReadDeadline(b.pace.deadline(time.Now()))
+	}
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
@@ -129,5 +143,6 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	_ = b.control.SetReadDeadline(b.pace.deadline(began))
 	n, err := b.ReadCloser.Read(p)
 	b.pace.add(began, n)
+	b.ended = b.ended || err == io.EOF
 	return n, err
 }
