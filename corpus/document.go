@@ -160,8 +160,10 @@ type Extracted struct {
 	Language string
 }
 
-// Passage is a run of blocks of 200–400 tokens that does not cross a heading of level 2 or above. The id is made from
-// document id, version hash and range, so that indexing again changes nothing that stayed the same.
+// Passage is a run of blocks that does not cross a heading of level 2 or above. It has at most 400 tokens, or 490 where
+// headings stand above its first block; the blank lines between blocks do not count. It may be as short as its section.
+// A block that is too long is divided among passages. The id is made from document id, version hash and range, so that
+// indexing again changes nothing that stayed the same.
 type Passage struct {
 	ID         string
 	DocumentID string

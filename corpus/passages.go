@@ -15,8 +15,10 @@ import (
 // Sizes of passages in tokens.
 const (
 	enoughTokens = 240 // a passage of so many ends with its block
-	maxTokens    = 400
-	scrapTokens  = 90 // a rest of so few joins the passage before it
+	maxTokens    = 400 // a passage has at most so many, but for headings above its first block; a longer block is cut
+	scrapTokens  = 90  // a rest of so few joins the passage before it
+
+	maxHeadedTokens = maxTokens + scrapTokens // of a passage that begins with headings
 )
 
 // sectionJoint separates the headings of Passage.Section.
@@ -56,7 +58,11 @@ func (s *splitter) add(b Block) {
 		s.long(b, body)
 		return
 	}
-	if s.cur.Tokens > 0 && !s.bare && (s.cur.Tokens >= enoughTokens || s.cur.Tokens+n > maxTokens) {
+	full := s.cur.Tokens >= enoughTokens || s.cur.Tokens+n > maxTokens
+	if s.bare {
+		full = s.cur.Tokens+n > maxHeadedTokens
+	}
+	if full {
 		s.flush()
 	}
 	s.extend(b, b.Start, b.End, n, "")
@@ -64,7 +70,7 @@ func (s *splitter) add(b Block) {
 
 func (s *splitter) heading(b Block, title string, n int) {
 	above := s.bare && b.Level > s.level // a heading right above this one goes with it
-	if s.cur.Tokens > 0 && !above && (b.Level <= 2 || s.bare || s.cur.Tokens >= enoughTokens) {
+	if !above && (b.Level <= 2 || s.bare || s.cur.Tokens >= enoughTokens) || s.cur.Tokens+n > maxTokens {
 		s.flush()
 	}
 	if b.Level <= 2 {
@@ -93,7 +99,7 @@ func (s *splitter) long(b Block, body string) {
 		if start < 0 {
 			return
 		}
-		if s.cur.Tokens > 0 && s.cur.Tokens+tokens > maxTokens+scrapTokens {
+		if s.cur.Tokens+tokens > maxHeadedTokens {
 			s.flush()
 		}
 		s.extend(b, b.Start+start, b.Start+end, tokens, "")

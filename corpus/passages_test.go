@@ -101,6 +101,9 @@ func checkPassages(t *testing.T, e corpus.Extracted, passages []corpus.Passage) 
 		if p.Text != string(runes[p.Start:p.End]) {
 			t.Errorf("passage %d is not the text at its place", i)
 		}
+		if p.Tokens > 490 {
+			t.Errorf("passage %d counts %d tokens, want 490 at most", i, p.Tokens)
+		}
 		if n := text.Tokens(p.Text); n > 500 {
 			t.Errorf("passage %d has %d tokens", i, n)
 		}
@@ -124,6 +127,9 @@ func TestSplitAgainIsTheSame(t *testing.T) {
 func FuzzSplit(f *testing.F) {
 	f.Add("# A\nabc. def\n## B\n" + strings.Repeat("x", 3000))
 	f.Add("首都\nT a | b/c | d\n#\n### z\n" + strings.Repeat("ไทย", 900))
+	f.Add("# " + strings.Repeat("x", 1560) + "\n" + strings.Repeat("y", 1560))
+	f.Add("# " + strings.Repeat("x", 1560) + "\n## " + strings.Repeat("y", 1560))
+	f.Add(strings.Repeat("x", 940) + "\n### " + strings.Repeat("y", 1560))
 	f.Fuzz(func(t *testing.T, s string) {
 		var lines []string
 		for _, l := range strings.Split(strings.ToValidUTF8(s, "?"), "\n") {
