@@ -153,7 +153,9 @@ func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error)
 	return l.versions.read(ctx, l, s)
 }
 
-// Delete hides a document at once and stops work on it. It is removed for good a minute later, unless it is restored.
+// Delete hides a document at once and stops work on it. A minute later, unless it is restored, its text and its
+// original are removed for good. Its words may stay in a segment of the index, where no search finds them, until a
+// quarter of that segment's passages is gone.
 func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Delete(ctx, s, id); err != nil {
 		return err

@@ -174,7 +174,8 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 	}
 }
 
-// failure is what becomes of a file whose worker died over it.
+// failure returns what becomes of a file whose worker died over it. A signal from outside may have nothing to do with
+// the file: the file is tried again, three times in all. Any other exit comes from the file, which fails at the first.
 func (d *died) failure() error {
 	what := "file"
 	if d.start.PDF {
