@@ -22,7 +22,7 @@ func Saturation(weight, length, average float64) float64 {
 }
 
 // Rarity is a term's part of BM25, its inverse document frequency: ln(1 + (N − n + ½)/(n + ½)) with N passages of
-// which n hold the term. Other than the original it is never negative.
+// which n hold the term. Unlike the original IDF, it is never negative.
 func Rarity(passages, found int) float64 {
 	n := float64(min(found, passages))
 	return math.Log(1 + (float64(passages)-n+0.5)/(n+0.5))

@@ -38,5 +38,5 @@ func IsDate(text string) bool {
 	return false
 }
 
-// lastDay is no date, but behind every day of a date and before every later one.
+// lastDay returns a text that sorts after every day of a year or month and before the year or month that follows.
 func lastDay(date string) string { return date + "~" }

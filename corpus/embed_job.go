@@ -12,7 +12,7 @@ import (
 // MaxBatch is how many texts an Embedder takes at once.
 const MaxBatch = 64
 
-// inserter is what Vectors have that store faster what nobody stored before.
+// inserter is implemented by Vectors that store new vectors faster than Upsert does.
 type inserter interface {
 	// Insert is Upsert of vectors of which none was ever stored, by anybody.
 	Insert(ctx context.Context, vs []Vector) error

@@ -195,8 +195,8 @@ type Job struct {
 	// (ErrReaderDied), or the process that worked on the queue died while this was the only job of its kind at work
 	// there.
 	Deaths int
-	// Fresh says that nobody ever worked on the document's vectors. One Do at most is told, whatever becomes of it; a
-	// queue may forget it.
+	// Fresh says that nobody ever worked on the document's vectors. At most one call of Do gets a Fresh job, even if
+	// it fails; a queue may lose the mark.
 	Fresh bool
 }
 
@@ -213,9 +213,9 @@ const (
 type Worker struct {
 	Jobs int // at once, at least 1
 	// Do does a job. nil ends it; after an error it comes again, JobBackoff(job.Attempt) later. ctx ends with the
-	// cause ErrCancelled when the job was cancelled: then it is over, whatever Do returns. ctx ends otherwise when
-	// Work's does, or when another replica took the job over: then it comes again, there or here, and the attempt
-	// does not count.
+	// cause ErrCancelled when the job was cancelled: then the job is over, whatever Do returns. ctx also ends when
+	// Work's ends, or when another replica took the job over: then the job comes again, in any process, and this
+	// attempt does not count.
 	Do func(ctx context.Context, job Job) error
 }
 
@@ -238,7 +238,7 @@ type Queue interface {
 	// Ensure is Enqueue unless the same job is at work.
 	Ensure(ctx context.Context, job Job) error
 	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who
-	// have jobs waiting, none gets a second one done before each got a first. A user's own come oldest first. Any
+	// have jobs waiting, nobody's second job begins before everybody's first. A user's own come oldest first. Any
 	// number of processes may work on the same queue. Jobs that were at work in a process that died come first, each
 	// while no other of its kind is at work in its process, until an attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error

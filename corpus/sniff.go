@@ -48,7 +48,7 @@ func sniff(head []byte, name string) (string, error) {
 	return "text/plain", nil
 }
 
-// signatures begin kinds of files that may have hardly any bytes that no text has.
+// signatures are the first bytes of binary formats whose files may look like text otherwise.
 var signatures = [][]byte{
 	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xce\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"),
 	[]byte("\x00asm"), []byte("!<arch>\n"),
@@ -66,8 +66,8 @@ func executable(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0
 }
 
-// withoutStrayZeros leaves out the zero bytes of a text that has a few. Files that have one among their first bytes
-// are none: it belongs to a number there.
+// withoutStrayZeros leaves out the zero bytes of a text that has a few. A file that has
+// one among its first bytes is no text: the zero is part of a number there.
 func withoutStrayZeros(head []byte) []byte {
 	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) ||
 		bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 {
@@ -120,8 +120,8 @@ const unnamed = "unnamed"
 // goroutine uses it at a time.
 type Batch struct{ taken map[string]string } // path → SHA256
 
-// apart returns the path for a file of the batch, and of a library that has others: the one it has, or, when that is
-// another file's, the same with a number. A file without a readable name is never the new version of another one.
+// apart returns the path under which a file of the batch is stored: its own, or, if another file of the batch or the
+// library has that path, its own with a number. A file without a readable name is never the new version of another one.
 func (l *Library) apart(ctx context.Context, b *Batch, d Document) (Document, error) {
 	free := func(p string) (bool, error) {
 		sha, ours := b.taken[p]

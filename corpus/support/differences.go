@@ -2,14 +2,14 @@ package support
 
 import "slices"
 
-// From these shares of a clause on, a window is so near to it that a single word or negation decides.
+// A window that has at least this share of a clause's words is so near to it that a single word or negation decides.
 const (
 	nearShare = 0.6
 	nearGrams = 0.5 // bigrams change with the endings beside them
 )
 
-// maxReplacing is how many words a clause may have for a replaced one to decide: of many words one is soon put
-// otherwise.
+// maxReplacing is the most words that a clause may have for one replaced word to decide: in a longer clause a replaced
+// word is often only another way to say the same.
 const maxReplacing = 7
 
 func (a *alignment) near() bool {

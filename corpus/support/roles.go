@@ -85,8 +85,8 @@ var mixedRoles = func() map[string]role {
 	return out
 }()
 
-// synonyms are words that tell as much as one another where a single word decides. One that is missing here costs a
-// doubt, no wrong word.
+// synonyms are words that tell as much as one another where a single word decides. A
+// missing synonym makes a supported claim look unsupported, never the reverse.
 var synonyms = func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`close closes closed closing shut shuts

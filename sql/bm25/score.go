@@ -49,9 +49,9 @@ func (d Directory) Choose(terms []Counted) []string {
 	return chosen
 }
 
-// Weigh makes scores, but for the term's rarity, of the weights that a term has in rows: how often it occurs,
-// corpus.TitleWeight for each time in the title. Rows come ascending; those that are not visible are left out. The
-// result lies in list.
+// Weigh turns the weights of a term in rows (how often it occurs, corpus.TitleWeight for each time in the title) into
+// scores that are still to be multiplied by the term's rarity. Rows come ascending; those that are not visible are left
+// out. The result uses list's memory.
 func (d Directory) Weigh(list []Scored) []Scored {
 	out, spans := list[:0], d.Spans
 	for _, found := range list {

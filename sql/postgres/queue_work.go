@@ -128,8 +128,9 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	return err
 }
 
-// ended takes an attempt off the count of those that have begun: it will come again. byItself says that it was not
-// cut short, so that the job need not be done alone, and died that the process that read the file was ended.
+// ended subtracts an attempt from the count of those that have begun, because the job comes again. byItself says that
+// the attempt was not interrupted, so that the job need not be done alone; died says that the process that read the file
+// was ended.
 func (w *riverWorker) ended(ctx context.Context, id int64, byItself, died bool) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
 	defer cancel()

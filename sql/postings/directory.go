@@ -81,8 +81,8 @@ func (d *directory) current(ctx context.Context, store Store) (*snapshot, error)
 	return next, nil
 }
 
-// update brings in what changed since last. What changed after the counters were read may be in it: the next update
-// repeats that.
+// update adds to s what changed since last. It may also add changes made after the counters were read: the next update
+// adds them again, which does no harm.
 func (s *snapshot) update(ctx context.Context, store Store, last *snapshot) error {
 	changed, err := store.Spans(ctx, last.changes)
 	if err != nil {

@@ -14,8 +14,8 @@
 //
 // An entry is the term, unless it is the page's first, and what holds it. The term is written as one byte, with in
 // its high half the number of bytes shared with the term before and in its low half that of the bytes that follow
-// (15: a number that is to be added comes behind), and these bytes. What holds it begins with a number whose two
-// lowest bits say how it goes on:
+// (15: a number follows that is added to it), and then the bytes that follow. What holds it begins with a number whose
+// two lowest bits say what comes next:
 //
 //	row·4            one passage, which holds the term once, in its body
 //	row·4 + 1        one passage; a number follows: weight·2, and 1 more if it is in the body
@@ -69,8 +69,8 @@ type Store interface {
 	Scope(s chat.Scope) chat.Scope
 	// State returns two counters: of changes to what is visible, and of removals for good.
 	State(ctx context.Context) (changes, removals int64, err error)
-	// Spans returns what changed after the given change, under each span's Content; without lengths what is not
-	// visible.
+	// Spans returns the content that changed after the given change, each as one span under its number. A span of
+	// content that is not visible has no lengths.
 	Spans(ctx context.Context, after int64) ([]bm25.Span, error)
 	// Contents returns the rows from first to last of all content that is not removed for good, visible or not,
 	// ascending.

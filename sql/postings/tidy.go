@@ -20,8 +20,8 @@ const (
 )
 
 // Tidy merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments and
-// each is written O(log n) times. After removals it also lets go of what was removed, where that is worth it. Several
-// may tidy at once: one of them wins. It may be interrupted: what is half written is seen by nobody.
+// each is written O(log n) times. With removals it also writes segments anew of which a large share is gone.
+// Several calls may run at once: one of them wins. A call may be interrupted: no reader sees a half-written segment.
 func Tidy(ctx context.Context, store Store, owner string, removals bool) error {
 	for {
 		segments, err := store.Segments(ctx, owner)

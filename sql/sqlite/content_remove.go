@@ -27,8 +27,8 @@ func mergeMeta(extracted map[string]any, given string) (string, error) {
 	return toJSON(merged)
 }
 
-// removeContent takes content away that no document points to, in small transactions: its number last, so that a
-// removal that stops half-way can be taken up again.
+// removeContent removes content that no document points to, in small transactions. The row of contents goes last, so
+// that a later call can finish a removal that stopped half-way.
 func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	for more := true; more; {
 		err := ds.db.writeBulk(ctx, false, func(t *tx) (err error) {

@@ -85,7 +85,7 @@ func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
 // Ensure adds a job; see corpus.Queue.
 func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.add(ctx, job, true) }
 
-// add adds a job unless it waits, or even if it is at work.
+// add adds a job unless the same job waits or, with orAtWork, is at work.
 func (q *Queue) add(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	err := q.db.write(ctx, true, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO jobs (kind, document, sha256, user, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
