@@ -83,6 +83,8 @@ func TestWhatToolsReturnedMayBeSaidWithoutFootnotes(t *testing.T) {
 		{"the list", "Which documents do I have?", calls(call("list_documents", `{}`)), "You have two documents:\n\n- Staff handbook\n- Building survey of 12 Mill Lane", nil, 0.8},
 		{"the list, for another kind of question", "Is there a handbook?", calls(call("list_documents", `{}`)), "There is a document with the title Staff handbook.", nil, 0.8},
 		{"a sum and an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408. " + invented, []string{invented}, 0.4},
+		{"a sum under an invention", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "# The king keeps seven dragons in the cellar\n\n12% of 3400 is 408.", []string{"The king keeps seven dragons in the cellar"}, 0.4},
+		{"a sum under a topic", "What is 12% of 3400?", calls(call("calculate", `{"expression":"3400*0.12"}`)), "# Calculation of the share\n\n12% of 3400 is 408.", nil, 0.8},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -221,5 +223,18 @@ func TestWhatNothingHeldVouchesForNoLaterAnswer(t *testing.T) {
 	a := h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "Explain that in simple terms"}).answer()
 	if !slices.Equal(a.Unsupported, []string{invented}) || a.Confidence != 0 {
 		t.Errorf("%q: unsupported %q, confidence %v, %q; want it unsupported", a.Markdown, a.Unsupported, a.Confidence, a.SelfEvaluation)
+	}
+}
+
+func TestAHeadingThatStatesSomethingIsChecked(t *testing.T) {
+	t.Parallel()
+	const heading, held = "Seven dragons live in the cellar", "Staff have 28 days of paid holiday a year"
+	said := "There are 28 days of paid holiday a year [1]."
+	h := newHouse(t, scripted.New(calls(search("holiday")), says("## "+heading+"\n\n"+said), calls(search("holiday")), says("## "+held+"\n\n"+said)))
+	for _, want := range [][]string{{heading}, nil} {
+		a := h.answer(asks("How many days of paid holiday are there?")).answer()
+		if !slices.Equal(a.Unsupported, want) || (a.Confidence < 1) != (want != nil) {
+			t.Errorf("%q: unsupported %q, confidence %v; want %q", a.Markdown, a.Unsupported, a.Confidence, want)
+		}
 	}
 }

@@ -17,6 +17,7 @@ type Claim struct {
 	parts   []part // as its footnotes divide it, each long enough to be judged by itself
 	Nearby  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
 	group   int    // of the paragraph or list
+	heading bool   // it is one that states something
 }
 
 // part is a piece of a sentence up to its footnotes. What stands behind the last ones has none.
@@ -57,7 +58,7 @@ func claims(markdown string) []Claim {
 				}
 				continue
 			}
-			c := Claim{Text: said, group: p.group}
+			c := Claim{Text: said, group: p.group, heading: p.kind == headingLine}
 			from := span[0]
 			for k, m := range own {
 				if at := min(max(m.at, from), span[1]); at > from || k == 0 {
@@ -75,6 +76,7 @@ func claims(markdown string) []Claim {
 		}
 	}
 	surround(out)
+	cover(out)
 	for i := range out {
 		out[i].parts = out[i].judged()
 	}
@@ -85,8 +87,13 @@ func claims(markdown string) []Claim {
 // headings and its code come last.
 func WithoutSentences(markdown string, left []string) string {
 	var kept []string
-	for _, c := range append(claims(markdown), linesOf(markdown, headingLine, codeLine)...) {
+	for _, c := range claims(markdown) {
 		if !slices.Contains(left, c.Text) {
+			kept = append(kept, c.Text)
+		}
+	}
+	for _, c := range linesOf(markdown, headingLine, codeLine) {
+		if !slices.Contains(left, c.Text) && !statesMore(headingText(c.Text)) {
 			kept = append(kept, c.Text)
 		}
 	}
@@ -175,7 +182,7 @@ type paragraph struct {
 	kind  lineKind
 }
 
-// paragraphs leaves out what makes no claims: headings, code, the heads of tables.
+// paragraphs leaves out what makes no claims: headings that name a topic, code, the heads of tables.
 func paragraphs(markdown string) []paragraph {
 	var out []paragraph
 	group, apart := 0, true // apart: the next line does not belong to the one before
@@ -196,6 +203,10 @@ func paragraphs(markdown string) []paragraph {
 			continue
 		case headingLine:
 			group, apart = group+1, true
+			if statesMore(headingText(b.text)) {
+				out = append(out, paragraph{strings.Trim(b.text, "#*_ \n"), group, b.kind})
+				group++
+			}
 			continue
 		}
 		var lines []string
