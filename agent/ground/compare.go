@@ -44,6 +44,9 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	return c
 }
 
+// IsFaultless reports whether every sentence that states something is held, or none states anything.
+func (c comparison) IsFaultless() bool { return c.supported == c.stated }
+
 // Confidence is that in an answer without quotes. Of a sentence that could not be compared nothing is known: it
 // counts half.
 func (c comparison) Confidence() float64 {
@@ -91,10 +94,10 @@ func piecesOf(s string) []string {
 	return out
 }
 
-// EvaluateGiven compares an answer with the text that came with the question.
-func (e *Evidence) EvaluateGiven(markdown string) (confidence float64, explained string, unsupported []string) {
-	c := e.Compare(markdown, e.Against(theGivenText, []string{e.given}))
-	return c.Confidence(), c.Explain(theGivenText), c.Unsupported
+// CompareGiven compares an answer with the text that came with the question, and explains what it found.
+func (e *Evidence) CompareGiven(markdown string) (c comparison, explained string) {
+	c = e.Compare(markdown, e.Against(theGivenText, []string{e.given}))
+	return c, c.Explain(theGivenText)
 }
 
 // What holds sentences, as a reader is told it.

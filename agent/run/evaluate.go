@@ -7,8 +7,16 @@ import (
 	"footnote/agent/question"
 )
 
+// evaluation is how far an answer is borne out, as the program finds it.
+type evaluation struct {
+	confidence  float64
+	explained   string
+	unsupported []string
+	faultless   bool // everything that the answer states is held, or it states nothing
+}
+
 // evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
-func (w *Runner) evaluateWithout(markdown string) (confidence float64, explained string, unsupported []string) {
+func (w *Runner) evaluateWithout(markdown string) evaluation {
 	switch {
 	case !w.asked.NeedsDocuments():
 		return w.evaluateTalk(markdown)
@@ -19,17 +27,19 @@ func (w *Runner) evaluateWithout(markdown string) (confidence float64, explained
 			}
 			return ground.ThePassages, false
 		})
-		return c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported
+		return evaluation{
+			c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported, c.IsFaultless(),
+		}
 	case w.hasToolFacts:
 		c := w.evidence.Compare(markdown, func(said string) (string, bool) { return w.evidence.ByTools(said), false })
-		return c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) +
-			" No passage of a document stands behind it.", c.Unsupported
+		return evaluation{c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) +
+			" No passage of a document stands behind it.", c.Unsupported, c.IsFaultless()}
 	}
-	return ground.UncheckedConfidence, "The answer needs no documents.", []string{}
+	return evaluation{ground.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 }
 
 // evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
-func (w *Runner) evaluateTalk(markdown string) (confidence float64, explained string, unsupported []string) {
+func (w *Runner) evaluateTalk(markdown string) evaluation {
 	texts := append([]string{w.run.Request.Message}, w.conversation.evidence...)
 	if question.IsTalk(w.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
@@ -44,7 +54,10 @@ func (w *Runner) evaluateTalk(markdown string) (confidence float64, explained st
 		}
 		return against(said)
 	})
-	return c.Confidence(), "The answer needs no documents. " + c.Explain(ground.TheConversation), c.Unsupported
+	return evaluation{
+		c.Confidence(), "The answer needs no documents. " + c.Explain(ground.TheConversation), c.Unsupported,
+		c.IsFaultless(),
+	}
 }
 
 // calculated reports whether a sentence says the result of the calculation that is the question.

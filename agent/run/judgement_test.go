@@ -36,20 +36,23 @@ func TestJudgementsAreRead(t *testing.T) {
 func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name    string
-		model   *float64
-		found   float64
-		checked bool
-		want    float64
+		name      string
+		model     *float64
+		found     float64
+		faultless bool
+		cited     bool
+		want      float64
 	}{
-		{"the model doubts", new(0.2), 0.9, true, 0.2},
-		{"the passages do not bear it out", new(0.95), 0.4, true, 0.4},
-		{"the model gave no number", nil, 0.9, true, 0.9},
-		{"nothing was compared with passages", new(0.95), ground.UncheckedConfidence, false, 0.95},
-		{"nothing was compared, and the model doubts", new(0.3), ground.UncheckedConfidence, false, 0.3},
-		{"no sentence carries a footnote", new(0.95), 0.1, false, 0.1},
+		{"the model doubts", new(0.2), 0.9, false, true, 0.2},
+		{"the passages do not bear it out", new(0.95), 0.4, false, true, 0.4},
+		{"the model gave no number", nil, 0.9, false, true, 0.9},
+		{"nothing was compared with passages", new(0.95), ground.UncheckedConfidence, true, false, 0.95},
+		{"nothing was compared, and the model doubts", new(0.3), ground.UncheckedConfidence, true, false, 0.3},
+		{"no sentence carries a footnote", new(0.95), 0.1, false, false, 0.1},
+		{"a sentence is held by nothing, and the rest is", new(0.95), 0.8, false, false, 0.8},
 	} {
-		if got, _ := (judgement{text: "Said.", score: tt.model}).with(tt.found, "Found.", tt.checked); got != tt.want {
+		found := evaluation{confidence: tt.found, explained: "Found.", faultless: tt.faultless}
+		if got, _ := (judgement{text: "Said.", score: tt.model}).with(found, tt.cited); got != tt.want {
 			t.Errorf("%s: confidence = %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -43,9 +43,8 @@ func (w *Runner) reconsider(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	w.adopt(judged)
-	found, explained, _ := w.evaluate(text)
 	now := draft{original: w.writer.Original(), judged: w.judged}
-	now.confidence, _ = w.judged.with(found, explained, len(w.cite.Citations) > 0)
+	now.confidence, _ = w.judged.with(w.evaluate(text), len(w.cite.Citations) > 0)
 	if w.earlier != nil && now.confidence <= w.earlier.confidence {
 		return false, w.restoreEarlier(ctx)
 	}

@@ -40,11 +40,12 @@ type judgement struct {
 }
 
 // with joins a judgement to what the program found when it compared the answer with passages: the lower confidence
-// counts, and the text says both. checked is false when there was nothing to compare: then the model's number stands
-// alone.
-func (v judgement) with(found float64, explained string, checked bool) (confidence float64, text string) {
+// counts, and the text says both. An answer without footnotes (cited is false) has no passages
+// to compare it with: if nothing else speaks against it, the model's number stands alone.
+func (v judgement) with(found evaluation, cited bool) (confidence float64, text string) {
+	explained := found.explained
 	if v.text == "" {
-		return found, explained
+		return found.confidence, explained
 	}
 	if n := len(v.doubted); n > 0 {
 		explained = fmt.Sprintf(
@@ -53,10 +54,10 @@ func (v judgement) with(found float64, explained string, checked bool) (confiden
 	}
 	text = v.text
 	if v.score == nil {
-		return found, text + " " + explained
+		return found.confidence, text + " " + explained
 	}
-	confidence = min(*v.score, found)
-	if !checked && found == ground.UncheckedConfidence {
+	confidence = min(*v.score, found.confidence)
+	if !cited && found.faultless {
 		confidence = *v.score
 	}
 	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)

@@ -33,8 +33,9 @@ func (w *Runner) report(markdown string, finish llm.Finish) []chat.Payload {
 		return append(ps, a)
 	}
 	a.Sources = w.sourcesOf(a.Citations)
-	a.Confidence, a.SelfEvaluation, a.Unsupported = w.evaluate(markdown)
-	a.Confidence, a.SelfEvaluation = w.judged.with(a.Confidence, a.SelfEvaluation, len(a.Citations) > 0)
+	found := w.evaluate(markdown)
+	a.Unsupported = found.unsupported
+	a.Confidence, a.SelfEvaluation = w.judged.with(found, len(a.Citations) > 0)
 	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}
@@ -45,25 +46,29 @@ func (w *Runner) report(markdown string, finish llm.Finish) []chat.Payload {
 }
 
 // evaluate says how far an answer is borne out, by what it is that has to bear it out.
-func (w *Runner) evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
-	unsupported = []string{}
+func (w *Runner) evaluate(markdown string) evaluation {
 	if w.givenText() {
-		return w.evidence.EvaluateGiven(markdown)
+		c, explained := w.evidence.CompareGiven(markdown)
+		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
 	}
 	if w.ownAnswer {
-		return 1, "The answer says only what was opened, or what there is to open.", unsupported
+		return evaluation{1, "The answer says only what was opened, or what there is to open.", []string{}, true}
 	}
 	if w.evidence.RestsOnContext(markdown) {
-		return ground.UncheckedConfidence, "The answer rests on the text that came with the question, not on passages of documents.", unsupported
+		return evaluation{
+			ground.UncheckedConfidence,
+			"The answer rests on the text that came with the question, not on passages of documents.", []string{}, true,
+		}
 	}
 	if w.answeredRejected {
-		return 1, "The answer says only what was not done.", unsupported
+		return evaluation{1, "The answer says only what was not done.", []string{}, true}
 	}
 	if len(w.cite.Citations) == 0 && (!w.needsFootnotes() || w.hasToolFacts && w.restsOnTools(markdown) ||
 		w.onFallback && w.toolContext.Sources.IsEmpty()) {
 		return w.evaluateWithout(markdown)
 	}
-	return w.evidence.Evaluate(markdown)
+	confidence, explained, unsupported := w.evidence.Evaluate(markdown)
+	return evaluation{confidence, explained, unsupported, false}
 }
 
 func (w *Runner) coverage() chat.Coverage {
