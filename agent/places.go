@@ -7,8 +7,8 @@ import (
 	"footnote/chat"
 )
 
-// reserve keeps a place for a run. Where users share the places, one may take another only while more are free than
-// he has: so the last free places are for those who have few, and one user alone gets half of them.
+// reserve takes a slot for a run. If users share the slots, a user may take another slot only while more slots are free
+// than the user already holds. One user alone can get at most half.
 func (r *Runs) reserve(user string) error {
 	shared := r.cfg.Shared != nil && r.cfg.Shared()
 	r.mu.Lock()

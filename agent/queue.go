@@ -85,9 +85,9 @@ func (r *Runs) Resend(ctx context.Context, s chat.Scope, sessionID string) {
 	r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: s.User, ID: sessionID})
 }
 
-// sendNext sends the first waiting question of a session, if it is its turn. What the store or the load refuses for a
-// moment waits for another try, and so does what its user's limits have no room for; what can't be sent today, or
-// never, waits for its user, with the reason. held says that nothing more of the user's can be sent now.
+// sendNext sends the first waiting question of a session, if it is its turn. A question that the store, the load or the
+// user's limits refuse for a moment is tried again later. One that can't be sent today, or ever, stays in the queue
+// with the reason, until its user acts. held says that no other question of the user can be sent now.
 func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool) {
 	for {
 		q, ok, err := r.cfg.Store.TakeQueued(ctx, session)

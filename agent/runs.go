@@ -23,7 +23,7 @@ type Config struct {
 	MaxTurns     int           // questions of a session; 0: the toolset's own
 	KeepSessions time.Duration // how long a session without activity is kept; 0: for ever
 	MaxRuns      int           // under way at once; 0: 1,000
-	// whether users share MaxRuns, so that each must leave room for others; nil: one has them all
+	// whether several users share MaxRuns, so that each must leave slots free for the others; nil: one user may use all
 	Shared func() bool
 	// how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
 	Lease time.Duration
@@ -124,7 +124,8 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	return run, true, nil
 }
 
-// admit refuses what the library or the conversation, in which some questions wait already, has no place for.
+// admit refuses a request that names unknown documents, or for which there is no room. waiting is how many questions of
+// the conversation wait already.
 func (r *Runs) admit(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
 	if err := r.cfg.Library.CheckNamed(ctx, chat.Scope{User: user}, req.Namespace, req.DocumentIDs); err != nil {
 		return err

@@ -135,8 +135,8 @@ func (c *Citer) quote(ctx context.Context, src Source, claim string) (found Quot
 	}, "", nil
 }
 
-// claimBefore is the sentence that a marker at the end of text stands behind: the one it is in, or the one that just
-// ended. Of one with other footnotes it is what stands behind them, if that is more than a few words.
+// claimBefore returns the sentence that a marker at the end of text belongs to: the unfinished one, or the one that
+// just ended. If that sentence has earlier footnotes, only the words after them count, unless they are just a few.
 func claimBefore(text string) string {
 	if len(text) > 800 {
 		cut := len(text) - 800

@@ -56,8 +56,8 @@ func (c comparison) Confidence() float64 {
 	return Hundredths(UncheckedConfidence * (float64(c.supported) + float64(c.foreign)/2) / float64(c.stated))
 }
 
-// Against holds a sentence by one of the texts, which have a name together, by the same judgement as a passage behind
-// a footnote.
+// Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is what
+// readers are told that holds it.
 func (e *Evidence) Against(name string, texts []string) Holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {

@@ -17,9 +17,9 @@ func (e *Evidence) TextsBehind(footnote int) []string {
 	return e.textsBehind(footnote, src)
 }
 
-// Doubtable are the sentences of an answer about which a model can say whether they are stated: those that the rules
-// hold by what it is shown, or can't compare with it for its language. The other ones are unsupported already, or
-// rest on something that it does not see.
+// Doubtable returns the sentences of an answer that a model can check against what it is shown: those that the rules
+// find supported by it, or can't compare because the languages differ. The other sentences are unsupported already, or
+// rest on something that the model is not shown.
 func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	var out []string
 	holds := e.Against(theGivenText, shown.Texts)

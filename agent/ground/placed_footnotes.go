@@ -45,7 +45,8 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 	return b.String(), placed, stated
 }
 
-// placeFootnotes is placed for one paragraph, list item or row of a table.
+// placeFootnotes places footnotes in one paragraph, list item or row of a table, and counts the sentences that got one
+// and those that state something.
 func (e *Evidence) placeFootnotes(piece string) (marked string, placed, stated int) {
 	plain, _ := liftFootnotes(piece)
 	runes := []rune(plain)

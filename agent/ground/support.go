@@ -41,7 +41,7 @@ func (c Claim) leads() bool {
 	return strings.HasSuffix(c.Text, ":") && CountContentWords(c.Text) < minLead
 }
 
-// IsPartlySupported reports whether that is so of any part.
+// IsPartlySupported reports whether any part of a claim is supported by the passages behind its footnotes.
 func (e *Evidence) IsPartlySupported(c Claim) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return e.holds(p.text, p.numbers) })
 }

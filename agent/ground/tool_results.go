@@ -98,8 +98,9 @@ func sortedKeys(m map[string]any) []string {
 // text is all of it.
 func (r *ToolResults) text() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
 
-// StatedByTools reports whether a sentence says what tools returned. The words of the question count neither way if
-// it is about the library's list, or if the sentence has a number that came from a tool and not from the question.
+// StatedByTools reports whether a sentence says what tools returned. The words of the question need not be in what they
+// returned if it is about the library's list, or if the sentence has a number that a tool returned and the question
+// does not have.
 func (e *Evidence) StatedByTools(said string) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return e.citer.Judge.Backed(said, TalkWords, p) }) {
 		return true

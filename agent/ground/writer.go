@@ -128,7 +128,7 @@ func (w *Writer) take() []chat.Payload {
 	return ps
 }
 
-// Finish takes what is held back as it is and returns the whole text. What is not stored yet is for rest.
+// Finish takes what is held back as it is and returns the whole text. Rest returns what is not stored yet.
 func (w *Writer) Finish(ctx context.Context) (text string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

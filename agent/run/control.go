@@ -35,7 +35,7 @@ type Control struct {
 	end, endNow, endLeaving context.CancelCauseFunc
 }
 
-// NewControl makes the control of a user's run. The caller calls close when the run is over.
+// NewControl makes the control of a user's run. The caller calls Close when the run is over.
 func NewControl(ctx context.Context, user string) *Control {
 	c := &Control{user: user, approvals: approvals{waiting: map[string]*approval{}, early: map[string]verdict{}}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
@@ -69,7 +69,7 @@ func (c *Control) Lose() { c.end(errLost) }
 // Leave begins nothing any more: calls under way may end, then another server goes on.
 func (c *Control) Leave() { c.endLeaving(errLeaving) }
 
-// LeaveAtOnce cuts off the calls under way that leave lets end.
+// LeaveAtOnce cuts off the calls under way that Leave lets end.
 func (c *Control) LeaveAtOnce() { c.end(errLeaving) }
 
 // AnswerNow makes the run answer from what it has.

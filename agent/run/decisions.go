@@ -19,9 +19,9 @@ type decision struct {
 	calls    []llm.Call
 }
 
-// decisionKey is what questions have in common that the same tools answer (askedFor), and where they are searched
-// for. It is empty for a question that leans on others, and for one that is asked again because its answer did not
-// please.
+// decisionKey identifies questions that the same tools answer: by what they ask for (question.IntentOf) and where the
+// run searches. It is empty for a question that refers to earlier ones, and for one that is asked again because its
+// answer did not please.
 func (w *Runner) decisionKey() string {
 	req := w.run.Request
 	if w.asked.Type == question.FollowUp || !w.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {

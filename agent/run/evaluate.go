@@ -70,8 +70,8 @@ func (w *Runner) calculated(said string) bool {
 	return w.cite.Judge.States(said, ground.TalkWords+w.run.Request.Message, w.run.Request.Message, result)
 }
 
-// restsOnTools reports whether an answer without footnotes needs none, because it says what tools returned that show
-// no passages: at least one of its sentences does, or none states anything and the documents were looked into.
+// restsOnTools reports whether an answer needs no footnotes because it says what tools returned that show no passages.
+// At least one sentence must say so, or no sentence states anything and the run has searched the documents.
 func (w *Runner) restsOnTools(markdown string) bool {
 	if !w.hasToolFacts || !w.toolContext.Sources.IsEmpty() && w.asked.Type != question.Metadata {
 		return false

@@ -144,7 +144,7 @@ func (w *Runner) done(ctx context.Context, err error) chat.RunDone {
 	}}
 }
 
-// used adds what the run used to its end, as far as an answer does not say it.
+// used adds to run_done what the run used. For a completed run, its answer says most of it already.
 func (w *Runner) used(done chat.RunDone) chat.RunDone {
 	done.RetrievalCalls = w.retrievals
 	if done.Status != chat.RunCompleted {

@@ -10,9 +10,9 @@ import (
 	"footnote/llm"
 )
 
-// Framework drives a run: it asks for a turn of the model, has the turn's calls made, and goes on so until a turn has
-// none. What a turn and a call are stays the agent's: history, budgets, events, citations and what is done about
-// failures. So a framework decides who is next, and nothing else. It returns when a turn had no calls, or with the
+// Framework drives a run: it asks for a turn of the model, lets the agent make the turn's calls, and repeats this until
+// a turn has no calls. The framework decides only what comes next. The agent does everything else: history, budgets,
+// events, citations and the handling of failures. It returns when a turn had no calls, or with the
 // error of a turn or a call.
 type Framework func(ctx context.Context, r Rounds) error
 

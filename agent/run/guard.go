@@ -18,9 +18,9 @@ type Guard struct {
 	MaxLength int      // runes of a question; 0: no limit but that of all requests
 }
 
-// DefaultGuard stops questions that are orders about the program instead: at the start of a sentence, so that a
-// question about such orders is let through. Rules that are not the program's by name are those of a document where
-// something follows that says which.
+// DefaultGuard stops orders to ignore the program's instructions. An order must stand at the start of a sentence, so
+// that a question about such orders passes. "Ignore the rules of the handbook" passes too: the words that follow
+// "rules" say that they are a document's.
 func DefaultGuard() []string {
 	const (
 		begin  = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|from\s+now\s+on)[\s,]+|you\s+(?:must|should|are\s+to|have\s+to)\s+|i\s+(?:want|need)\s+you\s+to\s+)*`

@@ -26,8 +26,8 @@ func (w *Runner) loop(ctx context.Context) ([]chat.Payload, error) {
 	return r.close(err)
 }
 
-// next is a turn of the model, with what the answer needs until it is good enough: a reply with calls, or one without
-// them and what ends the run's log.
+// next asks the model for a turn, and again until the reply has calls or its answer is good enough. With an answer, last
+// holds the events that end the run's log.
 func (w *Runner) next(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
 		if ok, err := w.quoteAgain(ctx); ok || err != nil {

@@ -8,9 +8,9 @@ import (
 	"footnote/english"
 )
 
-// placeInstead writes an answer again whose model puts no footnotes, or none that hold, with footnotes where passages
-// bear its sentences out. It does nothing, and ok is false, unless that is so of at least half of the sentences that
-// state something.
+// placeInstead adds footnotes to an answer when the model placed none, or none that holds: it marks each sentence that
+// a passage supports. If fewer than half of the sentences that state something are supported, it does nothing and ok is
+// false.
 func (w *Runner) placeInstead(ctx context.Context, answer string) (ok bool, err error) {
 	marked, placed, stated := w.evidence.WithPlacedFootnotes(answer)
 	if placed == 0 || 2*placed < stated {

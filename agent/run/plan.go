@@ -84,8 +84,7 @@ func (w *Runner) modelPlans() bool {
 }
 
 // searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of
-// them. A question that the model finds to be of one part goes its usual way: its first tools are chosen as without a
-// plan.
+// them. If the model finds only one part in a question, the first tools are chosen as without a plan.
 func (w *Runner) searchesParts() bool {
 	if w.plan != nil && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" &&
 		w.plan.step.Details["note"] == nil {

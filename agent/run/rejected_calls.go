@@ -60,12 +60,11 @@ func (w *Runner) restoreRejected(s chat.Step) {
 	}
 }
 
-// onlyRejectedCalls reports whether a reply without footnotes is owed to calls that did not run, so that asking for
-// footnotes or searching the documents would lead nowhere. A question that the documents may answer as well is
-// searched for once.
+// onlyRejectedCalls reports whether a reply has no footnotes because a person rejected calls. Then it is useless to ask
+// for footnotes or to search. If the documents may answer the question as well, the run searches them once.
 func (w *Runner) onlyRejectedCalls() bool {
-	for _, u := range w.rejected {
-		if u.acts && w.toolContext.Sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
+	for _, call := range w.rejected {
+		if call.acts && w.toolContext.Sources.IsEmpty() || w.nudged[nudgeSearch] || w.nudged[nudgeTools] || w.stop != "" {
 			return true
 		}
 	}
@@ -84,8 +83,8 @@ func (w *Runner) answerRejectedCalls(ctx context.Context) error {
 	}
 	w.answeredRejected = true
 	var said []string
-	for _, u := range w.rejected {
-		said = append(said, "“"+u.message+"” was not done"+u.why.because+".")
+	for _, call := range w.rejected {
+		said = append(said, "“"+call.message+"” was not done"+call.why.because+".")
 	}
 	return w.writer.Write(ctx, strings.Join(said, " "))
 }

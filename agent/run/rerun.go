@@ -161,8 +161,8 @@ func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	return w.track(s)
 }
 
-// repeatCalls makes the calls that restore knows only as begun, at the same time, and puts their results where the
-// history has none.
+// repeatCalls makes calls again that began but did not end before the restart, all at the same time, and puts their
+// results into the history.
 func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil

@@ -12,16 +12,18 @@ import (
 	"footnote/llm"
 )
 
-// When a run is not carried on any more.
+// When a run is not carried on any more. A planned handover to another server does not count as a restart.
 const (
 	maxRestarts = 2                // a run that may be what kills the server
-	maxAway     = 15 * time.Minute // nobody waits that long
+	maxAway     = 15 * time.Minute // since the last event of its log: nobody waits that long
 )
 
 // unknownEffect is what the model is told of a call that was cut off and is not made again.
 const unknownEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not make it again, and say so in the answer."
 
-// resume puts a run back to where its log ends. over means that there is nothing left to do but run_done.
+// resume puts a run back to where its log ends, after its server died or handed it over. A server that alone works on
+// its store (Exclusive) ends its runs when it is stopped as planned, so there is nothing to resume then. over
+// means that there is nothing left to do but run_done.
 func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
@@ -102,7 +104,7 @@ func (w *Runner) givenUp() error {
 }
 
 // cutOff returns the calls that the log leaves running and that may be made again, and the groups of calls that are
-// not over. They, and the calls that wait for a person, stay open.
+// not over. It takes them, and the calls that wait for a person, out of w.open, so that closed does not cancel them.
 func (w *Runner) cutOff(past *replayed) (calls, groups []chat.Step) {
 	for _, s := range past.running {
 		switch {

@@ -356,7 +356,7 @@ func (w *Runner) cutShort(ctx context.Context, r reply) error {
 	return w.takeBack(ctx, step)
 }
 
-// failed is the result of a call that came to what attempt.failure says.
+// failed is the result of a call that came to what toolCall.failure says.
 func failed(told map[string]any) chat.StepResult {
 	why, _ := told["error"].(string)
 	asked, _ := told["query"].(string)

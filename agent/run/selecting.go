@@ -8,8 +8,8 @@ import (
 	"footnote/llm"
 )
 
-// turnModel is the model whose turn is next: while tools are to be chosen the cheaper one, if there is one, else the
-// run's own. What the cheaper one says is not shown: it chooses, and the run's own model writes the answer.
+// turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools, and nobody is
+// shown what it says. The run's own model writes the answer.
 func (w *Runner) turnModel() (model llm.Model, chooses bool) {
 	s := w.cfg.Select
 	if s == nil || w.selectorFailed || w.onFallback || w.givenText() || w.stop != "" || w.enough || w.direct ||

@@ -11,7 +11,7 @@ const MaxOutput = 10_000
 // clipper is an output that knows best what of it to show when it is too long for an event.
 type clipper interface{ clip(limit int) any }
 
-// Clip returns a shorter form of an output of at most maxOutput characters. It stays an object of the same shape.
+// Clip returns a shorter form of an output of at most MaxOutput characters. It stays an object of the same shape.
 func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	if c, ok := output.(clipper); ok {
 		short, err := Encode(c.clip(MaxOutput))
