@@ -238,3 +238,22 @@ func TestAHeadingThatStatesSomethingIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// falling is a model that searches, then falls silent.
+type falling struct{ *scripted.Model }
+
+func (f falling) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	if len(f.Requests()) > 0 {
+		return mute{}.Stream(ctx, req)
+	}
+	return f.Model.Stream(ctx, req)
+}
+
+func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
+	a := h.answer(asks("Which dragons live in the cellar?")).answer()
+	if want := ground.Refusal + " I searched for: holiday. The time for this question was used up."; a.Markdown != want || a.StopReason != chat.StopRefused {
+		t.Errorf("answer = %q, stopped %s; want %q", a.Markdown, a.StopReason, want)
+	}
+}

@@ -176,6 +176,9 @@ func (w *Runner) review(ctx context.Context, r reply, text string) (again bool, 
 	if ground.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		return false, w.reviewUnsearched(ctx)
 	}
+	if ground.IsRefusal(text) && !w.givenText() && w.onFallback && w.stop == chat.StopTimeout {
+		return false, w.refuseInstead(ctx, "The time was used up before an answer: the refusal says so")
+	}
 	if ground.IsRefusal(text) && !w.onFallback && w.saysMore(text) {
 		return false, w.refuseInstead(
 			ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead",
