@@ -149,7 +149,7 @@ func (j *Judge) BestSentence(passage, claim string) (start, end int, score float
 const headingShare = 0.8
 
 // Quote is BestSentence without the lines that state nothing themselves: headings, unless one of them is all that a
-// claim says, and the lines of a table of contents, unless the claim's words stand only there.
+// claim says, and questions and the lines of a table of contents, unless the claim's words stand only there.
 func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	p := j.passage(passage)
 	if len(p.ranges) == 0 {
@@ -158,9 +158,9 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	words := j.wordsOf(claim, p.lang)
 	best, score := p.best(words, nil)
 	names := headingsIn(passage, p.ranges)
-	heading := names[best] && !text.Leader(p.texts[best])
+	heading := names[best] && !asksOrLists(p.texts[best])
 	for i, s := range p.texts {
-		names[i] = names[i] || text.Leader(s)
+		names[i] = names[i] || asksOrLists(s)
 	}
 	if !names[best] || heading && score >= headingShare || !slices.Contains(names, false) {
 		return p.ranges[best][0], p.ranges[best][1], score
@@ -170,6 +170,11 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 		best, score = stating, held
 	}
 	return p.ranges[best][0], p.ranges[best][1], score
+}
+
+// asksOrLists reports whether a sentence is a question or a line of a table of contents. Neither states anything.
+func asksOrLists(s string) bool {
+	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || text.Leader(s)
 }
 
 // headingsIn says which of a passage's sentences are headings: short lines that stand alone and end without a stop or

@@ -86,6 +86,22 @@ func TestAContentsLineIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
 	}
 }
 
+func TestAQuestionIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
+	const passage = "Tax handbook\n\n1. When is the tax return due?\n2. How is the tax return filed online?\n\n" +
+		"When is the tax return due?\n\nThe return is due in July.\n\nHow is the tax return filed online?\n\n" +
+		"To file the tax return online, open the portal and sign with your card."
+	for _, tt := range []struct{ claim, want string }{
+		{"The tax return is filed online.", "To file the tax return online, open the portal and sign with your card."},
+		{"The tax return is filed online through the portal.", "To file the tax return online, open the portal and sign with your card."},
+		{"The tax return is due in July.", "The return is due in July."},
+	} {
+		start, end, _ := support.NewJudge().Quote(passage, tt.claim)
+		if got := string([]rune(passage)[start:end]); got != tt.want {
+			t.Errorf("Quote(%q) = %q, want %q", tt.claim, got, tt.want)
+		}
+	}
+}
+
 func TestAPassageSupportsItsOwnRows(t *testing.T) {
 	const passage = "setting | default | what it does\nFOOTNOTE_SESSION_KEEP_DAYS | 30 | a conversation is removed so many days after its last question; 0: never\nFOOTNOTE_WEB_ALLOW | | addresses (IP:PORT) that pages may be read from"
 	for _, row := range strings.Split(passage, "\n") {
