@@ -257,3 +257,20 @@ func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 		t.Errorf("answer = %q, stopped %s; want %q", a.Markdown, a.StopReason, want)
 	}
 }
+
+func TestAnEmptyReplyIsCounted(t *testing.T) {
+	t.Parallel()
+	empty := scripted.Reply{Err: &llm.Error{Kind: llm.KindEmpty, Message: "empty", Usage: &llm.Usage{In: 100, Out: 20}}}
+	yes := true
+	for _, tt := range []struct {
+		name string
+		plan *bool
+		want chat.Tokens
+	}{{"a turn", nil, chat.Tokens{In: 100, Out: 20}}, {"a plan and a turn", &yes, chat.Tokens{In: 200, Out: 40}}} {
+		h := newHouse(t, scripted.New(empty, empty), withFallback)
+		a := h.answer(chat.RunRequest{Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableQueryDecomposition: tt.plan}}).answer()
+		if a.Tokens != tt.want {
+			t.Errorf("%s: tokens = %+v, want %+v", tt.name, a.Tokens, tt.want)
+		}
+	}
+}

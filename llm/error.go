@@ -33,6 +33,7 @@ type Error struct {
 	Code       string // the provider's own code
 	Message    string
 	RetryAfter time.Duration // 0 if the server did not say
+	Usage      *Usage        // of a whole reply that had nothing usable; nil when the provider did not say
 	Shown      bool          // a visible part was yielded before: a retry would show it twice
 	Err        error
 }

@@ -36,7 +36,7 @@ func (w *Runner) consult(ctx context.Context, messages []llm.Message) (said stri
 	done := false
 	for part, err := range model.Stream(ctx, req) {
 		if err != nil {
-			return "", used, err
+			return "", w.chargeFailed(model, err), err
 		}
 		switch p := part.(type) {
 		case llm.Text:

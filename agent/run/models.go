@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"strings"
 
 	"footnote/chat"
@@ -62,6 +63,15 @@ func (w *Runner) charge(model llm.Model, used chat.Tokens) *float64 {
 		*w.cost += *cost
 	}
 	return cost
+}
+
+// chargeFailed charges a reply that failed as far as its server said what it used.
+func (w *Runner) chargeFailed(model llm.Model, err error) (used chat.Tokens) {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Usage != nil {
+		used = chat.Tokens{In: e.Usage.In, Out: e.Usage.Out}
+		w.charge(model, used)
+	}
+	return used
 }
 
 func (w *Runner) costOf(model llm.Model, used chat.Tokens) *float64 {

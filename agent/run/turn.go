@@ -149,6 +149,7 @@ func (w *Runner) stream(ctx context.Context) (r reply, err error) {
 	model, chooses := w.turnModel()
 	r.chooses = chooses
 	done, err := w.read(ctx, model.Stream(turn, w.request()), &r)
+	w.chargeFailed(model, err)
 	switch why := context.Cause(ctx); {
 	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
 		return r, why

@@ -174,6 +174,7 @@ func (r *reply) end() *llm.Error {
 	if finish == llm.FinishStop && !r.text {
 		return &llm.Error{
 			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+			Usage: r.used(),
 		}
 	}
 	if len(thoughts) > 0 {
@@ -189,12 +190,16 @@ func (r *reply) end() *llm.Error {
 	for _, notice := range r.m.leftOut(r.req) {
 		r.send(notice)
 	}
-	done := llm.Done{Finish: finish}
-	if r.counted {
-		done.Usage = &r.usage
-	}
-	r.send(done)
+	r.send(llm.Done{Finish: finish, Usage: r.used()})
 	return nil
+}
+
+// used is what the server said that the reply used, nil if it did not.
+func (r *reply) used() *llm.Usage {
+	if !r.counted {
+		return nil
+	}
+	return &r.usage
 }
 
 func finishOf(stop string) llm.Finish {

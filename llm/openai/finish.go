@@ -38,6 +38,7 @@ func (r *reply) end(ctx context.Context) *llm.Error {
 	if finish == llm.FinishStop && !r.text || r.req.NoTools && finish == llm.FinishCalls {
 		return &llm.Error{
 			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+			Usage: r.used(),
 		}
 	}
 	if finish != llm.FinishFilter && finish != llm.FinishRefusal {
@@ -48,13 +49,17 @@ func (r *reply) end(ctx context.Context) *llm.Error {
 	for _, notice := range r.m.leftOut(r.req) {
 		r.send(notice)
 	}
-	done := llm.Done{Finish: finish}
-	if r.usage.said {
-		done.Usage = &llm.Usage{In: r.usage.in, Out: r.usage.out}
-	}
-	r.send(done)
+	r.send(llm.Done{Finish: finish, Usage: r.used()})
 	r.drain()
 	return nil
+}
+
+// used is what the server said that the reply used, nil if it did not.
+func (r *reply) used() *llm.Usage {
+	if !r.usage.said {
+		return nil
+	}
+	return &llm.Usage{In: r.usage.in, Out: r.usage.out}
 }
 
 // finishKind says why the reply ended. Calls with as many tokens as were allowed are taken as cut, whatever the

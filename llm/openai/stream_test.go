@@ -51,7 +51,7 @@ func play(t *testing.T, r io.Reader, req llm.Request) played {
 		return true
 	}}
 	if err := reply.run(ctx); err != nil {
-		got.Err, got.Code = err.Kind, err.Code
+		got.Err, got.Code, got.Usage = err.Kind, err.Code, err.Usage
 		if err.Shown != (got.Text != "") {
 			t.Errorf("Shown = %v with text %q", err.Shown, got.Text)
 		}
@@ -196,6 +196,7 @@ var streams = []struct {
 	{name: "row 41: reasoning alone is no answer", wire: data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, fin("stop"), done), want: played{Reasoning: "hm", Err: llm.KindEmpty}},
 	{name: "row 41: reasoning, then the end", wire: data(`{"choices":[{"delta":{"reasoning":"hm"}}]}`), want: played{Reasoning: "hm", Err: llm.KindIncomplete}},
 	{name: "row 42: an empty reply", wire: data(fin("stop"), done), want: played{Err: llm.KindEmpty}},
+	{name: "row 42: an empty reply that was counted", wire: data(fin("stop"), `{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":20}}`, done), want: played{Err: llm.KindEmpty, Usage: &llm.Usage{In: 100, Out: 20}}},
 	{name: "row 42: [DONE] alone", wire: data(done), want: played{Err: llm.KindEmpty}},
 	{name: "calls where only text was asked for are left out", wire: data(text("Hello"), call(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), fin("tool_calls"), done), req: llm.Request{NoTools: true}, want: helloStop},
 }

@@ -71,7 +71,7 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 				}
 				got, failed := ask(t, m, req)
 				if failed != nil {
-					got.Code = failed.Code
+					got.Code, got.Usage = failed.Code, failed.Usage
 					if failed.Shown != (got.Text != "") {
 						t.Errorf("%s: Shown = %v with text %q", way.name, failed.Shown, got.Text)
 					}

@@ -233,6 +233,7 @@ func (r *reply) take(parts iter.Seq2[llm.Part, error], after func(called bool)) 
 			if r.refused && !r.shown {
 				return &llm.Error{
 					Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+					Usage: p.Usage,
 				}
 			}
 			if r.refused && p.Finish == llm.FinishCalls {
@@ -301,6 +302,7 @@ func (r *reply) end(done *llm.Done) error {
 		if !r.shown {
 			return &llm.Error{
 				Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+				Usage: done.Usage,
 			}
 		}
 		return nil
@@ -330,7 +332,7 @@ func (r *reply) end(done *llm.Done) error {
 		}
 		return &llm.Error{
 			Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.",
-			Err: errors.New(clip(held)),
+			Err: errors.New(clip(held)), Usage: done.Usage,
 		}
 	}
 	if !marked {
