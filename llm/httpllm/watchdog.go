@@ -55,6 +55,7 @@ func (w *Watchdog) SawPiece() {
 // Hurry gives the rest of the stream only this long: what matters of it has come.
 func (w *Watchdog) Hurry(d time.Duration) {
 	w.started, w.idle, w.idleText = true, d, 24*time.Hour
+	w.piece = time.Now() // there may have been none
 	w.timer.Stop()
 	w.timer = time.AfterFunc(d, func() { w.cancel(ErrSilence) })
 }
