@@ -1,8 +1,6 @@
 package text
 
-import (
-	"sync"
-)
+import "sync"
 
 // idleAnalysers is how many analysers of a language wait to be used again.
 const idleAnalysers = 2
@@ -10,13 +8,14 @@ const idleAnalysers = 2
 // maxLanguages bounds how many languages they wait for.
 const maxLanguages = 16
 
-// analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is
+// Analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is
 // safe for concurrent use.
 type Analysers struct {
 	mu   sync.Mutex
 	idle map[string][]*Analyser
 }
 
+// Get returns an analyser of a language that nobody else uses until it is put back.
 func (p *Analysers) Get(lang string) *Analyser {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -28,6 +27,7 @@ func (p *Analysers) Get(lang string) *Analyser {
 	return NewAnalyser(lang)
 }
 
+// Put gives an analyser back to be lent again, or leaves it to the collector when enough of them wait.
 func (p *Analysers) Put(lang string, a *Analyser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

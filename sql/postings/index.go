@@ -8,6 +8,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/sql/bm25"
 )
 
@@ -19,7 +20,7 @@ type Index struct {
 	similar   similarTerms
 	parts     cache[Place, part]
 	terms     cache[seen, *found]
-	analysers analysers
+	analysers text.Analysers
 }
 
 var _ corpus.Lexical = (*Index)(nil)

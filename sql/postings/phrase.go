@@ -5,10 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"footnote/corpus"
-	"footnote/corpus/text"
 	"footnote/sql/bm25"
 )
 
@@ -109,30 +107,13 @@ func (x *Index) holding(ctx context.Context, some []bm25.Scored, lines []string)
 	}
 	held := make(map[uint32]bool, len(texts))
 	for _, t := range texts {
-		a := x.analysers.get(t.Language)
+		a := x.analysers.Get(t.Language)
 		terms := corpus.TermsOf(a, t.Title, t.Section, t.Text)
-		x.analysers.put(t.Language, a)
+		x.analysers.Put(t.Language, a)
 		title, body := " "+terms.Title+" ", " "+terms.Body+" "
 		held[t.Row] = !slices.ContainsFunc(
 			lines, func(line string) bool { return !strings.Contains(body, line) && !strings.Contains(title, line) },
 		)
 	}
 	return held, ctx.Err()
-}
-
-// analysers are used again: each remembers the stems of words it met. Those that nobody uses are garbage in the end.
-type analysers struct{ byLanguage sync.Map }
-
-func (p *analysers) get(language string) *text.Analyser {
-	if pool, ok := p.byLanguage.Load(language); ok {
-		if a, ok := pool.(*sync.Pool).Get().(*text.Analyser); ok {
-			return a
-		}
-	}
-	return text.NewAnalyser(language)
-}
-
-func (p *analysers) put(language string, a *text.Analyser) {
-	pool, _ := p.byLanguage.LoadOrStore(language, new(sync.Pool))
-	pool.(*sync.Pool).Put(a)
 }
