@@ -2,8 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -20,20 +18,11 @@ func (a *Handlers) DocumentEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if httpio.IsHead(c.Request()) {
-		httpio.SetStreamHeaders(c.Response().Header())
-		return c.NoContent(http.StatusOK)
-	}
-	if err := a.Streams.Enter(scope.User); err != nil {
+	out, leave, err := a.Streams.Open(c)
+	if out == nil {
 		return err
 	}
-	defer a.Streams.Leave(scope.User)
-	out, err := httpio.NewEventStream(c.Response())
-	if err != nil {
-		return nil // the reader has left
-	}
-	heartbeat := time.NewTimer(a.Streams.Heartbeat)
-	defer heartbeat.Stop()
+	defer leave()
 	for {
 		frame, err := documentFrame(d)
 		if err != nil {
@@ -42,21 +31,8 @@ func (a *Handlers) DocumentEvents(c echo.Context) error {
 		if err := out.Send(frame); err != nil || finished(d) {
 			return nil
 		}
-		for waiting := true; waiting; {
-			select {
-			case <-changed:
-				waiting = false
-			case <-heartbeat.C:
-				if err := out.Comment("still here"); err != nil {
-					return nil
-				}
-			case <-ctx.Done():
-				return nil
-			case <-a.Streams.Draining:
-				_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it comes back on its own
-				return nil
-			}
-			heartbeat.Reset(a.Streams.Heartbeat)
+		if !httpio.Await(a.Streams, c, out, changed) {
+			return nil
 		}
 		if d, changed, err = a.Library.Watch(ctx, scope, id); err != nil {
 			return err // deleted meanwhile: the stream just ends

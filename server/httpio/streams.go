@@ -1,8 +1,11 @@
 package httpio
 
 import (
+	"net/http"
 	"sync"
 	"time"
+
+	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
 )
@@ -95,4 +98,43 @@ func (s *Streams) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
+}
+
+// Open opens a stream of server-sent events for a request, in one of the places for streams; leave gives the place back.
+// Without an error out is nil when there is nothing to send: the headers alone were asked for, or the reader has left.
+func (s *Streams) Open(c echo.Context) (out *EventStream, leave func(), err error) {
+	if IsHead(c.Request()) {
+		SetStreamHeaders(c.Response().Header())
+		return nil, nil, c.NoContent(http.StatusOK)
+	}
+	user := Scope(c).User
+	if err := s.Enter(user); err != nil {
+		return nil, nil, err
+	}
+	if out, err = NewEventStream(c.Response()); err != nil {
+		s.Leave(user)
+		return nil, nil, nil
+	}
+	return out, func() { s.Leave(user) }, nil
+}
+
+// Await waits for a signal and keeps a stream alive meanwhile. It returns false when the stream is to end.
+func Await[T any](s *Streams, c echo.Context, out *EventStream, signal <-chan T) bool {
+	heartbeat := time.NewTicker(s.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		select {
+		case <-signal:
+			return true
+		case <-heartbeat.C:
+			if err := out.Comment("still here"); err != nil {
+				return false
+			}
+		case <-c.Request().Context().Done():
+			return false
+		case <-s.Draining:
+			_ = out.Retry(RetryAfterDrain) // best effort: a reader without it comes back on its own
+			return false
+		}
+	}
 }

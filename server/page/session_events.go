@@ -1,7 +1,6 @@
 package page
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -28,18 +27,11 @@ func (h *Handlers) SessionEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if httpio.IsHead(c.Request()) {
-		httpio.SetStreamHeaders(c.Response().Header())
-		return c.NoContent(http.StatusOK)
-	}
-	if err := h.Streams.Enter(scope.User); err != nil {
+	out, leave, err := h.Streams.Open(c)
+	if out == nil {
 		return err
 	}
-	defer h.Streams.Leave(scope.User)
-	out, err := httpio.NewEventStream(c.Response())
-	if err != nil {
-		return nil // the reader has left
-	}
+	defer leave()
 	for {
 		if session.HeadID != told {
 			told = session.HeadID
@@ -48,34 +40,13 @@ func (h *Handlers) SessionEvents(c echo.Context) error {
 			}
 		}
 		next := time.NewTimer(checkPause)
-		if !wait(h.Streams, c, out, news) || !wait(h.Streams, c, out, next.C) {
+		if !httpio.Await(h.Streams, c, out, news) || !httpio.Await(h.Streams, c, out, next.C) {
 			next.Stop()
 			return nil
 		}
 		news = wake()
 		if session, err = h.Store.Session(ctx, scope, id); err != nil {
 			return err // deleted meanwhile: the stream just ends
-		}
-	}
-}
-
-// wait waits for a signal and keeps the stream alive meanwhile. It is false when the stream is to end.
-func wait[T any](s *httpio.Streams, c echo.Context, out *httpio.EventStream, signal <-chan T) bool {
-	heartbeat := time.NewTicker(s.Heartbeat)
-	defer heartbeat.Stop()
-	for {
-		select {
-		case <-signal:
-			return true
-		case <-heartbeat.C:
-			if err := out.Comment("still here"); err != nil {
-				return false
-			}
-		case <-c.Request().Context().Done():
-			return false
-		case <-s.Draining:
-			_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it comes back on its own
-			return false
 		}
 	}
 }

@@ -57,19 +57,11 @@ func (r *Reader) Follow(c echo.Context, runID string, after int64, f Follower) e
 			return err
 		}
 	}
-	if httpio.IsHead(c.Request()) {
-		httpio.SetStreamHeaders(c.Response().Header())
-		return c.NoContent(http.StatusOK)
-	}
-	if err := r.Streams.Enter(scope.User); err != nil {
+	out, leave, err := r.Streams.Open(c)
+	if out == nil {
 		return err
 	}
-	defer r.Streams.Leave(scope.User)
-
-	out, err := httpio.NewEventStream(c.Response())
-	if err != nil {
-		return nil
-	}
+	defer leave()
 	if reset != nil {
 		if err := r.sendEntries(out, []*chat.Entry{reset}, f); err != nil {
 			return nil

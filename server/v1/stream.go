@@ -55,15 +55,11 @@ type writer struct {
 
 // stream answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
 func (h *Handlers) stream(c echo.Context, run chat.Run, usage bool) error {
-	user := httpio.Scope(c).User
-	if err := h.Streams.Enter(user); err != nil {
-		return err
+	out, leave, err := h.Streams.Open(c)
+	if out == nil {
+		return err // or the reader has left; the run goes on
 	}
-	defer h.Streams.Leave(user)
-	out, err := httpio.NewEventStream(c.Response())
-	if err != nil {
-		return nil // the reader has left; the run goes on
-	}
+	defer leave()
 	w := &writer{out: out, base: httpio.Origin(c), usage: usage, chunk: Chunk{
 		ID: completionID(run.ID), Object: "chat.completion.chunk", Created: run.CreatedAt.Unix(), Model: ModelName,
 	}}
