@@ -30,7 +30,7 @@ type Upload struct {
 // and chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room
 // for, and with chat.CodeDiskFull while the disk's reserve is reached.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
-	name, body, mime, err := look(u)
+	name, body, mime, err := l.look(u)
 	if err != nil {
 		return d, false, err
 	}
@@ -97,7 +97,7 @@ func (r *reservedReader) Read(p []byte) (int, error) {
 }
 
 // look returns the name of a file, its bytes from the beginning, and what kind of file it is.
-func look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
+func (l *Library) look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 	if name = cleanName(u.Filename); name == "" {
 		name = lastName(cleanPath(u.Path))
 	}
@@ -106,8 +106,8 @@ func look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 			Code: chat.CodeInvalid, Message: "The file has no name. Give it one and add it again.",
 		}
 	}
-	body = bufio.NewReaderSize(u.Body, sniffBytes)
-	head, err := body.Peek(sniffBytes)
+	body = bufio.NewReaderSize(u.Body, SniffBytes)
+	head, err := body.Peek(SniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", nil, "", fmt.Errorf("read upload: %w", err)
 	}
@@ -116,7 +116,7 @@ func look(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 			Code: chat.CodeInvalid, Message: "The file “" + name + "” is empty. Choose one that has content.",
 		}
 	}
-	mime, err = sniff(head, name)
+	mime, err = l.cfg.Formats.Sniff(head, name)
 	return name, body, mime, err
 }
 

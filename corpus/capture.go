@@ -23,7 +23,7 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	if !chat.Hidden(u.Namespace) {
 		return Document{}, fmt.Errorf("capture into %q: only hidden namespaces hold captured pages", u.Namespace)
 	}
-	name, body, mime, err := look(u)
+	name, body, mime, err := l.look(u)
 	if err != nil {
 		return Document{}, err
 	}

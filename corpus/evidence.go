@@ -46,6 +46,3 @@ func onPage(blocks []Block, at, page int) bool {
 	}
 	return blocks[i].Page <= page && page <= last
 }
-
-// Sniff tells the MIME type of a file by its first bytes and its name, as adding it would.
-func Sniff(head []byte, name string) (string, error) { return sniff(head, name) }

@@ -13,7 +13,7 @@ import (
 	"footnote/corpus/text"
 )
 
-// Config wires a Library. Documents, Lexical, Blobs, Queue, Extractor and Renderer are required.
+// Config wires a Library. Documents, Lexical, Blobs, Queue, Formats, Extractor and Renderer are required.
 type Config struct {
 	Documents Documents
 	Lexical   Lexical
@@ -21,6 +21,7 @@ type Config struct {
 	Embedder  Embedder // nil: no semantic search
 	Blobs     Blobs
 	Queue     Queue
+	Formats   Formats
 	Extractor Extractor
 	Renderer  Renderer
 	MaxBytes  int64 // of one file; 0 means 50 MiB
@@ -69,6 +70,7 @@ func NewLibrary(cfg Config) (*Library, error) {
 	need(cfg.Lexical != nil, "Lexical")
 	need(cfg.Blobs != nil, "Blobs")
 	need(cfg.Queue != nil, "Queue")
+	need(cfg.Formats != nil, "Formats")
 	need(cfg.Extractor != nil, "an Extractor")
 	need(cfg.Renderer != nil, "a Renderer")
 	need(cfg.MaxBytes >= 0 && cfg.Workers >= 0, "sizes that are not negative")

@@ -42,7 +42,7 @@ func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)
 		t.Fatal(err)
 	}
 	reader := extract.New(paper{drawn: new(int)})
-	cfg := corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Blobs: sh.blobs, Queue: db.Queue(), Extractor: reader, Renderer: reader}
+	cfg := corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Blobs: sh.blobs, Queue: db.Queue(), Formats: extract.Formats, Extractor: reader, Renderer: reader}
 	if change != nil {
 		change(&cfg, db)
 	}
@@ -139,8 +139,8 @@ func TestAddRefuses(t *testing.T) {
 	}{
 		{"an empty file", "a.txt", "", chat.CodeInvalid, "empty"},
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest of the archive", chat.CodeUnsupported, "not a PDF"},
-		{"a picture", "a.md", "\x89PNG\r\n\x1a\n\x00\x00", chat.CodeUnsupported, "can't be read yet"},
-		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported, "can't be read yet"},
+		{"a picture", "a.md", "\x89PNG\r\n\x1a\n\x00\x00", chat.CodeUnsupported, "is a picture, which can't be read. Turn it"},
+		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported, "is a program, which can't be read"},
 		{"a file over the limit", "a.txt", strings.Repeat("long ", 2000), chat.CodeTooLarge, "5.0 KiB"},
 		{"a file without a name", "..", "text", chat.CodeInvalid, "name"},
 	} {

@@ -15,7 +15,6 @@ const (
 	minWidth   = 100 // pixels of a page image
 	maxWidth   = 4000
 	imageBytes = 64 << 20 // of page images kept in memory
-	pdfType    = "application/pdf"
 )
 
 // Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.
@@ -65,7 +64,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if err != nil {
 		return nil, err
 	}
-	if d.MIME != pdfType || n < 1 || n > d.Pages {
+	if n < 1 || n > d.Pages {
 		return nil, &chat.Error{
 			Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n),
 		}
@@ -94,13 +93,19 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 // what draws it.
 func (l *Library) ExpectPage() { l.cfg.Renderer.Expect() }
 
-// expectPages gets ready for the first page after a start, if there is a PDF at all.
+// expectPages gets ready for the first page after a start, if there is a document with pages at all.
 func (l *Library) expectPages(ctx context.Context) error {
-	found, _, err := l.cfg.Documents.List(ctx, chat.Scope{}, Filter{Everyone: true, MIME: pdfType, Limit: 1})
-	if len(found) > 0 {
-		l.ExpectPage()
+	for _, mime := range l.cfg.Formats.Paged() {
+		found, _, err := l.cfg.Documents.List(ctx, chat.Scope{}, Filter{Everyone: true, MIME: mime, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			l.ExpectPage()
+			break
+		}
 	}
-	return err
+	return nil
 }
 
 type imageKey struct {

@@ -263,6 +263,18 @@ type File struct {
 // be tried again.
 var ErrReaderDied = errors.New("the process that read the file was ended")
 
+// SniffBytes is how much of a file Formats.Sniff looks at.
+const SniffBytes = 4096
+
+// Formats knows which kinds of file are read; extract.Formats does.
+type Formats interface {
+	// Sniff returns the MIME type of a file by its first SniffBytes and, among kinds of text, by its name. A kind that
+	// is not read fails with chat.CodeUnsupported: a file is what its bytes are, whatever it is called.
+	Sniff(head []byte, name string) (mime string, err error)
+	// Paged returns the MIME types whose pages a Renderer draws.
+	Paged() []string
+}
+
 // Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.
 type Extractor interface {
 	Extract(ctx context.Context, f File, report func(done, total int)) (Extracted, error)

@@ -11,6 +11,7 @@ import (
 	"footnote/corpus"
 	"footnote/corpus/blobs"
 	"footnote/corpus/extract"
+	"footnote/corpus/extract/files"
 	"footnote/corpus/extract/worker"
 	"footnote/sql/sqlite"
 )
@@ -18,7 +19,7 @@ import (
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
-		if err := extract.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -40,7 +41,7 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	}
 	library, err := corpus.NewLibrary(corpus.Config{
 		Documents: db.Documents(), Lexical: db.Lexical(), Queue: db.Queue(), Blobs: originals,
-		Extractor: reader, Renderer: reader,
+		Formats: extract.Formats, Extractor: reader, Renderer: reader,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,20 +23,11 @@ type DocumentsPage struct {
 // DocumentsQuery is what a list of documents was asked for.
 type DocumentsQuery struct {
 	Text      string
-	Kind      string // one of Kinds, or empty
+	Kind      string // the name of a format, or empty
 	State     string // "ready", "working", "failed" or empty
 	Namespace string
 	Sort      string // "", "oldest" or "title"
 	Limit     int
-}
-
-// Kind is a format that the list can be narrowed to.
-type Kind struct{ Name, Word, MIME string }
-
-// Kinds are the formats that are read.
-var Kinds = []Kind{
-	{"pdf", "PDF", "application/pdf"}, {"md", "Markdown", "text/markdown"}, {"html", "HTML", "text/html"},
-	{"txt", "Text", "text/plain"},
 }
 
 // DocumentsStep is how many documents the list begins with, and how many more it shows each time.

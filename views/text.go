@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/english"
 )
 
@@ -66,7 +66,6 @@ const (
 	txtDrop          = "Drop files or a folder here"
 	txtChoose        = "Choose files"
 	txtUpload        = "Upload"
-	txtFormats       = "PDF, Markdown, HTML or plain text, up to 50 MB each. They stay on this server."
 	txtSamples       = "Try with the sample documents"
 	txtSamplesText   = "Footnote's own handbook, ready in a few seconds. Remove it whenever you like."
 	txtConnect       = "Connect a model"
@@ -283,30 +282,11 @@ func coverageText(c chat.Coverage) string {
 }
 
 // fileKind returns the word for a file's format, from its name or its MIME type.
-func fileKind(filename, mime string) string {
-	if i := strings.LastIndexByte(filename, '.'); i > 0 && len(filename)-i <= 6 &&
-		strings.ContainsFunc(filename[i:], unicode.IsLetter) {
-		switch ext := strings.ToUpper(filename[i+1:]); ext {
-		case "MARKDOWN":
-			return "MD"
-		case "HTM":
-			return "HTML"
-		default:
-			return ext
-		}
-	}
-	switch {
-	case mime == "application/pdf":
-		return "PDF"
-	case strings.HasPrefix(mime, "text/markdown"):
-		return "MD"
-	case strings.HasPrefix(mime, "text/html"):
-		return "HTML"
-	case strings.HasPrefix(mime, "text/"):
-		return "TXT"
-	default:
-		return ""
-	}
+func fileKind(filename, mime string) string { return extract.Formats.Badge(filename, mime) }
+
+// formatsText says which files are taken.
+func formatsText() string {
+	return extract.Formats.Labels("or") + " files, up to 50 MB each. They stay on this server."
 }
 
 // Starter is a question to begin with, made from a document.

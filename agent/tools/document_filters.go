@@ -10,17 +10,18 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/corpus/text"
 )
 
 // filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
-const filtersSchema = `{
+var filtersSchema = fmt.Sprintf(`{
 	"type": "object", "maxProperties": 20,
 	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20, "items": {"type": ["string", "number", "boolean"]}},
 	"description": "Which documents. Further names are the documents' own properties, like author or tags; of a list of values one has to fit",
 	"properties": {
 		"title": {"type": "string", "maxLength": 500, "description": "Part of the title or file name"},
-		"type": {"type": "string", "description": "pdf, markdown, html, text, or a MIME type"},
+		"type": {"type": "string", "description": "%s, or a MIME type"},
 		"year": {"type": ["string", "number"], "description": "The year of the document's own date, like 2024"},
 		"date_from": {"type": "string", "description": "The document's own date is this or later: 2026-01-31, 2026-01 or 2026"},
 		"date_to": {"type": "string", "description": "The document's own date is this or earlier: 2026-01-31, 2026-01 or 2026"},
@@ -28,25 +29,17 @@ const filtersSchema = `{
 		"added_before": {"type": "string", "description": "When it was uploaded. Date, like 2026-01-31"},
 		"sort": {"type": "string", "enum": ["newest", "oldest", "title"]}
 	}
-}`
+}`, strings.ToLower(extract.Formats.Labels("")))
 
 // listPage is how many documents a list shows at once.
 const listPage = 50
 
-// documentTypes are the words people use for MIME types.
+// documentType returns the MIME type that a word for a format means; a MIME type stays as it is.
 func documentType(word string) string {
-	switch w := strings.ToLower(strings.TrimPrefix(word, ".")); w {
-	case "pdf":
-		return "application/pdf"
-	case "markdown", "md":
-		return "text/markdown"
-	case "html", "htm", "web page":
-		return "text/html"
-	case "text", "txt", "plain text":
-		return "text/plain"
-	default:
-		return w
+	if f, ok := extract.Formats.ByWord(word); ok {
+		return f.MIME
 	}
+	return strings.ToLower(word)
 }
 
 // filterOf reads the argument. The text is a refusal, empty if it was understood.

@@ -14,7 +14,7 @@ import (
 //go:embed list_documents.md
 var listDocumentsDoc string
 
-const listDocumentsSchema = `{
+var listDocumentsSchema = `{
 	"type": "object", "additionalProperties": false,
 	"properties": {
 		"filters": ` + filtersSchema + `,

@@ -12,7 +12,7 @@ import (
 //go:embed metadata_search.md
 var metadataSearchDoc string
 
-const metadataSearchSchema = `{
+var metadataSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["filters"],
 	"properties": {"filters": ` + filtersSchema + `}
 }`

@@ -17,17 +17,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"footnote/corpus/extract"
 )
 
 type ingestCommand struct {
 	Paths     []string `arg:"" name:"path" help:"Files and folders. A folder is taken with all below it; hidden files are left out."`
 	Namespace string   `help:"Namespace to add them to." default:"default" placeholder:"NAME"`
-}
-
-// readable are the endings that a folder is searched for. A file named on the command line is tried whatever it is
-// called.
-var readable = map[string]bool{
-	".md": true, ".markdown": true, ".txt": true, ".text": true, ".html": true, ".htm": true, ".pdf": true,
 }
 
 // source is a file to add under a relative path.
@@ -56,7 +52,7 @@ func (c *ingestCommand) Run(p *program) (err error) {
 		return err
 	}
 	if len(files) == 0 {
-		return errors.New("there is nothing to add: no Markdown, text, HTML or PDF file in " +
+		return errors.New("there is nothing to add: no " + extract.Formats.Labels("or") + " file in " +
 			strings.Join(c.Paths, ", ") + left.inBrackets())
 	}
 	server, err := connect(p)
@@ -231,6 +227,13 @@ func (l *leftOut) inBrackets() string {
 // mostKinds is how many kinds of files that were left out are named.
 const mostKinds = 8
 
+// readable reports whether a folder is searched for a file of this name. A file named on the command line is tried
+// whatever it is called.
+func readable(name string) bool {
+	_, ok := extract.Formats.ByExtension(name)
+	return ok
+}
+
 // collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that
 // was named.
 func collect(paths []string) (files []source, left *leftOut, err error) {
@@ -252,7 +255,7 @@ func collect(paths []string) (files []source, left *leftOut, err error) {
 			case entry.IsDir() && hidden:
 				return fs.SkipDir
 			case !entry.Type().IsRegular() || hidden:
-			case !readable[strings.ToLower(filepath.Ext(inside))]:
+			case !readable(inside):
 				left.add(inside)
 			default:
 				files = append(files, source{file: filepath.Join(name, inside), path: inside})

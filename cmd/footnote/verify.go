@@ -15,6 +15,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/corpus/extract/worker"
 	"footnote/views"
 )
@@ -178,7 +179,7 @@ func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Ex
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	head := make([]byte, 4096)
+	head := make([]byte, corpus.SniffBytes)
 	file, err := os.Open(path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -188,7 +189,7 @@ func (r *fileReader) read(ctx context.Context, path, filename string) (corpus.Ex
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return corpus.Extracted{}, err
 	}
-	kind, err := corpus.Sniff(head[:n], filename)
+	kind, err := extract.Formats.Sniff(head[:n], filename)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	agentrun "footnote/agent/run"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
 	"footnote/keys"
@@ -156,7 +157,7 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, Reserve: set.diskReserve(dir),
+		Formats: extract.Formats, Extractor: a.files, Renderer: a.files, MaxBytes: int64(set.MaxUploadMiB) << 20, Reserve: set.diskReserve(dir),
 		Log: log,
 	}
 	if set.withOpenAI() {

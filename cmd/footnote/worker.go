@@ -1,8 +1,8 @@
 package main
 
-import "footnote/corpus/extract"
+import "footnote/corpus/extract/files"
 
 type workerCommand struct{}
 
 // Run reads files for the server that started this process, until its input ends.
-func (workerCommand) Run(p *program) error { return extract.Serve(p.ctx, p.stdin, p.stdout) }
+func (workerCommand) Run(p *program) error { return files.Serve(p.ctx, p.stdin, p.stdout) }

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,10 +15,7 @@ import (
 	"footnote/corpus"
 )
 
-const (
-	headSize = 4 << 10   // bytes that a format is recognised by
-	maxText  = 128 << 20 // bytes of a text file
-)
+const maxText = 128 << 20 // bytes of a text file
 
 // pageReader reads and draws PDFs; pdf.Reader is one.
 type pageReader interface {
@@ -28,34 +23,12 @@ type pageReader interface {
 	Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error)
 }
 
-// reader reads a text that is UTF-8 with line feeds by now.
-type reader func(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error)
-
-// format says which files a reader is for. A new format is one more entry in New.
-type format struct {
-	mimes      []string
-	extensions []string
-	read       reader
-	plain      reader // reads it without its markup, in little memory; nil: read does
-}
-
 // Extractor reads files, in this process, by their MIME type, their name and their first bytes. A server has a
 // worker.Pool instead.
-type Extractor struct {
-	pdf     pageReader
-	formats []format
-}
+type Extractor struct{ pdf pageReader }
 
 // New returns an Extractor that leaves PDFs to pdf.
-func New(pdf pageReader) *Extractor {
-	return &Extractor{pdf: pdf, formats: []format{
-		{[]string{"text/markdown", "text/x-markdown"}, []string{
-			".md", ".markdown", ".mdown", ".mkd",
-		}, markdown, plainText},
-		{[]string{"text/html", "application/xhtml+xml"}, []string{".html", ".htm", ".xhtml"}, page, strippedPage},
-		{nil, []string{".txt", ".text", ".log", ".csv", ".tsv"}, plainText, nil},
-	}}
-}
+func New(pdf pageReader) *Extractor { return &Extractor{pdf: pdf} }
 
 // Extract implements corpus.Extractor. A format without pages reports 1 of 1 when it is done.
 func (e *Extractor) Extract(
@@ -64,24 +37,26 @@ func (e *Extractor) Extract(
 	return e.extract(ctx, f, false, report)
 }
 
-// extract is Extract. plain leaves the markup of a text out, whatever that looks like.
+// ExtractPlain is Extract without the markup of a text, whatever that looks like then: it takes little memory.
+func (e *Extractor) ExtractPlain(
+	ctx context.Context, f corpus.File, report func(done, total int),
+) (corpus.Extracted, error) {
+	return e.extract(ctx, f, true, report)
+}
+
 func (e *Extractor) extract(
 	ctx context.Context, f corpus.File, plain bool, report func(done, total int),
 ) (corpus.Extracted, error) {
-	head, err := readHead(f.Path)
+	format, err := FormatOf(f)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	if isPDF(head) {
-		return e.pdf.Extract(ctx, f, report)
+	if format.file != nil {
+		return format.file(ctx, e, f, report)
 	}
-	if failure := refusal(f, head); failure != nil {
-		return corpus.Extracted{}, failure
-	}
-	format := e.choose(f, head)
-	read := format.read
-	if plain && format.plain != nil {
-		read = format.plain
+	read := format.text
+	if plain && format.bare != nil {
+		read = format.bare
 	}
 	src, err := readText(f.Path)
 	if err != nil {
@@ -103,7 +78,7 @@ func (e *Extractor) extract(
 }
 
 // guarded runs a reader so that a panic in a parser, all of which are other people's code, fails only this file.
-func guarded(ctx context.Context, read reader, src string, f corpus.File) (x corpus.Extracted, err error) {
+func guarded(ctx context.Context, read textReader, src string, f corpus.File) (x corpus.Extracted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{Code: "broken",
@@ -122,20 +97,21 @@ func (e *Extractor) Render(ctx context.Context, f corpus.File, n, width int) ([]
 // Expect implements corpus.Renderer. There is nothing to start.
 func (e *Extractor) Expect() {}
 
-// choose finds the format: a sniffed type that says something counts, "text/plain" leaves it to the name.
-func (e *Extractor) choose(f corpus.File, head []byte) format {
-	mime, _, _ := strings.Cut(strings.ToLower(f.MIME), ";")
-	ext := strings.ToLower(path.Ext(f.Filename))
-	for _, format := range e.formats {
-		if slices.Contains(format.mimes, mime) || slices.Contains(format.extensions, ext) {
-			return format
-		}
+// FormatOf returns the format of a file on disk: what its first bytes and its name say. Among kinds of text its MIME
+// type counts more, unless that is "text/plain".
+func FormatOf(f corpus.File) (Format, error) {
+	head, err := readHead(f.Path)
+	if err != nil {
+		return Format{}, err
 	}
-	lower := bytes.ToLower(head)
-	if bytes.Contains(lower, []byte("<!doctype html")) || bytes.Contains(lower, []byte("<html")) {
-		return format{read: page, plain: strippedPage}
+	format, refused := Formats.recognise(head, f.Filename)
+	if refused != nil {
+		return Format{}, &corpus.Failure{Code: refused.Code, Detail: "This file " + refused.Detail}
 	}
-	return format{read: plainText}
+	if typed, ok := Formats.ByMIME(f.MIME); ok && format.text != nil && typed.bare != nil {
+		format = typed
+	}
+	return format, nil
 }
 
 func readHead(name string) ([]byte, error) {
@@ -144,7 +120,7 @@ func readHead(name string) ([]byte, error) {
 		return nil, fmt.Errorf("open the original: %w", err)
 	}
 	defer file.Close()
-	head := make([]byte, headSize)
+	head := make([]byte, corpus.SniffBytes)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("read the original: %w", err)
@@ -177,7 +153,7 @@ func readText(name string) (string, error) {
 
 // declaredCharset returns the encoding that an HTML page's meta element or an XML declaration names.
 func declaredCharset(data []byte) string {
-	head := data[:min(len(data), headSize)]
+	head := data[:min(len(data), corpus.SniffBytes)]
 	if bytes.HasPrefix(head, []byte("<?xml")) {
 		if _, after, ok := bytes.Cut(head[:min(len(head), 200)], []byte(`encoding="`)); ok {
 			name, _, _ := bytes.Cut(after, []byte(`"`))
@@ -207,4 +183,10 @@ func declaredCharset(data []byte) string {
 			}
 		}
 	}
+}
+
+func tooLarge(bytes, limit int64) error {
+	return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
+		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20,
+		limit>>20)}
 }

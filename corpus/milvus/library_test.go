@@ -27,7 +27,7 @@ func newLibrary(t testing.TB, dir string, vectors corpus.Vectors) (*corpus.Libra
 	mustDo(t, "open the originals", err)
 	reader := extract.New(nil)
 	library, err := corpus.NewLibrary(corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Vectors: vectors, Embedder: embedtest.Hashing{}, Blobs: originals,
-		Queue: db.Queue(), Extractor: reader, Renderer: reader})
+		Queue: db.Queue(), Formats: extract.Formats, Extractor: reader, Renderer: reader})
 	mustDo(t, "NewLibrary", err)
 	return library, db
 }

@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/server/httpio"
 )
 
@@ -181,8 +182,7 @@ func (a *Handlers) DocumentFile(c echo.Context) error {
 
 // inertType keeps the types that no browser runs anything of.
 func inertType(kind string) string {
-	switch base, _, _ := strings.Cut(kind, ";"); base {
-	case "application/pdf", "text/plain", "text/markdown", "text/csv":
+	if f, ok := extract.Formats.ByMIME(kind); ok && f.Inert {
 		return kind
 	}
 	return echo.MIMEOctetStream

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"footnote/chat"
+	"footnote/corpus/extract"
 	"footnote/server/api"
 	"footnote/server/mcpserver"
 
@@ -53,7 +54,7 @@ func documentOperations() []Operation {
 				},
 				{name: "files", need: true, schema: &jsonschema.Schema{
 					Type: "array", MinItems: whole(to(1)), Items: &jsonschema.Schema{Type: "string", Format: "binary"},
-				}, about: "The files."},
+				}, about: "The files: " + extract.Formats.Labels("or") + "."},
 			},
 			formKind: echo.MIMEMultipartForm,
 			fails:    slices.Concat(bodyFails, []chat.Code{chat.CodeTooMany, chat.CodeDiskFull}), outcomes: refused,

@@ -10,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/server/httpio"
 	"footnote/views"
 )
@@ -83,11 +84,11 @@ func documentsQuery(c echo.Context) (views.DocumentsQuery, corpus.Filter, error)
 		return q, f, httpio.Invalid("state must be ready, working, failed or cancelled.")
 	}
 	if q.Kind != "" {
-		i := slices.IndexFunc(views.Kinds, func(k views.Kind) bool { return k.Name == q.Kind })
-		if i < 0 {
-			return q, f, httpio.Invalid("kind must be pdf, md, html or txt.")
+		format, ok := extract.Formats.ByName(q.Kind)
+		if !ok {
+			return q, f, httpio.Invalid("kind must be " + extract.Formats.Names("or") + ".")
 		}
-		f.MIME = views.Kinds[i].MIME
+		f.MIME = format.MIME
 	}
 	return q, f, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract"
 	"footnote/server/httpio"
 	"footnote/views"
 )
@@ -34,7 +35,7 @@ func (h *Handlers) Document(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.MIME == "application/pdf" {
+	if extract.Formats.IsPaged(d.MIME) {
 		h.Library.ExpectPage() // the browser asks for its image next
 	}
 	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: aside(c)}}
@@ -91,7 +92,7 @@ func (p *viewing) load() (err error) {
 	if p.blocks, err = p.Library.Blocks(p.ctx, p.scope, id); err != nil {
 		return err
 	}
-	if p.v.Document.MIME == "application/pdf" {
+	if extract.Formats.IsPaged(p.v.Document.MIME) {
 		if p.sizes, err = p.Library.PageSizes(p.ctx, p.scope, id); err != nil {
 			return err
 		}

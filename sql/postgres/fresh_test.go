@@ -60,7 +60,7 @@ func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
 	}
 	vectors, reader := &noting{Vectors: embedded.Vectors()}, extract.New(nil)
 	library, err := corpus.NewLibrary(corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Vectors: vectors, Embedder: embedtest.Hashing{Dimensions: 16},
-		Blobs: originals, Queue: db.Queue(), Extractor: reader, Renderer: reader})
+		Blobs: originals, Queue: db.Queue(), Formats: extract.Formats, Extractor: reader, Renderer: reader})
 	if err != nil {
 		t.Fatal(err)
 	}

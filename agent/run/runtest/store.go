@@ -43,7 +43,7 @@ func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	s.Feed = chat.NewFeed(s.Chats)
 	files := shelf{filepath.Dir(path)}
 	cfg := corpus.Config{
-		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Extractor: extract.New(nil),
+		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Formats: extract.Formats, Extractor: extract.New(nil),
 		Renderer: files,
 	}
 	if embedder != nil {

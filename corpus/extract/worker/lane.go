@@ -60,7 +60,7 @@ func (l *lane) take(req Request) (*process, error) {
 	}
 	if n := len(l.waiting); n > 0 {
 		p := l.waiting[n-1]
-		if pdf := l.ready(); pdf != nil && (req.File.MIME == "application/pdf" || req.Page > 0 || req.Ready) {
+		if pdf := l.ready(); pdf != nil && req.needsPDFium() {
 			p = pdf
 		}
 		l.waiting = slices.DeleteFunc(l.waiting, func(w *process) bool { return w == p })

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"footnote/corpus"
-	"footnote/corpus/extract"
 	"footnote/corpus/extract/doctext"
+	"footnote/corpus/extract/files"
 	"footnote/corpus/extract/pdf/pdftest"
 	"footnote/corpus/extract/worker"
 )
@@ -20,7 +20,7 @@ import (
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "extract-worker" {
-		if err := extract.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := files.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -202,7 +202,7 @@ func (d *died) failure() error {
 // ask is process.ask, but that the first worker that loads PDFium does so alone.
 func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(done, total int)) (reply, error) {
 	h := hearing{limit: p.cfg.BatchLimit, onStart: func() {}, report: report, room: req.File.Room}
-	if req.File.MIME == "application/pdf" || req.Page > 0 || req.Ready {
+	if req.needsPDFium() {
 		h.onStart = func() { p.loaded.Store(true) }
 		if !p.loaded.Load() {
 			select {

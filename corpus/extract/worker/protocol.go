@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"footnote/corpus"
+	"footnote/corpus/extract"
 )
 
 // Request asks a worker for one thing: a file's text, a page's picture, or only to be ready to draw.
@@ -14,6 +15,11 @@ type Request struct {
 	Width    int
 	Ready    bool // only load what drawing takes
 	Plain    bool // read the text without its markup
+}
+
+// needsPDFium reports whether a worker that has loaded PDFium answers sooner.
+func (r Request) needsPDFium() bool {
+	return r.Page > 0 || r.Ready || extract.Formats.IsPaged(r.File.MIME)
 }
 
 // Start is what a worker says when it begins with a file.

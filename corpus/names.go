@@ -1,10 +1,8 @@
 package corpus
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"path"
 	"slices"
 	"strconv"
@@ -15,83 +13,6 @@ import (
 	"footnote/chat"
 	"footnote/corpus/text"
 )
-
-// sniffBytes is how much of a file decides its kind.
-const sniffBytes = 4096
-
-// sniff returns the MIME type of a file by its first bytes and, among kinds of text, by its name. A kind that is not
-// read fails with chat.CodeUnsupported: a file is what its bytes are, whatever it is called.
-func sniff(head []byte, name string) (string, error) {
-	ext := strings.ToLower(path.Ext(name))
-	if bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")) {
-		return "application/pdf", nil
-	}
-	if ext == ".pdf" {
-		return "", unsupported("“" + name +
-			"” is named .pdf but is not a PDF. Open it in the program it was made with and export it as PDF.")
-	}
-	kind := http.DetectContentType(head)
-	if kind == "application/octet-stream" {
-		kind = http.DetectContentType(withoutStrayZeros(head))
-	}
-	if executable(head) || !strings.HasPrefix(kind, "text/") && !utf16(head) {
-		return "", unsupported("“" + name +
-			"” is a kind of file that can't be read yet. Markdown, text, HTML and PDF files can: convert it to one of these.")
-	}
-	switch start := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n"))); {
-	case ext == ".md" || ext == ".markdown" || ext == ".mdown" || ext == ".mkd":
-		return "text/markdown", nil
-	case ext == ".html" || ext == ".htm" || ext == ".xhtml" || strings.HasPrefix(start, "<!doctype html") ||
-		strings.HasPrefix(start, "<html"):
-		return "text/html", nil
-	}
-	return "text/plain", nil
-}
-
-// signatures are the first bytes of binary formats whose files may look like text otherwise.
-var signatures = [][]byte{
-	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xce\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"),
-	[]byte("\x00asm"), []byte("!<arch>\n"),
-	[]byte("dex\n03"), []byte("SQLite format 3\x00"), []byte("\xd0\xcf\x11\xe0"), []byte("7z\xbc\xaf"),
-}
-
-// executable reports whether a file begins like a program, a library of one or a database. "MZ" may begin a text as
-// well: only a program has a zero byte soon after it.
-func executable(head []byte) bool {
-	for _, s := range signatures {
-		if bytes.HasPrefix(head, s) {
-			return true
-		}
-	}
-	return bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0
-}
-
-// withoutStrayZeros leaves out the zero bytes of a text that has a few. A file that has
-// one among its first bytes is no text: the zero is part of a number there.
-func withoutStrayZeros(head []byte) []byte {
-	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) ||
-		bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 {
-		return head
-	}
-	return bytes.ReplaceAll(head, []byte{0}, nil)
-}
-
-func unsupported(sentence string) error {
-	return &chat.Error{Code: chat.CodeUnsupported, Message: sentence}
-}
-
-// utf16 reports whether head looks like UTF-16 of a Western text without a byte order mark: every second byte is zero.
-func utf16(head []byte) bool {
-	var zeros [2]int
-	for i, b := range head {
-		if b == 0 {
-			zeros[i%2]++
-		}
-	}
-	half := len(head) / 2
-	few, many := min(zeros[0], zeros[1]), max(zeros[0], zeros[1])
-	return half > 0 && many*10 >= half*4 && few*20 <= half
-}
 
 const (
 	maxName = 200  // runes of a file name

@@ -1,0 +1,65 @@
+// Package files reads and draws files of all formats inside a worker process: it puts extract's formats, PDFium and
+// the protocol of package worker together.
+package files
+
+import (
+	"context"
+	"io"
+
+	"footnote/corpus"
+	"footnote/corpus/extract"
+	"footnote/corpus/extract/pdf"
+	"footnote/corpus/extract/worker"
+)
+
+// Serve reads and draws files for a worker.Pool until in ends or ctx does: it is the whole of a worker process.
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	h := &handler{}
+	h.files = extract.New(&h.pdf)
+	return worker.Serve(ctx, in, out, h)
+}
+
+// handler reads all formats. PDFium is loaded for the first PDF.
+type handler struct {
+	pdf   pdf.Reader
+	files *extract.Extractor
+}
+
+var _ worker.Handler = (*handler)(nil)
+
+// Begin implements worker.Handler.
+func (h *handler) Begin(ctx context.Context, req worker.Request) (worker.Start, error) {
+	if req.Page > 0 || req.Ready {
+		err := h.pdf.Load(ctx, req.CacheDir)
+		if err == nil && req.Ready {
+			err = h.pdf.Ready(ctx)
+		}
+		return worker.Start{PDF: true}, err
+	}
+	format, err := extract.FormatOf(req.File)
+	if err != nil {
+		return worker.Start{}, err
+	}
+	if format.Paged {
+		return worker.Start{PDF: true}, h.pdf.Load(ctx, req.CacheDir)
+	}
+	return worker.Start{Markup: format.HasMarkup()}, nil
+}
+
+// Extract implements worker.Handler.
+func (h *handler) Extract(
+	ctx context.Context, req worker.Request, report func(done, total int),
+) (corpus.Extracted, error) {
+	if req.Plain {
+		return h.files.ExtractPlain(ctx, req.File, report)
+	}
+	return h.files.Extract(ctx, req.File, report)
+}
+
+// Render implements worker.Handler.
+func (h *handler) Render(ctx context.Context, req worker.Request) ([]byte, error) {
+	return h.pdf.Render(ctx, req.File, req.Page, req.Width)
+}
+
+// Close implements worker.Handler.
+func (h *handler) Close(ctx context.Context) error { return h.pdf.Close(ctx) }

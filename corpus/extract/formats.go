@@ -1,0 +1,188 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"footnote/corpus"
+)
+
+// Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one.
+type Format struct {
+	Name       string   // in addresses and filters; in capitals beside titles
+	Label      string   // for people
+	MIME       string   // what documents of it are stored with
+	Aliases    []string // MIME types that servers send for it, beside MIME
+	Extensions []string // lower case, with the dot; the usual one first
+	Words      []string // further names that people and models use for it, lower case
+
+	// Magic recognises a format that is not text, by the first bytes. nil: it is text.
+	Magic func(head []byte) bool
+	// Begins recognises text that is of this format whatever it is called, by how it begins: lower case, without
+	// white space. nil: the name alone tells.
+	Begins func(start string) bool
+
+	Paged bool // the viewer draws pictures of its pages; else it draws its blocks
+	Inert bool // no browser runs anything of the original
+
+	// file reads a format that is not text, text one that is. bare reads text without its markup, in little memory;
+	// nil: text does.
+	file fileReader
+	text textReader
+	bare textReader
+}
+
+type (
+	// fileReader reads a file from disk. report is called with pages done and in all.
+	fileReader func(
+		ctx context.Context, e *Extractor, f corpus.File, report func(done, total int),
+	) (corpus.Extracted, error)
+	// textReader reads a text that is UTF-8 with line feeds by now.
+	textReader func(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error)
+)
+
+// HasMarkup reports whether a text of this format can also be read without its markup, see Extractor.ExtractPlain.
+func (f Format) HasMarkup() bool { return f.bare != nil }
+
+// Formats are all kinds of file that are read. Text that no other format claims is of the last one.
+var Formats = Registry{
+	{
+		Name: "pdf", Label: "PDF", MIME: "application/pdf", Extensions: []string{".pdf"},
+		Magic: isPDF, Paged: true, Inert: true,
+		file: func(
+			ctx context.Context, e *Extractor, f corpus.File, report func(done, total int),
+		) (corpus.Extracted, error) {
+			return e.pdf.Extract(ctx, f, report)
+		},
+	},
+	{
+		Name: "md", Label: "Markdown", MIME: "text/markdown", Aliases: []string{"text/x-markdown"},
+		Extensions: []string{".md", ".markdown", ".mdown", ".mkd"}, Inert: true, text: markdown, bare: plainText,
+	},
+	{
+		Name: "html", Label: "HTML", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
+		Extensions: []string{".html", ".htm", ".xhtml"}, Words: []string{"web page"},
+		Begins: isHTML, text: page, bare: strippedPage,
+	},
+	{
+		Name: "txt", Label: "Text", MIME: "text/plain", Aliases: []string{"text/csv"},
+		Extensions: []string{".txt", ".text", ".log", ".csv", ".tsv"}, Words: []string{"plain text"},
+		Inert: true, text: plainText,
+	},
+}
+
+func isPDF(head []byte) bool { return bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")) }
+
+func isHTML(start string) bool {
+	return strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html")
+}
+
+// Registry is a list of formats. It implements corpus.Formats.
+type Registry []Format
+
+// ByMIME returns the format of a MIME type, parameters apart.
+func (r Registry) ByMIME(mime string) (Format, bool) {
+	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
+	mime = strings.TrimSpace(mime)
+	return r.find(func(f Format) bool { return f.MIME == mime || slices.Contains(f.Aliases, mime) })
+}
+
+// ByExtension returns the format of a file name.
+func (r Registry) ByExtension(name string) (Format, bool) {
+	ext := strings.ToLower(path.Ext(name))
+	return r.find(func(f Format) bool { return slices.Contains(f.Extensions, ext) })
+}
+
+// ByName returns the format of that name.
+func (r Registry) ByName(name string) (Format, bool) {
+	return r.find(func(f Format) bool { return f.Name == name })
+}
+
+// ByWord returns the format that a person or a model names: by its name, its label, an extension or another word.
+func (r Registry) ByWord(word string) (Format, bool) {
+	word = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(word), "."))
+	return r.find(func(f Format) bool {
+		return f.Name == word || strings.ToLower(f.Label) == word || slices.Contains(f.Words, word) ||
+			slices.Contains(f.Extensions, "."+word)
+	})
+}
+
+func (r Registry) find(fits func(Format) bool) (Format, bool) {
+	if i := slices.IndexFunc(r, fits); i >= 0 {
+		return r[i], true
+	}
+	return Format{}, false
+}
+
+// IsPaged reports whether documents of a MIME type are shown as pictures of their pages.
+func (r Registry) IsPaged(mime string) bool {
+	f, _ := r.ByMIME(mime)
+	return f.Paged
+}
+
+// Paged implements corpus.Formats.
+func (r Registry) Paged() (types []string) {
+	for _, f := range r {
+		if f.Paged {
+			types = append(types, f.MIME)
+		}
+	}
+	return types
+}
+
+// Accept is the value of a file control's accept attribute: every extension and MIME type.
+func (r Registry) Accept() string {
+	var all []string
+	for _, f := range r {
+		all = append(all, f.Extensions...)
+		all = append(append(all, f.MIME), f.Aliases...)
+	}
+	return strings.Join(all, ",")
+}
+
+// Names are the names of all formats: "pdf, md or txt", with the conjunction
+// that is given, with none as a list.
+func (r Registry) Names(conjunction string) string {
+	return r.list(conjunction, func(f Format) string { return f.Name })
+}
+
+// Labels are the labels of all formats: "PDF, Markdown and Text", with the conjunction
+// that is given, with none as a list.
+func (r Registry) Labels(conjunction string) string {
+	return r.list(conjunction, func(f Format) string { return f.Label })
+}
+
+func (r Registry) list(conjunction string, word func(Format) string) string {
+	var b strings.Builder
+	for i, f := range r {
+		switch {
+		case i == 0:
+		case i == len(r)-1 && conjunction != "":
+			b.WriteString(" " + conjunction + " ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(word(f))
+	}
+	return b.String()
+}
+
+// Badge is the short word beside a document's title: its extension in capitals, of markup that of the format, or what
+// the MIME type says where there is none.
+func (r Registry) Badge(filename, mime string) string {
+	ext := path.Ext(filename)
+	f, known := r.ByExtension(filename)
+	switch {
+	case known && (f.Magic != nil || f.HasMarkup()):
+		return strings.ToUpper(f.Name)
+	case len(ext) > 1 && len(ext) <= 6 && len(ext) < len(filename) && strings.ContainsFunc(ext, isLetter):
+		return strings.ToUpper(ext[1:])
+	}
+	if f, known = r.ByMIME(mime); !known {
+		return ""
+	}
+	return strings.ToUpper(f.Name)
+}

@@ -1,0 +1,72 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"footnote/chat"
+)
+
+func TestEveryFormatIsWholeAndLikeNoOther(t *testing.T) {
+	of := map[string]string{} // name, MIME type, extension or word → format
+	for i, f := range Formats {
+		if f.Name == "" || f.Label == "" || f.MIME == "" || len(f.Extensions) == 0 {
+			t.Errorf("format %d is %+v, want a name, a label, a MIME type and an extension", i, f)
+		}
+		if (f.file != nil) == (f.text != nil) || (f.file != nil) != (f.Magic != nil) {
+			t.Errorf("%s: want either a recogniser and a reader of files, or a reader of text", f.Name)
+		}
+		if last := i == len(Formats)-1; last && (f.text == nil || f.bare != nil) {
+			t.Errorf("%s stands last and takes any text: want one without markup", f.Name)
+		}
+		for _, key := range append(append([]string{f.Name, f.MIME}, f.Aliases...), append(f.Extensions, f.Words...)...) {
+			if before, twice := of[key]; twice || key != strings.ToLower(key) {
+				t.Errorf("%q of %s: got it in %q too, or in capitals; want it once, in small letters", key, f.Name, before)
+			}
+			of[key] = f.Name
+		}
+	}
+}
+
+func TestSniffNamesTheMIMEType(t *testing.T) {
+	for _, tt := range []struct{ name, head, want, says string }{
+		{"a.txt", "%PDF-1.7", "application/pdf", ""},
+		{"a", "words", "text/plain", ""},
+		{"a.MKD", "words", "text/markdown", ""},
+		{"a.xhtml", "words", "text/html", ""},
+		{"a.txt", "\ufeff \n<!DOCTYPE HTML><p>", "text/html", ""},
+		{"a.md", "<html><p>", "text/markdown", ""},
+		{"a.csv", "a,b", "text/plain", ""},
+		{"a.pdf", "words", "", "“a.pdf” is named .pdf but is not a PDF. Open it"},
+		{"a.pdf", "PK\x03\x04", "", "“a.pdf” is named .pdf but is not a PDF: it is a ZIP archive. Unpack it"},
+		{"a.docx", "PK\x03\x04", "", "“a.docx” is a Word file, which can't be read. Save it as PDF"},
+		{"a.txt", "{\\rtf1 words", "", "“a.txt” is a rich text file, which can't be read. Save it as PDF"},
+		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "can't be read yet. PDF, Markdown, HTML and Text files can"},
+	} {
+		got, err := Formats.Sniff([]byte(tt.head), tt.name)
+		if got != tt.want || (tt.says == "") != (err == nil) {
+			t.Errorf("Sniff(%q, %q) = %q, %v; want %q", tt.head, tt.name, got, err, tt.want)
+		} else if err != nil && (chat.CodeOf(err) != chat.CodeUnsupported || !strings.Contains(chat.MessageOf(err), tt.says)) {
+			t.Errorf("Sniff(%q, %q) fails with %q, want %s and %q", tt.head, tt.name, chat.MessageOf(err), chat.CodeUnsupported, tt.says)
+		}
+	}
+}
+
+func TestWordsForFormats(t *testing.T) {
+	for word, want := range map[string]string{".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf", "docx": ""} {
+		if f, _ := Formats.ByWord(word); f.Name != want {
+			t.Errorf("ByWord(%q) = %q, want %q", word, f.Name, want)
+		}
+	}
+	for file, want := range map[string]string{"a.markdown": "MD", "a.htm": "HTML", "a.log": "LOG", "a.d": "D", "a.2024": "TXT", ".hidden": "TXT", "a": "TXT"} {
+		if got := Formats.Badge(file, "text/plain; charset=utf-8"); got != want {
+			t.Errorf("Badge(%q) = %q, want %q", file, got, want)
+		}
+	}
+	if got, want := Formats.Labels("or"), "PDF, Markdown, HTML or Text"; got != want {
+		t.Errorf("Labels = %q, want %q", got, want)
+	}
+	if got, want := Formats.Accept(), ".pdf,application/pdf,.md,"; !strings.HasPrefix(got, want) {
+		t.Errorf("Accept = %q, want it to begin with %q", got, want)
+	}
+}

@@ -1,0 +1,157 @@
+package extract
+
+import (
+	"bytes"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"footnote/chat"
+	"footnote/corpus"
+)
+
+// Sniff implements corpus.Formats: it tells the MIME type of a file by its first bytes and, among kinds of text, by
+// its name.
+func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
+	f, refused := r.recognise(head, name)
+	if refused == nil && f.text != nil && !textual(head) {
+		refused = &corpus.Failure{Code: "unsupported", Detail: "is a kind of file that can't be read yet. " +
+			r.Labels("and") + " files can: convert it to one of these."}
+	}
+	if refused != nil {
+		return "", &chat.Error{Code: chat.CodeUnsupported, Message: "“" + name + "” " + refused.Detail}
+	}
+	return f.MIME, nil
+}
+
+// recognise finds the format of a file that begins with head: text if it is nothing else that is known. The detail of a failure is a sentence without its
+// subject.
+func (r Registry) recognise(head []byte, name string) (Format, *corpus.Failure) {
+	for _, f := range r {
+		if f.Magic != nil && f.Magic(head) {
+			return f, nil
+		}
+	}
+	named, known := r.ByExtension(name)
+	other, isOther := otherKind(head, name)
+	switch {
+	case known && named.Magic != nil && isOther:
+		return Format{}, &corpus.Failure{Code: "unsupported",
+			Detail: misnamed(named) + ": it is " + other.what + ". " + other.advice}
+	case known && named.Magic != nil:
+		return Format{}, &corpus.Failure{Code: "broken",
+			Detail: misnamed(named) + ". Open it in the program it was made with and export it as " + named.Label + "."}
+	case isOther:
+		return Format{}, &corpus.Failure{Code: "unsupported",
+			Detail: "is " + other.what + ", which can't be read. " + other.advice}
+	case known && named.HasMarkup(): // a name says what markup to expect
+		return named, nil
+	}
+	start := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n")))
+	for _, f := range r {
+		if f.Begins != nil && f.Begins(start) {
+			return f, nil
+		}
+	}
+	return r[len(r)-1], nil
+}
+
+func misnamed(f Format) string { return "is named " + f.Extensions[0] + " but is not a " + f.Label }
+
+// other is a kind of file that is known and can't be read.
+type other struct{ magic, what, advice string }
+
+const (
+	asPDF     = "Save it as PDF and add that."
+	byOCR     = "Turn it into a PDF with text recognition (OCR) and add that."
+	unpack    = "Unpack it and add the files inside."
+	documents = "Add documents only."
+)
+
+// others are told by the bytes they begin with.
+var others = []other{
+	{"PK\x03\x04", "a ZIP archive", unpack},
+	{"PK\x05\x06", "an empty ZIP archive", "Add the documents themselves."},
+	{"\x1f\x8b", "a compressed file", unpack},
+	{"BZh", "a compressed file", unpack},
+	{"\xfd7zXZ", "a compressed file", unpack},
+	{"7z\xbc\xaf", "a 7-Zip archive", unpack},
+	{"Rar!", "a RAR archive", unpack},
+	{"!<arch>\n", "an archive of programs", documents},
+	{"\x89PNG", "a picture", byOCR},
+	{"\xff\xd8\xff", "a picture", byOCR},
+	{"GIF8", "a picture", byOCR},
+	{"II*\x00", "a picture", byOCR},
+	{"MM\x00*", "a picture", byOCR},
+	{"\xd0\xcf\x11\xe0", "a file of an old Office version", asPDF},
+	{"{\\rtf", "a rich text file", asPDF},
+	{"\x7fELF", "a program", documents},
+	{"\xcf\xfa\xed\xfe", "a program", documents},
+	{"\xce\xfa\xed\xfe", "a program", documents},
+	{"\xca\xfe\xba\xbe", "a program", documents},
+	{"\x00asm", "a program", documents},
+	{"dex\n03", "a program", documents},
+	{"MZ\x90", "a program", documents},
+	{"SQLite format 3\x00", "a database", documents},
+}
+
+// office holds the extensions of zipped office formats, whose sentence must not speak of ZIP archives.
+var office = map[string]string{
+	".docx": "a Word file", ".pptx": "a PowerPoint file", ".xlsx": "an Excel file", ".odt": "an OpenDocument file",
+	".ods": "an OpenDocument file", ".odp": "an OpenDocument file", ".epub": "an EPUB file", ".pages": "a Pages file",
+	".numbers": "a Numbers file", ".key": "a Keynote file",
+}
+
+// otherKind tells files that are known and can't be read. "MZ" may begin a text as well: only a program has a zero
+// byte soon after it.
+func otherKind(head []byte, name string) (other, bool) {
+	i := slices.IndexFunc(others, func(o other) bool { return bytes.HasPrefix(head, []byte(o.magic)) })
+	switch {
+	case i >= 0:
+		o := others[i]
+		if what := office[strings.ToLower(path.Ext(name))]; what != "" && strings.HasPrefix(o.magic, "PK") {
+			o.what, o.advice = what, asPDF
+		}
+		return o, true
+	case bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0:
+		return other{what: "a program", advice: documents}, true
+	default:
+		return other{}, false
+	}
+}
+
+// textual reports whether a file that begins with head is text of some encoding.
+func textual(head []byte) bool {
+	kind := http.DetectContentType(head)
+	if kind == "application/octet-stream" {
+		kind = http.DetectContentType(withoutStrayZeros(head))
+	}
+	return strings.HasPrefix(kind, "text/") || utf16(head)
+}
+
+// withoutStrayZeros leaves out the zero bytes of a text that has a few. A file that has
+// one among its first bytes is no text: the zero is part of a number there.
+func withoutStrayZeros(head []byte) []byte {
+	if n := bytes.Count(head, []byte{0}); n == 0 || n > max(2, len(head)/100) ||
+		bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 {
+		return head
+	}
+	return bytes.ReplaceAll(head, []byte{0}, nil)
+}
+
+// utf16 reports whether head looks like UTF-16 of a Western text without a byte order mark: every second byte is zero.
+func utf16(head []byte) bool {
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	half := len(head) / 2
+	few, many := min(zeros[0], zeros[1]), max(zeros[0], zeros[1])
+	return half > 0 && many*10 >= half*4 && few*20 <= half
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) }
