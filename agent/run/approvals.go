@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"footnote/agent/tools"
@@ -77,4 +78,23 @@ func (s *approvals) find(callID string) (t *tools.Tool, known, settled bool) {
 		return nil, false, false
 	}
 	return a.tool, true, a.settled
+}
+
+// PendingCall returns the step of a call that waits for a person. It fails with CodeNotFound for a call that never
+// waited, and with CodeConflict for one that was decided.
+func PendingCall(log []chat.Event, callID string) (chat.Step, error) {
+	transcript, err := chat.Fold(log)
+	if err != nil {
+		return chat.Step{}, fmt.Errorf("read log: %w", err)
+	}
+	step, ok := transcript.Step(callID)
+	switch {
+	case !ok || !transcript.Waited(callID):
+		return chat.Step{}, &chat.Error{
+			Code: chat.CodeNotFound, Message: "There is no such step that waits for approval.",
+		}
+	case step.Status != chat.StatusPending:
+		return chat.Step{}, ErrDecided
+	}
+	return step, nil
 }

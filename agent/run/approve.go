@@ -12,8 +12,8 @@ import (
 )
 
 // requestApproval makes a call wait for a person, from the next event on.
-func (w *Runner) requestApproval(a *toolCall) chat.Step {
-	a.asking = w.control.approvals.wait(a.step.CallID, a.tool)
+func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
+	a.asking = c.control.approvals.wait(a.step.CallID, a.tool)
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
 	a.step.Summary = "waits for your approval"
 	return a.step
@@ -21,8 +21,8 @@ func (w *Runner) requestApproval(a *toolCall) chat.Step {
 
 // runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that
 // may. It returns the results for the model by the ids of their steps.
-func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall) (map[string]llm.Message, error) {
-	late := time.NewTimer(w.searchTime() - time.Since(w.begun))
+func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolCall) (map[string]llm.Message, error) {
+	late := time.NewTimer(c.budget.searchTime() - time.Since(c.budget.begun))
 	defer late.Stop()
 	told := map[string]llm.Message{}
 	var open []*toolCall
@@ -34,7 +34,7 @@ func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall)
 		var v verdict
 		if a.status == "" {
 			var err error
-			if v, err = w.awaitVerdict(ctx, a, late.C); errors.Is(err, errLeaving) {
+			if v, err = c.awaitVerdict(ctx, a, late.C); errors.Is(err, errLeaving) {
 				leaves = err // what runs already may end
 				break
 			} else if err != nil {
@@ -42,11 +42,12 @@ func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall)
 			}
 		}
 		if a.status == "" {
-			w.acceptApproval(a, v)
-			if err := w.emit(ctx, w.track(a.step)); err != nil { // before it begins: what has an effect is in the log
+			c.acceptApproval(a, v)
+			// before it begins: what has an effect is in the log
+			if err := c.log.emit(ctx, c.log.trackStep(a.step)); err != nil {
 				return nil, err
 			}
-			w.launch(callCtx, a)
+			c.launch(callCtx, a)
 		}
 		open = append(open, a)
 	}
@@ -55,11 +56,11 @@ func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall)
 		if err != nil {
 			return nil, err
 		}
-		step, message, err := w.finishCall(a, o)
+		step, message, err := c.finishCall(a, o)
 		if err != nil {
 			return nil, err
 		}
-		if err := w.emit(ctx, w.track(step)); err != nil {
+		if err := c.log.emit(ctx, c.log.trackStep(step)); err != nil {
 			return nil, err
 		}
 		told[a.step.CallID] = message
@@ -69,10 +70,10 @@ func (w *Runner) runApproved(ctx, callCtx context.Context, attempts []*toolCall)
 
 // awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the command for an answer
 // now.
-func (w *Runner) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
+func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
 	object := func(why rejection) {
-		w.control.approvals.withdraw(a.asking)
-		w.rejectCall(a, why)
+		c.control.approvals.withdraw(a.asking)
+		c.rejectCall(a, why)
 	}
 	select {
 	case v := <-a.asking.answer:
@@ -85,12 +86,12 @@ func (w *Runner) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time
 			}
 		}
 		return v, nil
-	case <-w.control.leaving.Done():
-		return verdict{}, context.Cause(w.control.leaving)
+	case <-c.control.leaving.Done():
+		return verdict{}, context.Cause(c.control.leaving)
 	case <-late:
 		object(unheard)
-	case <-w.control.now.Done():
-		if why := context.Cause(w.control.now); !errors.Is(why, errAnswerNow) { // it ends with its run, too
+	case <-c.control.now.Done():
+		if why := context.Cause(c.control.now); !errors.Is(why, errAnswerNow) { // it ends with its run, too
 			return verdict{}, why
 		}
 		object(hurried)
@@ -101,13 +102,13 @@ func (w *Runner) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time
 }
 
 // acceptApproval makes an approved call ready to run, with the person's input if there is one.
-func (w *Runner) acceptApproval(a *toolCall, v verdict) {
+func (c *toolCaller) acceptApproval(a *toolCall, v verdict) {
 	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning, stamp(), ""
 	a.step.Details = map[string]any{"approved": true}
 	if v.input != nil && string(v.input) != string(a.args) {
 		a.step.Details["proposed"] = a.args
 		a.args, a.step.ToolInput, a.edited = v.input, v.input, true
-		a.step.Message = a.tool.Describe(w.toolContext, a.args)
+		a.step.Message = a.tool.Describe(c.toolContext, a.args)
 	}
 }
 
@@ -124,34 +125,55 @@ func (a *toolCall) withNote(output any) any {
 	}
 }
 
-// resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the
-// history already.
-func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
-	var attempts []*toolCall
-	for _, s := range waiting {
-		a := &toolCall{
-			step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput},
-			ended: make(chan outcome, 1),
+// rejection is why a call that waited for a person did not run.
+type rejection struct {
+	status  chat.Status // of its step
+	summary string      // likewise
+	because string      // for the answer
+	told    string      // the model
+}
+
+var (
+	denied = rejection{
+		chat.StatusSkipped, "denied by you", ", because you denied it",
+		"The user denied this call. Do not make it again; go on without it.",
+	}
+	unfit = rejection{
+		chat.StatusSkipped, "the tool does not take your input", ": the tool does not take the input that you gave it",
+		"The user gave this call another input, which the tool does not take. Go on without it.",
+	}
+	unheard = rejection{
+		chat.StatusSkipped, "nobody approved it in time", ": nobody approved it in time",
+		"Nobody approved this call in time. Answer from what you have.",
+	}
+	hurried = rejection{
+		chat.StatusCancelled, "you wanted the answer now", ": you wanted the answer before it was approved",
+		"The user wants the answer now.",
+	}
+)
+
+// rejectedCall is a call that a person kept from running.
+type rejectedCall struct {
+	message string // what it was about to do
+	why     rejection
+	acts    bool // it would have changed something elsewhere: there may be nothing else to say
+}
+
+// rejectCall ends a call before it runs.
+func (c *toolCaller) rejectCall(a *toolCall, why rejection) {
+	a.refuse(why.status, why.told, nil)
+	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{"approved": false}
+	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasEffects})
+}
+
+// restoreRejected remembers a call of the log that a person kept from running.
+func (c *toolCaller) restoreRejected(s chat.Step) {
+	if allowed, said := s.Details["approved"].(bool); !said || allowed {
+		return
+	}
+	for _, why := range []rejection{denied, unfit, unheard, hurried} {
+		if s.Status == why.status && s.Summary == why.summary {
+			c.rejected = append(c.rejected, rejectedCall{s.Message, why, c.set.HasEffects(s.ToolName)})
 		}
-		if a.tool = w.set.Find(s.ToolName); a.tool == nil {
-			a.asking = &approval{}
-			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
-		} else {
-			a.step.Acts = a.tool.HasEffects
-			if err := w.emit(ctx, w.track(w.requestApproval(a))); err != nil {
-				return err
-			}
-		}
-		attempts = append(attempts, a)
 	}
-	callCtx, cancel := w.callContext(ctx)
-	defer cancel()
-	told, err := w.runApproved(ctx, callCtx, attempts)
-	if err != nil {
-		return err
-	}
-	for _, a := range attempts {
-		w.history = append(w.history, told[a.step.CallID])
-	}
-	return nil
 }

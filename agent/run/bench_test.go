@@ -41,7 +41,7 @@ func BenchmarkRulesDecide(b *testing.B) {
 		w := h.forgetful(chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}})
 		begun := time.Now()
 		w.asked = question.Analyse(q, false)
-		if _, _, err := w.choose(b.Context()); err != nil {
+		if _, _, err := w.selector.chooseTools(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begun))
@@ -138,7 +138,7 @@ func BenchmarkParallelTools(b *testing.B) {
 		}
 		slowest.Store(0)
 		begun := time.Now()
-		if err := w.runCalls(b.Context(), reply{calls: cs, finish: llm.FinishCalls}); err != nil {
+		if err := w.calls.runCalls(b.Context(), reply{calls: cs, finish: llm.FinishCalls}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begun)-time.Duration(slowest.Load()))

@@ -22,9 +22,9 @@ type decision struct {
 // decisionKey identifies questions that the same tools answer: by what they ask for (question.IntentOf) and where the
 // run searches. It is empty for a question that refers to earlier ones, and for one that is asked again because its
 // answer did not please.
-func (w *Runner) decisionKey() string {
-	req := w.run.Request
-	if w.asked.Type == question.FollowUp || !w.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
+func (t *task) decisionKey() string {
+	req := t.run.Request
+	if t.asked.Type == question.FollowUp || !t.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
 		return ""
 	}
 	key := question.IntentOf(req.Message).Key()
@@ -32,21 +32,21 @@ func (w *Runner) decisionKey() string {
 		return ""
 	}
 	return strings.Join([]string{
-		w.run.User, w.set.Name, strings.Join(w.set.Names(), " "), strings.Join(w.toolContext.Scope.Namespaces, "\x01"),
-		strings.Join(w.toolContext.DocumentIDs, "\x01"), key,
+		t.run.User, t.set.Name, strings.Join(t.set.Names(), " "), strings.Join(t.toolContext.Scope.Namespaces, "\x01"),
+		strings.Join(t.toolContext.DocumentIDs, "\x01"), key,
 	}, "\x00")
 }
 
 // recallDecision returns the calls that led to an answer for a similar question. Those for the same question are made
 // as they were; for another one the tools stay and search for its own words. ok is false when a tool was given
 // anything that can't be taken from the question.
-func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
-	d, ok := w.engine.decisions.Get(w.decisionKey())
+func (s *toolSelector) recallDecision() (calls []llm.Call, ok bool) {
+	d, ok := s.engine.decisions.Get(s.decisionKey())
 	if !ok {
 		return nil, false
 	}
 	if strings.EqualFold(
-		strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(w.run.Request.Message), " "),
+		strings.Join(strings.Fields(d.question), " "), strings.Join(strings.Fields(s.run.Request.Message), " "),
 	) {
 		return slices.Clone(d.calls), true
 	}
@@ -58,14 +58,14 @@ func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
 		own := map[string]any{}
 		switch _, searches := args["query"]; {
 		case searches:
-			own["query"] = w.searchWords()
+			own["query"] = s.searchWords()
 		case len(args) > 0:
 			return nil, false
 		}
 		if slices.Contains(namesOf(calls), c.Name) {
 			continue // several searches for one question were for parts of it
 		}
-		call, ok := w.call(c.Name, own, len(calls))
+		call, ok := s.calls.programCall(c.Name, own, len(calls))
 		if !ok {
 			return nil, false
 		}
@@ -75,11 +75,11 @@ func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
 }
 
 // rememberDecision remembers the model's first choice of a run that ended with an answer from documents.
-func (w *Runner) rememberDecision(a chat.Answer) {
-	if w.preselected || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered || !w.enabled(featureDecisions) {
+func (s *toolSelector) rememberDecision(a chat.Answer) {
+	if s.preselected || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered || !s.enabled(featureDecisions) {
 		return
 	}
-	if key := w.decisionKey(); key != "" && len(w.first) > 0 {
-		w.engine.decisions.Add(key, decision{w.run.Request.Message, slices.Clone(w.first)})
+	if key := s.decisionKey(); key != "" && len(s.first) > 0 {
+		s.engine.decisions.Add(key, decision{s.run.Request.Message, slices.Clone(s.first)})
 	}
 }

@@ -64,7 +64,7 @@ type rounds struct {
 
 func (r *rounds) catalog() Rounds {
 	return Rounds{
-		Question: r.w.run.Request.Message, Tools: r.w.request().Tools, Most: r.w.budget.Steps + moreRounds,
+		Question: r.w.run.Request.Message, Tools: r.w.model.nextRequest().Tools, Most: r.w.budget.limits.Steps + moreRounds,
 		Turn: func(ctx context.Context) (calls []llm.Call, err error) {
 			err = r.guard(func() error { calls, err = r.speak(ctx); return err })
 			return calls, err
@@ -108,13 +108,13 @@ func (r *rounds) observe(ctx context.Context, place int) (string, error) {
 		return "", errRounds
 	}
 	if r.told == nil {
-		before := len(r.w.history)
+		before := len(r.w.messages.list)
 		if err := r.w.observe(ctx, r.reply); err != nil {
 			return "", err
 		}
 		r.told = make([]string, len(r.reply.calls))
 		made := 0
-		for _, m := range r.w.history[min(before, len(r.w.history)):] {
+		for _, m := range r.w.messages.list[min(before, len(r.w.messages.list)):] {
 			if m.Role == llm.RoleTool && made < len(r.told) {
 				r.told[made] = m.Text
 				made++

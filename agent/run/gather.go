@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 
 	"footnote/agent/tools"
@@ -35,10 +34,10 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 	w := e.NewRunner(run, set, c)
 	defer w.Wait()
 	defer c.Close()
-	w.budget.Seconds = min(w.budget.Seconds, gatherSeconds)
+	w.budget.limits.Seconds = min(w.budget.limits.Seconds, gatherSeconds)
 	place := map[string]int{}
-	w.store = func(ctx context.Context, ps ...chat.Payload) error {
-		w.note(ctx, ps)
+	w.log.store = func(ctx context.Context, ps ...chat.Payload) error {
+		w.log.countEvents(ctx, ps)
 		for _, p := range ps {
 			if s, ok := p.(chat.Step); ok {
 				if i, known := place[s.CallID]; known {
@@ -52,7 +51,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		return nil
 	}
 	err = w.gather(c.ctx)
-	out.Results, out.Notes, out.Tokens = w.gathered(most), []string{}, w.tokens
+	out.Results, out.Notes, out.Tokens = w.found.rankedResults(most), []string{}, w.budget.tokens
 	for _, s := range out.Steps {
 		if s.Step == "fallback" {
 			out.Notes = append(out.Notes, s.Message+".")
@@ -66,19 +65,19 @@ func (w *Runner) gather(ctx context.Context) error {
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
-	w.history[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
-	if err := w.preselectTools(ctx); err != nil {
+	w.messages.list[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
+	if err := w.selector.preselectTools(ctx); err != nil {
 		return err
 	}
-	for !w.direct && !w.enough {
-		if w.checkBudgets(); w.stop != "" {
+	for !w.model.direct && !w.model.enough {
+		if w.budget.check(); w.budget.stop != "" {
 			return nil
 		}
-		r, err := w.turn(ctx)
+		r, err := w.model.turn(ctx)
 		if err != nil {
 			return err
 		}
-		w.writer.Reset()
+		w.log.writer.Reset()
 		if len(r.calls) == 0 {
 			return nil
 		}
@@ -87,17 +86,4 @@ func (w *Runner) gather(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// gathered puts what all calls found in one order by a closer look at each passage.
-func (w *Runner) gathered(most int) []corpus.Result {
-	var hits []corpus.Result
-	for _, s := range w.toolContext.Sources.All() {
-		hit := w.toolContext.Sources.HitOf(s)
-		hit.Score, hit.Cosine = w.toolContext.Sources.ScoreOf(s.Passage.ID), nil
-		hits = append(hits, hit)
-	}
-	hits = corpus.Rerank(w.run.Request.Message, hits)
-	hits = slices.DeleteFunc(hits, func(h corpus.Result) bool { return h.Score < leastGathered })
-	return hits[:min(most, len(hits))]
 }

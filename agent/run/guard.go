@@ -106,9 +106,9 @@ func (w *Runner) guardInput(ctx context.Context) error {
 	if why == "" {
 		return nil
 	}
-	step := w.newStep("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
+	step := w.log.newStep("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
 	step.Error = &chat.StepError{Code: chat.CodeGuardrail, Message: why}
-	if err := w.emit(ctx, w.started(), step); err != nil {
+	if err := w.log.emit(ctx, w.started(), step); err != nil {
 		return err
 	}
 	return &chat.Error{Code: chat.CodeGuardrail, Message: why}

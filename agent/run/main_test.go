@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,10 +46,21 @@ func (h *house) runner(run chat.Run) *Runner {
 	return h.NewRunner(run, h.Registry.Toolsets[tools.DefaultToolset], c)
 }
 
+// bareRunner makes a run that has a model and a log that forgets, and no tools or documents.
+func bareRunner(t *testing.T, cfg Config, run chat.Run) *Runner {
+	t.Helper()
+	cfg.Log = slog.New(slog.DiscardHandler)
+	c := NewControl(t.Context(), chat.LocalUser)
+	t.Cleanup(c.Close)
+	r := (&Engine{cfg: cfg}).NewRunner(run, tools.Set{}, c)
+	r.log.store = func(context.Context, ...chat.Payload) error { return nil }
+	return r
+}
+
 // forgetful makes a run of a question with a log that forgets.
 func (h *house) forgetful(req chat.RunRequest) *Runner {
 	r := h.runner(chat.Run{ID: "r", User: chat.LocalUser, Request: req})
-	r.store = func(context.Context, ...chat.Payload) error { return nil }
+	r.log.store = func(context.Context, ...chat.Payload) error { return nil }
 	return r
 }
 

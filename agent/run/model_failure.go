@@ -1,21 +1,113 @@
 package run
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
 
 	"footnote/chat"
 	"footnote/corpus/text"
 	"footnote/llm"
 )
 
-// failureOf is what the user of a run is told of a model that failed. Whoever uses Footnote alone runs the server
+// rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the
+// only place that tries a rate-limited turn again. The zero value is ready to use.
+type rateLimit struct {
+	refusals int
+	told     bool // the server named a wait before, and it was too short
+}
+
+// wait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first wait
+// that the server names replaces its step; those after it are lower bounds, since the first did not suffice.
+func (l *rateLimit) wait(named time.Duration) (time.Duration, bool) {
+	steps := [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
+	if l.refusals == len(steps) {
+		return 0, false
+	}
+	wait := steps[l.refusals]
+	l.refusals++
+	if named > 0 {
+		least := max(named, leastWait)
+		least += rand.N(least / 16) // a little apart from others who were told the same
+		if !l.told {
+			wait = 0
+		}
+		l.told, wait = true, max(wait, least)
+	}
+	return wait, true
+}
+
+// waitForServer lets a rate limit pass, visibly. A user who wants the answer now ends it.
+func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error {
+	step := m.log.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning,
+		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
+	if err := m.log.emit(ctx, m.log.trackStep(step)); err != nil {
+		return err
+	}
+	begin := time.Now()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-m.control.now.Done():
+	case <-m.control.leaving.Done():
+	case <-ctx.Done():
+	}
+	if cause := m.stopCause(ctx); cause != nil { // before w.control.now, which ends with ctx
+		return cause
+	}
+	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(
+		begin,
+	), stamp()
+	step.Message = fmt.Sprintf(
+		"Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()),
+	)
+	if m.control.now.Err() != nil { // no more waiting: the offline engine answers at once
+		if err := m.log.emit(ctx, m.log.trackStep(step)); err != nil {
+			return err
+		}
+		m.budget.stop = chat.StopAnswerNow
+		return m.fallBack(ctx, &llm.Error{Kind: llm.KindRateLimited, Message: "the model's server asked to wait"})
+	}
+	return m.log.emit(ctx, m.log.trackStep(step))
+}
+
+// fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's
+// failure.
+func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
+	reason, _ := explainFailure(e)
+	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
+	if m.onFallback || m.cfg.Fallback == nil {
+		m.cfg.Log.WarnContext(ctx, "model failed", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e)
+		return failed
+	}
+	m.cfg.Log.WarnContext(
+		ctx, "model failed, falling back", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e,
+	)
+	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusError,
+		fmt.Sprintf(
+			"The model %s can't answer, because %s: going on with %s instead", m.model.Name(), reason,
+			m.cfg.Fallback.Name(),
+		))
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
+	step.Details = map[string]any{"kind": e.Kind, "instead": m.cfg.Fallback.Name()}
+	m.model, m.onFallback, m.messages.ephemeral, m.enough, m.direct = m.cfg.Fallback, true, nil, false, false
+	if err := m.giveTextToFallback(); err != nil {
+		return err
+	}
+	return m.log.takeAnswerBack(ctx, step)
+}
+
+// explainFor is what the user of a run is told of a model that failed. Whoever uses Footnote alone runs the server
 // too, and reads the model's own words.
-func (w *Runner) failureOf(e *llm.Error) string {
-	if w.run.User == chat.LocalUser && e.Message != "" {
-		return fmt.Sprintf("The model %s can't answer: %s", w.model.Name(), text.Shorten(e.Message, 200))
+func (m *modelCaller) explainFor(e *llm.Error) string {
+	if m.run.User == chat.LocalUser && e.Message != "" {
+		return fmt.Sprintf("The model %s can't answer: %s", m.model.Name(), text.Shorten(e.Message, 200))
 	}
 	reason, advice := explainFailure(e)
-	return fmt.Sprintf("The model %s can't answer, because %s: %s.", w.model.Name(), reason, advice)
+	return fmt.Sprintf("The model %s can't answer, because %s: %s.", m.model.Name(), reason, advice)
 }
 
 // explainFailure says why a model failed and what to do, both to be set into a sentence, for those who ask. The
@@ -48,4 +140,58 @@ func explainFailure(e *llm.Error) (reason, advice string) {
 		return "its server failed", soon
 	}
 	return "its server failed", soon
+}
+
+// repairCall meets a tool call that the model's server could not read. The first time the model hears of it, the
+// second time it must answer from what there is.
+func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
+	m.badCalls++
+	message, told := "The model's tool call could not be read: asking for it again", "Your last tool call could not be read: write it again, as the tool's schema says."
+	if m.badCalls == maxBadCalls {
+		m.enough = true
+		message, told = "The model's tool call could not be read again: asking for the answer", "Your tool calls can't be read. Answer now, in plain text, from what you have."
+	}
+	if e.Err != nil {
+		told += " The server said: " + text.Shorten(strings.TrimSpace(e.Err.Error()), 300)
+	}
+	step := m.log.newStep("review", chat.ActionThinking, chat.StatusError, message)
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: text.Shorten(e.Message, 200), Retryable: true}
+	m.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: told}}
+	return m.log.takeAnswerBack(ctx, step)
+}
+
+// A prompt of which the model's server counts less than half, though it counts more than a greeting, was cut by it.
+const leastCounted = 1000
+
+// checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
+// do whose context is set too small.
+func (m *modelCaller) checkPrompt(ctx context.Context, u *llm.Usage) error {
+	if u == nil || m.promptLost || m.onFallback || u.In < leastCounted {
+		return nil
+	}
+	sent := 0
+	for _, message := range m.messages.list {
+		sent += tokens(message.Text)
+	}
+	if u.In*2 >= sent {
+		return nil
+	}
+	m.promptLost = true
+	m.cfg.Log.WarnContext(
+		ctx,
+		"the model's server counts far fewer tokens than were sent: its context may be too small",
+		"run",
+		m.run.ID,
+		"model",
+		m.model.Name(),
+		"sent",
+		sent,
+		"counted",
+		u.In,
+	)
+	return m.log.emit(ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
+		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
+		u.In,
+		sent,
+	)))
 }

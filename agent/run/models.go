@@ -1,7 +1,8 @@
 package run
 
 import (
-	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"footnote/chat"
@@ -9,8 +10,46 @@ import (
 	"footnote/llm"
 )
 
+// offlineName is the name of the model made of rules. It needs no advice: what it says is what it can.
+const offlineName = "offline"
+
 // Price is what a million tokens cost.
 type Price struct{ In, Out float64 }
+
+// models returns those that a request may name, each name once: the usual one, the allowed ones, and the one that
+// takes over from them.
+func (e *Engine) models() []llm.Model {
+	all := append([]llm.Model{e.cfg.Model}, e.cfg.Models...)
+	if e.cfg.Fallback != nil {
+		all = append(all, e.cfg.Fallback)
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(m llm.Model) bool {
+		known := seen[m.Name()]
+		seen[m.Name()] = true
+		return known
+	})
+}
+
+// ModelNames returns the names of the models that a request may name, the usual one first.
+func (e *Engine) ModelNames() []string {
+	names := []string{}
+	for _, m := range e.models() {
+		names = append(names, m.Name())
+	}
+	return names
+}
+
+// ToolsetNames returns the names of the toolsets, the usual one first.
+func (e *Engine) ToolsetNames() []string {
+	names := []string{e.cfg.Toolset}
+	for _, name := range slices.Sorted(maps.Keys(e.Registry.Toolsets)) {
+		if name != e.cfg.Toolset {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // modelOf finds the model that a request names, the usual one if it names none. It fails with CodeInvalid for one
 // that is not allowed.
@@ -44,41 +83,4 @@ func (e *Engine) usesPipeline(m llm.Model) bool {
 		}
 	}
 	return false
-}
-
-// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part is
-// not given as the whole: once a model without a price was used, the run has no cost.
-func (w *Runner) charge(model llm.Model, used chat.Tokens) *float64 {
-	w.tokens.In += used.In
-	w.tokens.Out += used.Out
-	cost := w.costOf(model, used)
-	w.unpriced = w.unpriced || cost == nil
-	switch {
-	case w.unpriced:
-		w.cost = nil
-	case w.cost == nil:
-		total := *cost
-		w.cost = &total
-	default:
-		*w.cost += *cost
-	}
-	return cost
-}
-
-// chargeFailed charges a reply that failed as far as its server said what it used.
-func (w *Runner) chargeFailed(model llm.Model, err error) (used chat.Tokens) {
-	if e, ok := errors.AsType[*llm.Error](err); ok && e.Usage != nil {
-		used = chat.Tokens{In: e.Usage.In, Out: e.Usage.Out}
-		w.charge(model, used)
-	}
-	return used
-}
-
-func (w *Runner) costOf(model llm.Model, used chat.Tokens) *float64 {
-	price, ok := w.cfg.Prices[model.Name()]
-	if !ok && (model.Name() != offlineName || len(w.cfg.Prices) == 0) { // rules cost nothing
-		return nil
-	}
-	cost := (float64(used.In)*price.In + float64(used.Out)*price.Out) / 1e6
-	return &cost
 }

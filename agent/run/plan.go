@@ -1,135 +1,31 @@
 package run
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"footnote/agent/ground"
 	"footnote/agent/question"
 	"footnote/agent/tools"
 	"footnote/chat"
-	"footnote/corpus"
 	"footnote/corpus/text"
 	"footnote/english"
-	"footnote/llm"
 )
 
-// plan is a question's parts and how far each is. Its step is emitted again whenever that changes; the step's output is
-// {"sub_queries": [{query, reasoning, depends_on, status}]}.
+// plan is a question's parts and how far each is; without parts the question is answered as it is. Its step is stored
+// again whenever that changes; the step's output is {"sub_queries": [{query, reasoning, depends_on, status}]}.
 type plan struct {
 	step  chat.Step
 	parts []chat.PlanPart
 	calls map[string]int // calls that search for a part, by id
 }
 
-// makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its
-// parts. It spends a call of the model on it when the request wants it, and in a reflective toolset on questions that
-// are not simple.
-func (w *Runner) makePlan(ctx context.Context) error {
-	wanted := w.run.Request.Config.EnableQueryDecomposition
-	switch {
-	case w.givenText(), wanted != nil && !*wanted, !w.asked.NeedsDocuments(), w.set.SearchTool() == nil,
-		!w.enabled(featurePlan):
-		return nil
-	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
-		return nil
-	}
-	begun := time.Now()
-	parts, by, note := question.Split(w.run.Request.Message, w.asked), "rules", ""
-	var spent *chat.Tokens
-	if w.modelPlans() {
-		said, used, err := w.consult(ctx, planPrompt(w))
-		if cause := w.stopCause(ctx); cause != nil {
-			return cause
-		}
-		spent = &used
-		switch made, why := readPlan(said, w.run.Request.Message); {
-		case err != nil:
-			w.cfg.Log.WarnContext(ctx, "model made no plan", "run", w.run.ID, "error", err)
-			note = "The model did not answer: the parts are those that rules see."
-		default:
-			parts, by, note = made, "model", why
-		}
-	}
-	if spent == nil && wanted == nil && len(parts) < 2 {
-		return nil
-	}
-	step := w.newStep("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
-	step.Details["planned_by"] = by
-	if note != "" {
-		step.Details["note"] = note
-	}
-	step.DurationMS, step.Tokens = sinceMS(begun), spent
-	w.plan = &plan{step: step, parts: parts, calls: map[string]int{}}
-	if len(parts) > 1 || w.searchesParts() {
-		w.history[0].Text += w.plan.told(w.searchesParts())
-	}
-	state, err := w.plan.state()
-	if err != nil {
-		return err
-	}
-	w.plan.step.Tokens = nil // told once
-	return w.emit(ctx, state)
-}
+// exists reports whether the question was taken apart.
+func (p *plan) exists() bool { return len(p.parts) > 0 }
 
-// modelPlans reports whether the model takes the question apart.
-func (w *Runner) modelPlans() bool {
-	wanted := w.run.Request.Config.EnableQueryDecomposition
-	return !w.onFallback && (isOn(wanted) ||
-		wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
-}
-
-// searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of
-// them. If the model finds only one part in a question, the first tools are chosen as without a plan.
-func (w *Runner) searchesParts() bool {
-	if w.plan != nil && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" &&
-		w.plan.step.Details["note"] == nil {
-		return false
-	}
-	return w.onFallback || w.modelPlans() || isOn(w.run.Request.Config.EnableQueryDecomposition) ||
-		w.selection() == tools.SelectRules
-}
-
-// searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them.
-// A part that could not be searched for is left to the model.
-func (w *Runner) searchParts(ctx context.Context) error {
-	if w.plan == nil || !w.searchesParts() {
-		return nil
-	}
-	tool := w.set.SearchTool()
-	for {
-		w.checkBudgets()
-		room := w.budget.RetrievalCalls - w.retrievals
-		ready := w.plan.ready()
-		if len(ready) == 0 || room <= 0 || w.stop != "" {
-			return nil
-		}
-		r := reply{finish: llm.FinishCalls}
-		var queries []string
-		for _, i := range ready[:min(len(ready), room)] {
-			query := w.plan.query(i)
-			args, err := json.Marshal(map[string]string{"query": query})
-			if err != nil {
-				return fmt.Errorf("encode query: %w", err)
-			}
-			id := fmt.Sprintf("plan_%d", i)
-			w.plan.calls[id] = i
-			r.calls = append(r.calls, llm.Call{ID: id, Name: tool.Name, Arguments: args})
-			queries = append(queries, w.plan.parts[i].Query)
-		}
-		r.text = "By the plan: " + strings.Join(queries, "; ")
-		if err := w.runCalls(ctx, r); err != nil {
-			return err
-		}
-	}
-}
-
-// ready are the parts that were not searched for yet and whose prerequisites were.
-func (p *plan) ready() []int {
+// readyParts are the parts that were not searched for yet and whose prerequisites were.
+func (p *plan) readyParts() []int {
 	var out []int
 	for i, part := range p.parts {
 		if part.Status == chat.StatusPending &&
@@ -142,8 +38,8 @@ func (p *plan) ready() []int {
 
 func over(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
 
-// query is what is searched for a part. One that leans on others borrows their words.
-func (p *plan) query(i int) string {
+// searchQuery is what is searched for a part. One that leans on others borrows their words.
+func (p *plan) searchQuery(i int) string {
 	part := p.parts[i]
 	words := []string{part.Query}
 	if question.NeedsContext(part.Query) {
@@ -159,18 +55,18 @@ func (p *plan) query(i int) string {
 	return text.Shorten(strings.Join(words, " "), 1000)
 }
 
-// updatePlan notes that a call which searches for a part began or ended, and adds the plan's new state to what is
+// updateState notes that a call which searches for a part began or ended, and adds the plan's new state to what is
 // emitted.
-func (w *Runner) updatePlan(queue []chat.Payload, a *toolCall, status chat.Status) ([]chat.Payload, error) {
-	if w.plan == nil || a.tool == nil || !a.tool.Retrieval {
+func (p *plan) updateState(queue []chat.Payload, a *toolCall, status chat.Status) ([]chat.Payload, error) {
+	if !p.exists() || a.tool == nil || !a.tool.Retrieval {
 		return queue, nil
 	}
-	i := w.plan.partOf(a)
-	if i < 0 || w.plan.parts[i].Status == status || w.plan.parts[i].Status == chat.StatusComplete {
+	i := p.partOf(a)
+	if i < 0 || p.parts[i].Status == status || p.parts[i].Status == chat.StatusComplete {
 		return queue, nil
 	}
-	w.plan.parts[i].Status = status
-	state, err := w.plan.state()
+	p.parts[i].Status = status
+	state, err := p.stateStep()
 	return append(queue, state), err
 }
 
@@ -205,8 +101,8 @@ func (p *plan) partOf(a *toolCall) int {
 	return best
 }
 
-// state is the plan's step as things are.
-func (p *plan) state() (chat.Step, error) {
+// stateStep is the plan's step as things are.
+func (p *plan) stateStep() (chat.Step, error) {
 	done := 0
 	for _, part := range p.parts {
 		if part.Status == chat.StatusComplete {
@@ -231,55 +127,8 @@ func (p *plan) state() (chat.Step, error) {
 	return step, nil
 }
 
-// endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it
-// was found with, and was left out otherwise.
-func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
-	changed := false
-	for i := range w.plan.parts {
-		part := &w.plan.parts[i]
-		was := part.Status
-		switch {
-		case was == chat.StatusComplete:
-		case w.speaksOf(answer, part.Query):
-			part.Status = chat.StatusComplete
-		case !over(was):
-			part.Status = chat.StatusSkipped
-		}
-		changed = changed || part.Status != was
-	}
-	if !changed {
-		return nil, nil
-	}
-	state, err := w.plan.state()
-	return []chat.Payload{state}, err
-}
-
-// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its
-// footnotes quote, more than half of the content words of a part.
-func (w *Runner) speaksOf(answer, part string) bool {
-	language := text.Detect(part)
-	if language == "" {
-		language = "en"
-	}
-	words := text.QueryWords(part, []string{language})
-	return slices.ContainsFunc(w.evidence.ClaimsOf(answer), func(c ground.Claim) bool {
-		if len(c.Numbers) == 0 || !w.evidence.IsPartlySupported(c) {
-			return false
-		}
-		said := corpus.Result{Passage: corpus.Passage{Text: c.Text}}
-		for _, n := range c.Numbers {
-			if n >= 1 && n <= len(w.cite.Citations) {
-				cited := w.cite.Citations[n-1]
-				said.Passage.Text += "\n" + cited.Quote
-				said.Passage.Section += " " + cited.Section
-			}
-		}
-		return corpus.ShareOfWords(words, said) > 0.5
-	})
-}
-
-// told is the plan for the model.
-func (p *plan) told(searched bool) string {
+// promptText is the plan for the model.
+func (p *plan) promptText(searched bool) string {
 	var b strings.Builder
 	b.WriteString("\nThe question has these parts:\n")
 	for _, part := range p.parts {
@@ -295,19 +144,91 @@ func (p *plan) told(searched bool) string {
 	return b.String()
 }
 
-// resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again.
-func (w *Runner) resumePlan(s *chat.Step) {
-	if s == nil || s.Result == nil || len(s.Result.Parts) == 0 {
-		return
+// readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used
+// is the question itself, and the text says why.
+func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
+	parts, why = partsIn(said)
+	if why == "" {
+		why = checkParts(parts)
 	}
-	parts := slices.Clone(s.Result.Parts)
+	if why != "" {
+		return question.Undivided(asked), why
+	}
+	return parts, ""
+}
+
+// partsIn finds the list in a reply, whatever stands around it.
+func partsIn(said string) (parts []chat.PlanPart, why string) {
+	const malformed = "The model's plan was no list of sub-queries: the question is searched for as it is."
+	at := strings.IndexAny(said, "[{")
+	if at < 0 {
+		return nil, malformed
+	}
+	var raw json.RawMessage
+	if json.NewDecoder(strings.NewReader(said[at:])).Decode(&raw) != nil {
+		return nil, malformed
+	}
+	if raw[0] == '{' {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(raw, &object) != nil {
+			return nil, malformed
+		}
+		list := json.RawMessage("[" + string(raw) + "]") // a single part
+		for _, name := range []string{"sub_queries", "queries", "sub_questions"} {
+			if inner, ok := object[name]; ok {
+				list = inner
+				break
+			}
+		}
+		raw = list
+	}
+	var plain []string
+	if json.Unmarshal(raw, &plain) == nil {
+		for _, q := range plain {
+			parts = append(parts, chat.PlanPart{Query: q})
+		}
+	} else if json.Unmarshal(raw, &parts) != nil {
+		return nil, malformed
+	}
 	for i := range parts {
-		if parts[i].Status == chat.StatusRunning {
-			parts[i].Status = chat.StatusPending
+		parts[i].Query, parts[i].Reasoning = text.Shorten(parts[i].Query, 1000), text.Shorten(parts[i].Reasoning, 300)
+		parts[i].Status = chat.StatusPending
+		if parts[i].DependsOn == nil {
+			parts[i].DependsOn = []int{}
 		}
 	}
-	step := *s
-	step.Tokens = nil
-	w.plan = &plan{step: step, parts: parts, calls: map[string]int{}}
-	w.history[0].Text += w.plan.told(w.searchesParts())
+	return parts, ""
+}
+
+// checkParts says what is wrong with a list of parts, nothing if it can be worked through.
+func checkParts(parts []chat.PlanPart) string {
+	if len(parts) == 0 || len(parts) > 2*question.MaxParts {
+		return "The model's plan has " + english.Count(len(parts), "part") + ": the question is searched for as it is."
+	}
+	for _, part := range parts {
+		if part.Query == "" {
+			return "The model's plan has an empty part: the question is searched for as it is."
+		}
+		for _, on := range part.DependsOn {
+			if on < 0 || on >= len(parts) {
+				return "The model's plan builds on a part that is not there: the question is searched for as it is."
+			}
+		}
+	}
+	for done, ready := map[int]bool{}, true; len(done) < len(parts); {
+		if !ready {
+			return "The model's plan goes in a circle: the question is searched for as it is."
+		}
+		ready = false
+		for i, part := range parts {
+			free := !done[i]
+			for _, on := range part.DependsOn {
+				free = free && done[on]
+			}
+			if free {
+				done[i], ready = true, true
+			}
+		}
+	}
+	return ""
 }

@@ -1,22 +1,54 @@
 package run
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
+	"footnote/english"
 	"footnote/llm"
 )
 
+// makeCalls makes calls of the program's own, as far as the budget goes.
+func (c *toolCaller) makeCalls(ctx context.Context, calls []llm.Call, why string) error {
+	if len(calls) == 0 || !c.budget.mayCall() {
+		return nil
+	}
+	return c.runCalls(ctx, reply{finish: llm.FinishCalls, text: why, calls: calls})
+}
+
+// programCall makes a call of the program's own. ok is false when the run has no such tool.
+func (c *toolCaller) programCall(name string, args map[string]any, place int) (llm.Call, bool) {
+	if c.set.Find(name) == nil {
+		return llm.Call{}, false
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return llm.Call{}, false
+	}
+	return llm.Call{ID: fmt.Sprintf("rule_%d_%d", len(c.messages.list), place), Name: name, Arguments: raw}, true
+}
+
+func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
+	t := c.reader()
+	if t == nil {
+		return llm.Call{}, false
+	}
+	return c.programCall(t.Name, map[string]any{"doc_id": id, "focus_query": text.Shorten(focus, 1000)}, place)
+}
+
 // prepareCalls checks the calls of a turn. Those that may not run come back with the reason.
-func (w *Runner) prepareCalls(r reply, version int64, parent *chat.Step) []*toolCall {
+func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*toolCall {
 	out := make([]*toolCall, len(r.calls))
 	bad := false
 	for i := range r.calls {
-		a := w.prepareCall(r, i, version)
+		a := c.prepareCall(r, i, version)
 		if parent != nil {
 			a.step.ParentID = parent.CallID
 		}
@@ -24,24 +56,24 @@ func (w *Runner) prepareCalls(r reply, version int64, parent *chat.Step) []*tool
 		out[i] = a
 	}
 	if bad {
-		w.badTurns++
+		c.budget.badTurns++
 	} else {
-		w.badTurns = 0
+		c.budget.badTurns = 0
 	}
 	return out
 }
 
 // prepareCall checks one call of a turn.
-func (w *Runner) prepareCall(r reply, place int, version int64) *toolCall {
+func (c *toolCaller) prepareCall(r reply, place int, version int64) *toolCall {
 	call := r.calls[place]
 	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
 	call.Name = strings.TrimSpace(call.Name)
-	if name := llm.ToolNamed(call.Name, w.set.Names()); name != "" {
+	if name := llm.ToolNamed(call.Name, c.set.Names()); name != "" {
 		call.Name = name
 	}
 	a := &toolCall{call: call, ended: make(chan outcome, 1)}
 	a.step = chat.Step{
-		CallID: w.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64),
+		CallID: c.log.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64),
 		ActionType: chat.ActionExploring, Timestamp: stamp(),
 		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: preview(call.Arguments),
 		Details: map[string]any{},
@@ -49,9 +81,9 @@ func (w *Runner) prepareCall(r reply, place int, version int64) *toolCall {
 	if a.call.ID == "" {
 		a.call.ID = a.step.CallID
 	}
-	if a.tool = w.set.Find(call.Name); a.tool == nil {
+	if a.tool = c.set.Find(call.Name); a.tool == nil {
 		return a.refuse(chat.StatusError, fmt.Sprintf(
-			"There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(w.set.Names(), ", "),
+			"There is no tool %q. There are: %s.", text.Shorten(call.Name, 64), strings.Join(c.set.Names(), ", "),
 		), nil)
 	}
 	a.step.ActionType, a.step.Capability, a.step.Acts = a.tool.Action, a.tool.Capability, a.tool.HasEffects
@@ -60,22 +92,22 @@ func (w *Runner) prepareCall(r reply, place int, version int64) *toolCall {
 			call.Malformed, 800,
 		), a.tool.Spec.Schema)
 	}
-	args, err := a.tool.Normalise(a.tool.CoerceArgs(call.Arguments), w.run.Request.Config.RetrievalTopK)
+	args, err := a.tool.Normalise(a.tool.CoerceArgs(call.Arguments), c.run.Request.Config.RetrievalTopK)
 	if err != nil {
 		return a.refuse(chat.StatusError, "The arguments do not fit, so the call did not run: "+text.Shorten(
 			err.Error(), 800,
 		), a.tool.Spec.Schema)
 	}
 	a.args, a.step.ToolInput = args, args
-	a.step.Message = a.tool.Describe(w.toolContext, args)
+	a.step.Message = a.tool.Describe(c.toolContext, args)
 	same := a.tool.Name + string(args)
-	w.calls[same]++
+	c.made[same]++
 	switch {
 	case a.tool.EndsRun && len(r.calls) > 1:
 		return a.refuse(
 			chat.StatusSkipped, "Call "+a.tool.Name+" alone, when you have seen the results of all other calls.", nil,
 		)
-	case w.calls[same] > maxSame && !a.tool.Continues:
+	case c.made[same] > maxSame && !a.tool.Continues:
 		return a.refuse(
 			chat.StatusSkipped,
 			"You have made this very call twice already and have its result. Try something else, or answer.", nil,
@@ -84,19 +116,19 @@ func (w *Runner) prepareCall(r reply, place int, version int64) *toolCall {
 		return a.refuse(chat.StatusSkipped, fmt.Sprintf(
 			"Only %d calls of one turn run. Make this one in the next turn.", maxCalls,
 		), nil)
-	case a.tool.Retrieval && w.retrievals >= w.budget.RetrievalCalls:
-		if w.stop == "" {
-			w.stop = chat.StopMaxRetrievalCalls
+	case a.tool.Retrieval && c.budget.retrievals >= c.budget.limits.RetrievalCalls:
+		if c.budget.stop == "" {
+			c.budget.stop = chat.StopMaxRetrievalCalls
 		}
 		return a.refuse(
 			chat.StatusSkipped, "All calls that search or read are used up. Answer now from what you have.", nil,
 		)
 	}
 	if a.tool.Retrieval {
-		w.retrievals++
+		c.budget.retrievals++
 	}
 	if a.tool.Cached {
-		a.key = w.toolContext.CacheKey(a.tool.Name, string(args), version)
+		a.key = c.toolContext.CacheKey(a.tool.Name, string(args), version)
 	}
 	return a
 }
@@ -133,4 +165,38 @@ func preview(args json.RawMessage) json.RawMessage {
 		return json.RawMessage(`{}`)
 	}
 	return b
+}
+
+// refuseCutTurn answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
+func (c *toolCaller) refuseCutTurn(ctx context.Context, r reply) error {
+	c.budget.cutTurns++
+	step := c.log.newStep(
+		"review", chat.ActionThinking, chat.StatusError,
+		"The model's reply was cut at its length limit: asking for a shorter one",
+	)
+	c.messages.ephemeral = []llm.Message{{
+		Role: llm.RoleUser, Aside: true,
+		Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter.",
+	}}
+	return c.log.takeAnswerBack(ctx, step)
+}
+
+// capabilityNouns are the words for calls of tools of one capability.
+var capabilityNouns = map[chat.Capability]string{
+	chat.CapabilitySearch: "search", chat.CapabilityRead: "reading", chat.CapabilityList: "listing",
+	chat.CapabilityCalculate: "calculation",
+	chat.CapabilityCite:      "quote check",
+}
+
+// describeParallel describes parallel calls: "3 searches in parallel".
+func (c *toolCaller) describeParallel(calls []llm.Call) string {
+	t := c.set.Find(calls[0].Name)
+	same := !slices.ContainsFunc(calls, func(other llm.Call) bool { return other.Name != calls[0].Name })
+	switch {
+	case t == nil || !same:
+		return english.Count(len(calls), "call") + " in parallel"
+	case t.Capability == chat.CapabilitySummarise:
+		return fmt.Sprintf("%d summaries in parallel", len(calls))
+	}
+	return english.Count(len(calls), cmp.Or(capabilityNouns[t.Capability], "call")) + " in parallel"
 }

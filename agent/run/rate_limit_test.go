@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"footnote/agent/ground"
-	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
@@ -81,16 +80,13 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // turnOver makes one turn of a run whose model's server fails, and says how long it took.
 func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
 	t.Helper()
-	w := &Runner{
-		cfg: &cfg, control: NewControl(t.Context(), chat.LocalUser),
-		budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(),
-		open: map[string]*chat.Step{}, noticed: map[llm.Notice]bool{}, history: []llm.Message{{Role: llm.RoleUser, Text: "How many days?"}},
-	}
-	w.model, w.cfg.Log = s.model(t, "large"), slog.New(slog.DiscardHandler)
-	w.store = func(context.Context, ...chat.Payload) error { return nil }
-	w.writer = ground.NewWriter(w.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
+	cfg.Model = s.model(t, "large")
+	w := bareRunner(t, cfg, chat.Run{})
+	w.budget.limits = chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}
+	w.messages.list = []llm.Message{{Role: llm.RoleUser, Text: "How many days?"}}
+	w.log.writer = ground.NewWriter(w.log.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
 	begun := time.Now()
-	if r, err := w.turn(t.Context()); err == nil {
+	if r, err := w.model.turn(t.Context()); err == nil {
 		t.Fatalf("the turn succeeded: %+v", r)
 	}
 	return time.Since(begun)
@@ -128,9 +124,8 @@ func TestAFailingServerIsAskedSeldom(t *testing.T) {
 					t.Errorf("with a model that chooses: %v requests, want %d of it and %d of the other", s.count, tt.choosing, tt.requests)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
-				w := &Runner{cfg: &Config{}, control: NewControl(t.Context(), chat.LocalUser), set: tools.Set{}}
-				w.model = s.model(t, "large")
-				if _, _, err := w.consult(t.Context(), []llm.Message{{Role: llm.RoleUser, Text: "Plan."}}); err == nil || s.count["large"] != tt.beside {
+				w := bareRunner(t, Config{Model: s.model(t, "large")}, chat.Run{})
+				if _, _, err := w.model.completeOnce(t.Context(), []llm.Message{{Role: llm.RoleUser, Text: "Plan."}}); err == nil || s.count["large"] != tt.beside {
 					t.Errorf("a side question: %d requests, want %d (%v)", s.count["large"], tt.beside, err)
 				}
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
@@ -166,15 +161,13 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests"}}
 		told := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests", RetryAfter: 7 * time.Second}}
-		w := &Runner{
-			cfg: &Config{}, control: NewControl(t.Context(), chat.LocalUser), model: scripted.New(busy, busy, told, says("Done.")),
-			budget: chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}, begun: time.Now(), open: map[string]*chat.Step{},
-		}
+		w := bareRunner(t, Config{Model: scripted.New(busy, busy, told, says("Done."))}, chat.Run{})
+		w.budget.limits = chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}
 		var stored []chat.Payload
-		w.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
-		w.writer = ground.NewWriter(w.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
+		w.log.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
+		w.log.writer = ground.NewWriter(w.log.emit, ground.NewCiter(ground.NewSources(), nil, "r"), true)
 		begin := time.Now()
-		r, err := w.turn(t.Context())
+		r, err := w.model.turn(t.Context())
 		if err != nil || r.text != "Done." {
 			t.Fatalf("turn = %+v, %v", r, err)
 		}

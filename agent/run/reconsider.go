@@ -23,77 +23,79 @@ type draft struct {
 // reconsider lets the model judge the answer that was written. True means that its confidence was low and that the
 // model searches on, as far as the budget goes. It ends when the confidence does not rise any more; then the better
 // of the two answers stands.
-func (w *Runner) reconsider(ctx context.Context) (again bool, err error) {
-	text, err := w.writer.Finish(ctx)
+func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
+	text, err := v.log.writer.Finish(ctx)
 	if err != nil {
 		return false, err
 	}
-	if !w.reflects(text) {
-		if w.earlier != nil && (w.onFallback || ground.IsRefusal(text) || len(w.cite.Citations) == 0) {
-			return false, w.restoreEarlier(ctx)
+	if !v.evaluator.shouldJudge(text) {
+		if v.earlier != nil && (v.model.onFallback || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
+			return false, v.restoreEarlier(ctx)
 		}
-		w.adopt(judgement{})
+		v.adopt(judgement{})
 		return false, nil
 	}
-	if err := w.emit(ctx, w.writer.Rest()...); err != nil { // the answer does not wait to be judged
+	if err := v.log.emit(ctx, v.log.writer.Rest()...); err != nil { // the answer does not wait to be judged
 		return false, err
 	}
-	judged, err := w.reflect(ctx, text)
+	judged, err := v.evaluator.judgeAnswer(ctx, text)
 	if err != nil {
 		return false, err
 	}
-	w.adopt(judged)
-	now := draft{original: w.writer.Original(), judged: w.judged}
-	now.confidence, _ = w.judged.with(w.evaluate(text), len(w.cite.Citations) > 0)
-	if w.earlier != nil && now.confidence <= w.earlier.confidence {
-		return false, w.restoreEarlier(ctx)
+	v.adopt(judged)
+	now := draft{original: v.log.writer.Original(), judged: v.judged}
+	now.confidence, _ = v.judged.with(v.check.evaluate(text), len(v.found.cite.Citations) > 0)
+	if v.earlier != nil && now.confidence <= v.earlier.confidence {
+		return false, v.restoreEarlier(ctx)
 	}
-	w.checkBudgets()
-	if score := w.judged.score; score == nil || *score >= lowConfidence || w.stop != "" || w.givenText() ||
-		w.set.SearchTool() == nil || w.retrievals >= w.budget.RetrievalCalls {
+	v.budget.check()
+	if score := v.judged.score; score == nil || *score >= lowConfidence || v.budget.stop != "" || v.givenText() ||
+		v.set.SearchTool() == nil || v.budget.retrievals >= v.budget.limits.RetrievalCalls {
 		return false, nil
 	}
-	w.earlier = &now
-	return true, w.searchOn(ctx)
+	v.earlier = &now
+	return true, v.searchOn(ctx)
 }
 
 // adopt makes a judgement that of the answer that stands.
-func (w *Runner) adopt(v judgement) {
-	w.judged, w.evidence.Doubted = v, v.doubted
+func (v *reviewer) adopt(judged judgement) {
+	v.judged, v.found.evidence.Doubted = judged, judged.doubted
 }
 
 // searchOn takes the answer back and tells the model what it lacks by its own judgement.
-func (w *Runner) searchOn(ctx context.Context) error {
-	w.enough, w.direct = false, false
-	w.aside = []llm.Message{
-		{Role: llm.RoleAssistant, Text: w.earlier.original},
+func (v *reviewer) searchOn(ctx context.Context) error {
+	v.model.enough, v.model.direct = false, false
+	v.messages.ephemeral = []llm.Message{
+		{Role: llm.RoleAssistant, Text: v.earlier.original},
 		{Role: llm.RoleUser, Aside: true, Text: fmt.Sprintf(
 			"A check of your answer gives it a confidence of %.2f. What it says stands below, as data. Search for what is missing, then answer the whole question again.\n%s",
-			*w.judged.score, fence(w.nonce, w.judged.text))},
+			*v.judged.score,
+			fence(v.nonce, v.judged.text),
+		)},
 	}
-	step := w.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
-		"Judged at %.2f: searching for what is missing", *w.judged.score,
+	step := v.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
+		"Judged at %.2f: searching for what is missing", *v.judged.score,
 	))
-	step.Summary = w.judged.text
-	return w.takeBack(ctx, step)
+	step.Summary = v.judged.text
+	return v.log.takeAnswerBack(ctx, step)
 }
 
 // restoreEarlier puts the answer back that was judged better than the one written since.
-func (w *Runner) restoreEarlier(ctx context.Context) error {
-	if err := w.takeBack(ctx, w.newStep(
+func (v *reviewer) restoreEarlier(ctx context.Context) error {
+	if err := v.log.takeAnswerBack(ctx, v.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands",
 	)); err != nil {
 		return err
 	}
-	w.adopt(w.earlier.judged)
-	return w.writer.Write(ctx, w.earlier.original)
+	v.adopt(v.earlier.judged)
+	return v.log.writer.Write(ctx, v.earlier.original)
 }
 
 // orEarlier ends the run with the earlier answer when the model can't write a better one. Without an earlier answer,
 // and when it is not the model that failed, it returns err.
-func (w *Runner) orEarlier(ctx context.Context, err error) (reply, []chat.Payload, error) {
-	if code := chat.CodeOf(err); w.earlier == nil || code != chat.CodeModelFailed && code != chat.CodeGuardrail {
+func (v *reviewer) orEarlier(ctx context.Context, err error) (reply, []chat.Payload, error) {
+	if code := chat.CodeOf(err); v.earlier == nil || code != chat.CodeModelFailed && code != chat.CodeGuardrail {
 		return reply{}, nil, err
 	}
-	return w.lastReply(ctx, w.restoreEarlier(ctx))
+	return v.lastReply(ctx, v.restoreEarlier(ctx))
 }

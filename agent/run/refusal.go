@@ -7,57 +7,49 @@ import (
 
 	"footnote/agent/ground"
 	"footnote/agent/question"
-	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
 )
 
-// searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a
-// document was read, or passages were shown.
-func (w *Runner) searchedDocuments() bool {
-	opened, _, _, searches := w.toolContext.Sources.Readings()
-	return searches > 0 && len(w.failed) == 0 || len(opened) > 0 || !w.toolContext.Sources.IsEmpty()
-}
-
-// unanswered says of a refusal what it rests on.
-func (w *Runner) unanswered() string {
-	if !w.givenText() && !w.searchedDocuments() {
+// explainRefusal says of a refusal what it rests on.
+func (f *findings) explainRefusal() string {
+	if !f.givenText() && !f.searchedDocuments() {
 		return "Whether the documents answer this is not known: no search in them was completed."
 	}
 	return "Nothing that was found answers this."
 }
 
 // reviewUnsearched puts what was really done into a refusal of a run that did not look into the documents.
-func (w *Runner) reviewUnsearched(ctx context.Context) error {
-	_, _, _, searches := w.toolContext.Sources.Readings()
-	if w.onFallback && (searches > 0 || len(w.failed) > 0) {
+func (v *reviewer) reviewUnsearched(ctx context.Context) error {
+	_, _, _, searches := v.toolContext.Sources.Readings()
+	if v.model.onFallback && (searches > 0 || len(v.found.failed) > 0) {
 		return nil // it says by itself what it did
 	}
-	return w.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
+	return v.refuseInstead(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// saysMore reports whether a refusal goes on with something that the run bears out by nothing: a statement that no
-// passage holds which was shown, or other searches than those that were made. A refusal has no footnotes, so nothing
+// addsUnsupported reports whether a refusal goes on with something that the run bears out by nothing: a statement that
+// no passage holds which was shown, or other searches than those that were made. A refusal has no footnotes, so nothing
 // else would tell the reader.
-func (w *Runner) saysMore(refusal string) bool {
-	passages := []string{w.run.Request.ContextText}
-	for _, src := range w.toolContext.Sources.All() {
+func (f *findings) addsUnsupported(refusal string) bool {
+	passages := []string{f.run.Request.ContextText}
+	for _, src := range f.toolContext.Sources.All() {
 		passages = append(passages, src.Passage.Text)
 	}
-	opened, _, _, _ := w.toolContext.Sources.Readings()
-	looked := w.toolContext.Sources.SearchedFor()
+	opened, _, _, _ := f.toolContext.Sources.Readings()
+	looked := f.toolContext.Sources.SearchedFor()
 	for _, doc := range opened {
 		looked += " " + doc.DisplayName()
 	}
-	return slices.ContainsFunc(w.evidence.ClaimsOf(refusal), func(c ground.Claim) bool {
+	return slices.ContainsFunc(f.evidence.ClaimsOf(refusal), func(c ground.Claim) bool {
 		switch {
 		case ground.IsRefusal(c.Text):
 			return false
 		case ground.IsFactualClaim(c.Text):
-			return !w.cite.Judge.Backed(c.Text, ground.TalkWords, passages...) && !w.evidence.IsCovered(c)
+			return !f.cite.Judge.Backed(c.Text, ground.TalkWords, passages...) && !f.evidence.IsCovered(c)
 		default:
-			return !w.givenText() && slices.ContainsFunc(question.Keywords(c.Text), func(word string) bool {
-				return !w.cite.Judge.Backed(word, talkOfSearches, looked)
+			return !f.givenText() && slices.ContainsFunc(question.Keywords(c.Text), func(word string) bool {
+				return !f.cite.Judge.Backed(word, talkOfSearches, looked)
 			})
 		}
 	})
@@ -68,19 +60,20 @@ const talkOfSearches = ground.TalkWords +
 	" search look find found read fit relevant information about nothing anything sorry "
 
 // refuseInstead replaces an answer by a refusal that says what was searched.
-func (w *Runner) refuseInstead(ctx context.Context, why string) error {
-	if err := w.takeBack(ctx, w.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)); err != nil {
+func (v *reviewer) refuseInstead(ctx context.Context, why string) error {
+	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
+	if err := v.log.takeAnswerBack(ctx, step); err != nil {
 		return err
 	}
-	if w.givenText() {
-		return w.writer.Write(ctx, ground.Refusal)
+	if v.givenText() {
+		return v.log.writer.Write(ctx, ground.Refusal)
 	}
-	return w.writer.Write(ctx, ground.Refusal+w.searchesDone())
+	return v.log.writer.Write(ctx, ground.Refusal+v.found.describeSearches())
 }
 
-// searchesDone says which searches were completed and which were not, from what the tools returned.
-func (w *Runner) searchesDone() string {
-	opened, _, empty, searches := w.toolContext.Sources.Readings()
+// describeSearches says which searches were completed and which were not, from what the tools returned.
+func (f *findings) describeSearches() string {
+	opened, _, empty, searches := f.toolContext.Sources.Readings()
 	said := ""
 	if searches > 0 && len(empty) > 0 {
 		said += " I searched for: " + strings.Join(empty, "; ") + "."
@@ -93,27 +86,20 @@ func (w *Runner) searchesDone() string {
 		said += " I read: " + strings.Join(names, "; ") + "."
 	}
 	if said == "" && searches > 0 {
-		said = " I searched for: " + text.Shorten(w.toolContext.Sources.SearchedFor(), 300) + "."
+		said = " I searched for: " + text.Shorten(f.toolContext.Sources.SearchedFor(), 300) + "."
 	}
-	for _, message := range w.failed {
+	for _, message := range f.failed {
 		said += " “" + message + "” failed, so your documents may still hold it."
 	}
 	if said == "" {
 		said = " Nothing was searched"
-		if w.set.SearchTool() == nil {
+		if f.set.SearchTool() == nil {
 			said += ", because none of the tools that were allowed searches documents"
 		}
 		said += "."
 	}
-	if w.stop == chat.StopTimeout {
+	if f.budget.stop == chat.StopTimeout {
 		said += " The time for this question was used up."
 	}
 	return said
-}
-
-// noteFailed remembers a search that failed or was cut off.
-func (w *Runner) noteFailed(t *tools.Tool, s chat.Step) {
-	if t != nil && t.Action == chat.ActionSearching && !slices.Contains(w.failed, s.Message) {
-		w.failed = append(w.failed, s.Message)
-	}
 }

@@ -93,3 +93,6 @@ func (e *Engine) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
 	}
 	return b
 }
+
+// isOn reports whether a request switched something on that is off by default.
+func isOn(b *bool) bool { return b != nil && *b }

@@ -108,30 +108,30 @@ func (w *Runner) branch(ctx context.Context) error {
 	var repeated []chat.Step
 	for _, s := range steps {
 		if s.CallID == from.CallID {
-			s = w.editedCall(s, from)
+			s = w.recovery.editedCall(s, from)
 			again = s
-		} else if s, err = w.repeated(ctx, s, from); err != nil {
+		} else if s, err = w.recovery.repeatedStep(ctx, s, from); err != nil {
 			return err
 		}
 		repeated = append(repeated, s)
 		ps = append(ps, s)
 	}
-	if err := w.emit(ctx, ps...); err != nil {
+	if err := w.log.emit(ctx, ps...); err != nil {
 		return err
 	}
 	past := replay(repeated)
-	w.ids = past.ids
-	if err := w.restore(ctx, past); err != nil {
+	w.log.ids = past.ids
+	if err := w.recovery.restore(ctx, past); err != nil {
 		return err
 	}
-	w.resumePlan(past.plan)
-	return w.repeatCalls(ctx, []chat.Step{again})
+	w.planner.resumePlan(past.plan)
+	return w.recovery.repeatCalls(ctx, []chat.Step{again})
 }
 
-// repeated is a step of the earlier run as this one shows it. It cost nothing here.
-func (w *Runner) repeated(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
+// repeatedStep is a step of the earlier run as this one shows it. It cost nothing here.
+func (rc *recovery) repeatedStep(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
 	if s.Truncated {
-		full, err := w.cfg.Store.StepOutput(ctx, chat.Scope{User: w.run.User}, from.RunID, s.CallID)
+		full, err := rc.cfg.Store.StepOutput(ctx, chat.Scope{User: rc.run.User}, from.RunID, s.CallID)
 		if err != nil {
 			return s, fmt.Errorf("read output of step %s: %w", s.CallID, err)
 		}
@@ -147,7 +147,7 @@ func (w *Runner) repeated(ctx context.Context, s chat.Step, from *chat.From) (ch
 }
 
 // editedCall is the call with the other input, beginning.
-func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
+func (rc *recovery) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
 		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType,
 		Thought: old.Thought,
@@ -155,29 +155,29 @@ func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 		ToolInput: from.Input,
 		Details:   map[string]any{"edited": true, "repeated_from": from.RunID},
 	}
-	if t := w.set.Find(from.Tool); t != nil {
-		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(w.toolContext, from.Input)
+	if t := rc.set.Find(from.Tool); t != nil {
+		s.ActionType, s.Capability, s.Message = t.Action, t.Capability, t.Describe(rc.toolContext, from.Input)
 	}
-	return w.track(s)
+	return rc.log.trackStep(s)
 }
 
 // repeatCalls makes calls again that began but did not end before the restart, all at the same time, and puts their
 // results into the history.
-func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
+func (rc *recovery) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	version, err := w.cfg.Library.Version(ctx, w.toolContext.Scope)
+	version, err := rc.cfg.Library.Version(ctx, rc.toolContext.Scope)
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
-	callCtx, cancel := w.callContext(ctx)
+	callCtx, cancel := rc.calls.callContext(ctx)
 	defer cancel()
 	attempts := make([]*toolCall, len(steps))
 	for i, step := range steps {
-		attempts[i] = w.repeatCall(step, version)
+		attempts[i] = rc.repeatCall(step, version)
 		if attempts[i].status == "" {
-			w.launch(callCtx, attempts[i])
+			rc.calls.launch(callCtx, attempts[i])
 		}
 	}
 	for i, a := range attempts {
@@ -185,22 +185,22 @@ func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 		if err != nil {
 			return err
 		}
-		ended, message, err := w.finishCall(a, o)
+		ended, message, err := rc.calls.finishCall(a, o)
 		if err != nil {
 			return err
 		}
 		ended.Details = maps.Clone(ended.Details)
 		maps.Copy(ended.Details, steps[i].Details)
-		for j, m := range w.history {
+		for j, m := range rc.messages.list {
 			if m.Role == llm.RoleTool && m.CallID == a.step.CallID {
-				w.history[j] = message
+				rc.messages.list[j] = message
 			}
 		}
-		queue, err := w.updatePlan([]chat.Payload{w.track(ended)}, a, ended.Status)
+		queue, err := rc.plan.updateState([]chat.Payload{rc.log.trackStep(ended)}, a, ended.Status)
 		if err != nil {
 			return err
 		}
-		if err := w.emit(ctx, queue...); err != nil {
+		if err := rc.log.emit(ctx, queue...); err != nil {
 			return err
 		}
 	}
@@ -208,17 +208,17 @@ func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 }
 
 // repeatCall is a call that was allowed once, ready to be made as the step it is.
-func (w *Runner) repeatCall(step chat.Step, version int64) *toolCall {
-	if t := w.set.Find(step.ToolName); t != nil && t.Retrieval {
-		w.retrievals-- // it is charged twice else
+func (rc *recovery) repeatCall(step chat.Step, version int64) *toolCall {
+	if t := rc.set.Find(step.ToolName); t != nil && t.Retrieval {
+		rc.budget.retrievals-- // it is charged twice else
 	}
-	delete(w.calls, step.ToolName+string(step.ToolInput))
-	a := w.prepareCall(
+	delete(rc.calls.made, step.ToolName+string(step.ToolInput))
+	a := rc.calls.prepareCall(
 		reply{calls: []llm.Call{{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}}}, 0, version,
 	)
-	w.ids--
+	rc.log.ids--
 	a.step.CallID, a.step.ParentID, a.step.Thought, a.step.Details = step.CallID, step.ParentID, step.Thought, step.Details
 	a.step.Tokens, a.step.Cost = step.Tokens, step.Cost
-	w.track(a.step)
+	rc.log.trackStep(a.step)
 	return a
 }

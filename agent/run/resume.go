@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"footnote/chat"
-	"footnote/corpus"
 	"footnote/llm"
 )
 
@@ -21,6 +21,17 @@ const (
 // unknownEffect is what the model is told of a call that was cut off and is not made again.
 const unknownEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not make it again, and say so in the answer."
 
+// recovery rebuilds a run from its log and makes calls again that were cut off.
+type recovery struct {
+	*task
+	log      *eventLog
+	budget   *budget
+	messages *messages
+	found    *findings
+	plan     *plan
+	calls    *toolCaller
+}
+
 // resume puts a run back to where its log ends, after its server died or handed it over. A server that alone works on
 // its store (Exclusive) ends its runs when it is stopped as planned, so there is nothing to resume then. over
 // means that there is nothing left to do but run_done.
@@ -30,12 +41,12 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 		return false, fmt.Errorf("read log: %w", err)
 	}
 	past := replay(transcript.Steps)
-	w.ids = past.ids
+	w.log.ids = past.ids
 	for _, s := range past.running {
-		w.open[s.CallID] = &s
+		w.log.open[s.CallID] = &s
 	}
 	for _, s := range past.waiting {
-		w.open[s.CallID] = &s
+		w.log.open[s.CallID] = &s
 	}
 	if transcript.Answer != nil {
 		return true, nil
@@ -50,40 +61,40 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 		return false, err
 	}
 	used, _ := transcript.StepTokens()
-	w.charge(w.model, used)
+	w.budget.charge(w.model.model, used)
 	if past.fell && w.cfg.Fallback != nil {
-		w.model, w.onFallback = w.cfg.Fallback, true
+		w.model.model, w.model.onFallback = w.cfg.Fallback, true
 	}
-	step := w.newStep(
+	step := w.log.newStep(
 		"restart", chat.ActionThinking, chat.StatusComplete,
 		"The server was restarted: going on from the last finished step",
 	)
 	if past.handed {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
-	cut, groups := w.cutOff(past)
-	ps := w.closed(chat.RunDone{})
+	cut, groups := w.recovery.splitUnfinished(past)
+	ps := w.log.closeSteps(chat.RunDone{})
 	if begun := transcript.Text(); begun != "" {
 		step.Thought = begun
 		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
 	}
-	if err := w.restore(ctx, past); err != nil {
+	if err := w.recovery.restore(ctx, past); err != nil {
 		return false, err
 	}
-	w.resumePlan(past.plan)
-	if err := w.emit(ctx, append(ps, step)...); err != nil {
+	w.planner.resumePlan(past.plan)
+	if err := w.log.emit(ctx, append(ps, step)...); err != nil {
 		return false, err
 	}
-	if err := w.repeatCalls(ctx, cut); err != nil {
+	if err := w.recovery.repeatCalls(ctx, cut); err != nil {
 		return false, err
 	}
-	if err := w.resumePending(ctx, past.waiting); err != nil {
+	if err := w.recovery.resumePending(ctx, past.waiting); err != nil {
 		return false, err
 	}
 	for _, g := range groups {
 		g.Status, g.ToolStatus = chat.StatusComplete, chat.StatusComplete
 		g.DurationMS, g.Timestamp = int64((stamp()-g.Timestamp)*1000), stamp()
-		if err := w.emit(ctx, w.track(g)); err != nil {
+		if err := w.log.emit(ctx, w.log.trackStep(g)); err != nil {
 			return false, err
 		}
 	}
@@ -103,44 +114,39 @@ func (w *Runner) givenUp() error {
 		)}
 }
 
-// cutOff returns the calls that the log leaves running and that may be made again, and the groups of calls that are
-// not over. It takes them, and the calls that wait for a person, out of w.open, so that closed does not cancel them.
-func (w *Runner) cutOff(past *replayed) (calls, groups []chat.Step) {
+// splitUnfinished returns the calls that the log leaves running and that may be made again, and the groups of calls
+// that are not over. It takes them, and the calls that wait for a person, out of w.open, so that closed does not cancel
+// them.
+func (rc *recovery) splitUnfinished(past *replayed) (calls, groups []chat.Step) {
 	for _, s := range past.running {
 		switch {
-		case w.harmless(s.ToolName):
+		case rc.isRepeatable(s.ToolName):
 			calls = append(calls, s)
 		case s.ToolName == "" && s.Step == parallelStep:
 			groups = append(groups, s)
 		default:
 			continue
 		}
-		delete(w.open, s.CallID)
+		delete(rc.log.open, s.CallID)
 	}
 	for _, s := range past.waiting {
-		delete(w.open, s.CallID)
+		delete(rc.log.open, s.CallID)
 	}
 	return calls, groups
 }
 
-// harmless reports whether a call of a tool changes nothing elsewhere, so that it may be made twice.
-func (w *Runner) harmless(name string) bool {
-	t := w.set.Find(name)
-	return t != nil && !t.HasEffects
-}
-
 // restore rebuilds history, sources and budgets from the finished steps.
-func (w *Runner) restore(ctx context.Context, past *replayed) error {
+func (rc *recovery) restore(ctx context.Context, past *replayed) error {
 	numbers := map[string]int{} // passage → number
 	for i, turn := range past.turns {
 		if len(turn) == 0 {
 			continue
 		}
-		w.turns++
+		rc.budget.turns++
 		said := llm.Message{Role: llm.RoleAssistant, Text: past.thoughts[i]}
 		var results []llm.Message
 		for _, s := range turn {
-			output, err := w.outputOf(ctx, s)
+			output, err := rc.outputOf(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -152,23 +158,23 @@ func (w *Runner) restore(ctx context.Context, past *replayed) error {
 			if s.Status == chat.StatusComplete {
 				noteNumbers(s.Result, numbers)
 			}
-			message, err := toolMessage(w.nonce, s.CallID, output)
+			message, err := toolMessage(rc.nonce, s.CallID, output)
 			if err != nil {
 				return err
 			}
 			if s.Status != chat.StatusPending { // its result is still to come
 				results = append(results, message)
 			}
-			w.recount(s)
+			rc.recount(s)
 		}
-		w.history = append(append(w.history, said), results...)
+		rc.messages.list = append(append(rc.messages.list, said), results...)
 	}
-	if err := w.restoreSources(ctx, numbers); err != nil {
+	if err := rc.found.restoreSources(ctx, numbers); err != nil {
 		return err
 	}
 	for _, turn := range past.turns {
 		for _, s := range turn {
-			if err := w.restoreEffects(ctx, s); err != nil {
+			if err := rc.found.restoreEffects(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -178,11 +184,11 @@ func (w *Runner) restore(ctx context.Context, past *replayed) error {
 
 // outputOf is what the model was told of a finished call. A call that never ended has no output: it is made again, or
 // it may have changed something elsewhere.
-func (w *Runner) outputOf(ctx context.Context, s chat.Step) (any, error) {
+func (rc *recovery) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	raw := s.ToolOutput
 	if s.Truncated {
 		var err error
-		if raw, err = w.cfg.Store.StepOutput(ctx, chat.Scope{User: w.run.User}, w.run.ID, s.CallID); err != nil {
+		if raw, err = rc.cfg.Store.StepOutput(ctx, chat.Scope{User: rc.run.User}, rc.run.ID, s.CallID); err != nil {
 			return nil, fmt.Errorf("read output of step %s: %w", s.CallID, err)
 		}
 	}
@@ -191,7 +197,7 @@ func (w *Runner) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	}
 	var told any = raw
 	var err error
-	if t := w.set.Find(s.ToolName); t != nil && s.Status == chat.StatusComplete {
+	if t := rc.set.Find(s.ToolName); t != nil && s.Status == chat.StatusComplete {
 		told, err = t.ModelOutput(raw)
 	}
 	if err != nil {
@@ -201,91 +207,111 @@ func (w *Runner) outputOf(ctx context.Context, s chat.Step) (any, error) {
 }
 
 // recount charges a call to the budgets again.
-func (w *Runner) recount(s chat.Step) {
-	w.restoreRejected(s)
-	t := w.set.Find(s.ToolName)
+func (rc *recovery) recount(s chat.Step) {
+	rc.calls.restoreRejected(s)
+	t := rc.set.Find(s.ToolName)
 	if t == nil || s.Status == chat.StatusSkipped {
 		return
 	}
 	if t.Retrieval {
-		w.retrievals++
+		rc.budget.retrievals++
 	}
 	if s.Status != chat.StatusRunning && s.Status != chat.StatusPending { // a call that was cut off may be made again
-		w.calls[t.Name+string(s.ToolInput)]++
+		rc.calls.made[t.Name+string(s.ToolInput)]++
 	}
 	if s.Status == chat.StatusError && s.Error != nil && s.Error.Code != chat.CodeInvalid {
-		w.noteFailed(t, s)
+		rc.found.noteFailed(t, s)
 	}
 	if t.Tells(s.Status) {
-		w.hasToolFacts = true
-		w.evidence.Results.Keep(t.Name, t.Verbatim, s.ToolInput, s.ToolOutput, s.Message)
+		rc.found.hasToolFacts = true
+		rc.found.evidence.Results.Keep(t.Name, t.Verbatim, s.ToolInput, s.ToolOutput, s.Message)
 	}
 }
 
-// restoreSources gives passages their numbers back. Passages that are gone by now lose theirs, which nobody else gets.
-func (w *Runner) restoreSources(ctx context.Context, numbers map[string]int) error {
-	if len(numbers) == 0 {
-		return nil
+// resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the
+// history already.
+func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) error {
+	var attempts []*toolCall
+	for _, s := range waiting {
+		a := &toolCall{
+			step: s, args: s.ToolInput, call: llm.Call{ID: s.CallID, Name: s.ToolName, Arguments: s.ToolInput},
+			ended: make(chan outcome, 1),
+		}
+		if a.tool = rc.set.Find(s.ToolName); a.tool == nil {
+			a.asking = &approval{}
+			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
+		} else {
+			a.step.Acts = a.tool.HasEffects
+			if err := rc.log.emit(ctx, rc.log.trackStep(rc.calls.requestApproval(a))); err != nil {
+				return err
+			}
+		}
+		attempts = append(attempts, a)
 	}
-	wanted := make([]string, 0, len(numbers))
-	for id, n := range numbers {
-		wanted = append(wanted, id)
-		w.toolContext.Sources.Reserve(n)
-	}
-	slices.Sort(wanted)
-	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), wanted)
+	callCtx, cancel := rc.calls.callContext(ctx)
+	defer cancel()
+	told, err := rc.calls.runApproved(ctx, callCtx, attempts)
 	if err != nil {
-		return fmt.Errorf("fetch passages: %w", err)
+		return err
 	}
-	documents := map[string]corpus.Document{}
-	for _, p := range passages {
-		doc, ok := documents[p.DocumentID]
-		if !ok {
-			doc, err = w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), p.DocumentID)
-			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-				return fmt.Errorf("find document: %w", err)
-			}
-			if err != nil || !w.toolContext.InReach(doc) {
-				continue
-			}
-			documents[p.DocumentID] = doc
-		}
-		w.toolContext.Sources.Restore(numbers[p.ID], p, doc)
+	for _, a := range attempts {
+		rc.messages.list = append(rc.messages.list, told[a.step.CallID])
 	}
 	return nil
 }
 
-// noteNumbers adds the numbers of the passages that a call showed.
-func noteNumbers(r *chat.StepResult, numbers map[string]int) {
-	if r == nil {
-		return
-	}
-	for _, hit := range r.Hits {
-		if hit.N > 0 && hit.ChunkID != "" {
-			numbers[hit.ChunkID] = hit.N
-		}
-	}
+// replayed is what a run's log says about how far it got.
+type replayed struct {
+	turns    [][]chat.Step // calls of each model turn, in order, as they last were
+	thoughts []string      // of each turn
+	running  []chat.Step   // steps that began and did not end
+	waiting  []chat.Step   // calls that wait for a person
+	fell     bool          // the fallback had taken over
+	restarts int           // how often it was carried on before
+	handed   bool          // the last server left it in order
+	ids      int           // the highest call id
+	plan     *chat.Step    // its last state
 }
 
-// restoreEffects repeats what a finished call changed in the sources. Documents that are gone by now were read all
-// the same, but nobody can name them any more: they are left out.
-func (w *Runner) restoreEffects(ctx context.Context, s chat.Step) error {
-	t := w.set.Find(s.ToolName)
-	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {
-		return nil
-	}
-	for _, opened := range s.Result.Opened {
-		if _, known := w.toolContext.Sources.Document(opened.DocumentID); known {
-			continue
+// replay reads a run's steps.
+func replay(steps []chat.Step) *replayed {
+	r := &replayed{}
+	groups := map[string]int{} // turn of a parent step
+	for _, s := range steps {
+		if n, err := strconv.Atoi(strings.TrimPrefix(s.CallID, "c")); err == nil {
+			r.ids = max(r.ids, n)
 		}
-		doc, err := w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), opened.DocumentID)
-		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-			return fmt.Errorf("find document: %w", err)
-		}
-		if err == nil && w.toolContext.InReach(doc) {
-			w.toolContext.Sources.AddDocuments(doc)
+		r.enter(s, groups)
+		switch s.Status {
+		case chat.StatusRunning:
+			r.running = append(r.running, s)
+		case chat.StatusPending:
+			r.waiting = append(r.waiting, s)
 		}
 	}
-	t.Note(w.toolContext.Sources, *s.Result)
-	return nil
+	return r
+}
+
+// enter puts a step where it belongs.
+func (r *replayed) enter(s chat.Step, groups map[string]int) {
+	turn, grouped := groups[s.ParentID]
+	r.handed = false
+	switch {
+	case s.Step == "fallback":
+		r.fell = true
+	case s.Step == "restart":
+		r.restarts++
+	case s.Step == handedOver:
+		r.handed = true
+	case s.ToolName == "" && s.Step == parallelStep:
+		groups[s.CallID] = len(r.turns)
+		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)
+	case s.ToolName == "" && s.Step == "plan":
+		r.plan = &s
+	case s.ToolName == "", s.ToolName == "finish": // what it said begins anew
+	case grouped && s.ParentID != "":
+		r.turns[turn] = append(r.turns[turn], s)
+	default:
+		r.turns, r.thoughts = append(r.turns, []chat.Step{s}), append(r.thoughts, s.Thought)
+	}
 }

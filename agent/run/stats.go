@@ -28,14 +28,14 @@ func (t *stats) sum() chat.RunStats {
 	return chat.RunStats{Ended: maps.Clone(t.Ended), Tools: maps.Clone(t.Tools), Tokens: t.Tokens, Cost: t.Cost}
 }
 
-// note counts what was stored, and writes it to the log when that is wanted.
-func (w *Runner) note(ctx context.Context, ps []chat.Payload) {
+// countEvents counts what was stored, and writes it to the log when that is wanted.
+func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
 	level := slog.LevelDebug
-	if isOn(w.run.Request.Config.VerboseLogging) {
+	if isOn(l.run.Request.Config.VerboseLogging) {
 		level = slog.LevelInfo // of a run that asks for it all steps are seen
 	}
-	speaks := w.cfg.Log.Enabled(ctx, level)
-	t := w.engine.stats
+	speaks := l.cfg.Log.Enabled(ctx, level)
+	t := l.engine.stats
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range ps {
@@ -45,12 +45,12 @@ func (w *Runner) note(ctx context.Context, ps []chat.Payload) {
 				continue
 			}
 			if p.ToolName != "" && over(p.Status) {
-				at := chat.ToolEnd{Tool: w.known(p.ToolName), Status: p.Status}
+				at := chat.ToolEnd{Tool: l.toolLabel(p.ToolName), Status: p.Status}
 				t.Tools[at] = t.Tools[at].And(time.Duration(p.DurationMS) * time.Millisecond)
 			}
 			if speaks {
-				w.cfg.Log.LogAttrs(ctx, level, "step", slog.String(
-					"run", w.run.ID,
+				l.cfg.Log.LogAttrs(ctx, level, "step", slog.String(
+					"run", l.run.ID,
 				), slog.String("call", p.CallID), slog.String("step", p.Step),
 					slog.String("status", string(p.Status)), slog.String("message", p.Message),
 					slog.String("summary", tools.CutText(p.Summary, 500)),
@@ -59,28 +59,28 @@ func (w *Runner) note(ctx context.Context, ps []chat.Payload) {
 					slog.Int("output_bytes", p.OutputSize), slog.Int64("ms", p.DurationMS))
 			}
 		case chat.RunDone:
-			took := time.Since(w.begun)
+			took := time.Since(l.budget.begun)
 			t.Ended[p.Status] = t.Ended[p.Status].And(took)
-			t.Tokens.In += w.tokens.In
-			t.Tokens.Out += w.tokens.Out
-			if w.cost != nil {
-				t.Cost += *w.cost
+			t.Tokens.In += l.budget.tokens.In
+			t.Tokens.Out += l.budget.tokens.Out
+			if l.budget.cost != nil {
+				t.Cost += *l.budget.cost
 			}
 			if speaks {
-				w.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", w.run.ID), slog.String(
+				l.cfg.Log.LogAttrs(ctx, level, "run over", slog.String("run", l.run.ID), slog.String(
 					"status", string(p.Status),
 				),
-					slog.Int("turns", w.turns), slog.Int("retrieval_calls", w.retrievals),
-					slog.Int("tokens_in", w.tokens.In), slog.Int("tokens_out", w.tokens.Out),
+					slog.Int("turns", l.budget.turns), slog.Int("retrieval_calls", l.budget.retrievals),
+					slog.Int("tokens_in", l.budget.tokens.In), slog.Int("tokens_out", l.budget.tokens.Out),
 					slog.Duration("took", took))
 			}
 		}
 	}
 }
 
-// known keeps names that models make up out of the labels.
-func (w *Runner) known(name string) string {
-	if (tools.Set{Tools: w.engine.Registry.Tools}).Find(name) == nil {
+// toolLabel keeps names that models make up out of the labels.
+func (t *task) toolLabel(name string) string {
+	if (tools.Set{Tools: t.engine.Registry.Tools}).Find(name) == nil {
 		return "unknown"
 	}
 	return name

@@ -22,9 +22,10 @@ func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
 		{"What is 2//0?", "It is 7.", "The sum was not calculated, so nothing bears out what the answer says of it."},
 		{"Who lives here?", "Room 12, 3rd floor = 5", ""},
 	} {
-		w := &Runner{run: chat.Run{Request: chat.RunRequest{Message: tt.question}}, asked: question.Analyse(tt.question, false), evidence: &ground.Evidence{}}
+		run := chat.Run{Request: chat.RunRequest{Message: tt.question}}
+		found := &findings{task: &task{run: run, asked: question.Analyse(tt.question, false)}, evidence: &ground.Evidence{}}
 		got := ""
-		for _, note := range w.sumNotes([]string{tt.said}) {
+		for _, note := range found.sumNotes([]string{tt.said}) {
 			got += note
 		}
 		if got != tt.want {
@@ -39,10 +40,11 @@ func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
 	const first, filler, borne = "The house was painted in spring.", "Nothing of interest is told in this paragraph of the text.", "Anna works 80 percent of full time since March."
 	given := first + "\n\n" + filler + "\n\n" + borne
 	req, cite := chat.RunRequest{AddedContext: given}, &ground.Citer{Judge: support.NewJudge()}
-	w := &Runner{run: chat.Run{Request: req}, cite: cite, evidence: ground.NewEvidence(nil, cite, req)}
+	asked := &task{run: chat.Run{Request: req}}
+	e := &selfEvaluator{task: asked, found: &findings{task: asked, cite: cite, evidence: ground.NewEvidence(nil, cite, req)}}
 	const answer = "Anna works 80 percent of full time."
 	for limit, want := range map[int]string{1000: given, tokens(borne) + 1: borne, tokens(borne) + tokens(first) + 2: first + "\n\n" + borne, 3: "", -5: ""} {
-		if got := w.givenFor(answer, limit); got != want {
+		if got := e.shortenGiven(answer, limit); got != want {
 			t.Errorf("in %d tokens: %q, want %q", limit, got, want)
 		}
 	}

@@ -28,12 +28,12 @@ type recalled struct {
 	unsupported []string // sentences of its answer
 }
 
-// memoryOf reads what an answered run rested on.
-func (w *Runner) memoryOf(ctx context.Context, run chat.Run) (recalled, error) {
-	if known, ok := w.engine.memories.Get(run.ID); ok {
+// runMemory reads what an answered run rested on.
+func (t *task) runMemory(ctx context.Context, run chat.Run) (recalled, error) {
+	if known, ok := t.engine.memories.Get(run.ID); ok {
 		return known, nil
 	}
-	log, err := w.engine.ReadLog(ctx, run)
+	log, err := t.engine.ReadLog(ctx, run)
 	if err != nil {
 		return recalled{}, fmt.Errorf("read an earlier answer: %w", err)
 	}
@@ -59,7 +59,7 @@ func (w *Runner) memoryOf(ctx context.Context, run chat.Run) (recalled, error) {
 		out.passages = text.AppendNew(out.passages, id)
 	}
 	if run.Status != chat.RunRunning {
-		w.engine.memories.Add(run.ID, out)
+		t.engine.memories.Add(run.ID, out)
 	}
 	return out, nil
 }
@@ -81,7 +81,7 @@ func shownIn(r *chat.StepResult, out []string) []string {
 // room, under numbers of their own: what was found out is still known, and can be cited, without another search.
 func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	ids := w.conversation.passages
-	if len(ids) == 0 || w.givenText() || w.onFallback {
+	if len(ids) == 0 || w.givenText() || w.model.onFallback {
 		return nil
 	}
 	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), ids)
@@ -118,8 +118,11 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 		)
 	}
 	if shown.Len() > 0 {
-		w.history[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +
-			fence(w.nonce, strings.TrimSpace(shown.String()))
+		w.messages.list[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +
+			fence(
+				w.nonce,
+				strings.TrimSpace(shown.String()),
+			)
 	}
 	return nil
 }

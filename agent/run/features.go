@@ -58,20 +58,6 @@ func (t Thinking) Check() error {
 }
 
 // enabled reports whether a feature is on.
-func (w *Runner) enabled(feature string) bool {
-	return !slices.Contains(w.cfg.Thinking.Without, feature)
-}
-
-// selection is who chooses this run's first tools.
-func (w *Runner) selection() tools.Selection {
-	switch asked := tools.Selection(w.run.Request.Config.Selection); {
-	case w.cfg.Thinking.Pipeline, w.engine.usesPipeline(w.model):
-		return tools.SelectRules
-	case asked != "":
-		return asked
-	case w.cfg.Thinking.Selection != "":
-		return w.cfg.Thinking.Selection
-	default:
-		return w.set.Selection
-	}
+func (t *task) enabled(feature string) bool {
+	return !slices.Contains(t.cfg.Thinking.Without, feature)
 }

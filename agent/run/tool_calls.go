@@ -10,13 +10,13 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus/text"
-	"footnote/english"
 	"footnote/llm"
 )
 
@@ -55,36 +55,53 @@ type outcome struct {
 	cached bool
 }
 
+// toolCaller makes the calls of tools: it checks them, has a person approve those that need it, runs them side by side
+// and stores how they ended.
+type toolCaller struct {
+	*task
+	log      *eventLog
+	budget   *budget
+	messages *messages
+	found    *findings
+	model    *modelCaller
+	plan     *plan
+
+	running  sync.WaitGroup // calls under way, and those that wait for a slot
+	slots    chan struct{}  // as many as calls run at the same time
+	made     map[string]int // how often each call was made
+	rejected []rejectedCall
+}
+
 // runCalls runs the calls of a turn at the same time and gives the model their results in the order of the calls.
-func (w *Runner) runCalls(ctx context.Context, r reply) (err error) {
-	if err := w.stopCause(ctx); err != nil {
+func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
+	if err := c.stopCause(ctx); err != nil {
 		return err
 	}
 	if r.finish == llm.FinishLength {
-		return w.cutShort(ctx, r)
+		return c.refuseCutTurn(ctx, r)
 	}
-	version, err := w.cfg.Library.KnownVersion(ctx, w.toolContext.Scope) // it was asked for when the run began
+	version, err := c.cfg.Library.KnownVersion(ctx, c.toolContext.Scope) // it was asked for when the run began
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
 	var queue []chat.Payload
 	defer func() {
 		if err != nil {
-			w.reopen(queue)
+			c.log.reopen(queue)
 		}
 	}()
-	said, stored := w.writer.Reset()
+	said, stored := c.log.writer.Reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
 		thought = strings.TrimSpace(tools.CutText(cmp.Or(r.reasoning, r.text), 4000))
 	}
 	var parent *chat.Step
 	if len(r.calls) > 1 {
-		step := w.newStep(parallelStep, chat.ActionExploring, chat.StatusRunning, w.together(r.calls))
+		step := c.log.newStep(parallelStep, chat.ActionExploring, chat.StatusRunning, c.describeParallel(r.calls))
 		step.Thought = thought
 		parent = &step
 	}
-	attempts := w.prepareCalls(r, version, parent)
+	attempts := c.prepareCalls(r, version, parent)
 	if parent == nil {
 		attempts[0].step.Thought, attempts[0].step.Tokens, attempts[0].step.Cost = thought, &r.tokens, r.cost
 	} else {
@@ -98,26 +115,26 @@ func (w *Runner) runCalls(ctx context.Context, r reply) (err error) {
 		queue = append(queue, chat.AnswerReset{CallID: takes})
 	}
 	if parent != nil {
-		queue = append(queue, w.track(*parent))
+		queue = append(queue, c.log.trackStep(*parent))
 	}
-	w.history = append(w.history, asked(r, attempts))
-	callCtx, cancel := w.callContext(ctx)
+	c.messages.list = append(c.messages.list, asked(r, attempts))
+	callCtx, cancel := c.callContext(ctx)
 	defer cancel()
 	for _, a := range attempts {
 		if a.status == "" && a.tool.Approve {
-			queue = append(queue, w.track(w.requestApproval(a)))
+			queue = append(queue, c.log.trackStep(c.requestApproval(a)))
 		} else if a.status == "" {
-			queue = append(queue, w.track(a.step))
-			if queue, err = w.updatePlan(queue, a, chat.StatusRunning); err != nil {
+			queue = append(queue, c.log.trackStep(a.step))
+			if queue, err = c.plan.updateState(queue, a, chat.StatusRunning); err != nil {
 				return err
 			}
 			if a.tool.HasEffects {
-				if err := w.emit(ctx, queue...); err != nil {
+				if err := c.log.emit(ctx, queue...); err != nil {
 					return err
 				}
 				queue = nil
 			}
-			w.launch(callCtx, a)
+			c.launch(callCtx, a)
 		}
 	}
 	grace := time.NewTimer(quick)
@@ -131,41 +148,41 @@ func (w *Runner) runCalls(ctx context.Context, r reply) (err error) {
 		}
 		var o outcome
 		if a.status == "" {
-			o, queue, err = w.await(ctx, a, grace, queue)
+			o, queue, err = c.awaitCall(ctx, a, grace, queue)
 			if err != nil {
 				return err
 			}
 		}
-		step, message, err := w.finishCall(a, o)
+		step, message, err := c.finishCall(a, o)
 		if err != nil {
 			return err
 		}
-		queue = append(queue, w.track(step))
-		if queue, err = w.updatePlan(queue, a, step.Status); err != nil {
+		queue = append(queue, c.log.trackStep(step))
+		if queue, err = c.plan.updateState(queue, a, step.Status); err != nil {
 			return err
 		}
 		told[a.step.CallID] = message
 	}
 	if waits {
-		if err := w.emit(ctx, queue...); err != nil {
+		if err := c.log.emit(ctx, queue...); err != nil {
 			return err
 		}
 		queue = nil
-		allowed, err := w.runApproved(ctx, callCtx, attempts)
+		allowed, err := c.runApproved(ctx, callCtx, attempts)
 		if err != nil {
 			return err
 		}
 		maps.Copy(told, allowed)
 	}
 	for _, a := range attempts {
-		w.history = append(w.history, told[a.step.CallID])
+		c.messages.list = append(c.messages.list, told[a.step.CallID])
 	}
 	if parent != nil {
 		parent.Status, parent.ToolStatus, parent.Timestamp = chat.StatusComplete, chat.StatusComplete, stamp()
 		parent.DurationMS = int64((parent.Timestamp - attempts[0].step.Timestamp) * 1000)
-		queue = append(queue, w.track(*parent))
+		queue = append(queue, c.log.trackStep(*parent))
 	}
-	return w.emit(ctx, queue...)
+	return c.log.emit(ctx, queue...)
 }
 
 // asked is the model's turn as the history keeps it.
@@ -184,8 +201,8 @@ func asked(r reply, attempts []*toolCall) llm.Message {
 	return m
 }
 
-// await waits for a call, and stores what is queued when that takes longer than a moment.
-func (w *Runner) await(
+// awaitCall waits for a call, and stores what is queued when that takes longer than a moment.
+func (c *toolCaller) awaitCall(
 	ctx context.Context, a *toolCall, grace *time.Timer, queue []chat.Payload,
 ) (outcome, []chat.Payload, error) {
 	select {
@@ -196,7 +213,7 @@ func (w *Runner) await(
 	case <-grace.C:
 		grace.Reset(0) // whatever is queued after this is stored before the next wait
 	}
-	if err := w.emit(ctx, queue...); err != nil {
+	if err := c.log.emit(ctx, queue...); err != nil {
 		return outcome{}, nil, err
 	}
 	o, err := a.wait(ctx)
@@ -217,20 +234,20 @@ func (a *toolCall) wait(ctx context.Context) (outcome, error) {
 }
 
 // callContext is what calls run in: it ends with the turn, and when the user wants the answer now.
-func (w *Runner) callContext(ctx context.Context) (context.Context, func()) {
+func (c *toolCaller) callContext(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(w.control.now, func() { cancel(context.Cause(w.control.now)) })
+	stop := context.AfterFunc(c.control.now, func() { cancel(context.Cause(c.control.now)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
 // launch runs a call in its own goroutine, as soon as fewer than maxParallel run; its end always comes. launch does
 // not wait, so that the calls which do are shown meanwhile.
-func (w *Runner) launch(ctx context.Context, a *toolCall) {
-	w.tools.Go(func() {
+func (c *toolCaller) launch(ctx context.Context, a *toolCall) {
+	c.running.Go(func() {
 		var o outcome
 		select {
-		case w.slots <- struct{}{}:
-			defer func() { <-w.slots }()
+		case c.slots <- struct{}{}:
+			defer func() { <-c.slots }()
 		case <-ctx.Done():
 			a.ended <- outcome{err: context.Cause(ctx)}
 			return
@@ -238,8 +255,8 @@ func (w *Runner) launch(ctx context.Context, a *toolCall) {
 		begun := time.Now()
 		defer func() {
 			if p := recover(); p != nil {
-				w.cfg.Log.ErrorContext(
-					ctx, "tool panicked", "run", w.run.ID, "tool", a.tool.Name, "panic", p, "stack",
+				c.cfg.Log.ErrorContext(
+					ctx, "tool panicked", "run", c.run.ID, "tool", a.tool.Name, "panic", p, "stack",
 					string(debug.Stack()),
 				)
 				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Go on without it."}}
@@ -248,14 +265,14 @@ func (w *Runner) launch(ctx context.Context, a *toolCall) {
 			a.ended <- o
 		}()
 		if a.key != "" {
-			if o.result, o.cached = w.engine.results.Get(a.key); o.cached {
+			if o.result, o.cached = c.engine.results.Get(a.key); o.cached {
 				return
 			}
 		}
-		limit := cmp.Or(a.tool.Timeout, w.cfg.ToolTimeout)
+		limit := cmp.Or(a.tool.Timeout, c.cfg.ToolTimeout)
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		o.result, o.err = a.tool.Run(limited, w.toolContext, a.args)
+		o.result, o.err = a.tool.Run(limited, c.toolContext, a.args)
 		switch {
 		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
 			o.err = errAnswerNow
@@ -264,13 +281,13 @@ func (w *Runner) launch(ctx context.Context, a *toolCall) {
 				"The tool took longer than %.0f s.", limit.Seconds(),
 			), Err: o.err}
 		case o.err == nil && o.result.Refused == "" && !o.result.Transient && a.key != "":
-			w.engine.results.Add(a.key, o.result)
+			c.engine.results.Add(a.key, o.result)
 		}
 	})
 }
 
 // finishCall makes a call's last event and its result for the model.
-func (w *Runner) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, error) {
+func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, error) {
 	step := a.step
 	step.Timestamp, step.DurationMS, step.Cached = stamp(), o.took.Milliseconds(), o.cached
 	var output any
@@ -283,12 +300,12 @@ func (w *Runner) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, err
 			"The user wants the answer now.",
 		)
 	case o.err != nil:
-		w.cfg.Log.Warn("tool failed", "run", w.run.ID, "tool", step.ToolName, "error", o.err)
+		c.cfg.Log.Warn("tool failed", "run", c.run.ID, "tool", step.ToolName, "error", o.err)
 		step.Status, output = chat.StatusError, a.failure(chat.MessageOf(o.err))
 		step.Error = &chat.StepError{
-			Code: chat.CodeOf(o.err), Message: chat.MessageFor(w.run.User, o.err), Retryable: true,
+			Code: chat.CodeOf(o.err), Message: chat.MessageFor(c.run.User, o.err), Retryable: true,
 		}
-		w.noteFailed(a.tool, step)
+		c.found.noteFailed(a.tool, step)
 	case o.result.Refused != "":
 		step.Status, output = chat.StatusError, a.failure(o.result.Refused)
 		step.Error = &chat.StepError{
@@ -296,15 +313,15 @@ func (w *Runner) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, err
 		}
 	default:
 		step.Status = chat.StatusComplete
-		output, result = o.result.Output(w.toolContext.Sources.Number)
+		output, result = o.result.Output(c.toolContext.Sources.Number)
 		// it was made again
-		w.failed = slices.DeleteFunc(w.failed, func(message string) bool { return message == step.Message })
+		c.found.failed = slices.DeleteFunc(c.found.failed, func(message string) bool { return message == step.Message })
 		step.Message, step.Summary = o.result.Message, o.result.Summary
 		if o.result.Details != nil {
 			step.Details = o.result.Details
 		}
-		a.tool.Apply(w.toolContext.Sources, o.result.Effects, result)
-		w.enough = w.enough || a.tool.AnswersNext
+		a.tool.Apply(c.toolContext.Sources, o.result.Effects, result)
+		c.model.enough = c.model.enough || a.tool.AnswersNext
 	}
 	step.ToolStatus = step.Status
 	if said, ok := output.(map[string]any); ok && step.Status != chat.StatusComplete {
@@ -317,8 +334,8 @@ func (w *Runner) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, err
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
 	if a.tool != nil && a.tool.Tells(step.Status) {
-		w.hasToolFacts = true
-		w.evidence.Results.Keep(a.tool.Name, a.tool.Verbatim, a.args, whole, step.Message)
+		c.found.hasToolFacts = true
+		c.found.evidence.Results.Keep(a.tool.Name, a.tool.Verbatim, a.args, whole, step.Message)
 	}
 	if utf8.RuneCount(whole) > tools.MaxOutput {
 		step.Truncated, step.Full = true, whole
@@ -326,7 +343,7 @@ func (w *Runner) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, err
 			return step, llm.Message{}, fmt.Errorf("clip output of %s: %w", step.ToolName, err)
 		}
 	}
-	message, err := toolMessage(w.nonce, a.call.ID, a.withNote(output))
+	message, err := toolMessage(c.nonce, a.call.ID, a.withNote(output))
 	return step, message, err
 }
 
@@ -342,43 +359,9 @@ func (a *toolCall) failure(text string) map[string]any {
 	return told
 }
 
-// cutShort answers a turn that ended at the token limit: its calls may be cut as well, so none runs.
-func (w *Runner) cutShort(ctx context.Context, r reply) error {
-	w.cutTurns++
-	step := w.newStep(
-		"review", chat.ActionThinking, chat.StatusError,
-		"The model's reply was cut at its length limit: asking for a shorter one",
-	)
-	w.aside = []llm.Message{{
-		Role: llm.RoleUser, Aside: true,
-		Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter.",
-	}}
-	return w.takeBack(ctx, step)
-}
-
 // failed is the result of a call that came to what toolCall.failure says.
 func failed(told map[string]any) chat.StepResult {
 	why, _ := told["error"].(string)
 	asked, _ := told["query"].(string)
 	return chat.StepResult{Failure: why, Query: asked}
-}
-
-// capabilityNouns are the words for calls of tools of one capability.
-var capabilityNouns = map[chat.Capability]string{
-	chat.CapabilitySearch: "search", chat.CapabilityRead: "reading", chat.CapabilityList: "listing",
-	chat.CapabilityCalculate: "calculation",
-	chat.CapabilityCite:      "quote check",
-}
-
-// together describes parallel calls: "3 searches in parallel".
-func (w *Runner) together(calls []llm.Call) string {
-	t := w.set.Find(calls[0].Name)
-	same := !slices.ContainsFunc(calls, func(c llm.Call) bool { return c.Name != calls[0].Name })
-	switch {
-	case t == nil || !same:
-		return english.Count(len(calls), "call") + " in parallel"
-	case t.Capability == chat.CapabilitySummarise:
-		return fmt.Sprintf("%d summaries in parallel", len(calls))
-	}
-	return english.Count(len(calls), cmp.Or(capabilityNouns[t.Capability], "call")) + " in parallel"
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"footnote/agent/ground"
 	"footnote/chat"
@@ -55,10 +54,10 @@ type conversation struct {
 // historyStep is the phase that says that the conversation could not be read.
 const historyStep = "history"
 
-// recollect reads the shown branch that a run continues, after the turns that came with the request.
-func (w *Runner) recollect(ctx context.Context) (conversation, error) {
-	out, err := w.recallBranch(ctx)
-	outside := w.outside()
+// readConversation reads the shown branch that a run continues, after the turns that came with the request.
+func (t *task) readConversation(ctx context.Context) (conversation, error) {
+	out, err := t.readBranch(ctx)
+	outside := t.requestTurns()
 	for _, m := range outside {
 		out.evidence = append(out.evidence, m.Text)
 	}
@@ -66,9 +65,9 @@ func (w *Runner) recollect(ctx context.Context) (conversation, error) {
 	return out, err
 }
 
-// outside makes messages of the last turns that a request brought along.
-func (w *Runner) outside() []llm.Message {
-	turns, m := w.run.Request.History, w.cfg.Memory
+// requestTurns makes messages of the last turns that a request brought along.
+func (t *task) requestTurns() []llm.Message {
+	turns, m := t.run.Request.History, t.cfg.Memory
 	var messages []llm.Message
 	for _, turn := range turns[max(0, len(turns)-m.Turns):] {
 		for i, role := range []llm.Role{llm.RoleUser, llm.RoleAssistant} {
@@ -78,11 +77,11 @@ func (w *Runner) outside() []llm.Message {
 	return messages
 }
 
-func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
-	if w.run.ParentID == "" {
+func (t *task) readBranch(ctx context.Context) (conversation, error) {
+	if t.run.ParentID == "" {
 		return conversation{}, nil
 	}
-	runs, err := w.cfg.Store.Runs(ctx, chat.Scope{User: w.run.User}, w.run.SessionID)
+	runs, err := t.cfg.Store.Runs(ctx, chat.Scope{User: t.run.User}, t.run.SessionID)
 	if err != nil {
 		return conversation{}, fmt.Errorf("read conversation: %w", err)
 	}
@@ -91,9 +90,9 @@ func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
 		byID[r.ID] = r
 	}
 	var out conversation
-	left := w.cfg.Memory.Tokens
+	left := t.cfg.Memory.Tokens
 	answered := false
-	for id, turns := w.run.ParentID, 0; id != "" && turns < w.cfg.Memory.Turns && left > 0; turns++ {
+	for id, turns := t.run.ParentID, 0; id != "" && turns < t.cfg.Memory.Turns && left > 0; turns++ {
 		past, ok := byID[id]
 		if !ok {
 			break
@@ -101,7 +100,7 @@ func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
 		id = past.ParentID
 		var known recalled
 		if past.Answer != "" && !past.Unreadable {
-			known, err = w.memoryOf(ctx, past)
+			known, err = t.runMemory(ctx, past)
 		}
 		if past.Unreadable || errors.Is(err, chat.ErrDamaged) {
 			out.lost++
@@ -124,7 +123,7 @@ func (w *Runner) recallBranch(ctx context.Context) (conversation, error) {
 			if len(out.citations) == 0 { // an answer without footnotes leaves those before it in sight
 				out.citations = known.citations
 			}
-			out.add(known.passages, w.cfg.Memory.Passages)
+			out.add(known.passages, t.cfg.Memory.Passages)
 		} else {
 			out.messages = append(
 				out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"},
@@ -146,18 +145,4 @@ func (r *conversation) add(passages []string, limit int) {
 			r.passages = text.AppendNew(r.passages, id)
 		}
 	}
-}
-
-// tokens estimates how many tokens a text has: about four bytes each.
-func tokens(s string) int { return len(s)/4 + 1 }
-
-func clipTokens(s string, limit int) string {
-	if len(s) <= limit*4 {
-		return s
-	}
-	cut := max(limit*4, 0)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + " …"
 }

@@ -63,28 +63,39 @@ func (v judgement) with(found evaluation, cited bool) (confidence float64, text 
 	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)
 }
 
-// reflects reports whether the model is to judge its answer: when the request or the toolset wants it, and there is
-// time. The program compares every answer with its passages.
-func (w *Runner) reflects(answer string) bool {
-	wanted := w.run.Request.Config.EnableSelfEvaluation
-	if wanted == nil {
-		wanted = &w.set.Reflective
-	}
-	return *wanted && w.enabled(featureReflect) && !w.onFallback && !w.answeredRejected && !ground.IsRefusal(answer) &&
-		(w.stop == "" || slices.Contains(judgedStops, w.stop))
+// selfEvaluator has the model judge its answer.
+type selfEvaluator struct {
+	*task
+	log    *eventLog
+	budget *budget
+	found  *findings
+	model  *modelCaller
+	check  *answerCheck
 }
 
-// reflect asks the model to judge its answer, and returns none when it has none to give: then the program's check
+// shouldJudge reports whether the model is to judge its answer: when the request or the toolset wants it, and there is
+// time. The program compares every answer with its passages.
+func (e *selfEvaluator) shouldJudge(answer string) bool {
+	wanted := e.run.Request.Config.EnableSelfEvaluation
+	if wanted == nil {
+		wanted = &e.set.Reflective
+	}
+	return *wanted && e.enabled(featureReflect) && !e.model.onFallback && !e.check.answeredRejected &&
+		!ground.IsRefusal(answer) &&
+		(e.budget.stop == "" || slices.Contains(judgedStops, e.budget.stop))
+}
+
+// judgeAnswer asks the model to judge its answer, and returns none when it has none to give: then the program's check
 // stands alone.
-func (w *Runner) reflect(ctx context.Context, answer string) (judgement, error) {
-	step := w.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
-	if err := w.emit(ctx, w.track(step)); err != nil {
+func (e *selfEvaluator) judgeAnswer(ctx context.Context, answer string) (judgement, error) {
+	step := e.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
+	if err := e.log.emit(ctx, e.log.trackStep(step)); err != nil {
 		return judgement{}, err
 	}
 	begun := time.Now()
-	prompt, sentences := w.reflectPrompt(answer)
-	said, used, err := w.consult(ctx, prompt)
-	if cause := w.stopCause(ctx); cause != nil {
+	prompt, sentences := e.judgePrompt(answer)
+	said, used, err := e.model.completeOnce(ctx, prompt)
+	if cause := e.stopCause(ctx); cause != nil {
 		return judgement{}, cause
 	}
 	v := readJudgement(said, sentences)
@@ -95,7 +106,7 @@ func (w *Runner) reflect(ctx context.Context, answer string) (judgement, error) 
 		step.Message = fmt.Sprintf("Judged the answer: confidence %.2f", *v.score)
 	}
 	if err != nil || v.text == "" {
-		w.cfg.Log.WarnContext(ctx, "model did not judge its answer", "run", w.run.ID, "error", err)
+		e.cfg.Log.WarnContext(ctx, "model did not judge its answer", "run", e.run.ID, "error", err)
 		step.Status, step.Message, step.Summary = chat.StatusSkipped, "The model did not judge its answer: rules do", ""
 		v = judgement{}
 	}
@@ -104,25 +115,25 @@ func (w *Runner) reflect(ctx context.Context, answer string) (judgement, error) 
 		step.Message += fmt.Sprintf(", %s unsupported", english.Count(len(v.doubted), "sentence"))
 	}
 	step.ToolStatus = step.Status
-	return v, w.emit(ctx, w.track(step))
+	return v, e.log.emit(ctx, e.log.trackStep(step))
 }
 
-// reflectPrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite,
+// judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite,
 // or without footnotes the passages that were found, and the text that came with the question. sentences are those
 // that the model is asked about, by number from 1.
-func (w *Runner) reflectPrompt(answer string) (messages []llm.Message, sentences []string) {
-	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", w.nonce)
+func (e *selfEvaluator) judgePrompt(answer string) (messages []llm.Message, sentences []string) {
+	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", e.nonce)
 	var b strings.Builder
-	b.WriteString("Question: " + w.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
+	b.WriteString("Question: " + e.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
 	// the sentences are the answer again
-	room := w.cfg.Thinking.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - consultTokens
-	shown := w.showPassages(&b, &room)
-	if given := w.givenFor(answer, room); given != "" {
+	room := e.cfg.Thinking.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - consultTokens
+	shown := e.showPassages(&b, &room)
+	if given := e.shortenGiven(answer, room); given != "" {
 		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" +
 			given + "\n")
 		shown.Texts = append(shown.Texts, given)
 	}
-	if sentences = w.evidence.Doubtable(answer, shown); len(sentences) > 0 {
+	if sentences = e.found.evidence.Doubtable(answer, shown); len(sentences) > 0 {
 		b.WriteString("\nThe sentences of the answer that you check:\n")
 		for i, said := range sentences {
 			b.WriteString(strconv.Itoa(i+1) + ". " + said + "\n")
@@ -130,13 +141,13 @@ func (w *Runner) reflectPrompt(answer string) (messages []llm.Message, sentences
 	}
 	return []llm.Message{
 		{Role: llm.RoleSystem, Text: rules},
-		{Role: llm.RoleUser, Text: fence(w.nonce, b.String())},
+		{Role: llm.RoleUser, Text: fence(e.nonce, b.String())},
 	}, sentences
 }
 
 // showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without
 // footnotes it writes the passages that were found.
-func (w *Runner) showPassages(b *strings.Builder, room *int) ground.Shown {
+func (e *selfEvaluator) showPassages(b *strings.Builder, room *int) ground.Shown {
 	var shown ground.Shown
 	add := func(label, text string) bool {
 		line := label + text + "\n"
@@ -148,20 +159,20 @@ func (w *Runner) showPassages(b *strings.Builder, room *int) ground.Shown {
 		shown.Texts = append(shown.Texts, text)
 		return true
 	}
-	if len(w.cite.Citations) == 0 {
-		if w.givenText() || w.toolContext.Sources.IsEmpty() {
+	if len(e.found.cite.Citations) == 0 {
+		if e.givenText() || e.toolContext.Sources.IsEmpty() {
 			return shown
 		}
 		b.WriteString("\nThe passages that were found:\n")
-		for _, src := range w.toolContext.Sources.All() {
+		for _, src := range e.toolContext.Sources.All() {
 			add("- ", src.Passage.Text)
 		}
 		return shown
 	}
 	b.WriteString("\nWhat the footnotes cite:\n")
-	for _, c := range w.cite.Citations {
+	for _, c := range e.found.cite.Citations {
 		label, whole := "["+strconv.Itoa(c.Number)+"] ", true
-		for _, text := range w.evidence.TextsBehind(c.Number) {
+		for _, text := range e.found.evidence.TextsBehind(c.Number) {
 			whole = (slices.Contains(shown.Texts, text) || add(label, text)) && whole
 		}
 		if whole {
@@ -173,10 +184,10 @@ func (w *Runner) showPassages(b *strings.Builder, room *int) ground.Shown {
 	return shown
 }
 
-// givenFor is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that
+// shortenGiven is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that
 // bear out a sentence of the answer, and then the others from the beginning, all in their order.
-func (w *Runner) givenFor(answer string, limit int) string {
-	given := w.run.Request.ContextText + w.run.Request.AddedContext // a request has one of them at most
+func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
+	given := e.run.Request.ContextText + e.run.Request.AddedContext // a request has one of them at most
 	if tokens(given) <= limit {
 		return given
 	}
@@ -189,10 +200,10 @@ func (w *Runner) givenFor(answer string, limit int) string {
 			}
 		}
 	}
-	stated := w.evidence.FactualClaims(answer)
+	stated := e.found.evidence.FactualClaims(answer)
 	take(func(p string) bool {
 		return slices.ContainsFunc(
-			stated, func(c ground.Claim) bool { return w.cite.Judge.Backed(c.Text, ground.TalkOfContext, p) },
+			stated, func(c ground.Claim) bool { return e.found.cite.Judge.Backed(c.Text, ground.TalkOfContext, p) },
 		)
 	})
 	take(func(string) bool { return true })

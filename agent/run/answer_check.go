@@ -1,0 +1,193 @@
+package run
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"footnote/agent/ground"
+	"footnote/agent/question"
+	"footnote/agent/tools/calc"
+	"footnote/chat"
+)
+
+// answerCheck says how far an answer is borne out.
+type answerCheck struct {
+	*task
+	found *findings
+	model *modelCaller
+
+	ownAnswer        bool // the answer is the program's own: what it opened for the reader
+	answeredRejected bool // the answer is the program's own: what was not done
+}
+
+// evaluation is how far an answer is borne out, as the program finds it.
+type evaluation struct {
+	confidence  float64
+	explained   string
+	unsupported []string
+	faultless   bool // everything that the answer states is held, or it states nothing
+}
+
+// evaluate says how far an answer is borne out, by what it is that has to bear it out.
+func (ac *answerCheck) evaluate(markdown string) evaluation {
+	if ac.givenText() {
+		c, explained := ac.found.evidence.CompareGiven(markdown)
+		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
+	}
+	if ac.ownAnswer {
+		return evaluation{1, "The answer says only what was opened, or what there is to open.", []string{}, true}
+	}
+	if ac.found.evidence.RestsOnContext(markdown) {
+		return evaluation{
+			ground.UncheckedConfidence,
+			"The answer rests on the text that came with the question, not on passages of documents.", []string{}, true,
+		}
+	}
+	if ac.answeredRejected {
+		return evaluation{1, "The answer says only what was not done.", []string{}, true}
+	}
+	if len(ac.found.cite.Citations) == 0 &&
+		(!ac.needsFootnotes() || ac.found.hasToolFacts && ac.found.restsOnTools(markdown) ||
+			ac.model.onFallback && ac.toolContext.Sources.IsEmpty()) {
+		return ac.evaluateWithout(markdown)
+	}
+	confidence, explained, unsupported := ac.found.evidence.Evaluate(markdown)
+	return evaluation{confidence, explained, unsupported, false}
+}
+
+// evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
+func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
+	switch {
+	case !ac.asked.NeedsDocuments():
+		return ac.evaluateTalk(markdown)
+	case !ac.mustCite():
+		c := ac.found.evidence.Compare(markdown, func(said string) (string, bool) {
+			if by := ac.found.evidence.ByTools(said); by != "" || !ac.found.evidence.InPassages(said) {
+				return by, false
+			}
+			return ground.ThePassages, false
+		})
+		return evaluation{
+			c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported, c.IsFaultless(),
+		}
+	case ac.found.hasToolFacts:
+		c := ac.found.evidence.Compare(
+			markdown,
+			func(said string) (string, bool) { return ac.found.evidence.ByTools(said), false },
+		)
+		return evaluation{c.Confidence(), c.Explain(ac.found.evidence.Results.DisplayName()) +
+			" No passage of a document stands behind it.", c.Unsupported, c.IsFaultless()}
+	}
+	return evaluation{ground.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
+}
+
+// evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
+func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
+	texts := append([]string{ac.run.Request.Message}, ac.conversation.evidence...)
+	if question.IsTalk(ac.run.Request.Message) {
+		texts = append(texts, systemPrompt) // what it is and what it can do
+	}
+	against := ac.found.evidence.Against(ground.TheConversation, texts)
+	c := ac.found.evidence.Compare(markdown, func(said string) (by string, foreign bool) {
+		if by = ac.found.evidence.ByTools(said); by != "" {
+			return by, false
+		}
+		if ac.found.statesResult(said) {
+			return ground.TheCalculation, false
+		}
+		return against(said)
+	})
+	return evaluation{
+		c.Confidence(), "The answer needs no documents. " + c.Explain(ground.TheConversation), c.Unsupported,
+		c.IsFaultless(),
+	}
+}
+
+func (ac *answerCheck) coverage() chat.Coverage {
+	opened, pages, empty, searches := ac.toolContext.Sources.Readings()
+	if ac.ownAnswer {
+		return chat.Coverage{EmptySearches: []string{}}
+	}
+	searched := 0
+	if searches > 0 {
+		searched = ac.documentsInReach
+	}
+	return chat.Coverage{
+		Searched: searched, Opened: len(opened), PagesRead: pages, EmptySearches: append([]string{}, empty...),
+	}
+}
+
+// equation is a sum with its result, as answers write it: 2 * 3 = 7.
+var equation = regexp.MustCompile(`([\d(£$€¥][\d\s.,()+\-−*/^%×÷·£$€¥]*)=\s*([-−]?[£$€¥]?\d[\d,]*(?:\.\d+)?)`)
+
+// sumNotes say of sentences that nothing bears out which of their sums are wrong, and whether the sum that was asked
+// for was calculated at all.
+func (f *findings) sumNotes(unsupported []string) []string {
+	var out []string
+	for _, said := range unsupported {
+		for _, m := range equation.FindAllStringSubmatch(said, -1) {
+			if result, wrong := wrongSum(m[1], m[2]); wrong {
+				out = append(out, fmt.Sprintf("“%s” is wrong: it is %s.", strings.TrimSpace(m[0]), result))
+			}
+		}
+	}
+	if len(out) > 0 || len(unsupported) == 0 || f.asked.Type != question.Calculation {
+		return out
+	}
+	v, ok := f.sumAsked()
+	if !ok {
+		if f.evidence.Results.Facts == "" {
+			out = append(out, "The sum was not calculated, so nothing bears out what the answer says of it.")
+		}
+		return out
+	}
+	if !slices.ContainsFunc(unsupported, func(said string) bool {
+		return slices.ContainsFunc(
+			ground.Numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) },
+		)
+	}) {
+		result, _ := v.Decimal()
+		out = append(out, fmt.Sprintf("The sum comes to %s, which the answer does not say.", result))
+	}
+	return out
+}
+
+// sumAsked is the result of the sum that is the whole question.
+func (f *findings) sumAsked() (v calc.Amount, ok bool) {
+	if f.asked.Type != question.Calculation {
+		return calc.Amount{}, false
+	}
+	at := strings.IndexAny(f.run.Request.Message, "(0123456789.-+")
+	if at < 0 {
+		return calc.Amount{}, false
+	}
+	v, err := calc.Evaluate(strings.TrimRight(f.run.Request.Message[at:], " =?"))
+	return v, err == nil
+}
+
+// wrongSum compares a sum with the result that is said. What can't be read is not wrong.
+func wrongSum(expression, said string) (result string, wrong bool) {
+	v, err := calc.Evaluate(expression)
+	if err != nil {
+		return "", false
+	}
+	result, _ = v.Decimal()
+	return result, differs(v, said)
+}
+
+// differs reports whether a value is another number than the one that is said, with as many decimals as are said.
+func differs(v calc.Amount, said string) bool {
+	n, err := calc.Evaluate(said)
+	if err != nil {
+		return false
+	}
+	_, decimals, _ := strings.Cut(said, ".")
+	least := new(big.Rat).SetFrac(
+		big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil),
+	)
+	diff := new(big.Rat).Sub(v.Rat, n.Rat)
+	return diff.Abs(diff).Cmp(least) >= 0
+}

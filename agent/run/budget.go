@@ -1,0 +1,101 @@
+package run
+
+import (
+	"errors"
+	"time"
+
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// budget is what a run may use, what it has used, and why it must answer when a limit is reached.
+type budget struct {
+	*task
+	limits     chat.Budget
+	begun      time.Time
+	turns      int // model turns that may call tools
+	retrievals int // calls that search or read
+	badTurns   int // turns in a row with calls that could not run
+	cutTurns   int // turns cut at the token limit
+	tokens     chat.Tokens
+	cost       *float64        // of what was used; nil without prices
+	unpriced   bool            // a model was used that has no price
+	stop       chat.StopReason // why the answer is forced; empty while it is not
+}
+
+// check decides whether a budget is spent, so that the next turn has to answer from what there is.
+func (b *budget) check() {
+	switch {
+	case b.stop != "":
+	case b.control.now.Err() != nil:
+		b.stop = chat.StopAnswerNow
+	case b.turns >= b.limits.Steps:
+		b.stop = chat.StopMaxSteps
+	case b.tokens.In+b.tokens.Out >= b.limits.Tokens:
+		b.stop = chat.StopMaxTokens
+	case b.badTurns > maxRepairs, b.cutTurns >= maxCuts:
+		b.stop = chat.StopUnusableCalls
+	case b.isLate():
+		b.stop = chat.StopTimeout
+	}
+}
+
+// mayCall reports whether there is room for further calls of the program's own.
+func (b *budget) mayCall() bool {
+	b.check()
+	return b.stop == "" && b.retrievals < b.limits.RetrievalCalls
+}
+
+// isLate reports whether the rest of the time is needed for the answer.
+func (b *budget) isLate() bool { return time.Since(b.begun) >= b.searchTime() }
+
+func (b *budget) totalTime() time.Duration { return time.Duration(b.limits.Seconds) * time.Second }
+
+func (b *budget) searchTime() time.Duration { return b.totalTime() - b.totalTime()/answerReserve }
+
+// charge adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part is
+// not given as the whole: once a model without a price was used, the run has no cost.
+func (b *budget) charge(model llm.Model, used chat.Tokens) *float64 {
+	b.tokens.In += used.In
+	b.tokens.Out += used.Out
+	cost := b.costOf(model, used)
+	b.unpriced = b.unpriced || cost == nil
+	switch {
+	case b.unpriced:
+		b.cost = nil
+	case b.cost == nil:
+		total := *cost
+		b.cost = &total
+	default:
+		*b.cost += *cost
+	}
+	return cost
+}
+
+// chargeFailed charges a reply that failed as far as its server said what it used.
+func (b *budget) chargeFailed(model llm.Model, err error) (used chat.Tokens) {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Usage != nil {
+		used = chat.Tokens{In: e.Usage.In, Out: e.Usage.Out}
+		b.charge(model, used)
+	}
+	return used
+}
+
+func (b *budget) costOf(model llm.Model, used chat.Tokens) *float64 {
+	price, ok := b.cfg.Prices[model.Name()]
+	if !ok && (model.Name() != offlineName || len(b.cfg.Prices) == 0) { // rules cost nothing
+		return nil
+	}
+	cost := (float64(used.In)*price.In + float64(used.Out)*price.Out) / 1e6
+	return &cost
+}
+
+// addUsage adds to run_done what the run used. For a completed run, its answer says most of it already.
+func (b *budget) addUsage(done chat.RunDone) chat.RunDone {
+	done.RetrievalCalls = b.retrievals
+	if done.Status != chat.RunCompleted {
+		tokens := b.tokens
+		done.StepsUsed, done.Tokens, done.Cost = b.turns, &tokens, b.cost
+	}
+	return done
+}

@@ -1,0 +1,135 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/agent/ground"
+	"footnote/chat"
+)
+
+// eventLog stores what a run does as events: its steps, and its answer as it is written. It knows which steps are
+// still running.
+type eventLog struct {
+	*task
+	budget *budget
+	store  ground.Emit // appends to the run's log
+	fresh  bool        // nothing of the run is stored yet
+	writer *ground.Writer
+	open   map[string]*chat.Step // steps that are running, by call id
+	ids    int                   // the last call id that was given
+}
+
+// appendEvents stores events in the run's log and counts them.
+func (l *eventLog) appendEvents(ctx context.Context, ps ...chat.Payload) error {
+	err := l.cfg.Feed.Append(ctx, l.cfg.Owner, l.run.ID, ps...)
+	if err == nil {
+		l.fresh = false
+		l.countEvents(ctx, ps)
+	}
+	return err
+}
+
+// emit stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A
+// cancelled run still stores what it has begun to store, so that one knows what is in the log.
+func (l *eventLog) emit(ctx context.Context, ps ...chat.Payload) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	if err := l.store(context.WithoutCancel(ctx), ps...); err != nil {
+		l.reopen(ps)
+		return fmt.Errorf("store events: %w", err)
+	}
+	return nil
+}
+
+// reopen remembers the steps whose ends could not be stored as running, so that the end of the run ends them.
+func (l *eventLog) reopen(ps []chat.Payload) {
+	for _, p := range ps {
+		if s, ok := p.(chat.Step); ok {
+			l.open[s.CallID] = &s
+		}
+	}
+}
+
+func (l *eventLog) newID() string {
+	l.ids++
+	return "c" + strconv.Itoa(l.ids)
+}
+
+// newStep makes a step that is no tool call.
+func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, message string) chat.Step {
+	return chat.Step{
+		CallID: l.newID(), Step: name, ActionType: action, Message: message, Timestamp: stamp(), Status: status,
+		ToolStatus: status,
+		Details:    map[string]any{},
+	}
+}
+
+// trackStep remembers a running step, so that it is closed whatever happens, and forgets one that ended.
+func (l *eventLog) trackStep(s chat.Step) chat.Step {
+	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending {
+		l.open[s.CallID] = &s
+	} else {
+		delete(l.open, s.CallID)
+	}
+	return s
+}
+
+// takeAnswerBack moves the text that was shown into a step.
+func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
+	text, stored := l.writer.Reset()
+	step.Thought = strings.TrimSpace(text)
+	if stored {
+		return l.emit(ctx, chat.AnswerReset{CallID: step.CallID}, step)
+	}
+	return l.emit(ctx, step)
+}
+
+// closeSteps ends the steps that were running, in the order they began.
+func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
+	var steps []*chat.Step
+	for _, s := range l.open {
+		steps = append(steps, s)
+	}
+	slices.SortFunc(steps, func(a, b *chat.Step) int {
+		if len(a.CallID) != len(b.CallID) {
+			return len(a.CallID) - len(b.CallID)
+		}
+		return slices.Compare([]byte(a.CallID), []byte(b.CallID))
+	})
+	var out []chat.Payload
+	for _, s := range steps {
+		s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
+		s.DurationMS, s.Timestamp = int64((stamp()-s.Timestamp)*1000), stamp()
+		if s.ToolName != "" {
+			why := "The call was stopped."
+			if done.Status == "" { // the run goes on
+				why = unknownEffect
+			}
+			s.ToolOutput, s.Result = []byte(`{"error":"`+why+`"}`), &chat.StepResult{Failure: why}
+		}
+		if done.Status == chat.RunFailed {
+			s.Summary = "stopped: the run failed"
+		}
+		out = append(out, *s)
+	}
+	l.open = map[string]*chat.Step{}
+	return out
+}
+
+// storableSteps ends the steps that are open, as far as they can be stored.
+func (l *eventLog) storableSteps() []chat.Payload {
+	return slices.DeleteFunc(l.closeSteps(chat.RunDone{Status: chat.RunFailed}), func(p chat.Payload) bool {
+		_, err := chat.NewEvent(l.run.ID, p)
+		return err != nil
+	})
+}
+
+func stamp() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
+
+func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }

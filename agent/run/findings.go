@@ -1,0 +1,225 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"footnote/agent/ground"
+	"footnote/agent/question"
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+)
+
+// findings are what the tools of a run have found, and the footnotes that the answer takes from it.
+type findings struct {
+	*task
+	budget       *budget
+	cite         *ground.Citer
+	evidence     *ground.Evidence
+	failed       []string // messages of searches that failed
+	hasToolFacts bool     // a tool answered that shows no passages
+}
+
+// searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a
+// document was read, or passages were shown.
+func (f *findings) searchedDocuments() bool {
+	opened, _, _, searches := f.toolContext.Sources.Readings()
+	return searches > 0 && len(f.failed) == 0 || len(opened) > 0 || !f.toolContext.Sources.IsEmpty()
+}
+
+// noteFailed remembers a search that failed or was cut off.
+func (f *findings) noteFailed(t *tools.Tool, s chat.Step) {
+	if t != nil && t.Action == chat.ActionSearching && !slices.Contains(f.failed, s.Message) {
+		f.failed = append(f.failed, s.Message)
+	}
+}
+
+// suffices reports whether a passage that was found holds every content word of the question.
+func (f *findings) suffices() bool {
+	query := strings.Join(f.asked.Keywords, " ")
+	language := text.Detect(f.run.Request.Message)
+	if language == "" {
+		language = "en"
+	}
+	words := text.QueryWords(query, []string{language})
+	if len(words) < 2 {
+		return false
+	}
+	return slices.ContainsFunc(f.toolContext.Sources.All(), func(s ground.Source) bool {
+		return corpus.ShareOfWords(words, corpus.Result{Passage: s.Passage, Document: s.Document}) == 1
+	})
+}
+
+// restsOnTools reports whether an answer needs no footnotes because it says what tools returned that show no passages.
+// At least one sentence must say so, or no sentence states anything and the run has searched the documents.
+func (f *findings) restsOnTools(markdown string) bool {
+	if !f.hasToolFacts || !f.toolContext.Sources.IsEmpty() && f.asked.Type != question.Metadata {
+		return false
+	}
+	said := f.evidence.FactualClaims(markdown)
+	if len(said) == 0 {
+		return f.searchedDocuments() // a word on what was searched is true of a search only
+	}
+	return slices.ContainsFunc(said, func(c ground.Claim) bool { return f.evidence.StatedByTools(c.Text) })
+}
+
+// saidBefore reports whether what was said in the conversation bears out each claim of an answer.
+func (f *findings) saidBefore(answer string) bool {
+	said := strings.Join(f.conversation.evidence, "\n\n")
+	if said == "" {
+		return false
+	}
+	stated := f.evidence.FactualClaims(answer)
+	for _, c := range stated {
+		if !f.cite.Judge.Supports(c.Text, said) {
+			return false
+		}
+	}
+	return len(stated) > 0
+}
+
+// statesResult reports whether a sentence says the result of the calculation that is the question.
+func (f *findings) statesResult(said string) bool {
+	v, ok := f.sumAsked()
+	if !ok {
+		return false
+	}
+	result, _ := v.Decimal()
+	return f.cite.Judge.States(said, ground.TalkWords+f.run.Request.Message, f.run.Request.Message, result)
+}
+
+// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its
+// footnotes quote, more than half of the content words of a part.
+func (f *findings) speaksOf(answer, part string) bool {
+	language := text.Detect(part)
+	if language == "" {
+		language = "en"
+	}
+	words := text.QueryWords(part, []string{language})
+	return slices.ContainsFunc(f.evidence.ClaimsOf(answer), func(c ground.Claim) bool {
+		if len(c.Numbers) == 0 || !f.evidence.IsPartlySupported(c) {
+			return false
+		}
+		said := corpus.Result{Passage: corpus.Passage{Text: c.Text}}
+		for _, n := range c.Numbers {
+			if n >= 1 && n <= len(f.cite.Citations) {
+				cited := f.cite.Citations[n-1]
+				said.Passage.Text += "\n" + cited.Quote
+				said.Passage.Section += " " + cited.Section
+			}
+		}
+		return corpus.ShareOfWords(words, said) > 0.5
+	})
+}
+
+// sourcesOf lists the documents behind an answer: the cited ones in order of their first footnote, then those only
+// read.
+func (f *findings) sourcesOf(citations []chat.Citation) []chat.Source {
+	out := []chat.Source{}
+	seen := map[string]bool{}
+	for _, c := range citations {
+		if !seen[c.DocumentID] {
+			seen[c.DocumentID] = true
+			out = append(out, chat.Source{
+				Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename,
+				SourceURL: c.SourceURL, Section: c.Section, URL: c.URL, Cited: true,
+			})
+		}
+	}
+	opened, _, _, _ := f.toolContext.Sources.Readings()
+	for _, doc := range opened {
+		if !seen[doc.ID] {
+			seen[doc.ID] = true
+			out = append(out, chat.Source{
+				DocumentID: doc.ID, Title: doc.DisplayTitle(), Filename: doc.Filename, SourceURL: doc.SourceURL(),
+				URL: chat.Link{Document: doc.ID}.String(),
+			})
+		}
+	}
+	return out
+}
+
+// rankedResults puts what all calls found in one order by a closer look at each passage.
+func (f *findings) rankedResults(most int) []corpus.Result {
+	var hits []corpus.Result
+	for _, s := range f.toolContext.Sources.All() {
+		hit := f.toolContext.Sources.HitOf(s)
+		hit.Score, hit.Cosine = f.toolContext.Sources.ScoreOf(s.Passage.ID), nil
+		hits = append(hits, hit)
+	}
+	hits = corpus.Rerank(f.run.Request.Message, hits)
+	hits = slices.DeleteFunc(hits, func(h corpus.Result) bool { return h.Score < leastGathered })
+	return hits[:min(most, len(hits))]
+}
+
+// restoreSources gives passages their numbers back. Passages that are gone by now lose theirs, which nobody else gets.
+func (f *findings) restoreSources(ctx context.Context, numbers map[string]int) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	wanted := make([]string, 0, len(numbers))
+	for id, n := range numbers {
+		wanted = append(wanted, id)
+		f.toolContext.Sources.Reserve(n)
+	}
+	slices.Sort(wanted)
+	passages, err := f.cfg.Library.Passages(ctx, f.toolContext.ReadScope(), wanted)
+	if err != nil {
+		return fmt.Errorf("fetch passages: %w", err)
+	}
+	documents := map[string]corpus.Document{}
+	for _, p := range passages {
+		doc, ok := documents[p.DocumentID]
+		if !ok {
+			doc, err = f.cfg.Library.Document(ctx, f.toolContext.ReadScope(), p.DocumentID)
+			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+				return fmt.Errorf("find document: %w", err)
+			}
+			if err != nil || !f.toolContext.InReach(doc) {
+				continue
+			}
+			documents[p.DocumentID] = doc
+		}
+		f.toolContext.Sources.Restore(numbers[p.ID], p, doc)
+	}
+	return nil
+}
+
+// noteNumbers adds the numbers of the passages that a call showed.
+func noteNumbers(r *chat.StepResult, numbers map[string]int) {
+	if r == nil {
+		return
+	}
+	for _, hit := range r.Hits {
+		if hit.N > 0 && hit.ChunkID != "" {
+			numbers[hit.ChunkID] = hit.N
+		}
+	}
+}
+
+// restoreEffects repeats what a finished call changed in the sources. Documents that are gone by now were read all
+// the same, but nobody can name them any more: they are left out.
+func (f *findings) restoreEffects(ctx context.Context, s chat.Step) error {
+	t := f.set.Find(s.ToolName)
+	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {
+		return nil
+	}
+	for _, opened := range s.Result.Opened {
+		if _, known := f.toolContext.Sources.Document(opened.DocumentID); known {
+			continue
+		}
+		doc, err := f.cfg.Library.Document(ctx, f.toolContext.ReadScope(), opened.DocumentID)
+		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return fmt.Errorf("find document: %w", err)
+		}
+		if err == nil && f.toolContext.InReach(doc) {
+			f.toolContext.Sources.AddDocuments(doc)
+		}
+	}
+	t.Note(f.toolContext.Sources, *s.Result)
+	return nil
+}

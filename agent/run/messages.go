@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/english"
+	"footnote/llm"
+)
+
+const (
+	contextTokens = 60_000 // of a run's history, unless the settings say otherwise
+	keptOutput    = 600    // bytes of an older result that stay when room is made
+)
+
+// messages are what the model gets: the prompt, its own turns and the results of its calls.
+type messages struct {
+	*task
+	log       *eventLog
+	list      []llm.Message
+	ephemeral []llm.Message // for the next turn only: a reply and what was wrong with it
+	compacted bool
+}
+
+// shortenOldResults shortens the results of older calls when the history nears the room that a model has for it, and
+// says so. The results of the last turn stay whole.
+func (ms *messages) shortenOldResults(ctx context.Context) error {
+	size := 0
+	for _, m := range ms.list {
+		size += tokens(m.Text)
+	}
+	if size <= ms.cfg.Thinking.ContextTokens*8/10 {
+		return nil
+	}
+	last := len(ms.list)
+	for last > 0 && ms.list[last-1].Role == llm.RoleTool {
+		last--
+	}
+	shortened, freed := 0, 0
+	for i := range ms.list[:last] {
+		m := &ms.list[i]
+		if m.Role != llm.RoleTool || len(m.Text) <= 2*keptOutput {
+			continue
+		}
+		_, body, _ := strings.Cut(m.Text, "\n") // without the mark
+		short := fence(
+			ms.nonce,
+			clipTokens(body, keptOutput/4)+" (shortened to save room: call the tool again if you need the rest)",
+		)
+		shortened, freed = shortened+1, freed+tokens(m.Text)-tokens(short)
+		m.Text = short
+	}
+	if shortened == 0 {
+		return nil
+	}
+	step := ms.log.newStep(
+		"compact", chat.ActionThinking, chat.StatusComplete,
+		"Shortened "+english.Count(shortened, "earlier result")+" to make room",
+	)
+	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
+	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": ms.cfg.Thinking.ContextTokens}
+	return ms.log.emit(ctx, step)
+}
+
+// dropOldResults forgets the older results of tools, which take the most room. It reports whether there were any.
+func (ms *messages) dropOldResults() bool {
+	ms.compacted = true
+	last := len(ms.list)
+	for last > 0 && ms.list[last-1].Role == llm.RoleTool {
+		last--
+	}
+	found := false
+	for i := range ms.list[:max(0, last)] {
+		if m := &ms.list[i]; m.Role == llm.RoleTool && len(m.Text) > 400 {
+			m.Text = `{"note":"This result was left out to save room. Call the tool again if you need it."}`
+			found = true
+		}
+	}
+	return found
+}
+
+// tokens estimates how many tokens a text has: about four bytes each.
+func tokens(s string) int { return len(s)/4 + 1 }
+
+func clipTokens(s string, limit int) string {
+	if len(s) <= limit*4 {
+		return s
+	}
+	cut := max(limit*4, 0)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + " …"
+}

@@ -1,0 +1,313 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// How the model's failures are met.
+const (
+	maxRepairs    = 2 // turns in a row with calls that could not run
+	maxCuts       = 3 // turns cut at the token limit
+	maxBadCalls   = 2 // tool calls that the model's server could not read: the second time the model must answer
+	leastWait     = time.Second
+	fallbackTime  = 10 * time.Second
+	answerReserve = 6 // a sixth of the run's time is for the answer
+)
+
+// reply is what one turn of a model came to.
+type reply struct {
+	text      string
+	reasoning string
+	signature string
+	calls     []llm.Call
+	finish    llm.Finish
+	tokens    chat.Tokens
+	cost      *float64
+	chooses   bool // it came from the model that only chooses tools
+}
+
+// modelCaller has the model speak: with retries, with repairs of what can't be read, and with the fallback.
+type modelCaller struct {
+	*task
+	log      *eventLog
+	budget   *budget
+	messages *messages
+	found    *findings
+
+	model          llm.Model
+	onFallback     bool // the model is the one made of rules: from the start, or because the other failed
+	enough         bool // the model said that it can answer
+	direct         bool // the next turn is the answer, for the model was not asked to choose
+	selectorFailed bool // the model that only chooses tools failed
+	badCalls       int  // that the model's server could not read
+	promptLost     bool // it was said that the model's server dropped a part of the prompt
+	noticed        map[llm.Notice]bool
+}
+
+// useRequested takes the model that the request names.
+func (m *modelCaller) useRequested() {
+	model, err := m.engine.modelOf(m.run.Request.Config)
+	if err != nil {
+		model = m.cfg.Model // it was allowed when the run began
+	}
+	m.model, m.onFallback = model, model.Name() == offlineName
+}
+
+// turn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
+func (m *modelCaller) turn(ctx context.Context) (reply, error) {
+	var limit rateLimit
+	for {
+		if err := m.stopCause(ctx); err != nil {
+			return reply{}, err
+		}
+		m.budget.check()
+		r, err := m.streamReply(ctx)
+		if err == nil {
+			m.messages.ephemeral = nil
+			if m.budget.stop == "" {
+				m.budget.turns++
+			}
+			return r, nil
+		}
+		if cause := m.stopCause(ctx); cause != nil {
+			return reply{}, cause
+		}
+		var e *llm.Error
+		switch {
+		case r.chooses && errors.As(err, &e):
+			if err := m.chooseAlone(ctx, e); err != nil {
+				return reply{}, err
+			}
+		case errors.Is(err, errAnswerNow), errors.Is(err, errLate):
+			m.budget.stop = map[bool]chat.StopReason{true: chat.StopAnswerNow, false: chat.StopTimeout}[errors.Is(
+				err, errAnswerNow,
+			)]
+			m.log.writer.Reset()
+		case !errors.As(err, &e):
+			return reply{}, err // the store, not the model
+		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.onFallback:
+			wait, again := limit.wait(e.RetryAfter)
+			if !again || time.Since(m.budget.begun)+wait > m.budget.searchTime() {
+				err = m.fallBack(ctx, e)
+			} else {
+				err = m.waitForServer(ctx, wait)
+			}
+			if err != nil {
+				return reply{}, err
+			}
+		case e.Kind == llm.KindTooLong && !m.messages.compacted && m.messages.dropOldResults():
+		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.onFallback:
+			if err := m.repairCall(ctx, e); err != nil {
+				return reply{}, err
+			}
+		default:
+			if err := m.fallBack(ctx, e); err != nil {
+				return reply{}, err
+			}
+		}
+	}
+}
+
+// streamReply lets the model speak once. Its text is shown as it comes.
+func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	left := m.budget.totalTime() - time.Since(m.budget.begun)
+	if m.onFallback {
+		left = max(left, fallbackTime)
+	}
+	turn, free := context.WithTimeout(ctx, left)
+	defer free()
+	if m.budget.stop == "" { // an answer that is being written is let be
+		hurry := func(why error) func() {
+			return func() {
+				if !m.log.writer.Shown() {
+					cancel(why)
+				}
+			}
+		}
+		defer context.AfterFunc(m.control.now, func() { hurry(context.Cause(m.control.now))() })()
+		late := time.AfterFunc(m.budget.searchTime()-time.Since(m.budget.begun), hurry(errLate))
+		defer late.Stop()
+	}
+	defer context.AfterFunc(m.control.leaving, func() { cancel(context.Cause(m.control.leaving)) })()
+	model, chooses := m.turnModel()
+	r.chooses = chooses
+	done, err := m.readParts(ctx, model.Stream(turn, m.nextRequest()), &r)
+	m.budget.chargeFailed(model, err)
+	switch why := context.Cause(ctx); {
+	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
+		return r, why
+	case err != nil && turn.Err() != nil && ctx.Err() == nil:
+		return r, &llm.Error{Kind: llm.KindTimeout, Message: "the model did not answer in time", Err: err}
+	case err != nil:
+		return r, err
+	case done == nil:
+		return r, &llm.Error{
+			Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: m.log.writer.Shown(),
+		}
+	}
+	r.finish = done.Finish
+	m.countTokens(model, done.Usage, &r)
+	return r, m.checkPrompt(ctx, done.Usage)
+}
+
+// readParts takes the parts of a reply.
+func (m *modelCaller) readParts(
+	ctx context.Context, parts func(func(llm.Part, error) bool), r *reply,
+) (done *llm.Done, err error) {
+	var text, reasoning strings.Builder
+	thought := false
+	for part, err := range parts {
+		if err != nil {
+			return nil, err
+		}
+		switch p := part.(type) {
+		case llm.Text:
+			if !thought && reasoning.Len() > 0 {
+				thought = true
+				if err := m.log.emit(ctx, m.thinkingStep(reasoning.String())); err != nil {
+					return nil, err
+				}
+			}
+			text.WriteString(string(p))
+			if r.chooses {
+				continue
+			}
+			if err := m.log.writer.Write(ctx, string(p)); err != nil {
+				return nil, err
+			}
+		case llm.Quoted:
+			text.WriteString(p.Marker())
+			if r.chooses {
+				continue
+			}
+			if err := m.log.writer.Quote(ctx, p.Passage, p.Words); err != nil {
+				return nil, err
+			}
+		case llm.Reasoning:
+			reasoning.WriteString(string(p))
+		case llm.Rethought:
+			reasoning.WriteString(text.String())
+			text.Reset()
+			if !r.chooses {
+				thought = true
+				if err := m.log.takeAnswerBack(ctx, m.thinkingStep("")); err != nil {
+					return nil, err
+				}
+			}
+		case llm.Signature:
+			if !r.chooses { // another model could not read it
+				r.signature = string(p)
+			}
+		case llm.Call:
+			r.calls = append(r.calls, p)
+		case llm.Notice:
+			if m.noticed[p] { // once is enough
+				continue
+			}
+			m.noticed[p] = true
+			if err := m.log.emit(
+				ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusComplete, string(p)),
+			); err != nil {
+				return nil, err
+			}
+		case llm.Done:
+			done = &p
+		}
+	}
+	r.text, r.reasoning = text.String(), reasoning.String()
+	return done, nil
+}
+
+func (m *modelCaller) thinkingStep(thought string) chat.Step {
+	step := m.log.newStep("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
+	step.Thought = tools.CutText(strings.TrimSpace(thought), 4000)
+	return step
+}
+
+// countTokens adds a turn's tokens; a provider that does not count is counted for.
+func (m *modelCaller) countTokens(model llm.Model, u *llm.Usage, r *reply) {
+	used := chat.Tokens{}
+	if model.Name() == offlineName {
+		r.tokens, r.cost = used, m.budget.charge(model, used) // rules read no tokens
+		return
+	}
+	if u != nil {
+		used = chat.Tokens{In: u.In, Out: u.Out}
+	} else {
+		for _, message := range m.messages.list {
+			used.In += tokens(message.Text)
+		}
+		used.Out = tokens(r.text + r.reasoning)
+		for _, c := range r.calls {
+			used.Out += tokens(string(c.Arguments))
+		}
+	}
+	r.tokens, r.cost = used, m.budget.charge(model, used)
+}
+
+// The size of a side question to the model.
+const (
+	consultTime   = 20 * time.Second
+	consultTokens = 800
+)
+
+// completeOnce asks the model something beside the run's conversation, without tools, and charges it to the run. A user
+// who wants the answer now ends it.
+func (m *modelCaller) completeOnce(
+	ctx context.Context,
+	messages []llm.Message,
+) (said string, used chat.Tokens, err error) {
+	ctx, cancel := context.WithTimeout(ctx, consultTime)
+	defer cancel()
+	defer context.AfterFunc(m.control.now, cancel)()
+	defer context.AfterFunc(m.control.leaving, cancel)()
+	req := llm.Request{
+		Messages: messages, NoTools: true, Temperature: m.temperature(), Unasked: true, Seed: m.run.Request.Config.Seed,
+		MaxTokens: consultTokens,
+	}
+	model := m.model
+	if m.cfg.Select != nil && !m.onFallback {
+		model = m.cfg.Select
+	}
+	var text strings.Builder
+	var usage *llm.Usage
+	done := false
+	for part, err := range model.Stream(ctx, req) {
+		if err != nil {
+			return "", m.budget.chargeFailed(model, err), err
+		}
+		switch p := part.(type) {
+		case llm.Text:
+			text.WriteString(string(p))
+		case llm.Quoted:
+			text.WriteString(p.Marker())
+		case llm.Done:
+			done, usage = true, p.Usage
+		case llm.Rethought:
+			text.Reset()
+		case llm.Reasoning, llm.Call: // not asked for
+		}
+	}
+	if !done {
+		return "", used, errors.New("the reply ended too early")
+	}
+	if usage != nil {
+		used = chat.Tokens{In: usage.In, Out: usage.Out}
+	} else {
+		for _, message := range messages {
+			used.In += tokens(message.Text)
+		}
+		used.Out = tokens(text.String())
+	}
+	m.budget.charge(model, used)
+	return text.String(), used, nil
+}

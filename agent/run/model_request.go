@@ -1,0 +1,149 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools, and nobody is
+// shown what it says. The run's own model writes the answer.
+func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
+	s := m.cfg.Select
+	if s == nil || m.selectorFailed || m.onFallback || m.givenText() || m.budget.stop != "" || m.enough || m.direct ||
+		s.Name() == m.model.Name() {
+		return m.model, false
+	}
+	return s, true
+}
+
+// nextRequest is the next turn as the model gets it.
+func (m *modelCaller) nextRequest() llm.Request {
+	req := llm.Request{
+		Messages: m.messages.list, NoTools: m.budget.stop != "" || m.enough || m.direct, Temperature: m.temperature(),
+		Unasked: m.run.Request.Config.Temperature == nil && m.cfg.Temperature == nil, Seed: m.run.Request.Config.Seed,
+		MaxTokens: m.cfg.MaxTokens,
+	}
+	if len(m.messages.ephemeral) > 0 {
+		req.Messages = append(
+			append(make([]llm.Message, 0, len(m.messages.list)+len(m.messages.ephemeral)), m.messages.list...),
+			m.messages.ephemeral...)
+	}
+	if !m.givenText() {
+		req.Tools = make([]llm.ToolSpec, 0, len(m.set.Tools))
+		for _, t := range m.set.Tools {
+			req.Tools = append(req.Tools, t.Spec)
+		}
+	}
+	return req
+}
+
+// temperature is that of the request, else of the server, else of the toolset.
+func (m *modelCaller) temperature() *float64 {
+	switch {
+	case m.run.Request.Config.Temperature != nil:
+		return m.run.Request.Config.Temperature
+	case m.cfg.Temperature != nil:
+		return m.cfg.Temperature
+	}
+	return &m.set.DefaultTemperature
+}
+
+// selection is who chooses this run's first tools.
+func (m *modelCaller) selection() tools.Selection {
+	switch asked := tools.Selection(m.run.Request.Config.Selection); {
+	case m.cfg.Thinking.Pipeline, m.engine.usesPipeline(m.model):
+		return tools.SelectRules
+	case asked != "":
+		return asked
+	case m.cfg.Thinking.Selection != "":
+		return m.cfg.Thinking.Selection
+	default:
+		return m.set.Selection
+	}
+}
+
+// declinedTools reports whether the model that only chooses wants no further tools. The next turn is then the answer,
+// and both turns are one.
+func (m *modelCaller) declinedTools(r reply, aside []llm.Message) bool {
+	if !r.chooses {
+		return false
+	}
+	if _, _, ends := m.answerInCall(r); !ends && len(r.calls) > 0 {
+		return false
+	}
+	m.enough, m.messages.ephemeral = true, aside
+	m.budget.turns--
+	return true
+}
+
+// chooseAlone lets the run's own model choose from now on, and says why.
+func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
+	m.selectorFailed = true
+	name := m.cfg.Select.Name()
+	m.cfg.Log.WarnContext(
+		ctx, "the model that chooses tools failed", "run", m.run.ID, "model", name, "kind", e.Kind, "error", e,
+	)
+	step := m.log.newStep("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
+		"The model %s failed: %s chooses itself", name, m.model.Name(),
+	))
+	reason, _ := explainFailure(e)
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf(
+		"The model %s can't answer, because %s.", name, reason,
+	), Retryable: e.Retryable()}
+	return m.log.emit(ctx, step)
+}
+
+// giveTextToFallback gives the fallback, which knows documents only, the given text as one that was read.
+func (m *modelCaller) giveTextToFallback() error {
+	if !m.givenText() {
+		return m.giveContextToFallback()
+	}
+	out := tools.ReadDocumentOutput{
+		DocID: "context", Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
+	}
+	for _, part := range strings.Split(m.run.Request.ContextText, "\n\n") {
+		if part = strings.TrimSpace(part); part != "" {
+			out.Passages = append(out.Passages, tools.ShownPassage{N: len(out.Passages) + 1, Text: part})
+		}
+	}
+	result, err := toolMessage(m.nonce, "context", out)
+	if err != nil {
+		return err
+	}
+	call := llm.Call{ID: "context", Name: "read_document", Arguments: json.RawMessage(`{"doc_id":"context"}`)}
+	m.messages.list = append(m.messages.list, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, result)
+	return nil
+}
+
+// giveContextToFallback gives the model made of rules, which reads only the results of tools, the added context as
+// one of them.
+func (m *modelCaller) giveContextToFallback() error {
+	paragraphs := m.found.evidence.Added
+	if m.givenText() || len(paragraphs) == 0 {
+		return nil
+	}
+	out := tools.ReadDocumentOutput{
+		DocID: addedDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
+	}
+	for _, p := range paragraphs {
+		out.Passages = append(out.Passages, tools.ShownPassage{Text: p})
+	}
+	result, err := toolMessage(m.nonce, addedDocument, out)
+	if err != nil {
+		return err
+	}
+	call := llm.Call{
+		ID: addedDocument, Name: "read_document", Arguments: json.RawMessage(`{"doc_id":"` + addedDocument + `"}`),
+	}
+	m.messages.list = append(m.messages.list, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, result)
+	return nil
+}
+
+// addedDocument names the added context to the model made of rules, as package offline knows it.
+const addedDocument = "added_context"

@@ -1,0 +1,236 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"footnote/agent/question"
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/llm"
+)
+
+// With the selection auto rules choose in place of the model from this confidence on.
+const sureEnough = 0.7
+
+// choice is how a run begins without its model having been asked.
+type choice struct {
+	by         string // rules, cache, pipeline, model
+	path       string // the short path that it takes; empty: none
+	message    string // for people
+	why        string
+	confidence float64 // 0–1
+	only       string  // the document that is searched within; empty: none
+	opening    []llm.Call
+	then       []llm.Call // made when the opening has ended
+	read       bool       // the best of the documents found are read, unless what was found suffices
+}
+
+// toolSelector chooses tools in place of the model: by rules, by an earlier choice, or by the fixed pipeline.
+type toolSelector struct {
+	*task
+	log    *eventLog
+	budget *budget
+	found  *findings
+	model  *modelCaller
+	plan   *plan
+	calls  *toolCaller
+
+	preselected bool       // the program chose the first tools
+	refined     bool       // it was searched in other words
+	rescued     bool       // the fixed pipeline took over
+	first       []llm.Call // what the model chose first
+}
+
+// preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is
+// a step; then the model writes the answer. It does nothing when the model is to choose.
+func (s *toolSelector) preselectTools(ctx context.Context) error {
+	if s.givenText() || s.budget.turns > 0 || s.budget.retrievals > 0 && s.model.selection() != tools.SelectRules {
+		return nil
+	}
+	begun := time.Now()
+	c, ok, err := s.chooseTools(ctx)
+	if err != nil || !ok && c.by == "" {
+		return err
+	}
+	step := s.log.newStep("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
+	step.Summary, step.DurationMS = c.why, sinceMS(begun)
+	step.Details = map[string]any{
+		"selection": s.model.selection(), "by": c.by, "why": c.why, "confidence": c.confidence,
+		"tools": append(namesOf(c.opening), namesOf(c.then)...),
+	}
+	if c.path != "" {
+		step.Details["path"] = c.path
+	}
+	if err := s.log.emit(ctx, step); err != nil || !ok {
+		return err
+	}
+	s.preselected, s.model.direct = true, true
+	return s.carryOut(ctx, c)
+}
+
+// carryOut makes the calls of a choice.
+func (s *toolSelector) carryOut(ctx context.Context, c choice) error {
+	if c.only != "" {
+		all := s.toolContext.DocumentIDs
+		s.toolContext.DocumentIDs = []string{c.only}
+		defer func() { s.toolContext.DocumentIDs = all }()
+	}
+	// else the plan has searched
+	if _, _, _, searches := s.toolContext.Sources.Readings(); searches == 0 && len(s.found.failed) == 0 {
+		if err := s.calls.makeCalls(ctx, c.opening, c.why); err != nil {
+			return err
+		}
+		if err := s.reformulateQuery(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.calls.makeCalls(ctx, c.then, c.why); err != nil || !c.read {
+		return err
+	}
+	if enough, err := s.stopEarly(ctx); enough || err != nil {
+		return err
+	}
+	return s.readBest(ctx)
+}
+
+// mostRead is how many of the documents found are read when rules choose.
+const mostRead = 2
+
+// readBest reads the best of the documents that were found.
+func (s *toolSelector) readBest(ctx context.Context) error {
+	var calls []llm.Call
+	for _, id := range s.toolContext.Sources.Unread(min(mostRead, s.budget.limits.RetrievalCalls-s.budget.retrievals)) {
+		if call, ok := s.calls.readingCall(id, s.run.Request.Message, len(calls)); ok {
+			calls = append(calls, call)
+		}
+	}
+	return s.calls.makeCalls(ctx, calls, "Reading the best of what was found.")
+}
+
+// chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why.
+func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
+	if s.model.onFallback {
+		if s.enabled(featurePaths) {
+			c, ok = s.citedPath()
+		}
+		return c, ok, nil
+	}
+	selection := s.model.selection()
+	if s.enabled(featurePaths) {
+		if c, ok, err = s.shortPath(ctx); ok || err != nil {
+			return c, ok, err
+		}
+	}
+	if selection == tools.SelectModel {
+		return choice{}, false, nil
+	}
+	if selection == tools.SelectAuto && s.enabled(featureDecisions) {
+		if calls, ok := s.recallDecision(); ok {
+			return choice{
+				by: "cache", confidence: 0.9, opening: calls, read: true,
+				message: "Chose as for a similar question before: " + strings.Join(namesOf(calls), ", "),
+				why:     "The same was asked before with the same words in some form, and these tools led to an answer.",
+			}, true, nil
+		}
+	}
+	c, ok = s.byRules()
+	if ok && selection == tools.SelectAuto && c.confidence < sureEnough {
+		return choice{
+			by: "model", confidence: c.confidence, message: "Left the choice to the model",
+			why: fmt.Sprintf(
+				"Rules would choose %s, and are not sure enough of it: %.2f, where %.2f is needed.",
+				strings.Join(namesOf(c.opening), ", "), c.confidence, sureEnough,
+			),
+		}, false, nil
+	}
+	switch {
+	case s.cfg.Thinking.Pipeline:
+		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.", "Following the fixed pipeline: search, read, answer"
+	case s.engine.usesPipeline(s.model.model):
+		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+s.model.model.Name()+" does not choose tools.", "Following the fixed pipeline: search, read, answer"
+	}
+	return c, ok, nil
+}
+
+// byRules chooses tools by the kind of the question.
+func (s *toolSelector) byRules() (choice, bool) {
+	c := choice{by: "rules", confidence: 0.8}
+	switch s.asked.Type {
+	case question.General:
+		return choice{}, false
+	case question.Calculation:
+		call, ok := s.calls.programCall(
+			"calculate",
+			map[string]any{"expression": question.Expression(s.run.Request.Message)},
+			0,
+		)
+		c.opening, c.confidence, c.why = []llm.Call{call}, 0.95, "It is a calculation."
+		c.message = "Chose calculate by rules"
+		return c, ok
+	case question.Metadata:
+		if listed, ok := s.byProperties(c); ok {
+			return listed, true
+		}
+		if call, ok := s.calls.programCall("list_documents", map[string]any{}, 0); ok {
+			c.opening, c.confidence, c.why, c.message = []llm.Call{
+				call,
+			}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
+			return c, true
+		}
+		c.confidence = 0.5
+	case question.FollowUp, question.Exploratory, question.Comparison:
+		c.confidence = 0.5
+	}
+	if s.asked.Complexity != "simple" {
+		c.confidence = min(c.confidence, 0.5)
+	}
+	tool := s.set.SearchTool()
+	if tool == nil {
+		return choice{}, false
+	}
+	call, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 0)
+	c.opening, c.read = []llm.Call{call}, s.reader() != nil
+	c.message = "Chose " + tool.Name + " by rules"
+	if c.why = "Search, read the best, answer."; s.asked.Complexity != "" {
+		c.why = fmt.Sprintf(
+			"A %s question of the kind “%s”: search, read the best, answer.", s.asked.Complexity,
+			strings.ReplaceAll(string(s.asked.Type), "_", " "),
+		)
+	}
+	return c, ok
+}
+
+// byProperties chooses metadata_search for a question that asks for documents by what is known about them. What it
+// says besides is searched for at the same time. ok is false when it names no property, or there is no such tool.
+func (s *toolSelector) byProperties(c choice) (choice, bool) {
+	filters, rest := question.Properties(s.run.Request.Message)
+	call, ok := s.calls.programCall("metadata_search", map[string]any{"filters": filters}, 0)
+	if !ok || len(filters) == 0 {
+		return choice{}, false
+	}
+	c.opening, c.message, c.why = []llm.Call{
+		call,
+	}, "Chose metadata_search by rules", "It asks for documents by what is known about them."
+	if question.AsksForDocuments(s.run.Request.Message) && len(question.Keywords(rest)) == 0 {
+		return c, true
+	}
+	if tool := s.set.SearchTool(); tool != nil {
+		if search, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 1); ok {
+			c.opening, c.read = append(c.opening, search), s.reader() != nil
+			c.message, c.why = "Chose metadata_search and "+tool.Name+" by rules", "It asks for documents by what is known about them, and for what stands in them."
+		}
+	}
+	c.confidence = 0.5
+	return c, true
+}
+
+func namesOf(calls []llm.Call) []string {
+	out := []string{}
+	for _, c := range calls {
+		out = append(out, c.Name)
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"footnote/agent/question"
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/llm"
+)
+
+// shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a
+// footnote of the last answer, and one about a document that is named. Documents are still searched and read by
+// tools.
+func (s *toolSelector) shortPath(ctx context.Context) (choice, bool, error) {
+	c := choice{by: "rules", confidence: 0.95}
+	switch {
+	case s.asked.Type == question.General && question.IsTalk(s.run.Request.Message):
+		c.path, c.message, c.why = "talk", "General talk: nothing to search for", "No document can answer this."
+		return c, true, nil
+	case s.asked.Reference == question.Rework:
+		c.path, c.message, c.why = "transform", "Working on the last answer: nothing to search for", "The question wants the last answer in another form."
+		return c, true, nil
+	case s.asked.Type == question.General:
+		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for", "The text to work on is given."
+		return c, true, nil
+	case s.set.SearchTool() == nil && s.reader() == nil:
+		return choice{}, false, nil
+	}
+	if _, ok := s.citationAsked(); ok {
+		c, ok = s.citedPath()
+		return c, ok, nil
+	}
+	return s.namedPath(ctx, c)
+}
+
+// citedPath reads the source of the footnote of the last answer that the question is about. It is the one short path
+// of the model made of rules, which knows the others by itself: earlier answers are told to models without their
+// footnotes.
+func (s *toolSelector) citedPath() (choice, bool) {
+	cited, ok := s.citationAsked()
+	if !ok {
+		return choice{}, false
+	}
+	call, ok := s.calls.readingCall(cited.DocumentID, cited.Quote, 0)
+	return choice{
+		by: "rules", confidence: 0.95, path: "citation",
+		message: "Looking at the source of footnote " + strconv.Itoa(cited.Number) + " again",
+		why:     "The question is about a footnote of the last answer.", opening: []llm.Call{call},
+	}, ok
+}
+
+// citationAsked is the footnote of the last answer that the question is about.
+func (t *task) citationAsked() (chat.Citation, bool) {
+	m := text.Footnote.FindStringSubmatch(t.run.Request.Message)
+	if m == nil {
+		return chat.Citation{}, false
+	}
+	for _, cited := range t.conversation.citations {
+		if number := strconv.Itoa(cited.Number); number == m[1] || number == m[2] {
+			return cited, true
+		}
+	}
+	return chat.Citation{}, false
+}
+
+// namedPath searches within the document that a question names, then reads it.
+func (s *toolSelector) namedPath(ctx context.Context, c choice) (choice, bool, error) {
+	names := append(question.FileNames(s.run.Request.Message, 3), question.DocumentIDs(s.run.Request.Message)...)
+	if s.asked.Type != question.SpecificDocument || len(names) > 1 || question.IsComparison(s.run.Request.Message) {
+		return choice{}, false, nil
+	}
+	doc := s.titled
+	if len(names) == 1 {
+		var why string
+		var err error
+		if doc, why, err = s.toolContext.Find(ctx, names[0]); err != nil || why != "" {
+			return choice{}, false, err
+		}
+	}
+	if doc.ID == "" {
+		return choice{}, false, nil
+	}
+	s.toolContext.Sources.AddDocuments(doc)
+	if tool := s.set.SearchTool(); tool != nil {
+		if call, ok := s.calls.programCall(tool.Name, map[string]any{"query": s.searchWords()}, 0); ok {
+			c.opening = append(c.opening, call)
+		}
+	}
+	if call, ok := s.calls.readingCall(doc.ID, s.run.Request.Message, 1); ok {
+		c.then = append(c.then, call)
+	}
+	c.path, c.only, c.message = "document", doc.ID, "Looking into "+doc.DisplayName()
+	c.why = "The question names a document."
+	return c, len(c.opening)+len(c.then) > 0, nil
+}
+
+// mostQuoted is how many quotes of the last answer are said again.
+const mostQuoted = 5
+
+// onlyQuotes leads to the quotes that are all the rules have to say about an answer.
+const onlyQuotes = "Without a language model I can't put it in other words, only quote again what the last answer rests on:"
+
+// quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer
+// quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted.
+func (s *toolSelector) quoteAgain(ctx context.Context) (ok bool, err error) {
+	about := s.asked.Reference == question.Rework || s.asked.Reference == question.AsksWhy
+	if !about || !s.model.onFallback || s.givenText() || !s.enabled(featurePaths) ||
+		len(s.conversation.citations) == 0 {
+		return false, nil
+	}
+	var ids []string
+	for _, c := range s.conversation.citations {
+		ids = text.AppendNew(ids, c.ChunkID)
+	}
+	passages, err := s.cfg.Library.Passages(ctx, s.toolContext.ReadScope(), ids)
+	if err != nil {
+		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
+	}
+	var lines []string
+	for _, c := range s.conversation.citations {
+		i := slices.IndexFunc(passages, func(p corpus.Passage) bool { return p.ID == c.ChunkID })
+		if i < 0 || c.Quote == "" || len(lines) == mostQuoted {
+			continue
+		}
+		doc, err := s.cfg.Library.Document(ctx, s.toolContext.ReadScope(), c.DocumentID)
+		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return false, fmt.Errorf("find a document of the last answer: %w", err)
+		}
+		if doc.ID == "" || !s.toolContext.InReach(doc) {
+			continue
+		}
+		n := firstRecalled + slices.Index(ids, c.ChunkID)
+		s.toolContext.Sources.AddEarlier(n, passages[i], doc)
+		if line := fmt.Sprintf("- %s [%d]", strings.Join(strings.Fields(c.Quote), " "), n); !slices.Contains(
+			lines, line,
+		) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return false, nil
+	}
+	step := s.log.newStep(
+		"choose", chat.ActionPlanning, chat.StatusComplete,
+		"Quoting the sources of the last answer again: nothing to search for",
+	)
+	step.Summary = "The question is about the last answer alone."
+	step.Details = map[string]any{
+		"selection": s.model.selection(),
+		"by":        "rules",
+		"path":      "follow_up",
+		"tools":     []string{},
+	}
+	if err := s.log.emit(ctx, step); err != nil {
+		return false, err
+	}
+	return true, s.log.writer.Write(ctx, onlyQuotes+"\n\n"+strings.Join(lines, "\n"))
+}

@@ -1,0 +1,162 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"footnote/agent/ground"
+	"footnote/agent/question"
+	"footnote/agent/tools"
+	"footnote/chat"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/llm"
+)
+
+// task is what a run is asked and what it may use. prepare completes it before the first turn; then it is read only,
+// except that a search within one document narrows toolContext for its time.
+type task struct {
+	engine           *Engine
+	cfg              *Config // the engine's
+	control          *Control
+	run              chat.Run
+	set              tools.Set
+	nonce            string // marks what is data, in a way that no document can know
+	toolContext      *tools.Context
+	documentsInReach int // how many documents can be searched
+	asked            question.Analysis
+	titled           corpus.Document // that the question names by its title; empty: none
+	conversation     conversation
+	pastLost         bool // what came before could not be read: the answer goes on without it
+}
+
+// newToolContext is what the tools of a run work with.
+func (e *Engine) newToolContext(run chat.Run) *tools.Context {
+	top := tools.DefaultTopK
+	if k := run.Request.Config.RetrievalTopK; k != nil {
+		top = *k
+	}
+	c := &tools.Context{
+		Library: e.cfg.Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace),
+		DocumentIDs: run.Request.DocumentIDs,
+		RunID:       run.ID, TopK: top, Rerank: isOn(run.Request.Config.RerankResults), Sources: ground.NewSources(),
+	}
+	c.Texts = ground.NewTexts(e.cfg.Library, c.ReadScope())
+	return c
+}
+
+// givenText reports whether the answer comes from the text that came with the question, and from nothing else.
+func (t *task) givenText() bool { return t.run.Request.ContextText != "" }
+
+// stopCause returns why the run is not carried on here, nil as long as it is.
+func (t *task) stopCause(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return context.Cause(t.control.leaving)
+}
+
+// searchable counts the documents that can be searched, none of a run that has its text given. All of them are
+// counted once for each version of the library, which calls of tools know from here on.
+func (t *task) searchable(ctx context.Context) (int, error) {
+	version, err := t.cfg.Library.Version(ctx, t.toolContext.Scope)
+	if err != nil {
+		return 0, err
+	}
+	if t.givenText() {
+		return 0, nil
+	}
+	if n := len(t.toolContext.DocumentIDs); n > 0 {
+		return n, nil
+	}
+	key := t.toolContext.CacheKey("count", "", version)
+	if n, ok := t.engine.counts.Get(key); ok {
+		return n, nil
+	}
+	counts, err := t.cfg.Library.Count(ctx, t.toolContext.Scope)
+	if err == nil {
+		t.engine.counts.Add(key, counts.Ready)
+	}
+	return counts.Ready, err
+}
+
+// findTitled notes the document that a question names by its whole title: what it asks for stands in that one.
+func (t *task) findTitled(ctx context.Context) error {
+	asked := strings.TrimSpace(t.run.Request.Message)
+	if t.givenText() || len(asked) > question.MaxAnalysed {
+		return nil
+	}
+	switch t.asked.Type {
+	case question.Factual, question.Exploratory, question.Metadata:
+	default:
+		return nil
+	}
+	for _, name := range question.PossibleTitles(asked) {
+		doc, ok, err := t.toolContext.FindByTitle(ctx, name)
+		if err != nil {
+			return err
+		}
+		if ok {
+			t.titled, t.asked = doc, t.asked.WithType(question.SpecificDocument, asked)
+			return nil
+		}
+	}
+	return nil
+}
+
+// needsFootnotes reports whether the answer must rest on passages, or say what tools returned: not so for talk and
+// sums.
+func (t *task) needsFootnotes() bool { return t.mustCite() && t.asked.NeedsDocuments() }
+
+// mustCite reports whether the answer needs footnotes.
+func (t *task) mustCite() bool {
+	c := t.run.Request.Config.RequireCitations
+	return c == nil || *c
+}
+
+// searchWords is the question as it is searched for; one that points back borrows the words of the question before it.
+func (t *task) searchWords() string {
+	words := t.run.Request.Message
+	if t.asked.Type == question.FollowUp {
+		for i := len(t.conversation.messages) - 1; i >= 0; i-- {
+			if t.conversation.messages[i].Role == llm.RoleUser {
+				words += " " + strings.Join(question.Keywords(t.conversation.messages[i].Text), " ")
+				break
+			}
+		}
+	}
+	return text.Shorten(words, 1000)
+}
+
+// reader is the tool of the set that reads a document; nil if it has none.
+func (t *task) reader() *tools.Tool {
+	for _, name := range t.set.Available([]string{"read_document"}) {
+		return t.set.Find(name)
+	}
+	return nil
+}
+
+// isRepeatable reports whether a call of a tool changes nothing elsewhere, so that it may be made twice.
+func (t *task) isRepeatable(name string) bool {
+	tool := t.set.Find(name)
+	return tool != nil && !tool.HasEffects
+}
+
+// answerInCall returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and
+// refused, like others.
+func (t *task) answerInCall(r reply) (answer string, args json.RawMessage, ok bool) {
+	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
+		return "", nil, false
+	}
+	tool := t.set.Find(llm.ToolNamed(r.calls[0].Name, t.set.Names()))
+	if tool == nil || !tool.EndsRun {
+		return "", nil, false
+	}
+	args, err := tool.Normalise(tool.CoerceArgs(r.calls[0].Arguments), nil)
+	if err != nil {
+		return "", nil, false
+	}
+	answer, ok = tools.AnswerOf(args)
+	return answer, args, ok
+}
