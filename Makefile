@@ -160,15 +160,17 @@ faults: build postgres milvus nginx
 hostile: build $(if $(POSTGRES),postgres)
 	ulimit -v 12000000; timeout -s INT 40m $(GO) run ./e2e/hostile -only "$(ONLY)" $(if $(POSTGRES),-postgres)
 
-# Fuzzes what reads models' replies, FUZZTIME in all. What it finds is kept under testdata and replayed by every test run.
+# Gives every fuzz target of the module an equal part of FUZZTIME; a target whose name matches ONLY, if that is set. A finding does not keep the
+# others from their turn. What is found is kept under testdata and replayed by every test run.
 FUZZTIME ?= 10m
-FUZZ := llm/openai:FuzzNoStreamIsCompleteWithoutProof llm/openai:FuzzEveryJSONObjectIsRead llm/openai:FuzzTextIsReadAsItWasWritten \
-  llm/anthropic:FuzzNoStreamIsCompleteWithoutProof llm/textcalls:FuzzWhateverAModelWrites llm/textcalls:FuzzNoCallIsMadeOfAReplyWithoutItsEnd llm/textcalls:FuzzWhatIsThoughtIsNotSaid agent/ground:FuzzWriterAndClaimsReadTheSameFootnotes
+FUZZ = $(shell grep -rEo --include='*_test.go' --exclude-dir=node_modules '^func Fuzz[[:alnum:]_]*' . | grep -E '$(ONLY)' | sed -E 's|^\./(.*)/[^/]*:func |\1:|' | sort)
 fuzz:
 	@total=$$(echo $(FUZZTIME) | awk '/^[0-9]+s$$/ {print $$0+0} /^[0-9]+m$$/ {print ($$0+0)*60} /^[0-9]+h$$/ {print ($$0+0)*3600}'); \
-	if [ "$${total:-0}" -lt $(words $(FUZZ)) ]; then echo "FUZZTIME is like 90s, 10m or 1h"; exit 1; fi; \
+	if [ $(words $(FUZZ)) = 0 ]; then echo "no fuzz target matches $(ONLY)"; exit 1; fi; \
+	if [ "$${total:-0}" -lt $(words $(FUZZ)) ]; then echo "FUZZTIME is like 90s, 10m or 1h, at least a second for each of $(words $(FUZZ)) targets"; exit 1; fi; \
 	for target in $(FUZZ); do \
-	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzzminimizetime 2s -fuzztime $$((total / $(words $(FUZZ))))s || exit 1; done
+	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzzminimizetime 2s -fuzztime $$((total / $(words $(FUZZ))))s || found="$$found $$target"; done; \
+	if [ -n "$$found" ]; then echo "findings:$$found"; exit 1; fi
 
 handbook: chromium
 	$(GO) run ./docs/print > /tmp/footnote-handbook.html
