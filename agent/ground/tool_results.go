@@ -27,6 +27,9 @@ type ToolResults struct {
 // Calculator is the name of the tool whose results are calculations.
 const Calculator = "calculate"
 
+// IsEmpty reports whether no such tool has answered.
+func (r *ToolResults) IsEmpty() bool { return len(r.tools) == 0 }
+
 // DisplayName is what a reader calls all of it.
 func (r *ToolResults) DisplayName() string {
 	if len(r.tools) == 1 && r.tools[0] == Calculator {

@@ -19,9 +19,17 @@ type answerCheck struct {
 	found *findings
 	model *modelCaller
 
-	ownAnswer        bool // the answer is the program's own: what it opened for the reader
-	answeredRejected bool // the answer is the program's own: what was not done
+	author author // of the answer that stands
 }
+
+// author is who wrote an answer: the model, or the program to report what it did.
+type author string
+
+const (
+	writtenByModel   author = ""
+	reportOfOpened   author = "opened"   // what the program opened for the reader, or what there is to open
+	reportOfRejected author = "rejected" // which calls a person kept from running
+)
 
 // evaluation is how far an answer is borne out, as the program finds it.
 type evaluation struct {
@@ -37,7 +45,7 @@ func (ac *answerCheck) evaluate(markdown string) evaluation {
 		c, explained := ac.found.evidence.CompareGiven(markdown)
 		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
 	}
-	if ac.ownAnswer {
+	if ac.author == reportOfOpened {
 		return evaluation{1, "The answer says only what was opened, or what there is to open.", []string{}, true}
 	}
 	if ac.found.evidence.RestsOnContext(markdown) {
@@ -46,12 +54,12 @@ func (ac *answerCheck) evaluate(markdown string) evaluation {
 			"The answer rests on the text that came with the question, not on passages of documents.", []string{}, true,
 		}
 	}
-	if ac.answeredRejected {
+	if ac.author == reportOfRejected {
 		return evaluation{1, "The answer says only what was not done.", []string{}, true}
 	}
 	if len(ac.found.cite.Citations) == 0 &&
-		(!ac.needsFootnotes() || ac.found.hasToolFacts && ac.found.restsOnTools(markdown) ||
-			ac.model.onFallback && ac.toolContext.Sources.IsEmpty()) {
+		(!ac.needsFootnotes() || !ac.found.evidence.Results.IsEmpty() && ac.found.restsOnTools(markdown) ||
+			ac.model.usesFallback() && ac.toolContext.Sources.IsEmpty()) {
 		return ac.evaluateWithout(markdown)
 	}
 	confidence, explained, unsupported := ac.found.evidence.Evaluate(markdown)
@@ -73,7 +81,7 @@ func (ac *answerCheck) evaluateWithout(markdown string) evaluation {
 		return evaluation{
 			c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported, c.IsFaultless(),
 		}
-	case ac.found.hasToolFacts:
+	case !ac.found.evidence.Results.IsEmpty():
 		c := ac.found.evidence.Compare(
 			markdown,
 			func(said string) (string, bool) { return ac.found.evidence.ByTools(said), false },
@@ -108,7 +116,7 @@ func (ac *answerCheck) evaluateTalk(markdown string) evaluation {
 
 func (ac *answerCheck) coverage() chat.Coverage {
 	opened, pages, empty, searches := ac.toolContext.Sources.Readings()
-	if ac.ownAnswer {
+	if ac.author == reportOfOpened {
 		return chat.Coverage{EmptySearches: []string{}}
 	}
 	searched := 0

@@ -51,7 +51,7 @@ func BenchmarkRulesDecide(b *testing.B) {
 
 // BenchmarkRunNothingStored is the agent's own share of a run: that of BenchmarkRun, with a log that forgets.
 func BenchmarkRunNothingStored(b *testing.B) {
-	h := newHouse(b, answering())
+	h := newHouse(b, answeringModel())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).do(b.Context(), nil); err != nil {

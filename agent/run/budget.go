@@ -19,7 +19,7 @@ type budget struct {
 	cutTurns   int // turns cut at the token limit
 	tokens     chat.Tokens
 	cost       *float64        // of what was used; nil without prices
-	unpriced   bool            // a model was used that has no price
+	unpriced   int             // replies of models without a price: with any, the run has no cost
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 
@@ -59,9 +59,11 @@ func (b *budget) charge(model llm.Model, used chat.Tokens) *float64 {
 	b.tokens.In += used.In
 	b.tokens.Out += used.Out
 	cost := b.costOf(model, used)
-	b.unpriced = b.unpriced || cost == nil
+	if cost == nil {
+		b.unpriced++
+	}
 	switch {
-	case b.unpriced:
+	case b.unpriced > 0:
 		b.cost = nil
 	case b.cost == nil:
 		total := *cost

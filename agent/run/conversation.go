@@ -49,6 +49,7 @@ type conversation struct {
 	citations []chat.Citation // of the last answer that has any
 	passages  []string        // that were shown before, by id, the last ones first, each once
 	lost      int             // turns whose stored rows are damaged
+	err       error           // why all of it could not be read: the answer goes on without it; nil: it could
 }
 
 // historyStep is the phase that says that the conversation could not be read.

@@ -18,7 +18,7 @@ type eventLog struct {
 	*task
 	budget *budget
 	store  ground.Emit // appends to the run's log
-	fresh  bool        // nothing of the run is stored yet
+	length int         // how many events are stored, as far as is known here
 	writer *ground.Writer
 	open   map[string]*chat.Step // steps that are running, by call id
 	ids    int                   // the last call id that was given
@@ -28,7 +28,7 @@ type eventLog struct {
 func (l *eventLog) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 	err := l.cfg.Feed.Append(ctx, l.cfg.Owner, l.run.ID, ps...)
 	if err == nil {
-		l.fresh = false
+		l.length += len(ps)
 		l.countEvents(ctx, ps)
 	}
 	return err

@@ -17,11 +17,10 @@ import (
 // findings are what the tools of a run have found, and the footnotes that the answer takes from it.
 type findings struct {
 	*task
-	budget       *budget
-	cite         *ground.Citer
-	evidence     *ground.Evidence
-	failed       []string // messages of searches that failed
-	hasToolFacts bool     // a tool answered that shows no passages
+	budget   *budget
+	cite     *ground.Citer
+	evidence *ground.Evidence
+	failed   []string // messages of searches that failed
 }
 
 // searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a
@@ -57,7 +56,7 @@ func (f *findings) suffices() bool {
 // restsOnTools reports whether an answer needs no footnotes because it says what tools returned that show no passages.
 // At least one sentence must say so, or no sentence states anything and the run has searched the documents.
 func (f *findings) restsOnTools(markdown string) bool {
-	if !f.hasToolFacts || !f.toolContext.Sources.IsEmpty() && f.asked.Type != question.Metadata {
+	if f.evidence.Results.IsEmpty() || !f.toolContext.Sources.IsEmpty() && f.asked.Type != question.Metadata {
 		return false
 	}
 	said := f.evidence.FactualClaims(markdown)

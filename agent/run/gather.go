@@ -69,7 +69,7 @@ func (w *Runner) gather(ctx context.Context) error {
 	if err := w.selector.preselectTools(ctx); err != nil {
 		return err
 	}
-	for !w.model.direct && !w.model.enough {
+	for w.model.phase == gathering {
 		if w.budget.check(); w.budget.stop != "" {
 			return nil
 		}

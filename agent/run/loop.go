@@ -95,7 +95,7 @@ func (w *Runner) observe(ctx context.Context, r reply) error {
 	if err := w.selector.reformulateQuery(ctx); err != nil {
 		return err
 	}
-	if w.model.selection() != tools.SelectAuto || w.model.enough {
+	if w.model.selection() != tools.SelectAuto || w.model.phase != gathering {
 		return nil
 	}
 	_, err := w.selector.stopEarly(ctx)

@@ -22,7 +22,6 @@ type messages struct {
 	log       *eventLog
 	list      []llm.Message
 	ephemeral []llm.Message // for the next turn only: a reply and what was wrong with it
-	compacted bool
 }
 
 // shortenOldResults shortens the results of older calls when the history nears the room that a model has for it, and
@@ -67,7 +66,6 @@ func (ms *messages) shortenOldResults(ctx context.Context) error {
 
 // dropOldResults forgets the older results of tools, which take the most room. It reports whether there were any.
 func (ms *messages) dropOldResults() bool {
-	ms.compacted = true
 	last := len(ms.list)
 	for last > 0 && ms.list[last-1].Role == llm.RoleTool {
 		last--

@@ -41,14 +41,14 @@ type modelCaller struct {
 	messages *messages
 	found    *findings
 
-	model          llm.Model
-	onFallback     bool // the model is the one made of rules: from the start, or because the other failed
-	enough         bool // the model said that it can answer
-	direct         bool // the next turn is the answer, for the model was not asked to choose
-	selectorFailed bool // the model that only chooses tools failed
-	badCalls       int  // that the model's server could not read
-	promptLost     bool // it was said that the model's server dropped a part of the prompt
-	noticed        map[llm.Notice]bool
+	remedies remedies
+
+	phase    phase
+	model    llm.Model
+	role     modelRole // of model
+	chooser  llm.Model // a cheaper model that only chooses tools; nil without one, and when it failed
+	badCalls int       // that the model's server could not read
+	noticed  map[llm.Notice]bool
 }
 
 // useRequested takes the model that the request names.
@@ -57,7 +57,9 @@ func (m *modelCaller) useRequested() {
 	if err != nil {
 		model = m.cfg.Model // it was allowed when the run began
 	}
-	m.model, m.onFallback = model, model.Name() == offlineName
+	if m.model = model; model.Name() == offlineName {
+		m.role = fallbackModel
+	}
 }
 
 // turn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
@@ -92,7 +94,7 @@ func (m *modelCaller) turn(ctx context.Context) (reply, error) {
 			m.log.writer.Reset()
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
-		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.onFallback:
+		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.usesFallback():
 			wait, again := limit.wait(e.RetryAfter)
 			if !again || time.Since(m.budget.begun)+wait > m.budget.searchTime() {
 				err = m.fallBack(ctx, e)
@@ -102,8 +104,8 @@ func (m *modelCaller) turn(ctx context.Context) (reply, error) {
 			if err != nil {
 				return reply{}, err
 			}
-		case e.Kind == llm.KindTooLong && !m.messages.compacted && m.messages.dropOldResults():
-		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.onFallback:
+		case e.Kind == llm.KindTooLong && !m.remedies[resultsDropped] && m.dropOldResults():
+		case e.Kind == llm.KindBadCall && m.badCalls < maxBadCalls && !m.usesFallback():
 			if err := m.repairCall(ctx, e); err != nil {
 				return reply{}, err
 			}
@@ -120,7 +122,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	left := m.budget.totalTime() - time.Since(m.budget.begun)
-	if m.onFallback {
+	if m.usesFallback() {
 		left = max(left, fallbackTime)
 	}
 	turn, free := context.WithTimeout(ctx, left)
@@ -260,6 +262,12 @@ const (
 	consultTokens = 800
 )
 
+// dropOldResults makes room for a prompt that was too long, once. It reports whether there was anything to drop.
+func (m *modelCaller) dropOldResults() bool {
+	m.remedies[resultsDropped] = true
+	return m.messages.dropOldResults()
+}
+
 // completeOnce asks the model something beside the run's conversation, without tools, and charges it to the run. A user
 // who wants the answer now ends it.
 func (m *modelCaller) completeOnce(
@@ -275,7 +283,7 @@ func (m *modelCaller) completeOnce(
 		MaxTokens: consultTokens,
 	}
 	model := m.model
-	if m.cfg.Select != nil && !m.onFallback {
+	if m.cfg.Select != nil && !m.usesFallback() {
 		model = m.cfg.Select
 	}
 	var text strings.Builder

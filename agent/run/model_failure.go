@@ -79,7 +79,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
-	if m.onFallback || m.cfg.Fallback == nil {
+	if m.usesFallback() || m.cfg.Fallback == nil {
 		m.cfg.Log.WarnContext(ctx, "model failed", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e)
 		return failed
 	}
@@ -93,7 +93,8 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 		))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": m.cfg.Fallback.Name()}
-	m.model, m.onFallback, m.messages.ephemeral, m.enough, m.direct = m.cfg.Fallback, true, nil, false, false
+	m.switchToFallback()
+	m.messages.ephemeral, m.phase = nil, gathering
 	if err := m.giveTextToFallback(); err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	m.badCalls++
 	message, told := "The model's tool call could not be read: asking for it again", "Your last tool call could not be read: write it again, as the tool's schema says."
 	if m.badCalls == maxBadCalls {
-		m.enough = true
+		m.answerNext()
 		message, told = "The model's tool call could not be read again: asking for the answer", "Your tool calls can't be read. Answer now, in plain text, from what you have."
 	}
 	if e.Err != nil {
@@ -166,7 +167,7 @@ const leastCounted = 1000
 // checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
 // do whose context is set too small.
 func (m *modelCaller) checkPrompt(ctx context.Context, u *llm.Usage) error {
-	if u == nil || m.promptLost || m.onFallback || u.In < leastCounted {
+	if u == nil || m.remedies[promptLossNoted] || m.usesFallback() || u.In < leastCounted {
 		return nil
 	}
 	sent := 0
@@ -176,7 +177,7 @@ func (m *modelCaller) checkPrompt(ctx context.Context, u *llm.Usage) error {
 	if u.In*2 >= sent {
 		return nil
 	}
-	m.promptLost = true
+	m.remedies[promptLossNoted] = true
 	m.cfg.Log.WarnContext(
 		ctx,
 		"the model's server counts far fewer tokens than were sent: its context may be too small",

@@ -14,8 +14,8 @@ import (
 // turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools, and nobody is
 // shown what it says. The run's own model writes the answer.
 func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
-	s := m.cfg.Select
-	if s == nil || m.selectorFailed || m.onFallback || m.givenText() || m.budget.stop != "" || m.enough || m.direct ||
+	s := m.chooser
+	if s == nil || m.usesFallback() || m.givenText() || !m.mayCallTools() ||
 		s.Name() == m.model.Name() {
 		return m.model, false
 	}
@@ -25,7 +25,7 @@ func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 // nextRequest is the next turn as the model gets it.
 func (m *modelCaller) nextRequest() llm.Request {
 	req := llm.Request{
-		Messages: m.messages.list, NoTools: m.budget.stop != "" || m.enough || m.direct, Temperature: m.temperature(),
+		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.temperature(),
 		Unasked: m.run.Request.Config.Temperature == nil && m.cfg.Temperature == nil, Seed: m.run.Request.Config.Seed,
 		MaxTokens: m.cfg.MaxTokens,
 	}
@@ -77,14 +77,15 @@ func (m *modelCaller) declinedTools(r reply, aside []llm.Message) bool {
 	if _, _, ends := m.answerInCall(r); !ends && len(r.calls) > 0 {
 		return false
 	}
-	m.enough, m.messages.ephemeral = true, aside
+	m.answerNext()
+	m.messages.ephemeral = aside
 	m.budget.turns--
 	return true
 }
 
 // chooseAlone lets the run's own model choose from now on, and says why.
 func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
-	m.selectorFailed = true
+	m.chooser = nil
 	name := m.cfg.Select.Name()
 	m.cfg.Log.WarnContext(
 		ctx, "the model that chooses tools failed", "run", m.run.ID, "model", name, "kind", e.Kind, "error", e,

@@ -29,7 +29,7 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if !v.evaluator.shouldJudge(text) {
-		if v.earlier != nil && (v.model.onFallback || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
+		if v.earlier != nil && (v.model.usesFallback() || ground.IsRefusal(text) || len(v.found.cite.Citations) == 0) {
 			return false, v.restoreEarlier(ctx)
 		}
 		v.adopt(judgement{})
@@ -64,7 +64,7 @@ func (v *reviewer) adopt(judged judgement) {
 
 // searchOn takes the answer back and tells the model what it lacks by its own judgement.
 func (v *reviewer) searchOn(ctx context.Context) error {
-	v.model.enough, v.model.direct = false, false
+	v.model.phase = gathering
 	v.messages.ephemeral = []llm.Message{
 		{Role: llm.RoleAssistant, Text: v.earlier.original},
 		{Role: llm.RoleUser, Aside: true, Text: fmt.Sprintf(

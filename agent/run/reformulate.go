@@ -14,7 +14,8 @@ import (
 // reformulateQuery searches once in other words when nothing was found so far.
 func (s *toolSelector) reformulateQuery(ctx context.Context) error {
 	tool := s.set.SearchTool()
-	if s.refined || s.model.onFallback || tool == nil || !s.enabled(featureRefine) || !s.toolContext.Sources.IsEmpty() {
+	if s.remedies[reformulation] || s.model.usesFallback() || tool == nil || !s.enabled(featureRefine) ||
+		!s.toolContext.Sources.IsEmpty() {
 		return nil
 	}
 	_, _, empty, searches := s.toolContext.Sources.Readings()
@@ -25,7 +26,7 @@ func (s *toolSelector) reformulateQuery(ctx context.Context) error {
 	if other == "" {
 		return nil
 	}
-	s.refined = true
+	s.remedies[reformulation] = true
 	call, ok := s.calls.programCall(tool.Name, map[string]any{"query": other}, 0)
 	if !ok {
 		return nil
@@ -66,7 +67,7 @@ func (s *toolSelector) stopEarly(ctx context.Context) (bool, error) {
 	if !s.enabled(featureEarlyStop) || s.asked.Complexity != "simple" || s.plan.exists() || !s.found.suffices() {
 		return false, nil
 	}
-	s.model.enough = true
+	s.model.answerNext()
 	step := s.log.newStep("enough", chat.ActionAnalysing, chat.StatusComplete, "What was found suffices: stopped early")
 	return true, s.log.emit(ctx, step)
 }
@@ -74,12 +75,12 @@ func (s *toolSelector) stopEarly(ctx context.Context) (bool, error) {
 // fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (s *toolSelector) fallBackToPipeline(ctx context.Context) (bool, error) {
 	tool := s.set.SearchTool()
-	if s.rescued || s.model.onFallback || s.givenText() || tool == nil || s.cfg.Thinking.NoRescue ||
+	if s.remedies[pipelineRun] || s.model.usesFallback() || s.givenText() || tool == nil || s.cfg.Thinking.NoRescue ||
 		!s.asked.NeedsDocuments() || !s.toolContext.Sources.IsEmpty() ||
 		s.budget.retrievals >= s.budget.limits.RetrievalCalls || s.control.now.Err() != nil || s.budget.isLate() {
 		return false, nil
 	}
-	s.rescued, s.model.direct = true, true
+	s.remedies[pipelineRun], s.model.phase = true, answeringPreselected
 	step := s.log.newStep(
 		"choose", chat.ActionPlanning, chat.StatusComplete,
 		"The model did not use its tools: searching by the fixed pipeline",

@@ -63,7 +63,7 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	used, _ := transcript.StepTokens()
 	w.budget.charge(w.model.model, used)
 	if past.fell && w.cfg.Fallback != nil {
-		w.model.model, w.model.onFallback = w.cfg.Fallback, true
+		w.model.switchToFallback()
 	}
 	step := w.log.newStep(
 		"restart", chat.ActionThinking, chat.StatusComplete,
@@ -223,7 +223,6 @@ func (rc *recovery) recount(s chat.Step) {
 		rc.found.noteFailed(t, s)
 	}
 	if t.Tells(s.Status) {
-		rc.found.hasToolFacts = true
 		rc.found.evidence.Results.Keep(t.Name, t.Verbatim, s.ToolInput, s.ToolOutput, s.Message)
 	}
 }

@@ -30,20 +30,20 @@ type reviewer struct {
 	check     *answerCheck
 	evaluator *selfEvaluator
 
-	judged  judgement // the model's, on the answer that stands
-	earlier *draft    // the best answer so far, while a better one is looked for
-	nudged  map[string]bool
+	judged   judgement // the model's, on the answer that stands
+	earlier  *draft    // the best answer so far, while a better one is looked for
+	remedies remedies
 }
 
 // Reviews of an answer that is not good enough yet. Each is made once in a run.
 const (
-	nudgeEmpty  = "Your reply was empty. Answer the question now, or call a tool."
-	nudgeSearch = "You have not searched the documents. Search them before you answer; if they do not hold the answer, say so with the agreed sentence."
-	nudgeTools  = "Nothing that your tools returned bears your answer out, and none of your tools searches documents. Say only what they returned, or begin with the agreed sentence."
-	nudgeCite   = "Your answer has no footnotes. Write the same answer again and put the number n of the passage behind each claim, like [3]. Leave out what no passage supports."
+	nudgeEmpty  remedy = "Your reply was empty. Answer the question now, or call a tool."
+	nudgeSearch remedy = "You have not searched the documents. Search them before you answer; if they do not hold the answer, say so with the agreed sentence."
+	nudgeTools  remedy = "Nothing that your tools returned bears your answer out, and none of your tools searches documents. Say only what they returned, or begin with the agreed sentence."
+	nudgeCite   remedy = "Your answer has no footnotes. Write the same answer again and put the number n of the passage behind each claim, like [3]. Leave out what no passage supports."
 )
 
-const nudgeSupport = "None of your sentences is supported by the passages behind its footnotes. Write the answer again from the words of the passages alone, " +
+const nudgeSupport remedy = "None of your sentences is supported by the passages behind its footnotes. Write the answer again from the words of the passages alone, " +
 	"with the right number behind each claim. If the passages do not hold the answer, begin with the agreed sentence instead."
 
 // errUnsupported is why an answer is held back: nothing in it rests on the documents.
@@ -52,15 +52,16 @@ var errUnsupported = errors.New("no claim of the answer is supported")
 // review looks at a finished reply. True means that the model has another try; what it said is taken back.
 func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool, err error) {
 	if strings.TrimSpace(text) == "" {
-		if v.nudged[nudgeEmpty] {
+		if v.remedies[nudgeEmpty] {
 			return true, v.model.fallBack(ctx, &llm.Error{Kind: llm.KindEmpty, Message: "the model's reply was empty"})
 		}
 		return true, v.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	if v.model.direct && v.budget.stop == "" && v.model.selection() != tools.SelectRules && (ground.IsRefusal(text) ||
-		len(v.found.cite.Citations) == 0 && v.needsFootnotes() && !v.found.evidence.RestsOnContext(text) &&
-			!v.found.restsOnTools(text)) {
-		v.model.direct, v.model.enough = false, false
+	if v.model.phase == answeringPreselected && v.budget.stop == "" && v.model.selection() != tools.SelectRules &&
+		(ground.IsRefusal(text) ||
+			len(v.found.cite.Citations) == 0 && v.needsFootnotes() && !v.found.evidence.RestsOnContext(text) &&
+				!v.found.restsOnTools(text)) {
+		v.model.phase = gathering
 		step := v.log.newStep(
 			"choose", chat.ActionPlanning, chat.StatusComplete, "What rules chose did not suffice: the model chooses",
 		)
@@ -70,15 +71,15 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	if ground.IsRefusal(text) && !v.givenText() && v.asked.NeedsDocuments() && !v.found.searchedDocuments() {
 		return false, v.reviewUnsearched(ctx)
 	}
-	if ground.IsRefusal(text) && !v.givenText() && v.model.onFallback && v.budget.stop == chat.StopTimeout {
+	if ground.IsRefusal(text) && !v.givenText() && v.model.usesFallback() && v.budget.stop == chat.StopTimeout {
 		return false, v.refuseInstead(ctx, "The time was used up before an answer: the refusal says so")
 	}
-	if ground.IsRefusal(text) && !v.model.onFallback && v.found.addsUnsupported(text) {
+	if ground.IsRefusal(text) && !v.model.usesFallback() && v.found.addsUnsupported(text) {
 		return false, v.refuseInstead(
 			ctx, "What the model said besides the refusal was borne out by nothing: it says what was done instead",
 		)
 	}
-	if v.givenText() || ground.IsRefusal(text) || v.model.onFallback || v.found.evidence.RestsOnContext(text) {
+	if v.givenText() || ground.IsRefusal(text) || v.model.usesFallback() || v.found.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	// another language has other words than the passages
@@ -93,13 +94,13 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 	case v.onlyRejectedCalls():
 		return false, v.answerRejectedCalls(ctx)
 	case !v.toolContext.Sources.IsEmpty():
-		if v.nudged[nudgeCite] {
+		if v.remedies[nudgeCite] {
 			return false, v.placeOrHoldBack(ctx, text)
 		}
 		return true, v.askAgain(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
-	case v.set.SearchTool() == nil && v.budget.stop == "" && !v.nudged[nudgeTools]:
+	case v.set.SearchTool() == nil && v.budget.stop == "" && !v.remedies[nudgeTools]:
 		return true, v.askAgain(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
-	case v.set.SearchTool() != nil && searches == 0 && v.budget.stop == "" && !v.nudged[nudgeSearch]:
+	case v.set.SearchTool() != nil && searches == 0 && v.budget.stop == "" && !v.remedies[nudgeSearch]:
 		return true, v.askAgain(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
 	case searches == 0 && v.found.saidBefore(text):
 		return false, nil // it answered from the conversation
@@ -118,14 +119,20 @@ func (v *reviewer) review(ctx context.Context, r reply, text string) (again bool
 }
 
 // askAgain takes the reply back and tells the model, for the next turn only, what is wrong with it.
-func (v *reviewer) askAgain(ctx context.Context, what, message string, r reply) error {
-	v.nudged[what], v.model.enough = true, false
+func (v *reviewer) askAgain(ctx context.Context, what remedy, message string, r reply) error {
+	v.remedies[what] = true
+	if v.model.phase == answering {
+		v.model.phase = gathering
+	}
 	step := v.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, message)
 	v.messages.ephemeral = nil
 	if said := strings.TrimSpace(r.text); said != "" {
 		v.messages.ephemeral = append(v.messages.ephemeral, llm.Message{Role: llm.RoleAssistant, Text: said})
 	}
-	v.messages.ephemeral = append(v.messages.ephemeral, llm.Message{Role: llm.RoleUser, Aside: true, Text: what})
+	v.messages.ephemeral = append(
+		v.messages.ephemeral,
+		llm.Message{Role: llm.RoleUser, Aside: true, Text: string(what)},
+	)
 	return v.log.takeAnswerBack(ctx, step)
 }
 
@@ -135,7 +142,7 @@ func (v *reviewer) validate(ctx context.Context, r reply, text string) (again bo
 	if !v.mustCite() || v.found.evidence.AnySupported(text) {
 		return false, nil
 	}
-	if v.nudged[nudgeSupport] {
+	if v.remedies[nudgeSupport] {
 		return false, v.placeOrHoldBack(ctx, text)
 	}
 	return true, v.askAgain(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
@@ -194,7 +201,7 @@ func (v *reviewer) holdBack(ctx context.Context) error {
 // for footnotes or to search. If the documents may answer the question as well, the run searches them once.
 func (v *reviewer) onlyRejectedCalls() bool {
 	for _, call := range v.calls.rejected {
-		if call.acts && v.toolContext.Sources.IsEmpty() || v.nudged[nudgeSearch] || v.nudged[nudgeTools] ||
+		if call.acts && v.toolContext.Sources.IsEmpty() || v.remedies[nudgeSearch] || v.remedies[nudgeTools] ||
 			v.budget.stop != "" {
 			return true
 		}
@@ -212,7 +219,7 @@ func (v *reviewer) answerRejectedCalls(ctx context.Context) error {
 	if err := v.log.takeAnswerBack(ctx, step); err != nil {
 		return err
 	}
-	v.check.answeredRejected = true
+	v.check.author = reportOfRejected
 	var said []string
 	for _, call := range v.calls.rejected {
 		said = append(said, "“"+call.message+"” was not done"+call.why.because+".")

@@ -39,6 +39,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	w.task = task{engine: e, cfg: &e.cfg, control: c, run: run, set: set, nonce: newNonce()}
 	w.toolContext = e.newToolContext(run)
 	t, b, l, ms, f, m, p, tc := &w.task, &w.budget, &w.log, &w.messages, &w.found, &w.model, &w.plan, &w.calls
+	tried := remedies{}
 	w.budget = budget{task: t, limits: e.budgetOf(set, run.Request.Config), begun: time.Now()}
 	cite := ground.NewCiter(w.toolContext.Sources, w.toolContext.Texts, run.ID)
 	w.found = findings{
@@ -48,19 +49,21 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	w.log.store = w.log.appendEvents
 	w.log.writer = ground.NewWriter(w.log.emit, cite, w.givenText())
 	w.messages = messages{task: t, log: l}
-	w.model = modelCaller{task: t, log: l, budget: b, messages: ms, found: f, noticed: map[llm.Notice]bool{}}
+	w.model = modelCaller{task: t, log: l, budget: b, messages: ms, found: f, remedies: tried,
+		chooser: e.cfg.Select, noticed: map[llm.Notice]bool{},
+	}
 	w.model.useRequested()
 	w.calls = toolCaller{
 		task: t, log: l, budget: b, messages: ms, found: f, model: m, plan: p,
 		slots: make(chan struct{}, maxParallel), made: map[string]int{},
 	}
 	w.planner = planner{task: t, log: l, budget: b, messages: ms, found: f, model: m, plan: p, calls: tc}
-	w.selector = toolSelector{task: t, log: l, budget: b, found: f, model: m, plan: p, calls: tc}
+	w.selector = toolSelector{task: t, log: l, budget: b, found: f, model: m, plan: p, calls: tc, remedies: tried}
 	w.check = answerCheck{task: t, found: f, model: m}
 	w.evaluator = selfEvaluator{task: t, log: l, budget: b, found: f, model: m, check: &w.check}
 	w.reviewer = reviewer{
 		task: t, log: l, budget: b, messages: ms, found: f, model: m, plan: p, calls: tc, planner: &w.planner,
-		selector: &w.selector, check: &w.check, evaluator: &w.evaluator, nudged: map[string]bool{},
+		selector: &w.selector, check: &w.check, evaluator: &w.evaluator, remedies: tried,
 	}
 	w.opener = sourceOpener{task: t, log: l, calls: tc, check: &w.check, reviewer: &w.reviewer}
 	w.recovery = recovery{task: t, log: l, budget: b, messages: ms, found: f, plan: p, calls: tc}
@@ -70,7 +73,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 // Execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored
 // is why an earlier end of it could not be stored here, nil for none.
 func (w *Runner) Execute(log []chat.Event, unstored error) ending {
-	w.log.fresh, w.unstored = len(log) == 0, unstored
+	w.log.length, w.unstored = len(log), unstored
 	ctx := w.control.ctx
 	return w.finish(ctx, func() ([]chat.Payload, error) { return w.do(ctx, log) })
 }
@@ -121,7 +124,7 @@ func (w *Runner) begin(ctx context.Context) error {
 	}
 	ps := []chat.Payload{w.started()}
 	switch n := w.conversation.lost; {
-	case w.pastLost || n > 0 && len(w.conversation.messages) == len(w.requestTurns()):
+	case w.conversation.err != nil || n > 0 && len(w.conversation.messages) == len(w.requestTurns()):
 		ps = append(ps, w.log.newStep(
 			historyStep, chat.ActionThinking, chat.StatusError,
 			"The conversation so far can't be read: answering without it",
@@ -152,7 +155,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 		w.cfg.Log.ErrorContext(
 			ctx, "conversation could not be read: answering without it", "run", w.run.ID, "error", err,
 		)
-		w.pastLost = true
+		w.conversation.err = err
 	}
 	if w.documentsInReach, err = w.searchable(ctx); err != nil {
 		return fmt.Errorf("count documents: %w", err)
@@ -181,7 +184,7 @@ func (w *Runner) prepare(ctx context.Context) (err error) {
 	if err := w.promptEarlierPassages(ctx); err != nil {
 		return err
 	}
-	if w.model.onFallback {
+	if w.model.usesFallback() {
 		return w.model.giveTextToFallback()
 	}
 	return nil

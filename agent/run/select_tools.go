@@ -31,17 +31,16 @@ type choice struct {
 // toolSelector chooses tools in place of the model: by rules, by an earlier choice, or by the fixed pipeline.
 type toolSelector struct {
 	*task
-	log    *eventLog
-	budget *budget
-	found  *findings
-	model  *modelCaller
-	plan   *plan
-	calls  *toolCaller
+	log      *eventLog
+	budget   *budget
+	found    *findings
+	model    *modelCaller
+	plan     *plan
+	calls    *toolCaller
+	remedies remedies
 
-	preselected bool       // the program chose the first tools
-	refined     bool       // it was searched in other words
-	rescued     bool       // the fixed pipeline took over
-	first       []llm.Call // what the model chose first
+	chosenBy string     // who chose the first tools; empty: the model
+	first    []llm.Call // what the model chose first
 }
 
 // preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is
@@ -67,7 +66,7 @@ func (s *toolSelector) preselectTools(ctx context.Context) error {
 	if err := s.log.emit(ctx, step); err != nil || !ok {
 		return err
 	}
-	s.preselected, s.model.direct = true, true
+	s.chosenBy, s.model.phase = c.by, answeringPreselected
 	return s.carryOut(ctx, c)
 }
 
@@ -112,7 +111,7 @@ func (s *toolSelector) readBest(ctx context.Context) error {
 
 // chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why.
 func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
-	if s.model.onFallback {
+	if s.model.usesFallback() {
 		if s.enabled(featurePaths) {
 			c, ok = s.citedPath()
 		}

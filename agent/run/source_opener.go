@@ -42,7 +42,7 @@ func (o *sourceOpener) openAsked(ctx context.Context) (last []chat.Payload, ok b
 	if err != nil || said == "" {
 		return nil, false, err
 	}
-	o.check.ownAnswer = true
+	o.check.author = reportOfOpened
 	if err := o.log.writer.Write(ctx, said); err != nil {
 		return nil, false, err
 	}

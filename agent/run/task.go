@@ -28,7 +28,6 @@ type task struct {
 	asked            question.Analysis
 	titled           corpus.Document // that the question names by its title; empty: none
 	conversation     conversation
-	pastLost         bool // what came before could not be read: the answer goes on without it
 }
 
 // newToolContext is what the tools of a run work with.

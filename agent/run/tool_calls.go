@@ -321,7 +321,9 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 			step.Details = o.result.Details
 		}
 		a.tool.Apply(c.toolContext.Sources, o.result.Effects, result)
-		c.model.enough = c.model.enough || a.tool.AnswersNext
+		if a.tool.AnswersNext {
+			c.model.answerNext()
+		}
 	}
 	step.ToolStatus = step.Status
 	if said, ok := output.(map[string]any); ok && step.Status != chat.StatusComplete {
@@ -334,7 +336,6 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	}
 	step.ToolOutput, step.OutputSize = whole, len(whole)
 	if a.tool != nil && a.tool.Tells(step.Status) {
-		c.found.hasToolFacts = true
 		c.found.evidence.Results.Keep(a.tool.Name, a.tool.Verbatim, a.args, whole, step.Message)
 	}
 	if utf8.RuneCount(whole) > tools.MaxOutput {

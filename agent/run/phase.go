@@ -1,0 +1,48 @@
+package run
+
+// phase is what the model's next turn is for. A spent budget (budget.stop) makes it the answer in every phase.
+type phase string
+
+const (
+	gathering            phase = ""           // the model may call tools
+	answering            phase = "answering"  // the model answers: it has what it needs, or can't call tools
+	answeringPreselected phase = "from rules" // the model answers from what the program chose to gather
+)
+
+// modelRole is the part that the model of a run plays.
+type modelRole string
+
+const (
+	requestedModel modelRole = ""         // it was asked for, and is given advice
+	fallbackModel  modelRole = "fallback" // it is made of rules, or took over because the other failed
+)
+
+// mayCallTools reports whether the next turn may call tools.
+func (m *modelCaller) mayCallTools() bool { return m.phase == gathering && m.budget.stop == "" }
+
+// answerNext makes the next turn the answer.
+func (m *modelCaller) answerNext() {
+	if m.phase == gathering {
+		m.phase = answering
+	}
+}
+
+// usesFallback reports whether the model is made of rules: from the start, or because the other failed.
+func (m *modelCaller) usesFallback() bool { return m.role == fallbackModel }
+
+// switchToFallback gives the rest of the run to the fallback.
+func (m *modelCaller) switchToFallback() { m.model, m.role = m.cfg.Fallback, fallbackModel }
+
+// remedy is something that a run does at most once to get on.
+type remedy string
+
+// Remedies besides those that tell the model what is wrong with its answer.
+const (
+	reformulation   remedy = "reformulation"    // it was searched in other words
+	pipelineRun     remedy = "pipeline"         // the fixed pipeline took over
+	resultsDropped  remedy = "results dropped"  // older results were left out of the messages
+	promptLossNoted remedy = "prompt loss told" // the reader knows that the model's server dropped a part of the prompt
+)
+
+// remedies are those that a run has used.
+type remedies map[remedy]bool
