@@ -49,7 +49,7 @@ func TestWithoutAFallbackARunFailsWithAReason(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(fails(llm.KindAuth)))
 	got := h.answer(asks("How many days of holiday?"))
-	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed || !strings.Contains(d.Error.Message, "connection refused") {
+	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed || !strings.Contains(d.Error.Message, "refused this server's key") {
 		t.Errorf("done = %+v", d)
 	}
 }

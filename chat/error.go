@@ -30,8 +30,8 @@ const (
 )
 
 // Error is a failure whose Message may be shown to the user: one sentence that says what to do next. Hint, if set, is
-// a further sentence for whoever runs the server. It alone may name settings and paths: the local user, the log and
-// the terminal have it, users with keys never do. Err, if set, is the cause: logged, never shown.
+// a further sentence for whoever runs the server. It alone may name settings and paths: the log and the terminal have
+// it, no answer does. Err, if set, is the cause: logged, never shown.
 type Error struct {
 	Code    Code
 	Message string
@@ -74,10 +74,13 @@ func MessageOf(err error) string {
 	return "Something went wrong on the server. Try again; the log has the details."
 }
 
-// MessageFor is MessageOf for a user: the local user runs the server and is given the hint too.
+// WhereToLook follows what is told to the local user, who runs the server, in the place of a hint.
+const WhereToLook = "“footnote doctor” and the server's log say more."
+
+// MessageFor is MessageOf for a user: the local user is told where the hint is, which itself stands in no answer.
 func MessageFor(user string, err error) string {
-	if e, ok := errors.AsType[*Error](err); ok && user == LocalUser {
-		return e.Advice()
+	if e, ok := errors.AsType[*Error](err); ok && e.Hint != "" && user == LocalUser {
+		return e.Message + " " + WhereToLook
 	}
 	return MessageOf(err)
 }

@@ -16,8 +16,9 @@ import (
 	"footnote/server/httpio"
 )
 
-// What names settings and paths is for whoever runs the server: a user with a key reads none of it, in no form of an answer.
-func TestOnlyTheLocalUserReadsHints(t *testing.T) {
+// What names settings and paths is for the log and the terminal: nobody reads it in any form of an answer. The local
+// user, who runs the server, reads where it is said.
+func TestNoAnswerHoldsAHint(t *testing.T) {
 	down := &chat.Error{Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.", Err: errors.New("secret cause")}
 	b, path, _ := keyedWith(t, nil, func(c *Config) {
 		c.Checks = []api.Check{{Name: "originals", Probe: func(context.Context) error { return down }}}
@@ -33,11 +34,11 @@ func TestOnlyTheLocalUserReadsHints(t *testing.T) {
 		return rec.Body.String()
 	}
 	for _, accept := range []string{echo.MIMEApplicationJSON, echo.MIMETextHTML} {
-		if got := detail(chat.LocalUser, accept, down); !strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "secret cause") {
+		if got := detail(chat.LocalUser, accept, down); !strings.Contains(got, "footnote doctor") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "secret cause") {
 			t.Errorf("the local user reads %s", got)
 		}
 		for _, user := range []string{"anna", ""} {
-			if got := detail(user, accept, down); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "/srv") {
+			if got := detail(user, accept, down); !strings.Contains(got, "The database is not there.") || strings.Contains(got, "DATABASE_URL") || strings.Contains(got, "/srv") || strings.Contains(got, "footnote doctor") {
 				t.Errorf("user %q reads %s", user, got)
 			}
 		}
@@ -46,7 +47,7 @@ func TestOnlyTheLocalUserReadsHints(t *testing.T) {
 		}
 	}
 	health := func() string { return b.send("GET", "/health", "").body }
-	if got := health(); !strings.Contains(got, "DATABASE_URL") {
+	if got := health(); strings.Contains(got, "DATABASE_URL") || !strings.Contains(got, "footnote doctor") {
 		t.Errorf("/health without keys: %s", got)
 	}
 	if _, err := keys.New(path, "anna"); err != nil {

@@ -77,7 +77,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 // fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's
 // failure.
 func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
-	reason, _ := explainFailure(e)
+	reason, _ := explainFailure(e, m.run.User)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
 	if m.usesFallback() || m.cfg.Fallback == nil {
 		m.cfg.Log.WarnContext(ctx, "model failed", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e)
@@ -101,21 +101,20 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	return m.log.takeAnswerBack(ctx, step)
 }
 
-// explainFor is what the user of a run is told of a model that failed. Whoever uses Footnote alone runs the server
-// too, and reads the model's own words.
+// explainFor is what the user of a run is told of a model that failed.
 func (m *modelCaller) explainFor(e *llm.Error) string {
-	if m.run.User == chat.LocalUser && e.Message != "" {
-		return fmt.Sprintf("The model %s can't answer: %s", m.model.Name(), text.Shorten(e.Message, 200))
-	}
-	reason, advice := explainFailure(e)
+	reason, advice := explainFailure(e, m.run.User)
 	return fmt.Sprintf("The model %s can't answer, because %s: %s.", m.model.Name(), reason, advice)
 }
 
-// explainFailure says why a model failed and what to do, both to be set into a sentence, for those who ask. The
-// model's own words, which name settings, are for those who run the server: they are in the log, in footnote doctor
-// and, as long as no key is needed, in /health.
-func explainFailure(e *llm.Error) (reason, advice string) {
-	const soon, tell = "ask again in a moment", "tell whoever runs this server"
+// explainFailure says why a model failed and what a user can do, both to be set into a sentence. The model's own words,
+// which name settings, are in the log and in footnote doctor alone: the local user, who runs the server, is sent there.
+func explainFailure(e *llm.Error, user string) (reason, advice string) {
+	soon, tell := "ask again in a moment", "tell whoever runs this server"
+	if user == chat.LocalUser {
+		tell = "“footnote doctor” and the server's log say more"
+		soon += "; " + tell
+	}
 	switch e.Kind {
 	case llm.KindUnreachable:
 		return "its server can't be reached", soon
@@ -134,7 +133,7 @@ func explainFailure(e *llm.Error) (reason, advice string) {
 	case llm.KindInvalid:
 		return "its server refused the request", tell
 	case llm.KindProtocol, llm.KindBadCall:
-		return "its reply could not be read", "ask again, or tell whoever runs this server"
+		return "its reply could not be read", soon
 	case llm.KindTooLong:
 		return "the conversation is too long for it", "start a new one, or ask for less at once"
 	case llm.KindServer, llm.KindCancelled:
@@ -156,7 +155,7 @@ func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 		told += " The server said: " + text.Shorten(strings.TrimSpace(e.Err.Error()), 300)
 	}
 	step := m.log.newStep("review", chat.ActionThinking, chat.StatusError, message)
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: text.Shorten(e.Message, 200), Retryable: true}
+	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: m.explainFor(e), Retryable: true}
 	m.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: told}}
 	return m.log.takeAnswerBack(ctx, step)
 }

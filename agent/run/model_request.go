@@ -93,7 +93,7 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	step := m.log.newStep("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
 		"The model %s failed: %s chooses itself", name, m.model.Name(),
 	))
-	reason, _ := explainFailure(e)
+	reason, _ := explainFailure(e, m.run.User)
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf(
 		"The model %s can't answer, because %s.", name, reason,
 	), Retryable: e.Retryable()}

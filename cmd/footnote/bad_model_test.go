@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,10 +33,10 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 		url    string
 		says   string
 	}{
-		{"a wrong key", fault(scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: test-key","code":"invalid_api_key"}}`}), "", "OPENAI_API_KEY"},
-		{"an unknown model", fault(scripted.Fault{Status: 404}), "", "OPENAI_MODEL"},
-		{"a spent quota", fault(scripted.Fault{Status: 429, Body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}), "", "quota"},
-		{"a server that is not there", nil, gone, "OPENAI_BASE_URL"},
+		{"a wrong key", fault(scripted.Fault{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: test-key","code":"invalid_api_key"}}`}), "", "key"},
+		{"an unknown model", fault(scripted.Fault{Status: 404}), "", "refused the request"},
+		{"a spent quota", fault(scripted.Fault{Status: 429, Body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}), "", "used up"},
+		{"a server that is not there", nil, gone, "can't be reached"},
 		{"an answer that is cut off", fault(scripted.Fault{CutAfter: 6}), "", ""},
 		{"a connection that is cut before the first word", fault(scripted.Fault{CutAfter: -1}), "", ""},
 		{"an error in the stream", fault(scripted.Fault{Error: "boom"}), "", ""},
@@ -60,7 +61,8 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 			named := false
 			for _, step := range log.steps {
 				if step.Step == "fallback" {
-					named = step.Error != nil && plainSentence(step.Error.Message) && strings.Contains(step.Error.Message, row.says)
+					named = step.Error != nil && plainSentence(step.Error.Message) && strings.Contains(step.Error.Message, row.says) &&
+						strings.Contains(step.Error.Message, "footnote doctor") && !strings.Contains(step.Error.Message, "OPENAI_")
 					if !named {
 						t.Errorf("the step %+v with the error %+v does not say %q", step, step.Error, row.says)
 					}
@@ -118,18 +120,48 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 		t.Error("search does not work")
 	}
 	alone := serve(t, newDir(t), append(model.env(), "FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE=false")...)
-	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) || !strings.Contains(got.body, "OPENAI_BASE_URL") {
+	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"down"`) || !strings.Contains(got.body, "footnote doctor") {
 		t.Errorf("/health with nothing in the model's place = %d %s, want 503 and down", got.status, got.body)
 	}
 	if got := alone.send("GET", "/readyz", nil); got.status != http.StatusOK {
 		t.Errorf("/readyz with nothing in the model's place = %d, want 200", got.status)
 	}
+	wantNoSettings(t, alone)
 	newKey(t, alone.dir, "anna")
 	if got := alone.send("GET", "/health", nil); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "The model can't be used now.") || strings.Contains(got.body, "OPENAI_") {
 		t.Errorf("/health with keys = %d %s, want 503 without settings", got.status, got.body)
 	}
 	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK || !strings.Contains(got.body, "900 pounds") {
 		t.Errorf("history: %d %s", got.status, got.body)
+	}
+}
+
+// wantNoSettings asks a server without a model on each route that needs one: no failure names a setting, for the local
+// user either, and the log does.
+func wantNoSettings(t *testing.T, s *server) {
+	t.Helper()
+	setting := regexp.MustCompile(`[A-Z]{2,}_[A-Z_]{2,}`)
+	failed := 0
+	for _, ask := range [][2]string{
+		{"/agent/chat", `{"message":"What is the rent?"}`}, {"/agent/chat/structured", `{"message":"What is the rent?"}`},
+		{"/agent/query", `{"question":"What is the rent?"}`},
+		{"/v1/chat/completions", `{"model":"footnote","messages":[{"role":"user","content":"What is the rent?"}]}`},
+		{"/health", ""},
+	} {
+		method := "POST"
+		if ask[1] == "" {
+			method = "GET"
+		}
+		got := s.send(method, ask[0], ask[1])
+		if got.status >= http.StatusInternalServerError {
+			failed++
+		}
+		if bad := setting.FindString(got.body); bad != "" || got.status < 500 {
+			t.Errorf("%s = %d names %q, want a failure without a setting: %s", ask[0], got.status, bad, got.body)
+		}
+	}
+	if log := s.log.String(); failed == 0 || !strings.Contains(log, "OPENAI_BASE_URL") {
+		t.Errorf("%d failures, and the log does not name the setting:\n%s", failed, log)
 	}
 }
 

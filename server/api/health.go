@@ -84,8 +84,8 @@ func (a *Handlers) Health(c echo.Context) error {
 	return c.JSON(status, body)
 }
 
-// probeDetail says what is wrong. Everybody may read it, so what names settings is left out where keys tell users
-// from operators.
+// probeDetail says what is wrong. Everybody may read it, so it names no settings; where no keys tell users from
+// operators, it says where those are named.
 func (a *Handlers) probeDetail(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "It did not answer within 2 seconds."
@@ -94,7 +94,7 @@ func (a *Handlers) probeDetail(err error) string {
 		if a.Guard.KeyNeeded() {
 			return e.Message
 		}
-		return e.Advice()
+		return chat.MessageFor(chat.LocalUser, e)
 	}
 	return "It can't be used now; the log has the details."
 }
