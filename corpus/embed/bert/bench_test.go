@@ -1,0 +1,54 @@
+//go:build unix
+
+package bert
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkPassages embeds passages of 200 tokens, one after another.
+func BenchmarkPassages(b *testing.B) {
+	e := open(b, Config{Workers: 1})
+	text := strings.Repeat("The lease of the house ends in the spring, unless the tenant asks for more time. ", 11)
+	m, release, err := e.use()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer release()
+	ids := m.windows("", text, e.folder.window)
+	b.Logf("%d windows, %d tokens", len(ids), len(ids[0]))
+	before := processorTime(b)
+	for b.Loop() {
+		if _, err := e.Embed(b.Context(), []string{text}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/(processorTime(b)-before).Seconds(), "passages/s/core")
+}
+
+// BenchmarkQuery embeds a question of twelve words.
+func BenchmarkQuery(b *testing.B) {
+	e := open(b, Config{})
+	if _, err := e.EmbedQuery(b.Context(), "the first one opens the model"); err != nil {
+		b.Fatal(err)
+	}
+	before := processorTime(b)
+	for b.Loop() {
+		if _, err := e.EmbedQuery(b.Context(), "When does the lease of the house end if the tenant stays?"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/1000/float64(b.N), "ms-core/query")
+}
+
+// processorTime is what this process had of the processors until now: on a busy machine, time says little.
+func processorTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

@@ -1,0 +1,322 @@
+// Package bert embeds texts in this process, with a sentence model of the BERT family from a folder: all-MiniLM, bge,
+// e5, gte. It reads the folder as Hugging Face's libraries write it (model.safetensors, config.json, tokenizer.json or
+// vocab.txt, and what sentence-transformers adds), and gives their vectors.
+package bert
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const weightsFile = "model.safetensors"
+
+// Config says which model embeds.
+type Config struct {
+	Dir string
+	// QueryPrefix and PassagePrefix are put before each text of their side. nil: what the folder itself says.
+	QueryPrefix, PassagePrefix *string
+	Workers                    int           // passages embedded at once; 0: half of the processors
+	Idle                       time.Duration // how long the model stays in memory after its last use; 0: a minute
+}
+
+// Embedder is a sentence model. It opens the weights when the first text comes, and gives them back when none came
+// for a while. It is safe for concurrent use.
+type Embedder struct {
+	dir    string
+	name   string
+	folder folder
+	idle   time.Duration
+
+	passages chan struct{} // holds what embeds a passage now
+	queries  chan struct{} // holds what embeds a query now
+	gate     gate
+
+	mu     sync.Mutex
+	model  *model // nil: not in memory
+	users  int
+	closed bool
+	unload *time.Timer // nil: never unused yet
+}
+
+// model is what is in memory of a model while it is used.
+type model struct {
+	*network
+	tokenizer *tokenizer
+	weights   *weights
+	scratch   sync.Pool
+}
+
+// Open checks the settings in a model's folder and that its weights are there. It reads only what is small.
+func Open(cfg Config) (*Embedder, error) {
+	f, err := readFolder(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("embedding model: %w", err)
+	}
+	if cfg.QueryPrefix != nil {
+		f.query = *cfg.QueryPrefix
+	}
+	if cfg.PassagePrefix != nil {
+		f.passed = *cfg.PassagePrefix
+	}
+	w, err := openWeights(filepath.Join(cfg.Dir, weightsFile))
+	if err != nil {
+		return nil, fmt.Errorf("embedding model: %w", err)
+	}
+	_, err = newNetwork(f.config, w)
+	name := ""
+	if err == nil {
+		name, err = identity(cfg.Dir, f, w)
+	}
+	if err := errors.Join(err, w.close()); err != nil {
+		return nil, fmt.Errorf("embedding model in %s: %w", cfg.Dir, err)
+	}
+	return &Embedder{
+		dir: cfg.Dir, name: name, folder: f, idle: cmp.Or(cfg.Idle, time.Minute),
+		passages: make(chan struct{}, cmp.Or(cfg.Workers, max(1, runtime.GOMAXPROCS(0)/2))),
+		queries:  make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}, nil
+}
+
+// identity names what makes vectors: the folder's name, with a sum over its settings and samples of its weights, so
+// that vectors of two models are never taken for those of one.
+func identity(dir string, f folder, w *weights) (string, error) {
+	const samples, bytes = 64, 4096
+	sum := sha256.New()
+	settings, err := json.Marshal([]any{f.config, f.window, f.first, f.passed, len(w.file)})
+	if err != nil {
+		return "", err
+	}
+	sum.Write(settings)
+	for i := range samples {
+		at := len(w.data) / samples * i
+		sum.Write(w.data[at:min(at+bytes, len(w.data))])
+	}
+	path, err := filepath.Abs(dir)
+	return filepath.Base(path) + "@" + hex.EncodeToString(sum.Sum(nil)[:6]), err
+}
+
+// Model names the model and the version of what is in its folder: the same name means the same vectors of passages.
+func (e *Embedder) Model() string { return e.name }
+
+// Embed returns one vector of unit length for each passage, in order. A passage that is longer than the model's
+// window is cut at words into windows, and has their mean. At most half of the processors work, and they wait for
+// queries.
+func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, error) {
+	m, release, err := e.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	out := make([][]float32, len(passages))
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(cap(e.passages))
+	for i, text := range passages {
+		work.Go(func() (err error) {
+			select {
+			case e.passages <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			defer func() { <-e.passages }()
+			windows := m.windows(e.folder.passed, text, e.folder.window)
+			out[i], err = m.mean(windows, e.folder.first, func() error { return e.gate.wait(ctx) })
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// EmbedQuery returns the vector of a search query, of unit length. Of one that is longer than the model's window, the
+// beginning counts.
+func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
+	m, release, err := e.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	e.gate.enter()
+	defer e.gate.leave()
+	select {
+	case e.queries <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-e.queries }()
+	return m.mean(m.windows(e.folder.query, query, e.folder.window)[:1], e.folder.first, ctx.Err)
+}
+
+// Close gives the model's memory back when nobody uses it any more. No text can be embedded after it.
+func (e *Embedder) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	if e.unload != nil {
+		e.unload.Stop()
+	}
+	return e.dropUnused()
+}
+
+// use returns the model, and keeps it in memory until release.
+func (e *Embedder) use() (_ *model, release func(), err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, nil, errors.New("the embedding model is closed")
+	}
+	if e.model == nil {
+		if e.model, err = load(e.dir, e.folder); err != nil {
+			return nil, nil, fmt.Errorf("embedding model in %s: %w", e.dir, err)
+		}
+	}
+	e.users++
+	if e.unload != nil {
+		e.unload.Stop()
+	}
+	return e.model, sync.OnceFunc(e.release), nil
+}
+
+func (e *Embedder) release() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.users--
+	switch {
+	case e.users > 0:
+	case e.closed:
+		_ = e.dropUnused() // of a mapping that is not used any more
+	case e.unload == nil:
+		e.unload = time.AfterFunc(e.idle, func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			_ = e.dropUnused()
+		})
+	default:
+		e.unload.Reset(e.idle)
+	}
+}
+
+// dropUnused gives the model's memory back unless somebody uses it. The caller holds mu.
+func (e *Embedder) dropUnused() error {
+	if e.users > 0 || e.model == nil {
+		return nil
+	}
+	m := e.model
+	e.model = nil
+	return m.weights.close()
+}
+
+func load(dir string, f folder) (_ *model, err error) {
+	m := &model{}
+	if m.weights, err = openWeights(filepath.Join(dir, weightsFile)); err != nil {
+		return nil, err
+	}
+	if m.network, err = newNetwork(f.config, m.weights); err == nil {
+		m.tokenizer, err = readTokenizer(dir)
+	}
+	if err == nil && m.tokenizer.tokens > f.Tokens {
+		err = fmt.Errorf("the vocabulary has %d tokens, the model %d", m.tokenizer.tokens, f.Tokens)
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.weights.close())
+	}
+	m.scratch.New = func() any { return new(scratch) }
+	return m, nil
+}
+
+// windows cuts a text at words into parts of about the same length that fit into a window with the prefix, each with
+// the tokens around it. A text that is empty is one window.
+func (m *model) windows(prefix, text string, window int) [][]int32 {
+	before, tokens := m.tokenizer.encode(prefix), m.tokenizer.encode(text)
+	before = before[:min(len(before), window-3)] // room for a token of the text
+	room := window - 2 - len(before)
+	var out [][]int32
+	for whole := false; !whole; {
+		parts := max(1, (len(tokens)+room-1)/room)
+		length := (len(tokens) + parts - 1) / parts
+		end := length
+		if whole = end == len(tokens); !whole {
+			for end > 1 && !tokens[end].head {
+				end--
+			}
+			if !tokens[end].head { // a word longer than the window
+				end = length
+			}
+		}
+		ids := make([]int32, 0, 2+len(before)+end)
+		ids = append(ids, m.tokenizer.start)
+		for _, part := range [][]token{before, tokens[:end]} {
+			for _, t := range part {
+				ids = append(ids, t.id)
+			}
+		}
+		out, tokens = append(out, append(ids, m.tokenizer.end)), tokens[end:]
+	}
+	return out
+}
+
+// errChanged says that the weights can't be read where they were mapped.
+var errChanged = errors.New("the weights could not be read: was their file changed or cut?")
+
+// mean returns the mean of the windows' vectors, of unit length. turn is called now and then; its error ends it.
+func (m *model) mean(windows [][]int32, first bool, turn func() error) (_ []float32, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a mapped file that was cut ends the text, not the program
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			err = errChanged
+		default:
+			panic(fault)
+		}
+	}()
+	s, _ := m.scratch.Get().(*scratch)
+	defer m.scratch.Put(s)
+	sum := make([]float32, m.Hidden)
+	for _, ids := range windows {
+		v, err := m.vector(ids, first, s, turn)
+		if err != nil {
+			return nil, err
+		}
+		if err := unit(v); err != nil {
+			return nil, err
+		}
+		for i, x := range v {
+			sum[i] += x
+		}
+	}
+	return sum, unit(sum)
+}
+
+// unit brings a vector to length 1.
+func unit(v []float32) error {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	length := math.Sqrt(square)
+	if !(length > 0) || math.IsInf(length, 0) {
+		return fmt.Errorf("a vector has the length %v: the weights can't be right", length)
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / length)
+	}
+	return nil
+}
+
+var _ io.Closer = (*Embedder)(nil)

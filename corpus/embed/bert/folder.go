@@ -1,0 +1,267 @@
+package bert
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	maxConfig     = 64 << 20 // bytes of a file beside the weights
+	maxVocabulary = 1 << 21
+)
+
+// config is the part of config.json that the forward pass needs.
+type config struct {
+	Type       string  `json:"model_type"`
+	Hidden     int     `json:"hidden_size"`
+	Inner      int     `json:"intermediate_size"`
+	Heads      int     `json:"num_attention_heads"`
+	Layers     int     `json:"num_hidden_layers"`
+	Positions  int     `json:"max_position_embeddings"`
+	Types      int     `json:"type_vocab_size"`
+	Tokens     int     `json:"vocab_size"`
+	Activation string  `json:"hidden_act"`
+	Epsilon    float64 `json:"layer_norm_eps"`
+	Position   string  `json:"position_embedding_type"`
+}
+
+// folder is what a model's folder says of it, but for the weights.
+type folder struct {
+	config
+	window        int  // tokens of one forward pass, the two around the text among them
+	first         bool // the vector is that of the first token, else the mean of all
+	query, passed string
+}
+
+// readFolder reads and checks the settings in a model's folder.
+func readFolder(dir string) (f folder, err error) {
+	if err := readJSON(dir, "config.json", &f.config); err != nil {
+		return f, err
+	}
+	if err := f.check(); err != nil {
+		return f, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "config.json"), err)
+	}
+	f.window = f.Positions
+	var sentence struct {
+		Longest int `json:"max_seq_length"`
+	}
+	if err := readJSON(dir, "sentence_bert_config.json", &sentence); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if sentence.Longest > 0 {
+		f.window = min(f.window, sentence.Longest)
+	}
+	if f.window < 3 {
+		return f, fmt.Errorf("the window of the model in %s has %d tokens", dir, f.window)
+	}
+	if f.first, err = pooling(dir); err != nil {
+		return f, err
+	}
+	var prompts struct {
+		Prompts map[string]string `json:"prompts"`
+	}
+	err = readJSON(dir, "config_sentence_transformers.json", &prompts)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	f.query = prompts.Prompts["query"]
+	f.passed = cmp.Or(prompts.Prompts["passage"], prompts.Prompts["document"])
+	return f, nil
+}
+
+func (c *config) check() error {
+	if c.Type != "bert" {
+		return fmt.Errorf("the model's type is %q; only models of the type bert can be used", c.Type)
+	}
+	if c.Activation != "gelu" {
+		return fmt.Errorf("its activation is %q instead of gelu", c.Activation)
+	}
+	if p := cmp.Or(c.Position, "absolute"); p != "absolute" {
+		return fmt.Errorf("its positions are %q instead of absolute", p)
+	}
+	c.Types, c.Epsilon = cmp.Or(c.Types, 2), cmp.Or(c.Epsilon, 1e-12)
+	for _, size := range []struct {
+		name      string
+		got, most int
+	}{
+		{"hidden_size", c.Hidden, 8192}, {"intermediate_size", c.Inner, 32768}, {"num_attention_heads", c.Heads, 256},
+		{"num_hidden_layers", c.Layers, 128}, {"max_position_embeddings", c.Positions, 32768},
+		{"type_vocab_size", c.Types, 64}, {"vocab_size", c.Tokens, maxVocabulary},
+	} {
+		if size.got < 1 || size.got > size.most {
+			return fmt.Errorf("%s is %d, not between 1 and %d", size.name, size.got, size.most)
+		}
+	}
+	if c.Hidden%c.Heads != 0 {
+		return fmt.Errorf("its %d dimensions can't be shared by %d heads", c.Hidden, c.Heads)
+	}
+	if !(c.Epsilon > 0 && c.Epsilon < 1) {
+		return fmt.Errorf("layer_norm_eps is %v", c.Epsilon)
+	}
+	return nil
+}
+
+// pooling reports whether the first token's vector is the text's; without a word about it the mean of all tokens is.
+func pooling(dir string) (first bool, err error) {
+	var modules []struct {
+		Path string `json:"path"`
+		Type string `json:"type"`
+	}
+	if err := readJSON(dir, "modules.json", &modules); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return false, err
+	}
+	for _, m := range modules {
+		switch kind := m.Type[strings.LastIndex(m.Type, ".")+1:]; kind {
+		case "Transformer", "Normalize":
+		case "Pooling":
+			if !filepath.IsLocal(m.Path) {
+				return false, fmt.Errorf("modules.json names %q, which is not in the folder", m.Path)
+			}
+			var modes map[string]any
+			if err := readJSON(dir, filepath.Join(m.Path, "config.json"), &modes); err != nil {
+				return false, err
+			}
+			if first, err = poolingMode(modes); err != nil {
+				return false, err
+			}
+		default:
+			return false, fmt.Errorf("modules.json has a %s: only Transformer, Pooling and Normalize can be used", kind)
+		}
+	}
+	return first, nil
+}
+
+func poolingMode(modes map[string]any) (first bool, err error) {
+	var on []string
+	for name, value := range modes {
+		if mode, ok := strings.CutPrefix(name, "pooling_mode_"); ok && value == true {
+			on = append(on, mode)
+		}
+	}
+	if mode, ok := modes["pooling_mode"].(string); ok { // as newer versions write it
+		on = []string{mode}
+	}
+	if len(on) == 1 {
+		switch on[0] {
+		case "cls_token", "cls":
+			return true, nil
+		case "mean_tokens", "mean":
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("the model's pooling is %v: only that of the first token, or the mean, can be used", on)
+}
+
+// readTokenizer reads tokenizer.json, or vocab.txt where there is none.
+func readTokenizer(dir string) (*tokenizer, error) {
+	var file struct {
+		Normalizer *struct {
+			Type    string `json:"type"`
+			Clean   bool   `json:"clean_text"`
+			CJK     bool   `json:"handle_chinese_chars"`
+			Accents *bool  `json:"strip_accents"`
+			Lower   bool   `json:"lowercase"`
+		} `json:"normalizer"`
+		Splits *struct {
+			Type string `json:"type"`
+		} `json:"pre_tokenizer"`
+		Model struct {
+			Type       string           `json:"type"`
+			Unknown    string           `json:"unk_token"`
+			Prefix     string           `json:"continuing_subword_prefix"`
+			Vocabulary map[string]int32 `json:"vocab"`
+		} `json:"model"`
+	}
+	err := readJSON(dir, "tokenizer.json", &file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return readVocabulary(dir)
+	}
+	// a vocabulary of another type is a list, and is told apart below
+	if _, list := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !list {
+		return nil, err
+	}
+	n := file.Normalizer
+	if file.Model.Type != "" && file.Model.Type != "WordPiece" || n == nil || n.Type != "BertNormalizer" ||
+		file.Splits == nil || file.Splits.Type != "BertPreTokenizer" || cmp.Or(file.Model.Prefix, "##") != "##" {
+		return nil, fmt.Errorf(
+			"the tokenizer in %s is of another kind (%s): only BERT's WordPiece can be used", dir, file.Model.Type,
+		)
+	}
+	if err != nil {
+		return nil, err
+	}
+	accents := n.Lower
+	if n.Accents != nil {
+		accents = *n.Accents
+	}
+	return newTokenizer(file.Model.Vocabulary, folding{clean: n.Clean, cjk: n.CJK, accents: accents, lower: n.Lower},
+		cmp.Or(file.Model.Unknown, "[UNK]"), "[CLS]", "[SEP]")
+}
+
+func readVocabulary(dir string) (*tokenizer, error) {
+	raw, err := readFile(dir, "vocab.txt")
+	if err != nil {
+		return nil, err
+	}
+	vocabulary := make(map[string]int32)
+	for line := range bytes.Lines(raw) {
+		if len(vocabulary) == maxVocabulary {
+			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
+		}
+		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
+	}
+	said := struct {
+		Lower   *bool `json:"do_lower_case"`
+		Accents *bool `json:"strip_accents"`
+		CJK     *bool `json:"tokenize_chinese_chars"`
+	}{}
+	if err := readJSON(dir, "tokenizer_config.json", &said); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	is := func(value *bool, otherwise bool) bool {
+		if value == nil {
+			return otherwise
+		}
+		return *value
+	}
+	lower := is(said.Lower, true)
+	return newTokenizer(vocabulary, folding{
+		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
+	}, "[UNK]", "[CLS]", "[SEP]")
+}
+
+func readJSON(dir, name string, into any) error {
+	raw, err := readFile(dir, name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+	}
+	return nil
+}
+
+// readFile reads a file of the folder, unless it is too large to be what it should.
+func readFile(dir, name string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err == nil && len(raw) > maxConfig {
+		err = fmt.Errorf("%s has over %d bytes", f.Name(), maxConfig)
+	}
+	return raw, err
+}

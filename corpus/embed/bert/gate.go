@@ -1,0 +1,51 @@
+package bert
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// longestTurn is how long a part of a passage waits for queries: under a stream of these, passages go on slowly.
+const longestTurn = 100 * time.Millisecond
+
+// gate lets queries go before passages.
+type gate struct {
+	mu      sync.Mutex
+	queries int
+	none    chan struct{} // closed when no query is left
+}
+
+func (g *gate) enter() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.queries == 0 {
+		g.none = make(chan struct{})
+	}
+	g.queries++
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.queries--; g.queries == 0 {
+		close(g.none)
+	}
+}
+
+// wait returns when no query is at work, or after longestTurn; with an error when ctx has ended.
+func (g *gate) wait(ctx context.Context) error {
+	g.mu.Lock()
+	queries, none := g.queries, g.none
+	g.mu.Unlock()
+	if queries > 0 {
+		timer := time.NewTimer(longestTurn)
+		defer timer.Stop()
+		select {
+		case <-none:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err()
+}

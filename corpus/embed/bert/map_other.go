@@ -1,0 +1,15 @@
+//go:build !unix
+
+package bert
+
+import (
+	"io"
+	"os"
+)
+
+// mapFile reads a file into memory, which is given back after unmap when nothing refers to it.
+func mapFile(f *os.File, size int) (body []byte, unmap func() error, err error) {
+	body = make([]byte, size)
+	_, err = io.ReadFull(f, body)
+	return body, func() error { return nil }, err
+}

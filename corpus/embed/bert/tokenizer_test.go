@@ -1,0 +1,52 @@
+package bert
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+)
+
+func readTestdata(t *testing.T, name string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name)
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testdata/reference.py writes the reference.
+func TestTokensAreThoseOfTheReference(t *testing.T) {
+	t.Parallel()
+	var reference []struct {
+		Text string  `json:"text"`
+		IDs  []int32 `json:"ids"`
+	}
+	readTestdata(t, "tokens.json", &reference)
+	if len(reference) < 130 {
+		t.Fatalf("got %d texts in the reference, want at least 130", len(reference))
+	}
+	open(t, Config{}) // so that a model that is missing is said
+	fromJSON, err := readTokenizer(fetched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromLines, err := readVocabulary(fetched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range reference {
+		for name, tokenizer := range map[string]*tokenizer{"tokenizer.json": fromJSON, "vocab.txt": fromLines} {
+			got := []int32{tokenizer.start}
+			for _, token := range tokenizer.encode(r.Text) {
+				got = append(got, token.id)
+			}
+			if got = append(got, tokenizer.end); !slices.Equal(got, r.IDs) {
+				t.Errorf("%s: %q has the tokens\n got %v\nwant %v", name, r.Text, got, r.IDs)
+			}
+		}
+	}
+}
