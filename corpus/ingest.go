@@ -182,7 +182,7 @@ func (l *Library) onDisk(ctx context.Context, d Document) (file File, release fu
 	if f, ok := body.(interface{ Name() string }); ok {
 		if info, err := os.Stat(f.Name()); err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes {
 			file.Path = f.Name()
-			return file, func() { body.Close() }, nil
+			return file, func() { _ = body.Close() }, nil
 		}
 	}
 	defer body.Close()

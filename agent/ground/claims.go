@@ -208,6 +208,7 @@ func paragraphs(markdown string) []paragraph {
 				group++
 			}
 			continue
+		case textLine, itemLine, rowLine:
 		}
 		var lines []string
 		for line := range strings.Lines(b.text) {

@@ -19,6 +19,7 @@ import (
 // Type says what a question is after.
 type Type string
 
+// The types of questions.
 const (
 	Factual          Type = "factual"
 	Exploratory      Type = "exploratory"

@@ -10,6 +10,7 @@ import (
 // reference is how a question leans on the answer before it.
 type reference int
 
+// How a question may lean on the answer before it.
 const (
 	byItself reference = iota
 	pointing           // it points to something said before: “When was it built?”

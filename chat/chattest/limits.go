@@ -58,7 +58,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Fatalf("at the limit: %v", err)
 		}
 		_, err = start(b, anna.User, chat.RunRequest{SessionID: "s"})
-		wantOver(t, "a third", err, chat.RunsAtOnce)
+		_ = wantOver(t, "a third", err, chat.RunsAtOnce)
 		if _, err := start(b, anna.User, last); err != nil {
 			t.Errorf("the second sent again: %v", err)
 		}
@@ -134,7 +134,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 		_, err := start(b, anna.User, chat.RunRequest{})
-		wantOver(t, "over the limit", err, chat.TokensPerDay)
+		_ = wantOver(t, "over the limit", err, chat.TokensPerDay)
 		if _, err := start(b, bert.User, chat.RunRequest{}); err != nil {
 			t.Errorf("another user: %v", err)
 		}
@@ -145,7 +145,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		if err := errors.Join(spend(anna.User, 6), spend(bert.User, 10), spend(chat.LocalUser, 1000)); err != nil {
 			t.Fatal(err)
 		}
-		wantOver(t, "more than is left", spend(anna.User, 5), chat.SearchesPerMinute)
+		_ = wantOver(t, "more than is left", spend(anna.User, 5), chat.SearchesPerMinute)
 		if over := wantOver(t, "more than the limit", spend("carl", 11), chat.SearchesPerMinute); !over.Until.IsZero() {
 			t.Errorf("it fits at %v, want never", over.Until)
 		}
@@ -155,7 +155,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		if err := spend(anna.User, 4); err != nil {
 			t.Errorf("at the limit: %v", err)
 		}
-		wantOver(t, "no room", b.Room(t.Context(), anna.User, chat.ResourceSearches), chat.SearchesPerMinute)
+		_ = wantOver(t, "no room", b.Room(t.Context(), anna.User, chat.ResourceSearches), chat.SearchesPerMinute)
 		if err := b.Spend(t.Context(), anna.User, chat.ResourceUploadFiles, 1_000_000); err != nil {
 			t.Errorf("what has no limit: %v", err)
 		}

@@ -163,7 +163,7 @@ type archivedBytes struct {
 func (b *archivedBytes) Read(p []byte) (int, error) {
 	n, err := b.a.tar.Read(p)
 	b.sum.Write(p[:n])
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		b.file.SHA256 = hex.EncodeToString(b.sum.Sum(nil))
 		b.a.read = append(b.a.read, b.file)
 	} else if err != nil {

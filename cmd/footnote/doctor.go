@@ -115,7 +115,7 @@ func reader(ctx context.Context, set *settings) finding {
 		if err != nil {
 			return err
 		}
-		defer os.Remove(file.Name())
+		defer func() { _ = os.Remove(file.Name()) }()
 		if _, err = file.Write(raw); err != nil {
 			return errors.Join(err, file.Close())
 		}

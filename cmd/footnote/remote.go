@@ -39,7 +39,7 @@ func connect(p *program) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(p.ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, errors.Join(err, dir.release())
 	}

@@ -133,7 +133,7 @@ func (c *restoreCommand) unpack(p *program, file *os.File, dir *directory) (made
 	var read int64
 	for ; ; n++ {
 		name, body, err := archive.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

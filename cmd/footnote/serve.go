@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ func (serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.release()) }()
-	listener, err := listen(p.settings.Addr)
+	listener, err := listen(p.ctx, p.settings.Addr)
 	if err != nil {
 		return err
 	}
@@ -47,8 +48,8 @@ func (serveCommand) Run(p *program) (err error) {
 }
 
 // listen says which port is taken and how to choose another.
-func listen(addr string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", addr)
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
 			"%s is taken by another program; stop that one, or choose another address, like --addr 127.0.0.1:8081",

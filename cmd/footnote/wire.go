@@ -56,7 +56,7 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			err = errors.Join(err, a.close())
 		}
 	}()
-	if a.files, err = newWorkers(dir, log); err != nil {
+	if a.files, err = newWorkers(dir, log); err != nil { //nolint:contextcheck // workers outlive the start; close ends them
 		return nil, err
 	}
 	if a.stores, err = openStores(ctx, set, dir, log); err != nil {

@@ -129,7 +129,7 @@ func (s *Store) connection(ctx context.Context) (client.Client, error) {
 	if s.dialing == nil {
 		s.dialing = make(chan struct{})
 		s.calls.Add(1)
-		go s.dial(s.dialing)
+		go s.dial(s.dialing) //nolint:contextcheck // all callers wait for the attempt, so none may end it
 	}
 	done := s.dialing
 	s.mu.Unlock()

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -101,9 +102,9 @@ func report(err error) int {
 	return 0
 }
 
-func (b *bench) all(ctx context.Context, only string) error {
+func (b *bench) all(ctx context.Context, only string) (err error) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	defer table.Flush()
+	defer func() { err = errors.Join(err, table.Flush()) }()
 	fmt.Fprintln(table, "what\tasked\tmeasured\t")
 	for _, s := range scenes {
 		if only == "" && s.apart || only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
@@ -121,7 +122,9 @@ func (b *bench) all(ctx context.Context, only string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		table.Flush()
+		if err := table.Flush(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

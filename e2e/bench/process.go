@@ -33,7 +33,11 @@ func start(ctx context.Context, addr, path string, env []string, name string, ar
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); <-tick.C {
-		resp, err := http.Get(p.url + path)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, http.NoBody)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
@@ -84,8 +88,8 @@ func (p *process) memory(field string) int64 {
 }
 
 // freeAddr returns a loopback address that nobody listens on at the moment.
-func freeAddr() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddr(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +111,7 @@ func startSelf(ctx context.Context, role, arg string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	addr, err := freeAddr()
+	addr, err := freeAddr(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +120,7 @@ func startSelf(ctx context.Context, role, arg string) (*process, error) {
 
 // startFootnote runs the binary on a data directory. model may be nil: then the offline mode answers.
 func (b *bench) startFootnote(ctx context.Context, data string, model *process, env ...string) (*process, error) {
-	addr, err := freeAddr()
+	addr, err := freeAddr(ctx)
 	if err != nil {
 		return nil, err
 	}

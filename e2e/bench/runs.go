@@ -94,7 +94,7 @@ func fsyncTime(dir string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }()
 	defer file.Close()
 	var took []time.Duration
 	for range 100 {

@@ -54,7 +54,13 @@ func idle(ctx context.Context, b *bench) (rows []row, err error) {
 		}
 	}()
 	for range n {
-		resp, err := client.Get(server.url + "/agent/runs/" + run + "/events") //nolint:noctx // closed below
+		req, err := http.NewRequestWithContext(
+			ctx, http.MethodGet, server.url+"/agent/runs/"+run+"/events", http.NoBody,
+		)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := client.Do(req) //nolint:bodyclose // open holds the bodies, and they are closed below
 		if err != nil {
 			return nil, err
 		}

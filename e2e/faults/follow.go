@@ -160,7 +160,7 @@ func read(ctx context.Context, url string, after int64, take func(event) bool) e
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -64,7 +65,7 @@ func (l *link) listen() error {
 			return err
 		}
 	}
-	listener, err := net.Listen(l.network, l.addr)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), l.network, l.addr)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (l *link) listen() error {
 }
 
 func (l *link) connect(from net.Conn) {
-	to, err := net.DialTimeout(l.toNetwork, l.target, 5*time.Second)
+	to, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), l.toNetwork, l.target)
 	if err != nil {
 		abort(from)
 		return
@@ -178,6 +179,7 @@ func (l *link) send(w *wire, to net.Conn, p []byte) bool {
 			w.mu.Unlock()
 			_, err := to.Write(p[:n])
 			return err == nil && n == len(p)
+		case fine, refused:
 		}
 		_, err := to.Write(p)
 		return err == nil

@@ -74,7 +74,7 @@ func run(
 		if err != nil {
 			return 0, err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		log("building the program with a clock that can be off")
 		off, err := buildClock(ctx, dir)
 		if err != nil {

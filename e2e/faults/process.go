@@ -31,7 +31,7 @@ func start(name string, env []string, log string, firstLine bool, args ...string
 		return nil, err
 	}
 	defer out.Close()
-	p := &process{cmd: exec.Command(name, args...), ended: make(chan struct{})}
+	p := &process{cmd: exec.CommandContext(context.Background(), name, args...), ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(log)
 	// it ends with the harness, and Ctrl-C is for that alone
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
@@ -132,7 +132,7 @@ func (r *replica) strike() {
 }
 
 func freeAddr() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

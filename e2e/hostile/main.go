@@ -80,7 +80,7 @@ func tryCells(
 	if w.cache, err = os.MkdirTemp("", "footnote-hostile-cache-*"); err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	defer os.RemoveAll(w.cache)
+	defer func() { err = errors.Join(err, os.RemoveAll(w.cache)) }()
 	if withPostgres {
 		if w.postgres, err = postgrestest.StartOwn(ctx); err != nil {
 			return nil, fmt.Errorf("start PostgreSQL: %w", err)

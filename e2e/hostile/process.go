@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -31,9 +32,9 @@ func startServer(binary, data, logFile string, env []string) (*process, error) {
 		return nil, fmt.Errorf("open the server's log: %w", err)
 	}
 	defer out.Close()
-	p := &process{cmd: exec.Command(binary, "serve", "--addr=127.0.0.1:0", "--data="+data), log: logFile, ended: make(
-		chan struct{},
-	)}
+	p := &process{log: logFile, ended: make(chan struct{})}
+	// stop ends it
+	p.cmd = exec.CommandContext(context.Background(), binary, "serve", "--addr=127.0.0.1:0", "--data="+data)
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(logFile)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdout, err := p.cmd.StdoutPipe()

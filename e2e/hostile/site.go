@@ -75,7 +75,7 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	}
 	if keys {
 		for name, key := range map[string]*string{"bystander": &s.bystand, "attacker": &s.attack} {
-			if *key, err = newKey(w.binary, s.data, name, s.env); err != nil {
+			if *key, err = newKey(ctx, w.binary, s.data, name, s.env); err != nil {
 				return s, err
 			}
 		}
@@ -137,8 +137,8 @@ func (s *site) close() error {
 }
 
 // newKey makes a key as an operator does.
-func newKey(binary, data, name string, env []string) (string, error) {
-	cmd := exec.Command(binary, "key", "new", name, "--data="+data)
+func newKey(ctx context.Context, binary, data, name string, env []string) (string, error) {
+	cmd := exec.CommandContext(ctx, binary, "key", "new", name, "--data="+data)
 	cmd.Env = env
 	out, err := cmd.Output()
 	if err != nil {

@@ -44,6 +44,7 @@ func (r Request) Turn() int {
 			return n
 		case llm.RoleAssistant:
 			n++
+		case llm.RoleSystem, llm.RoleTool:
 		}
 	}
 	return n

@@ -59,7 +59,7 @@ func stream(w http.ResponseWriter, r *http.Request, reply Reply) {
 		return
 	}
 	s := &sender{w: w, r: r, control: http.NewResponseController(w), delay: reply.Delay}
-	s.reply(reply)
+	s.reply(reply) //nolint:contextcheck // s holds the request's context
 }
 
 // sender writes the events of one reply.

@@ -31,7 +31,7 @@ func (a *Handlers) ApproveStep(c echo.Context) error {
 		if err := a.Runs.Approve(ctx, scope, run, c.Param("call"), input); err != nil {
 			return err
 		}
-		return a.decided(c, run)
+		return a.decided(c, run) //nolint:contextcheck // c holds the request's context
 	})
 }
 
@@ -41,7 +41,7 @@ func (a *Handlers) DenyStep(c echo.Context) error {
 		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
 			return err
 		}
-		return a.decided(c, run)
+		return a.decided(c, run) //nolint:contextcheck // c holds the request's context
 	})
 }
 

@@ -198,7 +198,9 @@ func attachment(filename string) string {
 
 const (
 	defaultPageWidth = 1000
-	MaxPageWidth     = 4000
+
+	// MaxPageWidth is how many pixels wide a page is drawn at most.
+	MaxPageWidth = 4000
 )
 
 // PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With

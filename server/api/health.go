@@ -22,6 +22,7 @@ type Check struct {
 	Says     func(ctx context.Context) string // what to tell of it while it is well; nil: nothing
 }
 
+// CheckResult is what the check of one part found.
 type CheckResult struct {
 	Status string `json:"status"` // ok, failed
 	Detail string `json:"detail,omitempty"`

@@ -141,6 +141,7 @@ func relevance(cite chat.Citation) string {
 		return "Quoted word for word from " + where
 	case chat.CheckApproximate:
 		return "Close to the words of " + where
+	case chat.CheckNotFound:
 	}
 	return "Ascribed to " + where + ", but the words were not found there"
 }

@@ -89,6 +89,7 @@ func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID strin
 				return dst, err
 			}
 			return httpio.AppendFrame(dst, 0, responseEvent, body), nil
+		default: // framed as it is
 		}
 		return runlog.ProgramFrame(dst, entry)
 	}

@@ -114,6 +114,7 @@ func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key 
 	return run, nil
 }
 
+// Request checks a question and makes the request of a run from it.
 func (qs *Questions) Request(c echo.Context, q Question) (chat.RunRequest, error) {
 	return qs.check(httpio.OnceKey(c), q)
 }

@@ -87,6 +87,7 @@ type searchMetadata struct {
 	URL        string `json:"url"`
 }
 
+// Query checks a search and makes the library's query from it. It fails with a chat.Error.
 func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	q := corpus.Query{
 		Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore,

@@ -74,10 +74,12 @@ func OfRun(run chat.Run, err error) error {
 	return runError{err, run}
 }
 
+// Invalid returns an error that is answered with 400.
 func Invalid(message string) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: message}
 }
 
+// NotFound returns an error that is answered with 404.
 func NotFound(message string) error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: message}
 }

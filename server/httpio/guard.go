@@ -22,6 +22,8 @@ type Guard struct {
 	OnNetwork atomic.Bool // other machines can reach the address it listens on
 }
 
+// NewGuard makes a guard that admits requests to hosts, from origins, by users that keys names. It fails when an
+// origin is none.
 func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
 	g := &Guard{hosts: hosts, origins: http.NewCrossOriginProtection(), keys: keys}
 	for _, origin := range origins {

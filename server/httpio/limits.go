@@ -14,6 +14,7 @@ type Limits struct {
 	ReadTimeout  time.Duration // for each read of a body; 30 s
 }
 
+// WithDefaults returns the limits with the defaults for those that are zero.
 func (l Limits) WithDefaults() Limits {
 	fill(&l.JSONBody, 1<<20)
 	fill(&l.Upload, 50<<20)

@@ -22,6 +22,7 @@ type Metrics struct {
 	uploads  *prometheus.CounterVec
 }
 
+// NewMetrics registers the figures with a registry; without one it makes its own.
 func NewMetrics(registry *prometheus.Registry) *Metrics {
 	if registry == nil {
 		registry = prometheus.NewRegistry()
@@ -71,6 +72,7 @@ func (m *Metrics) observe(method, route string, status int, took time.Duration) 
 	m.latency.WithLabelValues(route).Observe(took.Seconds())
 }
 
+// Handler answers GET /metrics.
 func (m *Metrics) Handler() echo.HandlerFunc {
 	return echo.WrapHandler(promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 }

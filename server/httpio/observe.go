@@ -2,6 +2,7 @@ package httpio
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -54,7 +55,7 @@ func recovered(next echo.HandlerFunc, c echo.Context) (err error) {
 		if what == nil {
 			return
 		}
-		if what == http.ErrAbortHandler {
+		if cause, ok := what.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
 			panic(what)
 		}
 		err = fmt.Errorf("panic: %v\n%s", what, debug.Stack())

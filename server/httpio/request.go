@@ -25,6 +25,7 @@ func Scope(c echo.Context) chat.Scope {
 	return chat.Scope{User: user}
 }
 
+// RunIDForm is the form of the ids of runs: a UUID in lower case.
 var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // RunID is the run a request names. What can't be an id is answered like one that is not there.
@@ -88,6 +89,8 @@ func LastSeen(r *http.Request) (int64, error) {
 	return after, nil
 }
 
+// OnceKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the form's
+// field, empty without both.
 func OnceKey(c echo.Context) string {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
@@ -109,6 +112,7 @@ func FormText(form url.Values, name string) string {
 // Origin is where the client reached this server, for links that leave the page.
 func Origin(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
 
+// MediaType returns the type of the body without its parameters, empty when it is none.
 func MediaType(c echo.Context) string {
 	kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
 	if err != nil {

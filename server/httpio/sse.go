@@ -23,6 +23,7 @@ func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	return out, out.Comment("open")
 }
 
+// SetStreamHeaders sets the headers of an event stream, so that no proxy stores, packs or buffers it.
 func SetStreamHeaders(h http.Header) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
@@ -90,8 +91,10 @@ const FrameFlush = 32 << 10
 // stay in memory.
 type frameBuffer struct{ B []byte }
 
+// FramePool lends out buffers for frames. Its methods may be called at the same time.
 type FramePool struct{ pool sync.Pool }
 
+// Get returns an empty buffer.
 func (p *FramePool) Get() *frameBuffer {
 	if f, ok := p.pool.Get().(*frameBuffer); ok {
 		f.B = f.B[:0]
@@ -100,6 +103,7 @@ func (p *FramePool) Get() *frameBuffer {
 	return &frameBuffer{B: make([]byte, 0, 4<<10)}
 }
 
+// Put takes a buffer back, unless it has grown so large that it would waste memory.
 func (p *FramePool) Put(f *frameBuffer) {
 	if cap(f.B) <= 2*FrameFlush {
 		p.pool.Put(f)

@@ -28,6 +28,7 @@ type Streams struct {
 	once     sync.Once
 }
 
+// NewStreams makes the count of open streams, in all and of each user.
 func NewStreams(limits Limits, userLimits chat.Limits) *Streams {
 	return &Streams{
 		most: limits.Streams, userLimits: userLimits, Heartbeat: limits.Heartbeat, openOf: map[string]int64{},
@@ -84,6 +85,7 @@ func (s *Streams) Check(user string) error {
 	return s.room(s.userLimits.For(user), user)
 }
 
+// Leave counts a stream of a user as closed.
 func (s *Streams) Leave(user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

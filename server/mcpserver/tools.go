@@ -18,16 +18,19 @@ import (
 )
 
 type (
+	// Query asks the tool search.
 	Query struct {
 		Query       string   `json:"query" jsonschema:"what to look for: a question or a few words"`
 		TopK        *int     `json:"top_k,omitempty" jsonschema:"how many passages, from 1 to 50; 5 without it"`
 		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
+	// Found is what search answers.
 	Found struct {
 		Results []find.SearchResult `json:"results"`
 	}
 
+	// Reading asks the tool read.
 	Reading struct {
 		Document   string `json:"document,omitempty" jsonschema:"id, title or file name"`
 		DocumentID string `json:"document_id,omitempty" jsonschema:"instead of document: the id, as search and list_documents give it"`
@@ -35,6 +38,7 @@ type (
 		Focus      string `json:"focus,omitempty" jsonschema:"words: the parts of the document that bear on them come first"`
 		Namespace  string `json:"namespace,omitempty" jsonschema:"the namespace of the document"`
 	}
+	// Part is a part of a document.
 	Part struct {
 		DocumentID string `json:"document_id"`
 		Title      string `json:"title"`
@@ -44,12 +48,14 @@ type (
 		Text       string `json:"text"`
 	}
 
+	// Filter asks the tool list_documents.
 	Filter struct {
 		Query     string `json:"query,omitempty" jsonschema:"part of a title or file name"`
 		Namespace string `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		Limit     int    `json:"limit,omitempty" jsonschema:"how many at most, from 1 to 200; 50 without it"`
 		Cursor    string `json:"cursor,omitempty" jsonschema:"next of the answer before, for the following documents"`
 	}
+	// Document is an entry of the list.
 	Document struct {
 		ID    string       `json:"id"`
 		Title string       `json:"title"`
@@ -58,6 +64,7 @@ type (
 		State corpus.State `json:"state"`
 		URL   string       `json:"url"`
 	}
+	// Documents is what list_documents answers.
 	Documents struct {
 		Documents []Document `json:"documents"`
 		Next      string     `json:"next,omitempty"`
@@ -176,12 +183,14 @@ func (h *Handlers) list(ctx context.Context, who caller, _ *sdk.CallToolRequest,
 }
 
 type (
+	// Question asks the tool ask.
 	Question struct {
 		Question    string   `json:"question" jsonschema:"a whole question"`
 		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
 		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
+	// Answer is what ask answers.
 	Answer struct {
 		RunID     string                  `json:"run_id"`
 		SessionID string                  `json:"session_id"`

@@ -54,6 +54,7 @@ var alwaysFails = []chat.Code{chat.CodeForbidden, chat.CodeUnavailable, chat.Cod
 
 // The document's own form, as far as it is used.
 type (
+	// Document is the whole description.
 	Document struct {
 		OpenAPI    string                             `json:"openapi"`
 		Info       apiInfo                            `json:"info"`

@@ -53,7 +53,7 @@ func (f *fragments) join(
 	d.readers++
 	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type == chat.KindReset {
-			return d.startOver(dst, run)
+			return d.startOver(dst, run) //nolint:contextcheck // drawn in memory
 		}
 		drawn, err := f.draw(ctx, s, d, entry)
 		return append(dst, drawn...), err
@@ -118,7 +118,9 @@ func (f *fragments) draw(ctx context.Context, s chat.Scope, d *drawnRun, entry *
 		f.onPage()
 	}
 	var b bytes.Buffer
-	if err := fragment(d.fold.turn, entry.Type, changed).Render(context.Background(), &b); err != nil {
+	// Other readers get the frame, too: the one who leaves must not end its drawing.
+	err = fragment(d.fold.turn, entry.Type, changed).Render(context.Background(), &b) //nolint:contextcheck // as said
+	if err != nil {
 		return nil, fmt.Errorf("draw event %d of run %s: %w", entry.Seq, entry.RunID, err)
 	}
 	frame := httpio.AppendFrame(nil, entry.Seq, string(entry.Type), b.Bytes())

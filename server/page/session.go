@@ -206,6 +206,7 @@ func (h *Handlers) AskFragment(c echo.Context, run chat.Run) error {
 	return httpio.Show(c, http.StatusOK, views.NewTurn(t, box))
 }
 
+// RenameForm answers the form that renames a session.
 func (h *Handlers) RenameForm(c echo.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -221,6 +222,7 @@ func (h *Handlers) RenameForm(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
 }
 
+// DeleteForm answers the form that deletes a session.
 func (h *Handlers) DeleteForm(c echo.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -232,6 +234,7 @@ func (h *Handlers) DeleteForm(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/?deleted="+id)
 }
 
+// RestoreForm answers the form that takes a deletion back.
 func (h *Handlers) RestoreForm(c echo.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {

@@ -57,6 +57,7 @@ func (h *Handlers) SignIn(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, localTarget(c.Request().PostForm.Get("to")))
 }
 
+// SignOut forgets the browser's key.
 func (h *Handlers) SignOut(c echo.Context) error {
 	c.SetCookie(keptKey(c, "", -1))
 	return c.Redirect(http.StatusSeeOther, "/signin")

@@ -13,11 +13,13 @@ import (
 // CitationStyle says how an answer's footnotes are written for a program. The log always holds [N].
 type CitationStyle string
 
+// The styles of footnotes.
 const (
 	StyleSource  CitationStyle = "source"  // [Source N] and a list of sources at the end; the default
 	StyleNumeric CitationStyle = "numeric" // [N], as it is
 )
 
+// Check fails with a chat.Error for a style that is unknown.
 func (style CitationStyle) Check() error {
 	if style == "" || style == StyleSource || style == StyleNumeric {
 		return nil
@@ -141,8 +143,10 @@ func (style CitationStyle) Mark(markdown string, citations []chat.Citation) stri
 	return b.String()
 }
 
+// OneLine returns a text with every run of white space as one space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// Absolute returns a link with the server's address before it, unless it has one.
 func Absolute(base, url string) string {
 	if strings.HasPrefix(url, "/") {
 		return base + url

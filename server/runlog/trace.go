@@ -51,6 +51,7 @@ type Trace struct {
 	Style     CitationStyle   `json:"-"`      // that its question named
 }
 
+// NewTrace begins the trace of a run.
 func NewTrace(run chat.Run) *Trace {
 	t := &Trace{
 		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status,

@@ -20,6 +20,7 @@ type Completion struct {
 	Footnote runlog.Judged `json:"footnote"` // which OpenAI's shape has no place for
 }
 
+// Choice is an answer; there is always one.
 type Choice struct {
 	Index        int       `json:"index"`
 	Message      Reply     `json:"message"`
@@ -27,6 +28,7 @@ type Choice struct {
 	Logprobs     *struct{} `json:"logprobs"`      // always null
 }
 
+// Reply is the answer's message.
 type Reply struct {
 	Role        string       `json:"role"` // assistant
 	Content     string       `json:"content"`
@@ -48,6 +50,7 @@ type Citation struct {
 	URL        string `json:"url"`
 }
 
+// Usage counts the tokens of a run.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`

@@ -11,6 +11,7 @@ type Failed struct {
 	Error Error `json:"error"`
 }
 
+// Error is a failure in the form of OpenAI's API.
 type Error struct {
 	Message string    `json:"message"` // a sentence for people
 	Type    string    `json:"type"`
@@ -18,6 +19,7 @@ type Error struct {
 	Code    chat.Code `json:"code"`
 }
 
+// NewFailed describes a failure; its type follows from the status.
 func NewFailed(status int, code chat.Code, message string) Failed {
 	kind := "invalid_request_error"
 	switch {

@@ -57,15 +57,18 @@ type Question struct {
 	DocumentIDs    []string  `json:"document_ids"`
 }
 
+// Message is one message of a conversation.
 type Message struct {
 	Role    string  `json:"role"`
 	Content Content `json:"content"`
 }
 
+// Stream is the request's stream_options.
 type Stream struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
+// Format is the request's response_format.
 type Format struct {
 	Type string `json:"type"`
 }
@@ -118,6 +121,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// ModelInfo describes a model.
 type ModelInfo struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"` // model
@@ -125,6 +129,7 @@ type ModelInfo struct {
 	OwnedBy string `json:"owned_by"`
 }
 
+// ModelList is the list of the models.
 type ModelList struct {
 	Object string      `json:"object"` // list
 	Data   []ModelInfo `json:"data"`
@@ -134,10 +139,12 @@ func footnoteModel() ModelInfo {
 	return ModelInfo{ID: ModelName, Object: "model", Created: modelCreated, OwnedBy: "footnote"}
 }
 
+// Models answers GET /v1/models.
 func (h *Handlers) Models(c echo.Context) error {
 	return c.JSON(http.StatusOK, ModelList{Object: "list", Data: []ModelInfo{footnoteModel()}})
 }
 
+// Model answers GET /v1/models/{model}.
 func (h *Handlers) Model(c echo.Context) error {
 	if c.Param("model") != ModelName {
 		return noSuchModel()

@@ -25,12 +25,14 @@ type Chunk struct {
 	Footnote *runlog.Judged `json:"footnote,omitempty"` // in the chunk with the finish_reason
 }
 
+// Piece is what a chunk adds to a choice.
 type Piece struct {
 	Index        int     `json:"index"`
 	Delta        Delta   `json:"delta"`
 	FinishReason *string `json:"finish_reason"`
 }
 
+// Delta is what a chunk adds to the message.
 type Delta struct {
 	Role             string       `json:"role,omitempty"`
 	Content          *string      `json:"content,omitempty"`

@@ -71,6 +71,7 @@ func fit(kind dbcopy.Kind, value any) (any, error) {
 			return fitJSON(v)
 		case dbcopy.Bytes:
 			return append([]byte{}, v...), nil
+		case dbcopy.Int, dbcopy.Bool:
 		}
 	case []byte:
 		if kind == dbcopy.Bytes {

@@ -66,7 +66,7 @@ func (db *DB) appendGrouped(
 	p := &pending{owner: owner, runID: runID, l: l, done: make(chan struct{})}
 	db.group.mu.Lock()
 	db.group.waiting = append(db.group.waiting, p)
-	db.group.start(db)
+	db.group.start(db) //nolint:contextcheck // a group stores the appends of many callers
 	db.group.mu.Unlock()
 	select {
 	case <-p.done:

@@ -51,7 +51,7 @@ func (db *DB) listen(ctx context.Context, wake func(runID string), changed func(
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) // best effort: the server notices anyway
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // the server notices anyway
 	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{db.channel}.Sanitize()); err != nil {
 		return err
 	}

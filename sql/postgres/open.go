@@ -74,7 +74,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 		err = postings.Rebuild(ctx, db.postings(), db.tellRebuild)
 	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // what waits is stored even if ctx is over
 	}
 	return db, nil
 }

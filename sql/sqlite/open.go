@@ -36,14 +36,14 @@ type DB struct {
 	limits chat.Limits // see chat.LimitStore
 
 	mu    sync.RWMutex
-	stmts map[string]*sql.Stmt // on readers
+	stmts map[string]heldStmt // on readers
 }
 
 // Open opens the database file at path, makes it if it is not there (its directory must be) and brings it up to this
 // version's schema. ctx bounds the opening only. A file of a newer version, one that is locked for more than five
 // seconds and one that is no database each fail with a *chat.Error that says so.
 func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
-	db := &DB{path: path, log: log, stmts: make(map[string]*sql.Stmt)}
+	db := &DB{path: path, log: log, stmts: make(map[string]heldStmt)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(failure(err), db.closePools())
@@ -128,25 +128,30 @@ func (db *DB) closePools() error {
 	return errors.Join(errs...)
 }
 
+// A heldStmt is a prepared statement that its owner, the database or a connection, keeps and closes. Who runs it does
+// not.
+type heldStmt struct{ *sql.Stmt }
+
 // stmt returns the readers' prepared statement for a query. It is for queries of fixed text: each stays prepared
 // until Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries whose
 // text depends on their arguments go to db.readers.
-func (db *DB) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+func (db *DB) stmt(ctx context.Context, query string) (heldStmt, error) {
 	db.mu.RLock()
-	stmt := db.stmts[query]
+	stmt, ok := db.stmts[query]
 	db.mu.RUnlock()
-	if stmt != nil {
+	if ok {
 		return stmt, nil
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if stmt := db.stmts[query]; stmt != nil {
+	if stmt, ok := db.stmts[query]; ok {
 		return stmt, nil
 	}
-	stmt, err := db.readers.PrepareContext(ctx, query)
+	prepared, err := db.readers.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("prepare: %w", failure(err))
+		return heldStmt{}, fmt.Errorf("prepare: %w", failure(err))
 	}
+	stmt = heldStmt{prepared}
 	db.stmts[query] = stmt
 	return stmt, nil
 }

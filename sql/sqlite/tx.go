@@ -23,17 +23,18 @@ const (
 type tx struct {
 	ctx   context.Context // never ends
 	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
+	stmts map[string]heldStmt
 }
 
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if stmt := t.stmts[query]; stmt != nil {
+func (t *tx) stmt(query string) (heldStmt, error) {
+	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
 	}
-	stmt, err := t.conn.PrepareContext(t.ctx, query)
+	prepared, err := t.conn.PrepareContext(t.ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("prepare: %w", failure(err))
+		return heldStmt{}, fmt.Errorf("prepare: %w", failure(err))
 	}
+	stmt := heldStmt{prepared}
 	t.stmts[query] = stmt
 	return stmt, nil
 }

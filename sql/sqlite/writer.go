@@ -58,7 +58,7 @@ func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer
 		log:  log,
 		conn: conn,
 		// One transaction serves many callers, so none of their contexts may interrupt it.
-		tx:       &tx{ctx: context.WithoutCancel(ctx), conn: conn, stmts: make(map[string]*sql.Stmt)},
+		tx:       &tx{ctx: context.WithoutCancel(ctx), conn: conn, stmts: make(map[string]heldStmt)},
 		wake:     make(chan struct{}, 1),
 		finished: make(chan struct{}),
 	}

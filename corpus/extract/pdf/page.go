@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -126,7 +127,7 @@ func (m *module) readPage(doc uint64, i int) (page, error) {
 	}
 	g, err := m.geometry(pg)
 	if err != nil {
-		if _, dead := err.(*crash); dead {
+		if _, dead := errors.AsType[*crash](err); dead {
 			return page{}, err
 		}
 		_, err = m.call("FPDF_ClosePage", pg)

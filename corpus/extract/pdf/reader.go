@@ -80,7 +80,7 @@ func (r *Reader) Extract(
 	if err != nil {
 		return x, err
 	}
-	defer m.close() // its memory is dropped whatever state it is in
+	defer func() { _ = m.close() }() // its memory is dropped whatever state it is in
 	if x, err = m.extract(f.Path, report); err != nil {
 		return corpus.Extracted{}, explained(err)
 	}

@@ -71,7 +71,9 @@ func (t *said) outOfMemory() bool {
 
 // start runs the command with nothing of our environment but what a process needs to run: no keys.
 func start(command []string) (*process, error) {
-	p := &process{cmd: exec.Command(command[0], command[1:]...), said: &said{}}
+	p := &process{said: &said{}}
+	// It outlives the file it is started for; stop ends it.
+	p.cmd = exec.CommandContext(context.Background(), command[0], command[1:]...)
 	p.cmd.Env = []string{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "SystemRoot", "TEMP", "TMP", "GOCOVERDIR"} {
 		if value, ok := os.LookupEnv(name); ok {
@@ -103,10 +105,10 @@ func (p *process) stop() { p.end(exitLimit) }
 
 func (p *process) end(patience time.Duration) {
 	p.ended.Do(func() {
-		p.stdin.Close() // it may be gone already, which is as good
+		_ = p.stdin.Close() // it may be gone already, which is as good
 		timer := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
 		defer timer.Stop()
-		p.cmd.Wait() // how it ended was decided above
+		_ = p.cmd.Wait() // how it ended was decided above
 	})
 }
 

@@ -4,6 +4,7 @@ package ssetest
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func (s *Reader) All(t testing.TB) []Event {
 	var events []Event
 	for {
 		ev, err := s.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return events
 		}
 		if err != nil {

@@ -34,7 +34,7 @@ func (s *Server) Rows(ctx context.Context, url, statement string, args ...any) (
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	rows, err := conn.Query(ctx, statement, args...)
 	if err != nil {
 		return nil, err

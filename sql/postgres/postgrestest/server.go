@@ -114,7 +114,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	for _, setting := range s.more {
 		args = append(args, "-c", setting)
 	}
-	s.own = exec.Command("/bin/sh", args...)
+	s.own = exec.CommandContext(context.Background(), "/bin/sh", args...) // Stop ends it
 	s.own.SysProcAttr, s.own.Dir = s.as, s.dir
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Server) Exec(t testing.TB, statements string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	if _, err := conn.Exec(ctx, statements); err != nil {
 		t.Fatal(err)
 	}

@@ -30,15 +30,18 @@ type Maker struct {
 	Trailer string
 }
 
+// Add adds an object and returns its number.
 func (m *Maker) Add(format string, args ...any) int {
 	m.objects = append(m.objects, fmt.Sprintf(format, args...))
 	return len(m.objects)
 }
 
+// Stream adds a stream with a dictionary and returns its number.
 func (m *Maker) Stream(dict string, data []byte) int {
 	return m.Add("<<%s /Length %d>>\nstream\n%s\nendstream", dict, len(data), data)
 }
 
+// Bytes returns the file whose catalogue is the object root.
 func (m *Maker) Bytes(root int) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.6\n%\xe2\xe3\xcf\xd3\n")
@@ -58,6 +61,7 @@ func (m *Maker) Bytes(root int) []byte {
 	return b.Bytes()
 }
 
+// Fonts are the resources of a page: Helvetica as F, bold as B, Courier as C.
 const Fonts = "<</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> /B <</Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold>> " +
 	"/C <</Type /Font /Subtype /Type1 /BaseFont /Courier>> >> >>"
 
@@ -67,6 +71,7 @@ func Document(extra string, sheets ...Sheet) []byte {
 	return m.Document(extra, sheets...)
 }
 
+// Document adds the pages and returns the whole file; see the function Document.
 func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 	parent := len(m.objects) + 2*len(sheets) + 1
 	var kids []string
@@ -136,8 +141,8 @@ func Nested(levels, times int) []byte {
 func Deflate(data []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
-	w.Write(data) // into memory
-	w.Close()
+	_, _ = w.Write(data) // into memory, which does not fail
+	_ = w.Close()
 	return b.Bytes()
 }
 
@@ -147,8 +152,8 @@ func Blanks(mebibytes int) []byte {
 	var b bytes.Buffer
 	w, sum, mebibyte := zlib.NewWriter(&b), adler32.New(), bytes.Repeat([]byte(" "), 1<<20)
 	pack := func() int {
-		w.Write(mebibyte) // into memory
-		w.Flush()
+		_, _ = w.Write(mebibyte) // into memory, which does not fail
+		_ = w.Flush()
 		return b.Len()
 	}
 	first, second := pack(), pack()
