@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"footnote/chat"
 )
 
 func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
@@ -16,6 +18,8 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 		{"in order of number, not of name", []string{"001_a.sql", "002_b.sql", "010_j.sql", "003_c.sql", "4_d.sql", "05_e.sql", "006_f.sql", "007_g.sql", "008_h.sql", "009_i.sql"}, ""},
 		{"a gap", []string{"001_a.sql", "003_c.sql"}, "003_c should have the number 2"},
 		{"one number twice", []string{"001_a.sql", "001_b.sql"}, "should have the number 2"},
+		{"from a later number on", []string{"014_schema.sql", "014_upgrade.sql", "015_b.sql"}, ""},
+		{"an upgrade to a later step", []string{"014_schema.sql", "015_b.sql", "015_upgrade.sql"}, "should have the number of the first"},
 		{"no number", []string{"first.sql"}, "does not begin with a number"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -26,11 +30,42 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 			}
 			all, err := Read(files, "m")
 			switch {
-			case tt.fault == "" && (err != nil || len(all) != len(tt.files)):
+			case tt.fault == "" && (err != nil || len(all)+len(upgrades(tt.files)) != len(tt.files)):
 				t.Errorf("Read = %v, %v", all, err)
 			case tt.fault != "" && (err == nil || !strings.Contains(err.Error(), tt.fault)):
 				t.Errorf("Read = %v, %v; want an error with %q", all, err, tt.fault)
 			}
 		})
+	}
+}
+
+func upgrades(files []string) (list []string) {
+	for _, name := range files {
+		if strings.HasSuffix(name, "_upgrade.sql") {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func TestADatabaseGetsTheStepsThatItNeeds(t *testing.T) {
+	t.Parallel()
+	all := []Migration{{Number: 14, Script: "schema", Upgrade: "upgrade"}, {Number: 15, Script: "b"}, {Number: 16, Script: "c"}}
+	for version, want := range map[int]string{0: "schema b c", 12: "version 13 and later", 13: "upgrade b c", 14: "b c", 15: "c", 16: "", 17: ""} {
+		left, err := After(all, version)
+		var scripts []string
+		for _, m := range left {
+			scripts = append(scripts, m.Script)
+		}
+		got := strings.Join(scripts, " ")
+		if err != nil {
+			got = chat.MessageOf(err)
+		}
+		if got != want && (err == nil || !strings.Contains(got, want)) {
+			t.Errorf("after version %d: got %q, want %q", version, got, want)
+		}
+	}
+	if all[0].Script != "schema" {
+		t.Errorf("the first step is %q now, want it unchanged", all[0].Script)
 	}
 }

@@ -76,7 +76,7 @@ func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := len(all)
+	n := migrations.Newest(all)
 	future := append(all, migrations.Migration{Number: n + 1, Name: "additive", Script: `CREATE TABLE of_the_future (n int);
 		ALTER TABLE sessions ADD COLUMN of_the_future text NOT NULL DEFAULT 'x'; ALTER TABLE documents ADD COLUMN of_the_future int`})
 	if err := newer.migrateTo(t.Context(), future); err != nil {

@@ -56,7 +56,7 @@ func (l *userLocks) take(ctx context.Context, user string) (release func(), err 
 	}
 }
 
-// spending is a call of the function spend, see migrations/007_limits.sql.
+// spending is a call of the function spend, see migrations/009_schema.sql.
 type spending struct {
 	limits  chat.Limits
 	windows []chat.Window

@@ -42,17 +42,22 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 		); err != nil {
 			return err
 		}
-		if least > len(all) {
+		newest := migrations.Newest(all)
+		if least > newest {
 			return &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 				"This database was written by a newer Footnote (version %d) that needs at least version %d beside it; this one is %d: start the newer program.",
-				version, least, len(all))}
+				version, least, newest)}
 		}
-		for _, step := range all[min(version, len(all)):] {
-			if step.Name == "004_queue" {
-				if err := db.migrateRiver(t); err != nil {
-					return fmt.Errorf("%s: %w", step.Name, err)
-				}
+		left, err := migrations.After(all, version)
+		if err != nil {
+			return err
+		}
+		if version == 0 { // the first step adds to River's tables
+			if err := db.migrateRiver(t); err != nil {
+				return fmt.Errorf("the queue: %w", err)
 			}
+		}
+		for _, step := range left {
 			// without arguments, so that it may hold many statements
 			if _, err := t.pgx.Exec(t.ctx, step.Script); err != nil {
 				return fmt.Errorf("%s: %w", step.Name, err)

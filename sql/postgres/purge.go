@@ -41,7 +41,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 		return total, fmt.Errorf("purge spendings: %w", err)
 	}
 	if _, err := c.db.exec(
-		ctx, longTime, `DELETE FROM wishes w USING runs r WHERE r.n = w.run AND r.status <> 'running'`,
+		ctx, longTime, `DELETE FROM commands c USING runs r WHERE r.n = c.run AND r.status <> 'running'`,
 	); err != nil {
 		return total, fmt.Errorf("purge commands: %w", err)
 	}

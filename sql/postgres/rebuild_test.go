@@ -3,23 +3,27 @@ package postgres
 import (
 	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/sql/migrations"
 )
 
-// A database from before package postings opens, at two replicas at once, and finds what it found: the index is made anew from the passages.
-func TestAnOlderDatabaseGetsItsIndex(t *testing.T) {
+// A database of the version before the first step opens, at two replicas at once, and keeps what it had. Contents that its index does not hold get their
+// postings.
+func TestTheDatabaseOfTheVersionBeforeIsTakenOver(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
-	all, err := migrations.Read(migrationFiles, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := openOlder(t, url, all[:7])
+	old := openVersion8(t, url)
+	exec(t, old, `INSERT INTO sessions (id, user_id, title, title_fold, head, turns, created_at, updated_at) VALUES ('s', 'anna', 'S', 's', 'r', 1, 1, 1)`)
+	exec(t, old, `INSERT INTO runs (id, session, parent, depth, status, owner, lease_until, created_at) VALUES ('r', 1, '', 1, 'running', 'me', 9000000000000000, 1)`)
+	exec(t, old, `INSERT INTO wishes (run, about, kind, call) VALUES (1, 'run', 'stop', '')`)
 	const passages = 300
 	exec(t, old, `INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold, mime, sha256, bytes, given_meta, meta, state, semantic,
 		progress, language, passages, content, changed, created_at, updated_at)
@@ -29,6 +33,7 @@ func TestAnOlderDatabaseGetsItsIndex(t *testing.T) {
 		SELECT n, 1 + (n - 1) * 300, 300, decode(repeat('0900', 300), 'hex'), '[]', '', '[]', 'x', 'a.md', '', 1 FROM generate_series(1, 2) n`)
 	exec(t, old, `INSERT INTO passages SELECT i, 'p' || i, (i + 299) / 300, (i - 1) % 300, 0, 0, '', '', 1, 'Attic', 9,
 		'the red roofs of ' || (ARRAY['anna', 'bert'])[(i + 299) / 300] || ' leak at number' || (i - 1) % 300 FROM generate_series(1, 600) i`)
+	exec(t, old, `INSERT INTO unindexed SELECT n FROM contents`)
 	exec(t, old, `UPDATE corpus_state SET changes = 2, next_row = 601`)
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
@@ -61,17 +66,62 @@ func TestAnOlderDatabaseGetsItsIndex(t *testing.T) {
 		if err := db.queryRow(t.Context(), longTime, `SELECT (SELECT count(*) FROM unindexed), (SELECT count(*) FROM segments)`, nil, &left, &segments); err != nil || left != 0 || segments != 2 {
 			t.Errorf("%d contents without postings and %d segments, %v; want 0 and 2", left, segments, err)
 		}
+		if list, err := db.Chats().Commands(t.Context(), "me"); err != nil || len(list) != 1 || list[0].RunID != "r" || list[0].Kind != "stop" {
+			t.Errorf("the commands are %+v, %v; want the one of before", list, err)
+		}
+		if d := cmp.Diff(schemaOf(t, openNew(t)), schemaOf(t, db)); d != "" {
+			t.Errorf("the schema differs from that of a new database (-new +taken over):\n%s", d)
+		}
 	}
 }
 
-// openOlder opens a database with the first steps of the schema only.
-func openOlder(t *testing.T, url string, some []migrations.Migration) *DB {
+// openVersion8 opens an empty database of version 8.
+func openVersion8(t *testing.T, url string) *DB {
 	t.Helper()
-	db, err := openAtStep(t.Context(), url, slog.New(slog.DiscardHandler), nil, some)
+	script, err := os.ReadFile("testdata/version_8.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
+	queue := []migrations.Migration{{Number: 1, Name: "river alone", Script: `DROP TABLE migrations; CREATE TABLE migrations (number int, name text, min_compatible int)`}}
+	db, err := openAtStep(t.Context(), url, slog.New(slog.DiscardHandler), nil, queue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, `DROP TABLE migrations`)
+	exec(t, db, string(script))
 	return db
+}
+
+// schemaOf lists columns, indexes, constraints and functions of a database, without the order of columns.
+func schemaOf(t *testing.T, db *DB) (list []string) {
+	t.Helper()
+	list, err := query(t.Context(), db, longTime, value[string], `WITH mine AS (SELECT oid, relname, reloptions FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S'))
+		SELECT relname::text || ' ' || attname::text || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull::text || attidentity::text || attgenerated::text || attstorage::text || ' ' || attcollation::regcollation::text || ' '
+			|| coalesce(pg_get_expr(adbin, adrelid), '-') || ' ' || coalesce(reloptions::text, '')
+			FROM mine JOIN pg_attribute a ON attrelid = mine.oid LEFT JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum WHERE attnum > 0 AND NOT attisdropped
+		UNION ALL SELECT tablename::text || ' ' || replace(indexdef, current_schema() || '.', '') FROM pg_indexes WHERE schemaname = current_schema()
+		UNION ALL SELECT relname::text || ' ' || conname::text || ' ' || replace(pg_get_constraintdef(c.oid), current_schema() || '.', '') FROM mine JOIN pg_constraint c ON conrelid = mine.oid AND contype <> 'n'
+		UNION ALL SELECT proname::text || ' ' || prosrc || provolatile::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+		ORDER BY 1`)
+	if err != nil || len(list) < 100 {
+		t.Fatalf("the schema has %d parts, %v", len(list), err)
+	}
+	return list
+}
+
+func TestADatabaseOfAnEarlyVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	db := openVersion8(t, url)
+	exec(t, db, `UPDATE migrations SET number = 7 WHERE number = 8`)
+	_, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
+	if want := "early Footnote (version 7). This one takes over version 8"; err == nil || !strings.Contains(chat.MessageOf(err), want) {
+		t.Errorf("Open = %v, want %q", err, want)
+	}
+	exec(t, db, `SELECT FROM wishes`)
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Two replicas take in documents of one user, and merge their segments, at the same time: both find all of them.

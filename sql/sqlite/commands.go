@@ -22,7 +22,7 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 		if chat.RunStatus(status) != chat.RunRunning {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
 		}
-		n, err := tx.exec(`INSERT INTO wishes (run, about, kind, call, input) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, about) DO NOTHING`,
+		n, err := tx.exec(`INSERT INTO commands (run, about, kind, call, input) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, about) DO NOTHING`,
 			run, w.About(), string(w.Kind), w.CallID, sql.NullString{String: string(w.Input), Valid: w.Input != nil})
 		if err != nil {
 			return fmt.Errorf("keep a command: %w", err)
@@ -36,8 +36,8 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 
 // Commands implements chat.Store.
 func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
-	rows, err := c.db.query(ctx, `SELECT r.id, w.kind, w.call, w.input FROM wishes w JOIN runs r ON r.n = w.run
-		WHERE r.owner = ? AND r.status = 'running' ORDER BY w.n`, owner)
+	rows, err := c.db.query(ctx, `SELECT r.id, c.kind, c.call, c.input FROM commands c JOIN runs r ON r.n = c.run
+		WHERE r.owner = ? AND r.status = 'running' ORDER BY c.n`, owner)
 	if err != nil {
 		return nil, fmt.Errorf("read commands: %w", err)
 	}

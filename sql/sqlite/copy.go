@@ -58,7 +58,7 @@ func serves(content string) string {
 
 // left are the tables and columns that are not copied as they are, and why.
 var left = map[string]string{
-	"migrations": "of this schema", "wishes": "about runs under way; no server works on one",
+	"migrations": "of this schema", "commands": "about runs under way; no server works on one",
 	"jobs":                        "unfinished documents are queued anew when a server starts",
 	"vectors":                     "stored in the target's vector store, see Source.Embedded, or made anew there",
 	"corpus_state.vector_changes": "of vectors", "corpus_state.vector_removals": "of vectors",
@@ -91,15 +91,15 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	var version int
 	err = pool.QueryRowContext(
 		ctx,
-		`SELECT max(number), (SELECT group_concat(applied_at, ' ' ORDER BY number) FROM migrations WHERE number <= 2) FROM migrations`,
+		`SELECT max(number), (SELECT number || ' ' || applied_at FROM migrations ORDER BY number LIMIT 1) FROM migrations`,
 	).Scan(&version, &s.name)
 	if err != nil {
 		return nil, closing(pool, failure(err))
 	}
-	if version != len(all) {
+	if version != migrations.Newest(all) {
 		return nil, closing(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it once, or use a newer program",
-			version, len(all))})
+			version, migrations.Newest(all))})
 	}
 	return s, nil
 }

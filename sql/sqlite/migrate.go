@@ -56,15 +56,16 @@ func migrateOne(
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) FROM migrations`).Scan(&version); err != nil {
 		return false, fmt.Errorf("migrate: %w", failure(err))
 	}
-	if version > len(all) {
+	if version > migrations.Newest(all) {
 		return false, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"This data directory was written by a newer Footnote (version %d); use that version or another directory.",
 			version)}
 	}
-	if version == len(all) {
-		return true, nil
+	left, err := migrations.After(all, version)
+	if err != nil || len(left) == 0 {
+		return true, err
 	}
-	step := all[version]
+	step := left[0]
 	if _, err := tx.ExecContext(ctx, step.Script); err != nil {
 		return false, fmt.Errorf("migrate to %s: %w", step.Name, failure(err))
 	}

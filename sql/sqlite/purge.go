@@ -38,7 +38,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 		if _, err := tx.exec(`DELETE FROM spent WHERE at < ?`, time.Now().Add(-keyLifetime).UnixMicro()); err != nil {
 			return err
 		}
-		_, err := tx.exec(`DELETE FROM wishes WHERE (SELECT status FROM runs WHERE n = run) <> 'running'`)
+		_, err := tx.exec(`DELETE FROM commands WHERE (SELECT status FROM runs WHERE n = run) <> 'running'`)
 		return err
 	})
 	if err != nil {
