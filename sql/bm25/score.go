@@ -32,8 +32,8 @@ type Counted struct {
 	Found int
 }
 
-// Choose returns the terms that take part in a search, rarest first, without those that nothing holds.
-func (d Directory) Choose(terms []Counted) []string {
+// SelectTerms returns the terms that take part in a search, rarest first, without those that nothing holds.
+func (d Directory) SelectTerms(terms []Counted) []string {
 	all := slices.DeleteFunc(slices.Clone(terms), func(c Counted) bool { return c.Found == 0 })
 	slices.SortFunc(
 		all, func(a, b Counted) int { return cmp.Or(cmp.Compare(a.Found, b.Found), cmp.Compare(a.Term, b.Term)) },
@@ -49,10 +49,10 @@ func (d Directory) Choose(terms []Counted) []string {
 	return chosen
 }
 
-// Weigh turns the weights of a term in rows (how often it occurs, corpus.TitleWeight for each time in the title) into
-// scores that are still to be multiplied by the term's rarity. Rows come ascending; those that are not visible are left
+// ScoreTerm turns the weights of a term in rows (how often it occurs, TitleWeight for each time in the title) into
+// scores that are still to be multiplied by the term's IDF. Rows come ascending; those that are not visible are left
 // out. The result uses list's memory.
-func (d Directory) Weigh(list []Scored) []Scored {
+func (d Directory) ScoreTerm(list []Scored) []Scored {
 	out, spans := list[:0], d.Spans
 	for _, found := range list {
 		for len(spans) > 0 && found.Row >= spans[0].End() {
@@ -64,18 +64,18 @@ func (d Directory) Weigh(list []Scored) []Scored {
 		if found.Row >= spans[0].First {
 			length := float64(spans[0].length(found.Row))
 			out = append(
-				out, Scored{found.Row, float32(corpus.Saturation(float64(found.Score), length, d.AverageLength))},
+				out, Scored{found.Row, float32(TermFrequencyScore(float64(found.Score), length, d.AverageLength))},
 			)
 		}
 	}
 	return out
 }
 
-// Sum adds up what Weigh returned for each term, times the term's rarity. Rows come ascending.
+// Sum adds up what ScoreTerm returned for each term, times the term's IDF. Rows come ascending.
 func (d Directory) Sum(lists [][]Scored) []Scored {
 	var sum, next []Scored
 	for _, list := range lists {
-		sum, next = add(next[:0], sum, list, float32(corpus.Rarity(d.Passages, len(list)))), sum
+		sum, next = add(next[:0], sum, list, float32(IDF(d.Passages, len(list)))), sum
 	}
 	return sum
 }

@@ -38,7 +38,7 @@ func TestScoresAreBM25(t *testing.T) {
 			}
 		}
 	}
-	got := d.Sum([][]Scored{d.Weigh(slices.Clone(weights[0])), d.Weigh(slices.Clone(weights[1]))})
+	got := d.Sum([][]Scored{d.ScoreTerm(slices.Clone(weights[0])), d.ScoreTerm(slices.Clone(weights[1]))})
 	if len(got) != len(want) || !slices.IsSortedFunc(got, func(a, b Scored) int { return int(a.Row) - int(b.Row) }) {
 		t.Fatalf("%+v", got)
 	}
@@ -96,8 +96,8 @@ func TestFrequentTermsChooseOnlyWhenNothingElseCan(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := d.Choose(tt.terms); !slices.Equal(got, tt.want) {
-				t.Errorf("Choose(%v) = %v, want %v", tt.terms, got, tt.want)
+			if got := d.SelectTerms(tt.terms); !slices.Equal(got, tt.want) {
+				t.Errorf("SelectTerms(%v) = %v, want %v", tt.terms, got, tt.want)
 			}
 		})
 	}

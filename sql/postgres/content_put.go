@@ -64,7 +64,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	if err != nil {
 		return fmt.Errorf("put content of document %s: %w", id, err)
 	}
-	if err := postings.Tidy(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
+	if err := postings.Compact(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
 		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // made are the tables of this schema that are not copied, and why. River's own begin with "river_".
 var made = map[string]string{"migrations": "of this schema", "copied": "says how far the copying is",
 	"sessions.name":          "made of the id by the database",
-	"commands":                 "about runs under way; nothing is under way while data is copied",
+	"commands":               "about runs under way; nothing is under way while data is copied",
 	"runs.charged":           "about runs under way",
 	"segments.started_at":    "of segments that are being written",
 	"contents.packed_blocks": "blocks are copied as they are"}

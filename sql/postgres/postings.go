@@ -52,8 +52,8 @@ func (s postingStore) Spans(ctx context.Context, after int64) ([]bm25.Span, erro
 		FROM documents d LEFT JOIN contents c ON c.n = d.content WHERE d.changed > $1`, after)
 }
 
-func (s postingStore) Contents(ctx context.Context, first, last uint32) ([]postings.Run, error) {
-	read := func(row scanner) (r postings.Run, err error) {
+func (s postingStore) Contents(ctx context.Context, first, last uint32) ([]postings.RowRange, error) {
+	read := func(row scanner) (r postings.RowRange, err error) {
 		err = row.Scan(&r.First, &r.Count)
 		return r, err
 	}
@@ -234,7 +234,7 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	return err
 }
 
-func (s postingStore) Left(ctx context.Context) ([]int64, error) {
+func (s postingStore) Unfinished(ctx context.Context) ([]int64, error) {
 	return query(
 		ctx, s.db, longTime, value[int64], `SELECT n FROM segments WHERE NOT live AND started_at < now_micros() - $1`,
 		leftAfter.Microseconds(),

@@ -21,7 +21,7 @@ const termCost = 128
 // A Builder makes the segment of one document. What it has counted it keeps in the form of pages, in less memory than
 // the text takes. It is not safe for concurrent use.
 type Builder struct {
-	rows   Run
+	rows   RowRange
 	places map[string]int // in open
 	open   []openTerm
 	size   int
@@ -41,7 +41,7 @@ type openTerm struct {
 
 // NewBuilder returns a Builder for rows from first on.
 func NewBuilder(first uint32) *Builder {
-	return &Builder{rows: Run{First: first}, places: make(map[string]int)}
+	return &Builder{rows: RowRange{First: first}, places: make(map[string]int)}
 }
 
 // Passages returns how many passages were added.
@@ -52,7 +52,7 @@ func (b *Builder) Add(terms corpus.Terms) (n int) {
 	row := b.rows.First + b.rows.Count
 	b.rows.Count++
 	for term := range strings.FieldsSeq(terms.Title) {
-		b.count(row, term, corpus.TitleWeight, false)
+		b.count(row, term, bm25.TitleWeight, false)
 		n++
 	}
 	for term := range strings.FieldsSeq(terms.Body) {
@@ -132,7 +132,7 @@ func (b *Builder) Pages() iter.Seq2[Page, error] {
 				func(yield func(Page, error) bool) { yield(Page{Key: b.firsts[i], Body: run}, nil) },
 			))
 		}
-		err := w.begin([]Run{b.rows})
+		err := w.begin([]RowRange{b.rows})
 		if err == nil {
 			err = merge(cursors, nil, w)
 		}

@@ -88,7 +88,7 @@ func (s *snapshot) update(ctx context.Context, store Store, last *snapshot) erro
 	if err != nil {
 		return err
 	}
-	var there []Run
+	var there []RowRange
 	checks := s.removals != last.removals && len(last.users) > 0
 	if checks {
 		if there, err = store.Contents(ctx, 0, math.MaxUint32); err != nil {

@@ -38,7 +38,7 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 	}
 	s = x.store.Scope(s)
 	var hits []corpus.Hit
-	err := x.steadily(ctx, s.User, func(r *reading) (err error) {
+	err := x.readConsistently(ctx, s.User, func(r *reading) (err error) {
 		hits, err = x.search(ctx, r, s, q, k)
 		return err
 	})
@@ -48,9 +48,9 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 	return hits, nil
 }
 
-// steadily calls fn with the user's directory and segments, again if segments were merged or documents replaced under
+// readConsistently calls fn with the user's directory and segments, again if segments were merged or documents replaced under
 // it.
-func (x *Index) steadily(ctx context.Context, user string, fn func(*reading) error) error {
+func (x *Index) readConsistently(ctx context.Context, user string, fn func(*reading) error) error {
 	for attempt := 1; ; attempt++ {
 		dir, err := x.directory.current(ctx, x.store)
 		if err != nil {
@@ -86,7 +86,7 @@ func (x *Index) search(
 		return nil, err
 	}
 	var lists [][]bm25.Scored
-	for _, term := range r.Choose(counted(all)) {
+	for _, term := range r.SelectTerms(counted(all)) {
 		list, err := r.passages(ctx, all[slices.IndexFunc(all, func(f *found) bool { return f.Term == term })])
 		if err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func TestSegmentsAreMergedAndWhatWasRemovedGoes(t *testing.T) {
 		want = append(want, text)
 		must(t, m.add(1+3*i, "anna", "docs", text))
 		must(t, m.add(2+3*i, "bert", "docs", "roof of bert"))
-		must(t, Tidy(t.Context(), m, "anna", false))
+		must(t, Compact(t.Context(), m, "anna", false))
 		if i%50 == 7 {
 			if got := search(t, x, anna, "roof"); len(got) != len(want) {
 				t.Fatalf("after %d documents %d are found, want all", i+1, len(got))
@@ -99,8 +99,8 @@ func TestAMergeThatStopsAnywhereLosesNothing(t *testing.T) {
 				}
 				return nil
 			}
-			if err := Tidy(t.Context(), m, "anna", false); !errors.Is(err, broken) {
-				t.Fatalf("Tidy = %v, want %v", err, broken)
+			if err := Compact(t.Context(), m, "anna", false); !errors.Is(err, broken) {
+				t.Fatalf("Compact = %v, want %v", err, broken)
 			}
 			if got := search(t, x, anna, "roof"); len(got) != 8 {
 				t.Errorf("%d documents are found after the cut, want 8", len(got))
@@ -128,7 +128,7 @@ func TestASearchOutlivesAMerge(t *testing.T) {
 	if got := search(t, x, anna, "word1"); len(got) != 1 {
 		t.Fatalf("found %q, want one", got)
 	}
-	must(t, Tidy(t.Context(), m, "anna", false))
+	must(t, Compact(t.Context(), m, "anna", false))
 	if got := search(t, x, anna, "roof"); len(got) != 8 {
 		t.Errorf("%d documents are found after a merge, want 8", len(got))
 	}
@@ -152,7 +152,7 @@ func TestSimilarTermsAreTheUsersOwn(t *testing.T) {
 	for i := range uint32(4) {
 		must(t, m.add(3+i, "anna", "docs", "insured"))
 	}
-	must(t, Tidy(t.Context(), m, "anna", false))
+	must(t, Compact(t.Context(), m, "anna", false))
 	similar(anna, "insurence", "insurance", "insured")
 	m.remove(1)
 	similar(anna, "insurence", "insured")

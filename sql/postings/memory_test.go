@@ -78,12 +78,12 @@ func (m *memory) Spans(_ context.Context, after int64) (spans []bm25.Span, err e
 	return spans, nil
 }
 
-func (m *memory) Contents(_ context.Context, first, last uint32) (runs []Run, err error) {
+func (m *memory) Contents(_ context.Context, first, last uint32) (runs []RowRange, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, row := range slices.Sorted(maps.Keys(m.docs)) {
 		if first <= row && row <= last {
-			runs = append(runs, Run{row, 1})
+			runs = append(runs, RowRange{row, 1})
 		}
 	}
 	return runs, nil
@@ -210,7 +210,7 @@ func (m *memory) Drop(_ context.Context, segment int64) error {
 	return nil
 }
 
-func (m *memory) Left(context.Context) (left []int64, err error) {
+func (m *memory) Unfinished(context.Context) (left []int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for n, s := range m.segments {

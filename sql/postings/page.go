@@ -240,7 +240,7 @@ func appendTerm(page, before, term []byte) []byte {
 }
 
 // appendRows writes the page with a segment's rows.
-func appendRows(runs []Run) Page {
+func appendRows(runs []RowRange) Page {
 	var body []byte
 	end := uint32(0)
 	for _, r := range runs {
@@ -251,7 +251,7 @@ func appendRows(runs []Run) Page {
 }
 
 // readRows reads it.
-func readRows(p Page) (runs []Run, err error) {
+func readRows(p Page) (runs []RowRange, err error) {
 	if len(p.Key) > 0 {
 		return nil, errBadPage
 	}
@@ -268,7 +268,7 @@ func readRows(p Page) (runs []Run, err error) {
 		if skipped > math.MaxUint32 || count > math.MaxUint32 || end+skipped+count > math.MaxUint32 {
 			return nil, errBadPage
 		}
-		runs = append(runs, Run{uint32(end + skipped), uint32(count)})
+		runs = append(runs, RowRange{uint32(end + skipped), uint32(count)})
 		end += skipped + count
 	}
 	return runs, nil

@@ -75,7 +75,7 @@ func TestABuilderWritesWhatItWasGiven(t *testing.T) {
 				if got, n := b.Add(terms), len(words)+2; got != n {
 					t.Fatalf("Add = %d, want %d", got, n)
 				}
-				weights := map[string]float32{"title": corpus.TitleWeight, "always": corpus.TitleWeight}
+				weights := map[string]float32{"title": bm25.TitleWeight, "always": bm25.TitleWeight}
 				for _, w := range words {
 					weights[w]++
 				}
@@ -87,7 +87,7 @@ func TestABuilderWritesWhatItWasGiven(t *testing.T) {
 			if passages == 9000 && len(b.runs) < 2 {
 				t.Errorf("%d runs, want several", len(b.runs))
 			}
-			if rows, err := readRows(pages[0]); err != nil || len(rows) != 1 || rows[0] != (Run{1000, uint32(passages)}) {
+			if rows, err := readRows(pages[0]); err != nil || len(rows) != 1 || rows[0] != (RowRange{1000, uint32(passages)}) {
 				t.Errorf("rows = %v, %v; want one run of %d", rows, err, passages)
 			}
 			for _, p := range pages {

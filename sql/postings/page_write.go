@@ -17,7 +17,7 @@ type pageWriter struct {
 }
 
 // begin writes the segment's rows.
-func (w *pageWriter) begin(runs []Run) error {
+func (w *pageWriter) begin(runs []RowRange) error {
 	if len(runs) > 0 {
 		w.base = runs[0].First
 	}

@@ -2,7 +2,7 @@
 // package bm25. A database keeps it as rows of bytes behind the port Store, and knows nothing of their contents.
 //
 // The index is a log-structured merge-tree (O'Neil et al., "The Log-Structured Merge-Tree", 1996). A segment is a
-// sorted run of terms over some documents of one owner: each document comes in as a segment of its own, Tidy merges
+// sorted run of terms over some documents of one owner: each document comes in as a segment of its own, Compact merges
 // segments of about one size, and what was removed stays in its segment until it is merged. A search reads one page
 // for each term and segment of its own user, and never another user's.
 //
@@ -24,7 +24,7 @@
 //
 // A list has for each passage 2·d, d rows on from the one before, or 2·d + 1 and its weight if that is not 1. Rows
 // are counted from the segment's first. All numbers are unsigned varints of encoding/binary. A term's weight in a
-// passage is how often it occurs, corpus.TitleWeight for each time in the title.
+// passage is how often it occurs, bm25.TitleWeight for each time in the title.
 package postings
 
 import (
@@ -54,8 +54,8 @@ type Place struct {
 	Term    string
 }
 
-// Run is a run of rows.
-type Run struct{ First, Count uint32 }
+// RowRange is a run of rows.
+type RowRange struct{ First, Count uint32 }
 
 // Text is what a passage's terms are made from.
 type Text struct {
@@ -74,7 +74,7 @@ type Store interface {
 	Spans(ctx context.Context, after int64) ([]bm25.Span, error)
 	// Contents returns the rows from first to last of all content that is not removed for good, visible or not,
 	// ascending.
-	Contents(ctx context.Context, first, last uint32) ([]Run, error)
+	Contents(ctx context.Context, first, last uint32) ([]RowRange, error)
 	// Names returns the ids of passages.
 	Names(ctx context.Context, rows []uint32) (map[uint32]string, error)
 	// Texts returns the texts of passages, in any order; those that are gone are left out.
@@ -99,8 +99,8 @@ type Store interface {
 	Replace(ctx context.Context, s Segment, old []int64) (ok bool, err error)
 	// Drop removes a segment that nobody sees, page by page: it may be repeated.
 	Drop(ctx context.Context, segment int64) error
-	// Left returns segments that nobody sees and nobody works on: a crash left them behind.
-	Left(ctx context.Context) ([]int64, error)
+	// Unfinished returns segments that nobody sees and nobody works on: a crash left them behind.
+	Unfinished(ctx context.Context) ([]int64, error)
 }
 
 var errBadPage = errors.New("the index of words holds something that can't be read")

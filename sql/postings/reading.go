@@ -148,7 +148,7 @@ func (r *reading) passages(ctx context.Context, f *found) ([]bm25.Scored, error)
 		}
 		rows = append(rows, p.rows...)
 	}
-	return r.Weigh(inOrder(rows)), nil
+	return r.ScoreTerm(inOrder(rows)), nil
 }
 
 // readBlocks returns the passages of a list in blocks. It fails with errMoved if its segment was dropped meanwhile.

@@ -14,7 +14,7 @@ type Unindexed struct {
 	Content int64
 	Owner   string
 	Changed int64
-	Rows    Run
+	Rows    RowRange
 }
 
 // Rebuilt is a Store that may hold content without postings.
@@ -39,7 +39,7 @@ func Rebuild(ctx context.Context, store Rebuilt, tell func(done, of int)) error 
 			return fmt.Errorf("make the index of words: %w", err)
 		}
 		if i+1 == len(list) || list[i+1].Owner != u.Owner {
-			if err := Tidy(ctx, store, u.Owner, false); err != nil {
+			if err := Compact(ctx, store, u.Owner, false); err != nil {
 				return err
 			}
 		}

@@ -217,7 +217,7 @@ func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (
 		return nil, nil
 	}
 	s = x.store.Scope(s)
-	err = x.steadily(ctx, s.User, func(r *reading) error {
+	err = x.readConsistently(ctx, s.User, func(r *reading) error {
 		spans := r.InScope(s, nil)
 		if len(spans) == 0 {
 			return nil

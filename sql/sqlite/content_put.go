@@ -65,7 +65,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 		}
 		return err
 	}
-	if err := postings.Tidy(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
+	if err := postings.Compact(ctx, ds.db.postings(), w.owner, false); err != nil { // nobody waits for it
 		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	if old > 0 {

@@ -60,12 +60,12 @@ func (s postingStore) Spans(ctx context.Context, after int64) (spans []bm25.Span
 	return spans, err
 }
 
-func (s postingStore) Contents(ctx context.Context, first, last uint32) (runs []postings.Run, err error) {
+func (s postingStore) Contents(ctx context.Context, first, last uint32) (runs []postings.RowRange, err error) {
 	err = s.db.each(ctx, `SELECT first_row, passages FROM contents WHERE first_row <= ?2 AND first_row + passages > ?1 ORDER BY first_row`, []any{
 		first, last,
 	},
 		func(row scanner) error {
-			var r postings.Run
+			var r postings.RowRange
 			err := row.Scan(&r.First, &r.Count)
 			runs = append(runs, r)
 			return err
@@ -243,7 +243,7 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	return nil
 }
 
-func (s postingStore) Left(ctx context.Context) (segments []int64, err error) {
+func (s postingStore) Unfinished(ctx context.Context) (segments []int64, err error) {
 	err = s.db.each(ctx, `SELECT n FROM segments WHERE live = 0 AND started_at < ?`, []any{
 		time.Now().Add(-abandonedAfter).UnixMicro(),
 	}, func(row scanner) error {

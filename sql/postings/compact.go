@@ -19,10 +19,10 @@ const (
 	maxPut    = 512 << 10
 )
 
-// Tidy merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments and
+// Compact merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments and
 // each is written O(log n) times. With removals it also writes segments anew of which a large share is gone.
 // Several calls may run at once: one of them wins. A call may be interrupted: no reader sees a half-written segment.
-func Tidy(ctx context.Context, store Store, owner string, removals bool) error {
+func Compact(ctx context.Context, store Store, owner string, removals bool) error {
 	for {
 		segments, err := store.Segments(ctx, owner)
 		if err != nil {
@@ -46,7 +46,7 @@ func Tidy(ctx context.Context, store Store, owner string, removals bool) error {
 
 // Sweep removes what crashes left behind and lets go of what was removed, of all owners.
 func Sweep(ctx context.Context, store Store) error {
-	left, err := store.Left(ctx)
+	left, err := store.Unfinished(ctx)
 	if err != nil {
 		return fmt.Errorf("sweep the index: %w", err)
 	}
@@ -60,7 +60,7 @@ func Sweep(ctx context.Context, store Store) error {
 		return fmt.Errorf("sweep the index: %w", err)
 	}
 	for _, owner := range owners {
-		if err := Tidy(ctx, store, owner, true); err != nil {
+		if err := Compact(ctx, store, owner, true); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func mostlyGone(ctx context.Context, store Store, segments []Segment) ([]Segment
 }
 
 // rowsLeft returns a segment's rows, and those of them that were not removed.
-func rowsLeft(ctx context.Context, store Store, s Segment) (all, left []Run, err error) {
+func rowsLeft(ctx context.Context, store Store, s Segment) (all, left []RowRange, err error) {
 	first, err := store.Pages(ctx, s.Number, []byte{}, lastKey, 1)
 	if err != nil {
 		return nil, nil, err
@@ -115,7 +115,7 @@ func rowsLeft(ctx context.Context, store Store, s Segment) (all, left []Run, err
 	return all, common(all, there), nil
 }
 
-func countRows(runs []Run) (n int) {
+func countRows(runs []RowRange) (n int) {
 	for _, r := range runs {
 		n += int(r.Count)
 	}
@@ -123,11 +123,11 @@ func countRows(runs []Run) (n int) {
 }
 
 // common returns the rows in both, ascending as they are.
-func common(a, b []Run) (both []Run) {
+func common(a, b []RowRange) (both []RowRange) {
 	for len(a) > 0 && len(b) > 0 {
 		first, end := max(a[0].First, b[0].First), min(a[0].First+a[0].Count, b[0].First+b[0].Count)
 		if first < end {
-			both = join(both, Run{first, end - first})
+			both = join(both, RowRange{first, end - first})
 		}
 		if a[0].First+a[0].Count <= end {
 			a = a[1:]
@@ -139,7 +139,7 @@ func common(a, b []Run) (both []Run) {
 }
 
 // join appends a run, to the last one if it follows it at once.
-func join(runs []Run, r Run) []Run {
+func join(runs []RowRange, r RowRange) []RowRange {
 	if n := len(runs); n > 0 && runs[n-1].First+runs[n-1].Count == r.First {
 		runs[n-1].Count += r.Count
 		return runs
@@ -150,7 +150,7 @@ func join(runs []Run, r Run) []Run {
 // mergeSegments puts one segment in the place of others. ok is false if they have changed meanwhile.
 func mergeSegments(ctx context.Context, store Store, owner string, old []Segment) (ok bool, err error) {
 	merged := Segment{Owner: owner}
-	var all, left []Run
+	var all, left []RowRange
 	var numbers []int64
 	for _, s := range old {
 		has, keeps, err := rowsLeft(ctx, store, s)
@@ -160,7 +160,7 @@ func mergeSegments(ctx context.Context, store Store, owner string, old []Segment
 		numbers, all, left = append(numbers, s.Number), append(all, has...), append(left, keeps...)
 		merged.Changed = max(merged.Changed, s.Changed)
 	}
-	slices.SortFunc(left, func(a, b Run) int { return int(int64(a.First) - int64(b.First)) })
+	slices.SortFunc(left, func(a, b RowRange) int { return int(int64(a.First) - int64(b.First)) })
 	merged.Passages = countRows(left)
 	if merged.Passages > 0 {
 		if merged.Number, err = store.Begin(ctx, owner); err != nil {
@@ -210,7 +210,7 @@ func ignoreMoved(err error) error {
 }
 
 // writeMerged writes what is left of segments into a new one.
-func writeMerged(ctx context.Context, store Store, to int64, from []int64, left []Run, all bool) error {
+func writeMerged(ctx context.Context, store Store, to int64, from []int64, left []RowRange, all bool) error {
 	put := putter(func(pages []Page) error { return store.Put(ctx, to, pages) })
 	w := &pageWriter{yield: put.add}
 	if err := w.begin(left); err != nil {
@@ -231,8 +231,8 @@ func writeMerged(ctx context.Context, store Store, to int64, from []int64, left 
 }
 
 // holds reports whether a row is in one of the runs, which are ascending.
-func holds(runs []Run, row uint32) bool {
-	_, ok := slices.BinarySearchFunc(runs, row, func(r Run, row uint32) int {
+func holds(runs []RowRange, row uint32) bool {
+	_, ok := slices.BinarySearchFunc(runs, row, func(r RowRange, row uint32) int {
 		switch {
 		case r.First+r.Count <= row:
 			return -1
