@@ -1,6 +1,7 @@
 package views
 
 import (
+	_ "embed"
 	"time"
 
 	"footnote/chat"
@@ -229,3 +230,22 @@ func TroubleTitle(code chat.Code) string {
 		return "That didn't work"
 	}
 }
+
+// sprite holds every icon once, as symbols i-name of 16 by 16 pixels. It is part of the page, so that an icon is
+// never late.
+//
+//go:embed icons.svg
+var sprite string
+
+// Field is a field of a form.
+type Field struct{ Name, Value string }
+
+const (
+	txtQuestionKept = "Your question was not sent. It will be in the question box when you have signed in."
+	txtSignedOut    = "You are signed out. Your question stays here."
+	txtSignIn       = "Sign in"
+	txtSignInWith   = "This server answers those who have a key."
+	txtKey          = "Your key"
+	txtSignOut      = "Sign out"
+	txtSignedIn     = "Signed in as "
+)
