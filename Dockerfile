@@ -13,12 +13,13 @@ FROM golang:1.26-bookworm AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 COPY go.mod go.sum ./
+COPY corpus/milvus/grpcretry ./corpus/milvus/grpcretry
 RUN go mod download
 COPY . .
 COPY --from=browser /src/static/vendor ./static/vendor
 ARG VERSION=dev
-# grpcnotrace,eino puts the agent framework Eino in (see the Makefile).
-ARG TAGS=grpcnotrace
+# TAGS=grpcnotrace,retrynotrace,eino puts the agent framework Eino in (see the Makefile).
+ARG TAGS=grpcnotrace,retrynotrace
 RUN go build -tags "$TAGS" -ldflags "-s -w -X main.version=$VERSION" -o bin/footnote ./cmd/footnote
 RUN mkdir -p /empty/data /empty/blobs /empty/keys /empty/tmp && chmod 1777 /empty/tmp
 

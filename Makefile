@@ -2,11 +2,11 @@
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO ?= go
-# grpcnotrace leaves gRPC's pages of traces out, for which the linker would keep every method of every type. eino puts the framework Eino in, for which
+# grpcnotrace and retrynotrace leave gRPC's pages of traces out, for which the linker would keep every method of every type. eino puts the framework Eino in, for which
 # it does as well. It is put in by EINO=1, and when a setting asks for it.
 EINO ?= $(shell [ "$$FOOTNOTE_AGENT_FRAMEWORK" = eino ] || grep -qsE '^[[:space:]]*(agent[._-])?framework:[[:space:]]*["'"'"']?eino' "$${FOOTNOTE_CONFIG:-footnote.yaml}" && echo 1)
 comma := ,
-TAGS := grpcnotrace$(if $(EINO),$(comma)eino)
+TAGS := grpcnotrace,retrynotrace$(if $(EINO),$(comma)eino)
 GOFLAGS += -buildvcs=false -tags=$(TAGS)
 export GOFLAGS
 # Programs are static, so that an image needs nothing else; only the race detector needs C.

@@ -182,12 +182,12 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 		t.Fatal("the Makefile does not build ./cmd/footnote")
 	}
 	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(TAGS)", "$TAGS").Replace(line[1])
-	for _, want := range []string{"RUN " + build + "\n", "\nARG TAGS=grpcnotrace\n", "npm run vendor", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "USER 65532", "VOLUME", "HEALTHCHECK", `"doctor", "--health"`, "FROM scratch"} {
+	for _, want := range []string{"RUN " + build + "\n", "\nARG TAGS=grpcnotrace,retrynotrace\n", "npm run vendor", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "USER 65532", "VOLUME", "HEALTHCHECK", `"doctor", "--health"`, "FROM scratch"} {
 		if !strings.Contains(dockerfile, want) {
 			t.Errorf("the Dockerfile has no %q", want)
 		}
 	}
-	if !strings.Contains(makefile, "\nTAGS := grpcnotrace$(") {
+	if !strings.Contains(makefile, "\nTAGS := grpcnotrace,retrynotrace$(") {
 		t.Error("the Makefile builds with other tags than the Dockerfile")
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(rootFile(t, "go.mod"))

@@ -99,7 +99,7 @@ func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
 			program := binary
 			if name == "eino" {
 				program = filepath.Join(t.TempDir(), "footnote")
-				if err := build(program, "grpcnotrace,eino"); err != nil {
+				if err := build(program, "grpcnotrace,retrynotrace,eino"); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary, compiled = filepath.Join(dir, "footnote"), filepath.Join(dir, "compiled")
-		if err := build(binary, "grpcnotrace"); err != nil {
+		if err := build(binary, "grpcnotrace,retrynotrace"); err != nil {
 			fmt.Fprintln(os.Stderr, "build footnote:", err)
 			return 1
 		}

@@ -57,10 +57,14 @@ type Config struct {
 	RetryFor   time.Duration // 30 s: no further try begins after this
 }
 
+// postFunc is the Post of the SDK's client. The client is not kept: it holds every service of the SDK, and the linker
+// keeps the types of all fields of a value that reaches an interface.
+type postFunc func(ctx context.Context, path string, params, res any, opts ...option.RequestOption) error
+
 // Model is a model of one server. It satisfies llm.Model and corpus.Embedder.
 type Model struct {
 	name, embeddings string
-	client           sdk.Client // for replies
+	post             postFunc // sends the request for a reply
 	embed            sdk.EmbeddingService
 	models           sdk.ModelService
 	http             *http.Client
@@ -125,7 +129,8 @@ func New(c Config) (*Model, error) {
 	}
 	m.embed = sdk.NewEmbeddingService(append(slices.Clone(options), option.WithMiddleware(m.embedder.Respond))...)
 	options = append(options, option.WithMiddleware(m.server.Respond))
-	m.client.Options, m.models = options, sdk.NewModelService(options...)
+	client := sdk.Client{Options: options}
+	m.post, m.models = client.Post, sdk.NewModelService(options...)
 	return m, nil
 }
 

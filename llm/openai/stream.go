@@ -41,7 +41,7 @@ func (m *Model) once(
 		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
 	}
 	var res *http.Response
-	err = m.client.Post(ctx, "chat/completions", body, &res, option.WithHeader("Accept", "text/event-stream"))
+	err = m.post(ctx, "chat/completions", body, &res, option.WithHeader("Accept", "text/event-stream"))
 	if err != nil {
 		return false, m.server.Transport(ctx, err)
 	}
