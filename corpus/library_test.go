@@ -4,84 +4,47 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/blobs"
 	"footnote/corpus/embed/embedtest"
 	"footnote/corpus/extract"
+	"footnote/corpus/librarytest"
 	"footnote/sql/sqlite"
 )
 
 // shelf is a library on a real database, with what tests look into.
-type shelf struct {
-	*corpus.Library
-	db    *sqlite.DB
-	blobs corpus.Blobs
-}
+type shelf struct{ *librarytest.Library }
 
 // openShelf opens a library in dir; Run is the test's to start. change may adjust the wiring.
 func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *shelf {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
+	return &shelf{librarytest.Open(t, dir, func(c *corpus.Config, db *sqlite.DB) {
+		reader := extract.New(paper{drawn: new(int)})
+		c.Extractor, c.Renderer = reader, reader
+		if change != nil {
+			change(c, db)
 		}
-	})
-	sh := &shelf{db: db}
-	if sh.blobs, err = blobs.Open(filepath.Join(dir, "blobs")); err != nil {
-		t.Fatal(err)
-	}
-	reader := extract.New(paper{drawn: new(int)})
-	cfg := corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Blobs: sh.blobs, Queue: db.Queue(), Formats: extract.Formats, Extractor: reader, Renderer: reader}
-	if change != nil {
-		change(&cfg, db)
-	}
-	if sh.Library, err = corpus.NewLibrary(cfg); err != nil {
-		t.Fatal(err)
-	}
-	return sh
+	})}
 }
 
 // start runs the background work until the test ends.
 func (sh *shelf) start(t testing.TB) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := sh.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-	stop = func() { cancel(); <-done }
-	t.Cleanup(stop)
-	return stop
+	return sh.Start(t)
 }
 
 func (sh *shelf) add(t testing.TB, name, body string) corpus.Document {
 	t.Helper()
-	d, _, err := sh.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)})
-	if err != nil {
-		t.Fatalf("Add(%q): %v", name, err)
-	}
-	return d
+	return sh.Put(t, name, body)
 }
 
 func (sh *shelf) wait(t testing.TB) {
 	t.Helper()
-	if err := sh.Wait(t.Context(), chat.Local, nil); err != nil {
-		t.Fatal(err)
-	}
+	sh.WaitRead(t)
 }
 
 // settled waits until a document is in a state.
@@ -351,7 +314,7 @@ func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
 		t.Helper()
 		known, err := sh.KnownVersion(ctx, chat.Local)
 		if err == nil {
-			stored, err = sh.db.Documents().Version(ctx, chat.Local)
+			stored, err = sh.DB.Documents().Version(ctx, chat.Local)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -376,7 +339,7 @@ func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
 	if known, stored := versions(); known != stored {
 		t.Errorf("after a delete here the known version is %d, the stored one %d", known, stored)
 	}
-	if err := sh.db.Documents().Restore(ctx, chat.Local, d.ID); err != nil { // as another process would, past the library
+	if err := sh.DB.Documents().Restore(ctx, chat.Local, d.ID); err != nil { // as another process would, past the library
 		t.Fatal(err)
 	}
 	sh.Changed("*")

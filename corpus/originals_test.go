@@ -37,7 +37,7 @@ func TestADeletedDocumentGoesForGood(t *testing.T) {
 		if err := sh.PurgeBefore(t.Context(), time.Now().Add(time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		body, err := sh.blobs.Open(t.Context(), d.SHA256)
+		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
 		if err == nil {
 			body.Close()
 			return false
@@ -56,7 +56,7 @@ func TestTheOriginalOfAReplacedVersionGoes(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	has := func(d corpus.Document) bool {
-		body, err := sh.blobs.Open(t.Context(), d.SHA256)
+		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
 		if err == nil {
 			body.Close()
 		} else if chat.CodeOf(err) != chat.CodeNotFound {
@@ -107,7 +107,7 @@ func TestAnUploadNeverLosesItsOriginalToAPurge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := sh.blobs.Open(t.Context(), d.SHA256)
+		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
 		if err != nil {
 			t.Fatalf("a document that was taken has no original: %v", err)
 		}

@@ -84,7 +84,7 @@ func TestAFailureOfAPurgeKeepsNothingElse(t *testing.T) {
 				if !vectors.asked[d.ID] {
 					t.Errorf("the vectors of %s stayed", d.Filename)
 				}
-				if body, err := sh.blobs.Open(t.Context(), d.SHA256); err == nil {
+				if body, err := sh.Blobs.Open(t.Context(), d.SHA256); err == nil {
 					body.Close()
 					left++
 				}

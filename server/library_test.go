@@ -2,17 +2,15 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"footnote/corpus"
-	"footnote/corpus/blobs"
-	"footnote/corpus/extract"
 	"footnote/corpus/extract/files"
 	"footnote/corpus/extract/worker"
+	"footnote/corpus/librarytest"
 	"footnote/sql/sqlite"
 )
 
@@ -35,25 +33,12 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	originals, err := blobs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	library, err := corpus.NewLibrary(corpus.Config{
-		Documents: db.Documents(), Lexical: db.Lexical(), Queue: db.Queue(), Blobs: originals,
-		Formats: extract.Formats, Extractor: reader, Renderer: reader,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- library.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := errors.Join(<-ended, reader.Close()); err != nil {
+	t.Cleanup(func() { // after the library's work has ended
+		if err := reader.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return library
+	library := librarytest.Over(t, db, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = reader, reader })
+	library.Start(t)
+	return library.Library
 }

@@ -62,7 +62,8 @@ var allowed = map[string][]string{
 	"cmd/":             {"*"},
 	"e2e/":             {"*"},
 
-	"agent/run/runtest": {"chat", "corpus", "corpus/embed/embedtest", "corpus/extract", "sql/sqlite"},
+	"corpus/librarytest": {"chat", "corpus", "corpus/blobs", "corpus/extract", "sql/sqlite"},
+	"agent/run/runtest":  {"chat", "corpus", "corpus/embed/embedtest", "corpus/librarytest", "sql/sqlite"},
 }
 
 // owners says which packages alone may import a driver or an SDK.

@@ -1,59 +1,36 @@
 package milvus
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"footnote/corpus"
-	"footnote/corpus/blobs"
 	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/extract"
+	"footnote/corpus/librarytest"
 	"footnote/corpus/milvus/milvustest"
 	"footnote/sql/sqlite"
 )
 
-// newLibrary makes a library on a database in dir, which is the caller's to close.
-func newLibrary(t testing.TB, dir string, vectors corpus.Vectors) (*corpus.Library, *sqlite.DB) {
+// newLibrary makes a library on a database in dir.
+func newLibrary(t testing.TB, dir string, vectors corpus.Vectors) *librarytest.Library {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
-	mustDo(t, "open the database", err)
-	originals, err := blobs.Open(filepath.Join(dir, "blobs"))
-	mustDo(t, "open the originals", err)
-	reader := extract.New(nil)
-	library, err := corpus.NewLibrary(corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Vectors: vectors, Embedder: embedtest.Hashing{}, Blobs: originals,
-		Queue: db.Queue(), Formats: extract.Formats, Extractor: reader, Renderer: reader})
-	mustDo(t, "NewLibrary", err)
-	return library, db
+	return librarytest.Open(t, dir, func(c *corpus.Config, _ *sqlite.DB) { c.Vectors, c.Embedder = vectors, embedtest.Hashing{} })
 }
 
 // openLibrary opens a running library on a database in dir.
 func openLibrary(t testing.TB, dir string, vectors corpus.Vectors) (library *corpus.Library, stop func()) {
 	t.Helper()
-	library, db := newLibrary(t, dir, vectors)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- library.Run(ctx) }()
-	var once atomic.Bool
-	stop = func() {
-		if once.Swap(true) {
-			return
-		}
-		cancel()
-		if err := <-done; err != nil {
+	l := newLibrary(t, dir, vectors)
+	ended := l.Start(t)
+	return l.Library, sync.OnceFunc(func() {
+		ended()
+		if err := l.DB.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	t.Cleanup(stop)
-	return library, stop
+	})
 }
 
 func add(t testing.TB, library *corpus.Library, name, body string) {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,9 +10,8 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/blobs"
 	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/extract"
+	"footnote/corpus/librarytest"
 	"footnote/sql/sqlite"
 )
 
@@ -48,31 +46,14 @@ func (n *noting) DeleteVectors(ctx context.Context, id string, keep []string) er
 // A document's first vectors are stored without looking for older ones; those of its next version replace them.
 func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
 	t.Parallel()
-	db, dir := openNew(t), t.TempDir()
-	embedded, err := sqlite.Open(t.Context(), filepath.Join(dir, "vectors.db"), db.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer embedded.Close()
-	originals, err := blobs.Open(filepath.Join(dir, "blobs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	vectors, reader := &noting{Vectors: embedded.Vectors()}, extract.New(nil)
-	library, err := corpus.NewLibrary(corpus.Config{Documents: db.Documents(), Lexical: db.Lexical(), Vectors: vectors, Embedder: embedtest.Hashing{Dimensions: 16},
-		Blobs: originals, Queue: db.Queue(), Formats: extract.Formats, Extractor: reader, Renderer: reader})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var work sync.WaitGroup
-	work.Go(func() {
-		if err := library.Run(ctx); err != nil {
-			t.Errorf("Run: %v", err)
-		}
+	db := openNew(t)
+	vectors := &noting{}
+	library := librarytest.Open(t, t.TempDir(), func(c *corpus.Config, embedded *sqlite.DB) {
+		vectors.Vectors = embedded.Vectors()
+		c.Documents, c.Lexical, c.Queue = db.Documents(), db.Lexical(), db.Queue()
+		c.Vectors, c.Embedder = vectors, embedtest.Hashing{Dimensions: 16}
 	})
-	defer work.Wait()
-	defer cancel()
+	library.Start(t)
 	for _, version := range []struct {
 		text string
 		want []string

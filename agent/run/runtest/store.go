@@ -4,10 +4,7 @@ package runtest
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,7 +15,7 @@ import (
 	"footnote/chat"
 	"footnote/corpus"
 	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/extract"
+	"footnote/corpus/librarytest"
 	"footnote/sql/sqlite"
 )
 
@@ -41,17 +38,11 @@ func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	t.Cleanup(func() { _ = db.Close() })
 	s := &Store{DB: db, Chats: db.Chats()}
 	s.Feed = chat.NewFeed(s.Chats)
-	files := shelf{filepath.Dir(path)}
-	cfg := corpus.Config{
-		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Formats: extract.Formats, Extractor: extract.New(nil),
-		Renderer: files,
-	}
-	if embedder != nil {
-		cfg.Vectors, cfg.Embedder = db.Vectors(), embedder
-	}
-	if s.Library, err = corpus.NewLibrary(cfg); err != nil {
-		t.Fatal(err)
-	}
+	s.Library = librarytest.Over(t, db, filepath.Join(filepath.Dir(path), "blobs"), func(c *corpus.Config, db *sqlite.DB) {
+		if embedder != nil {
+			c.Vectors, c.Embedder = db.Vectors(), embedder
+		}
+	}).Library
 	return s
 }
 
@@ -87,7 +78,11 @@ func Furnish(t testing.TB, path string, semantic bool) {
 	}
 	p.once.Do(func() { p.files = furnished(t, filepath.Base(path), semantic) })
 	for name, body := range p.files {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), body, 0o600); err != nil {
+		file := filepath.Join(filepath.Dir(path), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, body, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,47 +110,19 @@ func furnished(t testing.TB, name string, semantic bool) map[string][]byte {
 	if err := s.DB.Close(); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(dir)
+	files := map[string][]byte{} // by path
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		inside, err := filepath.Rel(dir, path)
+		if err == nil {
+			files[inside], err = os.ReadFile(path)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string][]byte{}
-	for _, e := range entries {
-		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
-	}
 	return files
 }
-
-// shelf keeps originals in files, as the library wants them.
-type shelf struct{ dir string }
-
-type original struct{ *os.File }
-
-func (s shelf) Put(_ context.Context, r io.Reader, limit int64) (string, int64, error) {
-	b, err := io.ReadAll(io.LimitReader(r, limit))
-	if err != nil {
-		return "", 0, err
-	}
-	sum := sha256.Sum256(b)
-	name := hex.EncodeToString(sum[:])
-	return name, int64(len(b)), os.WriteFile(filepath.Join(s.dir, name), b, 0o600)
-}
-
-func (s shelf) Open(_ context.Context, name string) (io.ReadSeekCloser, error) {
-	f, err := os.Open(filepath.Join(s.dir, name))
-	return original{f}, err
-}
-
-func (s shelf) Delete(_ context.Context, name string) error {
-	return os.Remove(filepath.Join(s.dir, name))
-}
-
-// Render draws no pages: these documents have none.
-func (s shelf) Render(context.Context, corpus.File, int, int) ([]byte, error) {
-	return nil, errors.New("no pages")
-}
-
-// Expect has nothing to get ready.
-func (shelf) Expect() {}
