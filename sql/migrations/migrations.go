@@ -87,8 +87,12 @@ func After(all []Migration, version int) ([]Migration, error) {
 		rest[0].Script = first.Upgrade
 		return rest, nil
 	default:
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"This data was written by an early Footnote (version %d). This one takes over version %d and later: start a Footnote of version %d on it once, or begin with an empty data directory and add the documents again.",
-			version, first.Number-1, first.Number-1)}
+		return nil, &chat.Error{
+			Code: chat.CodeUnavailable,
+			Message: fmt.Sprintf("This data was written by an early Footnote (version %d). This one takes over version %d and later.",
+				version, first.Number-1),
+			Hint: fmt.Sprintf("Start a Footnote of version %d on it once, or begin with an empty data directory and add the documents again.",
+				first.Number-1),
+		}
 	}
 }
