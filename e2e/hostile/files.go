@@ -33,7 +33,7 @@ func fileCells() []cell {
 			}
 			slowest, err := s.openAll(ctx, strings.NewReplacer(d.ID, "…"), []surface{
 				{"/d/" + d.ID, "text/html"}, {"/documents/" + d.ID + "/text", "*/*"}, {"/documents", "text/html"},
-				{"/find?q=a", "text/html"},
+				{"/find?q=a", "text/html"}, {"/find?q=boiler", "text/html"}, {"/find?q=zebra", "text/html"},
 			})
 			return "ready; " + slowest, err
 		}})

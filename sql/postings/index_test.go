@@ -182,3 +182,32 @@ func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
 		}
 	}
 }
+
+// A word that would stand behind the blocks of a frequent one is in no page: the bytes of the blocks are no terms.
+func TestWordsBehindAFrequentOneAreNotFoundInItsBlocks(t *testing.T) {
+	t.Parallel()
+	for _, weight := range []int{1, 2, 3} { // other bytes each
+		m := newMemory()
+		x := NewIndex(m)
+		for i := range uint32(1100) {
+			must(t, m.add(i+1, "anna", "docs", "able"+strings.Repeat(" roof", weight)))
+		}
+		must(t, Compact(t.Context(), m, "anna", false))
+		blocks := 0
+		for _, pages := range m.pages {
+			for _, p := range pages {
+				if slices.Contains(p.Key, 0) {
+					blocks++
+				}
+			}
+		}
+		if blocks == 0 {
+			t.Fatal("got no list in blocks, want some")
+		}
+		for word, want := range map[string]int{"aardvark": 0, "able": 1000, "ably": 0, "boiler": 0, "roof": 1000, "roofs": 0, "zebra": 0} {
+			if got := search(t, x, anna, word); len(got) != want {
+				t.Errorf("weight %d: %q is found in %d passages, want %d", weight, word, len(got), want)
+			}
+		}
+	}
+}

@@ -112,8 +112,8 @@ func (r *reading) readParts(ctx context.Context, places []Place, of []*found) er
 
 // readPart looks a term up in the page that may have it.
 func readPart(at Place, in Page) (p part, err error) {
-	if len(in.Key) == 0 {
-		return p, nil
+	if len(in.Key) == 0 || in.block() {
+		return p, nil // the term would stand before the first page of terms, or behind the last block of another one
 	}
 	page, err := readEntries(in)
 	if err != nil {

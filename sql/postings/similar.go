@@ -126,8 +126,8 @@ func (t *trigramIndex) update(ctx context.Context, store Store, user string, seg
 
 // addPage adds the terms of a page and returns rare with those that wait.
 func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
-	if slices.Contains(p.Key, 0) {
-		return rare, nil // a block
+	if p.block() {
+		return rare, nil
 	}
 	page, err := readEntries(p)
 	if err != nil {
