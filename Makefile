@@ -209,7 +209,7 @@ schemathesis schemathesis-sample: build .cache/schemathesis/ready
 	FOOTNOTE_MODEL=offline FOOTNOTE_CONFIG= FOOTNOTE_DATA=$$data FOOTNOTE_ADDR=127.0.0.1:$$port FOOTNOTE_LOG_LEVEL=error bin/footnote serve & server=$$!; \
 	$(SCHEMATHESIS) run http://127.0.0.1:$$port/openapi.json --wait-for-schema 30 $(ASKED) \
 	  --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance,negative_data_rejection \
-	  --request-timeout 40 --no-shrink --warnings off --continue-on-failure
+	  --suppress-health-check too_slow --request-timeout 40 --no-shrink --warnings off --continue-on-failure
 
 .cache/schemathesis/ready:
 	@if python3 -c 'import venv, ensurepip' 2>/dev/null; then \

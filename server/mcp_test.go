@@ -159,6 +159,8 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 		{"no kind", "x", nil, 415, chat.CodeUnsupported, "application/json"},
 		{"nothing", "", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
 		{"no JSON", "{", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
+		{"brackets that do not match", "[}", kind, 400, chat.CodeInvalid, "one JSON-RPC message"},
+		{"many at once", "[" + strings.Repeat(`{"method":"a"},`, 50) + `{"method":"a"}]`, kind, 400, chat.CodeInvalid, "at most 50 messages"},
 		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid, "of the wrong type"},
 		{"params that are no object", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`, kind, 400, chat.CodeInvalid, "must be an object such as"},
 		{"a name that is no text", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}`, kind, 400, chat.CodeInvalid, "must be an object such as"},

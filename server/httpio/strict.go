@@ -25,7 +25,7 @@ func CheckStrict(body []byte, t reflect.Type) error {
 	return Invalid(s.fault)
 }
 
-// strict walks through valid JSON. What is not valid ends the walk without a word.
+// strict walks through valid JSON. What is not valid ends the walk without a word, and always ends it.
 type strict struct {
 	body  []byte
 	at    int
@@ -81,8 +81,11 @@ func (s *strict) value(name string, t reflect.Type) {
 			of = t.Elem()
 		}
 		for s.fault == "" && !s.next(']') && s.at < len(s.body) {
+			before := s.at
 			s.value(name, of)
-			s.next(',')
+			if s.next(','); s.at == before { // no value begins here
+				s.at = len(s.body)
+			}
 		}
 	case '"':
 		if _, hasNUL := s.text(); hasNUL && s.fault == "" {

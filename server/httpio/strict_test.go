@@ -44,3 +44,17 @@ func BenchmarkBody(b *testing.B) {
 		})
 	}
 }
+
+// Whatever a body holds, looking at it ends: some routes look before they decode it.
+func FuzzCheckStrict(f *testing.F) {
+	for _, body := range []string{"[}", `{"a":[}]}`, "[[}", `{"a":}`, `[,}`, `[1}`, `["a}`, `{"a" "b"}`, "}", "", `[{"a":1}]`} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		s := strict{body: body}
+		s.value("", nil)
+		if json.Valid(body) && s.at < len(body) && s.fault == "" && len(bytes.TrimSpace(body[s.at:])) > 0 {
+			t.Errorf("%q: looked at %d of %d bytes", body, s.at, len(body))
+		}
+	})
+}

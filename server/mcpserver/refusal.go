@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"strings"
@@ -61,6 +62,25 @@ func (w *plainFailures) failure() error {
 		return echo.NewHTTPError(w.status)
 	}
 	return errors.New("model context protocol: " + w.text.String())
+}
+
+// maxBatch is how many messages one request may hold. Each is answered, and "tools/list" with 150 times its size.
+const maxBatch = 50
+
+// checkBatch refuses a body that is no JSON or holds too many messages.
+func checkBatch(body []byte) error {
+	if !json.Valid(body) {
+		return httpio.Invalid("This is not a message of the Model Context Protocol (it is not valid JSON). " +
+			"Send one JSON-RPC message.")
+	}
+	var messages []json.RawMessage
+	if json.Unmarshal(body, &messages) == nil && len(messages) > maxBatch {
+		return httpio.Invalid(fmt.Sprintf(
+			"A request may hold at most %d messages, and this one holds %d. Send the rest in others.",
+			maxBatch, len(messages),
+		))
+	}
+	return nil
 }
 
 // checkCallParams refuses a call whose parts are of the wrong types.

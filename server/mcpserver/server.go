@@ -67,6 +67,9 @@ func (h *Handlers) Serve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkBatch(body); err != nil {
+		return err
+	}
 	if err := checkCallParams(body); err != nil {
 		return err
 	}
