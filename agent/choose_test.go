@@ -13,7 +13,7 @@ import (
 	"footnote/llm"
 )
 
-func thinking(t run.Thinking) func(*Config) { return func(c *Config) { c.Thinking = t } }
+func thinking(t run.Features) func(*Config) { return func(c *Config) { c.Features = t } }
 
 // tools are the names of the tools that were called, in order.
 func (t transcript) tools() []string {
@@ -79,7 +79,7 @@ func TestShortPaths(t *testing.T) {
 				}
 			}
 			model = scripted.New(says(ground.Refusal), says(ground.Refusal), says(ground.Refusal))
-			h.hire(model, thinking(run.Thinking{Without: []string{"short_paths"}}))
+			h.hire(model, thinking(run.Features{Without: []string{"short_paths"}}))
 			if h.answer(req).has("choose") || model.Requests()[0].NoTools {
 				t.Error("it can't be switched off")
 			}
@@ -120,18 +120,18 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 	const simple, complicated = "Who made the building survey?", "Why is the roof in poor condition?"
 	for _, tt := range []struct {
 		name, question string
-		set            run.Thinking
+		set            run.Features
 		asks           string
 		by             string
 		turns          int
 	}{
-		{"the model by default", simple, run.Thinking{}, "", "", 2},
-		{"rules by the settings", complicated, run.Thinking{Selection: tools.SelectRules}, "", "rules", 1},
-		{"rules by the request", complicated, run.Thinking{}, "rules", "rules", 1},
-		{"auto, simple", simple, run.Thinking{Selection: tools.SelectAuto}, "", "rules", 1},
-		{"auto, not simple", complicated, run.Thinking{Selection: tools.SelectAuto}, "", "model", 2},
-		{"the request wins", simple, run.Thinking{Selection: tools.SelectRules}, "model", "", 2},
-		{"the agent is off", complicated, run.Thinking{Pipeline: true}, "model", "pipeline", 1},
+		{"the model by default", simple, run.Features{}, "", "", 2},
+		{"rules by the settings", complicated, run.Features{Selection: tools.SelectRules}, "", "rules", 1},
+		{"rules by the request", complicated, run.Features{}, "rules", "rules", 1},
+		{"auto, simple", simple, run.Features{Selection: tools.SelectAuto}, "", "rules", 1},
+		{"auto, not simple", complicated, run.Features{Selection: tools.SelectAuto}, "", "model", 2},
+		{"the request wins", simple, run.Features{Selection: tools.SelectRules}, "model", "", 2},
+		{"the agent is off", complicated, run.Features{Pipeline: true}, "model", "pipeline", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -162,10 +162,10 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := newHouse(t, scripted.New()).library, (run.Thinking{Selection: "dice"}).Check(); err == nil {
+	if _, err := newHouse(t, scripted.New()).library, (run.Features{Selection: "dice"}).Check(); err == nil {
 		t.Error("an unknown selection is taken")
 	}
-	if err := (run.Thinking{Without: []string{"sleep"}}).Check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
+	if err := (run.Features{Without: []string{"sleep"}}).Check(); err == nil || !strings.Contains(err.Error(), "cached_decisions") {
 		t.Errorf("an unknown feature: %v", err)
 	}
 }
@@ -173,14 +173,14 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 func TestEarlyStopSparesTheReading(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
-	ask := func(set run.Thinking) transcript {
+	ask := func(set run.Features) transcript {
 		h.hire(scripted.New(says(goodAnswer)), thinking(set))
 		return h.answer(asks("Is every employee entitled to paid holiday?"))
 	}
-	if got := ask(run.Thinking{Selection: tools.SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
+	if got := ask(run.Features{Selection: tools.SelectRules}); !got.has("enough") || slices.Contains(got.tools(), "read_document") {
 		t.Errorf("tools %q:%s", got.tools(), dump(got.log))
 	}
-	if got := ask(run.Thinking{Selection: tools.SelectRules, Without: []string{"early_stop"}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
+	if got := ask(run.Features{Selection: tools.SelectRules, Without: []string{"early_stop"}}); got.has("enough") || !slices.Contains(got.tools(), "read_document") {
 		t.Errorf("without it: tools %q", got.tools())
 	}
 }
@@ -193,7 +193,7 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, thinking(run.Thinking{Selection: tools.SelectAuto}))
+	h := newHouse(t, model, thinking(run.Features{Selection: tools.SelectAuto}))
 	h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 	if n := len(model.Requests()); n != 2 {
 		t.Fatalf("%d turns", n)
@@ -241,7 +241,7 @@ func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 			}
 			return says(goodAnswer)
 		})
-		h := newHouse(t, model, thinking(run.Thinking{Selection: tools.SelectAuto}))
+		h := newHouse(t, model, thinking(run.Features{Selection: tools.SelectAuto}))
 		h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 		got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 		got.answer()
@@ -274,7 +274,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
 		t.Errorf("tools %q", got.tools())
 	}
-	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)), thinking(run.Thinking{Without: []string{"refine"}}))
+	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(ground.Refusal)), thinking(run.Features{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("it can't be switched off")
 	}
@@ -300,7 +300,7 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 			if s := got.step("choose"); s.Details["by"] != "pipeline" {
 				t.Errorf("choice %v", s.Details)
 			}
-			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(run.Thinking{NoRescue: true}))
+			h.hire(scripted.New(append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))...), thinking(run.Features{NoRescue: true}))
 			if got := h.answer(asks("How many days of paid holiday are there?")); got.has("choose") {
 				t.Error("it can't be switched off")
 			}
@@ -315,7 +315,7 @@ func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
 		"documentation": {"retrieve_documentation"},
 	} {
 		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says("The survey was made by Ada Brown [1].") }),
-			thinking(run.Thinking{Without: []string{"early_stop"}}))
+			thinking(run.Features{Without: []string{"early_stop"}}))
 		got := h.answer(chat.RunRequest{Message: "Who was it that made this survey of ours?", Toolset: set, Config: chat.RunConfig{Selection: "rules"}})
 		got.answer()
 		if tools := slices.Compact(got.tools()); !slices.Equal(tools, want) {

@@ -15,10 +15,10 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 	if err != nil {
 		return run.Gathered{}, err
 	}
-	if err := r.reserve(user); err != nil {
+	if err := r.acquireSlot(user); err != nil {
 		return run.Gathered{}, err
 	}
-	defer r.unreserve(user)
+	defer r.releaseSlot(user)
 	found, err := r.engine.Gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
 	r.countTokens(context.WithoutCancel(ctx), user, found.Tokens)
 	return found, err

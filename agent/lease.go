@@ -14,7 +14,7 @@ func (r *Runs) Run(ctx context.Context) error {
 	if err := r.takeOverAtStart(ctx); err != nil {
 		return err
 	}
-	if r.cfg.Left != nil {
+	if r.cfg.Revoked != nil {
 		var watching sync.WaitGroup
 		watching.Go(func() { r.watchUsers(ctx) })
 		defer watching.Wait()

@@ -97,7 +97,7 @@ func TestLongRunsAreCompacted(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), calls(search("paid holiday")), calls(call("read_document", `{"doc_id":"Long.md","focus_query":"length"}`)),
 		says("The paid holiday of the long document is told at great length [1]."))
-	h := newHouse(t, model, thinking(run.Thinking{ContextTokens: 1200}))
+	h := newHouse(t, model, thinking(run.Features{ContextTokens: 1200}))
 	h.add("Long.md", "# Holidays\n\n"+strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100))
 	got := h.answer(asks("How many days of paid holiday are there?"))
 	got.answer()

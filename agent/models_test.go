@@ -146,7 +146,7 @@ func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
 	} {
 		cheap, main := scripted.New(calls(search("holiday")), says("That is enough.")), scripted.New(says(goodAnswer))
 		h := newHouse(t, named{main, "large"}, func(c *Config) {
-			c.Select, c.Prices, c.Thinking = named{cheap, "cheap"}, tt.prices, run.Thinking{Selection: tools.SelectModel}
+			c.Select, c.Prices, c.Features = named{cheap, "cheap"}, tt.prices, run.Features{Selection: tools.SelectModel}
 		})
 		got := h.answer(asks("How many days of holiday are there?"))
 		if len(cheap.Requests()) == 0 || len(main.Requests()) == 0 {

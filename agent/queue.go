@@ -132,7 +132,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 
 // putBack lets a question wait on that was taken too early. Its user can change it meanwhile.
 func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
-	r.hold(chat.SessionKey{User: q.User, ID: q.SessionID})
+	r.deferSession(chat.SessionKey{User: q.User, ID: q.SessionID})
 	if err := r.cfg.Store.PutBackQueued(ctx, q.ID); err != nil {
 		r.cfg.Log.ErrorContext(ctx, "waiting question could not be put back", "session", q.SessionID, "error", err)
 	}

@@ -32,9 +32,9 @@ type Config struct {
 	// at once.
 	Exclusive bool
 
-	// Left reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil:
+	// Revoked reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil:
 	// nobody does.
-	Left func(user string) bool
+	Revoked func(user string) bool
 }
 
 // Runs starts runs and owns their goroutines. It is safe for concurrent use.
@@ -48,8 +48,8 @@ type Runs struct {
 	active   map[string]*run.Control // runs under way here, by id
 	unstored map[string]error        // why the end of a run could not be stored; of runs that are not over
 	begun    int                     // runs being stored, not active yet
-	places   map[string]int          // those that are active or begun, by user
-	held     map[string][]string     // sessions whose waiting question its user's limits held back, by user
+	slots    map[string]int          // those that are active or begun, by user
+	deferred map[string][]string     // sessions whose waiting question its user's limits held back, by user
 	stopping bool
 	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
@@ -64,8 +64,8 @@ func NewRuns(cfg Config) (*Runs, error) {
 	cfg.MaxRuns = cmp.Or(cfg.MaxRuns, 1000)
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	return &Runs{
-		cfg: cfg, engine: engine, active: map[string]*run.Control{}, places: map[string]int{},
-		held: map[string][]string{}, unstored: map[string]error{},
+		cfg: cfg, engine: engine, active: map[string]*run.Control{}, slots: map[string]int{},
+		deferred: map[string][]string{}, unstored: map[string]error{},
 		look: make(chan struct{}, 1),
 	}, nil
 }
@@ -97,7 +97,7 @@ func (r *Runs) Stats() chat.RunStats {
 // or the user's limits are reached, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while
 // the server stops.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error) {
-	if r.left(user) {
+	if r.isRevoked(user) {
 		return chat.Run{}, false, &chat.Error{
 			Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked.",
 		}
@@ -106,10 +106,10 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (run
 	if err != nil {
 		return chat.Run{}, false, err
 	}
-	if err := r.reserve(user); err != nil {
+	if err := r.acquireSlot(user); err != nil {
 		return r.repeated(ctx, user, req, err)
 	}
-	defer r.unreserve(user)
+	defer r.releaseSlot(user)
 	if err := r.admit(ctx, user, req, set, 0); err != nil {
 		return r.repeated(ctx, user, req, err)
 	}
@@ -158,7 +158,7 @@ func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []
 		r.dismiss(c)
 	}
 	r.active[begun.ID] = c
-	r.places[begun.User]++
+	r.slots[begun.User]++
 	unstored := r.unstored[begun.ID]
 	r.mu.Unlock()
 	r.wg.Go(func() {
@@ -173,10 +173,10 @@ func (r *Runs) launch(ctx context.Context, begun chat.Run, set tools.Set, log []
 			delete(r.unstored, begun.ID)
 		}
 		delete(r.active, begun.ID)
-		r.leavePlace(begun.User)
+		r.freeSlot(begun.User)
 		r.mu.Unlock()
 		r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: begun.User, ID: begun.SessionID})
-		r.sendHeld(context.WithoutCancel(ctx), begun.User)
+		r.sendDeferred(context.WithoutCancel(ctx), begun.User)
 		runner.Wait()
 	})
 }

@@ -87,7 +87,7 @@ func TestWithoutAnalysisARunWorks(t *testing.T) {
 			if selection == tools.SelectRules {
 				model = scripted.New(says(goodAnswer))
 			}
-			h := newHouse(t, model, thinking(run.Thinking{Selection: selection, Without: []string{"analyse"}}))
+			h := newHouse(t, model, thinking(run.Features{Selection: selection, Without: []string{"analyse"}}))
 			got := h.answer(asks("How many days of paid holiday does an employee get?"))
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 				t.Errorf("answer %+v", a)
@@ -102,7 +102,7 @@ func TestWithoutAnalysisARunWorks(t *testing.T) {
 			}
 		})
 	}
-	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")), thinking(run.Thinking{Without: []string{"analyse", "short_paths"}}))
+	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")), thinking(run.Features{Without: []string{"analyse", "short_paths"}}))
 	if a := h.answer(asks("Hello!")).answer(); a.StopReason != chat.StopAnswered || len(a.Citations) != 0 {
 		t.Errorf("talk: %+v", a)
 	}

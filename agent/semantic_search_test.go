@@ -57,7 +57,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 		t.Errorf("the offline answer while the server is down: %s", got.Markdown)
 	}
 	h.hire(scripted.New(calls(find), says(ground.Refusal), calls(find), says(ground.Refusal)), func(c *Config) {
-		c.Thinking = run.Thinking{Selection: tools.SelectModel, Without: []string{"refine"}}
+		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
 	})
 	if s := h.answer(req).step("semantic_search"); !strings.Contains(string(s.ToolOutput), "found by words") {
 		t.Errorf("while it is down: %s", s.ToolOutput)

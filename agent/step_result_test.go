@@ -27,8 +27,8 @@ func everyTool(t *testing.T) []chat.Step {
 		}
 		h.hire(scripted.New(append(replies, says("I couldn't find relevant information about that in your documents."))...), func(c *Config) {
 			in.withWeb(false)(c)
-			c.Thinking.Selection = "model"
-			c.Thinking.Without = []string{"refine"}
+			c.Features.Selection = "model"
+			c.Features.Without = []string{"refine"}
 		})
 		req := asks("What about it?" + strings.Repeat("?", len(all)%5))
 		req.Toolset, req.Config.EnabledTools = set, tools

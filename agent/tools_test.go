@@ -24,7 +24,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 		replies = append(replies, calls(c))
 	}
 	h.hire(scripted.New(append(replies, says(ground.Refusal))...), func(c *Config) {
-		c.Thinking = run.Thinking{Selection: tools.SelectModel, Without: []string{"refine"}} // these calls alone
+		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}} // these calls alone
 	})
 	var out []chat.Step
 	for _, s := range h.answer(req).ended() {

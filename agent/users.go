@@ -8,8 +8,8 @@ import (
 // usersEvery is the pause between two looks at whose keys were revoked.
 const usersEvery = time.Second
 
-// left reports whether a user may have no more work done.
-func (r *Runs) left(user string) bool { return r.cfg.Left != nil && r.cfg.Left(user) }
+// isRevoked reports whether a user may have no more work done.
+func (r *Runs) isRevoked(user string) bool { return r.cfg.Revoked != nil && r.cfg.Revoked(user) }
 
 // watchUsers ends the runs of users who have no valid key any more, until ctx ends. Each server does so for the runs
 // it works on. A run that began while its user's key was being revoked is found by the next look. Their waiting
@@ -22,13 +22,13 @@ func (r *Runs) watchUsers(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			r.endLeft()
+			r.endRevoked()
 		}
 	}
 }
 
-// endLeft ends the runs here of users who have left.
-func (r *Runs) endLeft() {
+// endRevoked ends the runs here of users who have left.
+func (r *Runs) endRevoked() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := map[string]bool{}
@@ -36,7 +36,7 @@ func (r *Runs) endLeft() {
 		user := c.User()
 		gone, known := left[user]
 		if !known {
-			gone = r.cfg.Left(user)
+			gone = r.cfg.Revoked(user)
 			left[user] = gone
 		}
 		if gone {

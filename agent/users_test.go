@@ -11,18 +11,18 @@ func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {
 	t.Parallel()
 	var revoked atomic.Bool
 	h := newHouse(t, hanging{text: "So far "}, func(c *Config) {
-		c.Left = func(user string) bool { return revoked.Load() && user == chat.LocalUser }
+		c.Revoked = func(user string) bool { return revoked.Load() && user == chat.LocalUser }
 	})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	h.queue("s", "one")
 	h.queue("s", "two")
-	h.runs.endLeft()
+	h.runs.endRevoked()
 	if now, err := h.store.Run(t.Context(), chat.Local, run.ID); err != nil || now.Status != chat.RunRunning {
 		t.Fatalf("with a key: status = %s, %v; want running", now.Status, err)
 	}
 	revoked.Store(true)
-	h.runs.endLeft()
+	h.runs.endRevoked()
 	done := h.wait(run.ID).done()
 	if done.Status != chat.RunCancelled || done.Error == nil || done.Error.Code != chat.CodeUnauthorized || done.Error.Message != "Your key was revoked before the answer was done." {
 		t.Errorf("ended as %+v", done)

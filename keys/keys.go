@@ -89,10 +89,10 @@ func (f *File) User(key string) (name string, valid context.Context, err error) 
 	return h.name, h.valid, nil
 }
 
-// Left reports whether a user may have no more work done: keys are needed, and this user has none. The local user,
+// Revoked reports whether a user may have no more work done: keys are needed, and this user has none. The local user,
 // whose work may have begun before the first key was made, has left once a key of this name was revoked. Nobody has
 // left by a file that can't be read.
-func (f *File) Left(name string) bool {
+func (f *File) Revoked(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refresh() != nil || !f.required && !f.found {

@@ -123,7 +123,7 @@ func TestAUserHasLeftWithTheLastKey(t *testing.T) {
 	want := func(when string, left map[string]bool) {
 		t.Helper()
 		for name, want := range left {
-			if got := f.Left(name); got != want {
+			if got := f.Revoked(name); got != want {
 				t.Errorf("%s: Left(%s) = %v, want %v", when, name, got, want)
 			}
 		}

@@ -23,7 +23,7 @@ func (s *Server) routes() *echo.Echo {
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
 	e.Use(httpio.Observe(
 		s.metrics, s.log,
-	), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.CheckUser, httpio.CheckQuery(
+	), s.guard.CheckHost, s.guard.CheckOrigin, s.guard.IdentifyUser, httpio.CheckQuery(
 		openapi.QueryNames,
 	), middleware.GzipWithConfig(middleware.GzipConfig{
 		Skipper: neverCompressed, Level: 2, MinLength: 1024,

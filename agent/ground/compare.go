@@ -56,8 +56,8 @@ func (c comparison) Confidence() float64 {
 	return Hundredths(UncheckedConfidence * (float64(c.supported) + float64(c.foreign)/2) / float64(c.stated))
 }
 
-// Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is what
-// readers are told that holds it.
+// Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is
+// what readers are told that holds it.
 func (e *Evidence) Against(name string, texts []string) Holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
@@ -70,7 +70,7 @@ func (e *Evidence) Against(name string, texts []string) Holder {
 		if lang := text.Detect(said); lang != "" && len(languages) > 0 && !languages[lang] {
 			return "", true
 		}
-		if slices.ContainsFunc(parts, func(p string) bool { return e.citer.Judge.Backed(said, TalkWords, p) }) {
+		if slices.ContainsFunc(parts, func(p string) bool { return e.citer.Judge.Backed(said, MetaWords, p) }) {
 			return name, false
 		}
 		return "", false
@@ -120,7 +120,7 @@ func (e *Evidence) ByTools(said string) string {
 // InPassages reports whether a passage that was shown holds a sentence.
 func (e *Evidence) InPassages(said string) bool {
 	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
-		return e.citer.Judge.Backed(said, TalkWords+aboutSource(s), s.Passage.Text)
+		return e.citer.Judge.Backed(said, MetaWords+aboutSource(s), s.Passage.Text)
 	})
 }
 

@@ -59,7 +59,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 				said[c.Text] = true
 				continue
 			}
-			if !IsFactualClaim(c.Text) && e.isTalk(c.Text, c.Numbers) { // "Yes [1]."
+			if !IsFactualClaim(c.Text) && e.isMetaText(c.Text, c.Numbers) { // "Yes [1]."
 				cited--
 				continue
 			}
@@ -118,11 +118,11 @@ func (e *Evidence) AnySupported(text string) bool {
 
 // inAddedContext reports whether a paragraph of the added context bears a sentence out.
 func (e *Evidence) inAddedContext(said string) bool {
-	return slices.ContainsFunc(e.Added, func(p string) bool { return e.citer.Judge.Backed(said, TalkOfContext, p) })
+	return slices.ContainsFunc(e.Added, func(p string) bool { return e.citer.Judge.Backed(said, ContextMetaWords, p) })
 }
 
-// TalkOfContext are words with which answers speak of the added context. They need not stand in it.
-const TalkOfContext = TalkWords + " given provided context "
+// ContextMetaWords are words with which answers speak of the added context. They need not stand in it.
+const ContextMetaWords = MetaWords + " given provided context "
 
 // RestsOnContext reports whether the added context bears out every statement of an answer without footnotes.
 func (e *Evidence) RestsOnContext(answer string) bool {

@@ -14,8 +14,8 @@ const (
 	minLead = 4 // of the line before a list
 )
 
-// TalkWords are words with which answers speak of documents. They need no passage.
-const TalkWords = " source text page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
+// MetaWords are words with which answers speak of documents. They need no passage.
+const MetaWords = " source text page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
 
 // Numeral finds the numbers in a text.
 var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
@@ -32,7 +32,7 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 // that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
 func (e *Evidence) IsSupported(c Claim) bool {
 	return e.IsPartlySupported(c) && !slices.ContainsFunc(
-		c.parts, func(p part) bool { return !e.isTalk(p.text, p.numbers) && !e.holds(p.text, p.numbers) },
+		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !e.holds(p.text, p.numbers) },
 	)
 }
 
@@ -46,16 +46,16 @@ func (e *Evidence) IsPartlySupported(c Claim) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return e.holds(p.text, p.numbers) })
 }
 
-// isTalk reports whether a text has no content words but those with which answers speak of documents: "The documents
-// say so". It states nothing that the passages behind its footnotes could hold.
-func (e *Evidence) isTalk(said string, numbers []int) bool {
+// isMetaText reports whether a text has no content words but those with which answers speak of documents: "The
+// documents say so". It states nothing that the passages behind its footnotes could hold.
+func (e *Evidence) isMetaText(said string, numbers []int) bool {
 	talk := false
 	for _, n := range numbers {
 		src, ok := e.sourceOf(n)
 		if !ok {
 			continue
 		}
-		if e.citer.Judge.HasOwnWords(said, TalkWords, src.Passage.Text) {
+		if e.citer.Judge.HasOwnWords(said, MetaWords, src.Passage.Text) {
 			return false
 		}
 		talk = true
@@ -82,7 +82,7 @@ func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 // IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool
 // returned, or by the text that came with the question.
 func (e *Evidence) IsCovered(c Claim) bool {
-	return len(c.Nearby) > 0 && (e.isTalk(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby)) || e.StatedByTools(c.Text) ||
+	return len(c.Nearby) > 0 && (e.isMetaText(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby)) || e.StatedByTools(c.Text) ||
 		e.inAddedContext(c.Text)
 }
 
@@ -119,7 +119,7 @@ func (p part) with(next part) part {
 // aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how
 // the passage's place is called.
 func (e *Evidence) aboutTools() string {
-	return TalkWords + strings.Join(Numeral.FindAllString(e.Results.text(), -1), " ")
+	return MetaWords + strings.Join(Numeral.FindAllString(e.Results.text(), -1), " ")
 }
 
 func aboutSource(src Source) string {
@@ -129,7 +129,7 @@ func aboutSource(src Source) string {
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
 func (e *Evidence) holds(said string, numbers []int) bool {
-	if e.isTalk(said, numbers) {
+	if e.isMetaText(said, numbers) {
 		return false
 	}
 	var all []string

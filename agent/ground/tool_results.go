@@ -105,13 +105,13 @@ func (r *ToolResults) text() string { return strings.Join(r.prose, "\n\n") + "\n
 // returned if it is about the library's list, or if the sentence has a number that a tool returned and the question
 // does not have.
 func (e *Evidence) StatedByTools(said string) bool {
-	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return e.citer.Judge.Backed(said, TalkWords, p) }) {
+	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return e.citer.Judge.Backed(said, MetaWords, p) }) {
 		return true
 	}
 	if e.Results.Facts == "" {
 		return false
 	}
-	about := TalkWords
+	about := MetaWords
 	if e.Listing || e.hasResult(said) {
 		about += e.question
 	}

@@ -154,7 +154,7 @@ func (f *findings) sumNotes(unsupported []string) []string {
 	}
 	if !slices.ContainsFunc(unsupported, func(said string) bool {
 		return slices.ContainsFunc(
-			ground.Numeral.FindAllString(said, -1), func(n string) bool { return !differs(v, n) },
+			ground.Numeral.FindAllString(said, -1), func(n string) bool { return !differsFrom(v, n) },
 		)
 	}) {
 		result, _ := v.Decimal()
@@ -183,11 +183,11 @@ func wrongSum(expression, said string) (result string, wrong bool) {
 		return "", false
 	}
 	result, _ = v.Decimal()
-	return result, differs(v, said)
+	return result, differsFrom(v, said)
 }
 
-// differs reports whether a value is another number than the one that is said, with as many decimals as are said.
-func differs(v calc.Amount, said string) bool {
+// differsFrom reports whether a value is another number than the one that is said, with as many decimals as are said.
+func differsFrom(v calc.Amount, said string) bool {
 	n, err := calc.Evaluate(said)
 	if err != nil {
 		return false

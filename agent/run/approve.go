@@ -13,7 +13,7 @@ import (
 
 // requestApproval makes a call wait for a person, from the next event on.
 func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
-	a.asking = c.control.approvals.wait(a.step.CallID, a.tool)
+	a.approval = c.control.approvals.wait(a.step.CallID, a.tool)
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
 	a.step.Summary = "waits for your approval"
 	return a.step
@@ -28,7 +28,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 	var open []*toolCall
 	var leaves error
 	for _, a := range attempts {
-		if a.asking == nil {
+		if a.approval == nil {
 			continue
 		}
 		var v verdict
@@ -72,11 +72,11 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 // now.
 func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
 	object := func(why rejection) {
-		c.control.approvals.withdraw(a.asking)
+		c.control.approvals.withdraw(a.approval)
 		c.rejectCall(a, why)
 	}
 	select {
-	case v := <-a.asking.answer:
+	case v := <-a.approval.answer:
 		if v.denied {
 			object(denied)
 		} else if v.input != nil { // another server may have another version of the tool
@@ -127,10 +127,10 @@ func (a *toolCall) withNote(output any) any {
 
 // rejection is why a call that waited for a person did not run.
 type rejection struct {
-	status  chat.Status // of its step
-	summary string      // likewise
-	because string      // for the answer
-	told    string      // the model
+	status    chat.Status // of its step
+	summary   string      // likewise
+	because   string      // for the answer
+	modelText string      // the model
 }
 
 var (
@@ -161,7 +161,7 @@ type rejectedCall struct {
 
 // rejectCall ends a call before it runs.
 func (c *toolCaller) rejectCall(a *toolCall, why rejection) {
-	a.refuse(why.status, why.told, nil)
+	a.refuse(why.status, why.modelText, nil)
 	a.step.Summary, a.step.Error, a.step.Details = why.summary, nil, map[string]any{"approved": false}
 	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasEffects})
 }

@@ -54,7 +54,7 @@ func BenchmarkRunNothingStored(b *testing.B) {
 	h := newHouse(b, answeringModel())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).do(b.Context(), nil); err != nil {
+		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).carryOut(b.Context(), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -97,7 +97,7 @@ func BenchmarkOfflineDecides(b *testing.B) {
 	h := newHouse(b, timed{offline.New(), &chose, &answered})
 	for i := 0; b.Loop(); i++ {
 		w := h.forgetful(chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]})
-		if _, err := w.do(b.Context(), nil); err != nil {
+		if _, err := w.carryOut(b.Context(), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func BenchmarkRecollect(b *testing.B) {
 			var worst time.Duration
 			for b.Loop() {
 				if !kept {
-					h.memories = newCache[recalled](maxMemories)
+					h.memories = newCache[runMemory](maxMemories)
 				}
 				begun := time.Now()
 				w := h.runner(next)

@@ -99,9 +99,9 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 			break
 		}
 		id = past.ParentID
-		var known recalled
+		var known runMemory
 		if past.Answer != "" && !past.Unreadable {
-			known, err = t.runMemory(ctx, past)
+			known, err = t.readRunMemory(ctx, past)
 		}
 		if past.Unreadable || errors.Is(err, chat.ErrDamaged) {
 			out.lost++
@@ -113,7 +113,7 @@ func (t *task) readBranch(ctx context.Context) (conversation, error) {
 		if past.Answer != "" {
 			answer := clipTokens(ground.WithoutMarkers(past.Answer), left)
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: answer})
-			if known.supported {
+			if known.isSupported {
 				held := ground.WithoutSentences(past.Answer, known.unsupported)
 				out.evidence = append(out.evidence, clipTokens(held, left))
 			}

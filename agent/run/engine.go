@@ -52,7 +52,7 @@ type Config struct {
 	// changes no rule.
 	SystemPrompt string
 	Guard        Guard         // which questions are stopped
-	Thinking     Thinking      // how runs decide
+	Features     Features      // how runs decide
 	Memory       Memory        // what of a conversation a run knows
 	ToolTimeout  time.Duration // of one call; 0: 30 s
 
@@ -85,8 +85,8 @@ type Engine struct {
 	results  *lru.Cache[string, tools.Result]
 	// which tools a model chose for a question, when that led to an answer with footnotes
 	decisions *lru.Cache[string, decision]
-	memories  *lru.Cache[string, recalled] // of finished runs, which never change
-	counts    *lru.Cache[string, int]      // of documents that can be searched
+	memories  *lru.Cache[string, runMemory] // of finished runs, which never change
+	counts    *lru.Cache[string, int]       // of documents that can be searched
 }
 
 // NewEngine checks the wiring.
@@ -107,10 +107,10 @@ func NewEngine(cfg Config) (*Engine, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := cfg.Thinking.Check(); err != nil {
+	if err := cfg.Features.Check(); err != nil {
 		return nil, err
 	}
-	cfg.Thinking.ContextTokens = cmp.Or(cfg.Thinking.ContextTokens, contextTokens)
+	cfg.Features.ContextTokens = cmp.Or(cfg.Features.ContextTokens, contextTokens)
 	cfg.Memory = cfg.Memory.orDefaults()
 	stops, err := newGuard(cfg.Guard)
 	if err != nil {
@@ -118,7 +118,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 	}
 	return &Engine{
 		cfg: cfg, Registry: registry, guard: stops, stats: newStats(), results: newCache[tools.Result](maxCached),
-		decisions: newCache[decision](maxDecisions), memories: newCache[recalled](maxMemories),
+		decisions: newCache[decision](maxDecisions), memories: newCache[runMemory](maxMemories),
 		counts: newCache[int](maxCached),
 	}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// Features are what a run does around its model, by name. Each can be switched off.
-func Features() []string {
+// FeatureNames are what a run does around its model, by name. Each can be switched off.
+func FeatureNames() []string {
 	return []string{
 		featureAnalyse, featurePlan, featurePaths, featureRefine, featureEarlyStop, featureDecisions, featureReflect,
 	}
@@ -26,8 +26,8 @@ const (
 	featureReflect   = "reflect"
 )
 
-// Thinking is how runs decide. Its zero value is all of it, with the selection of each toolset.
-type Thinking struct {
+// Features is how runs decide. Its zero value is all of it, with the selection of each toolset.
+type Features struct {
 	Selection tools.Selection // of requests without one; empty: the toolset's own
 	Without   []string        // features that are switched off
 	Pipeline  bool            // the fixed pipeline for every question: search, read, answer
@@ -39,15 +39,15 @@ type Thinking struct {
 }
 
 // Check says what is wrong with it.
-func (t Thinking) Check() error {
+func (t Features) Check() error {
 	if err := t.Selection.Check(); err != nil {
 		return err
 	}
 	for _, name := range t.Without {
-		if !slices.Contains(Features(), name) {
+		if !slices.Contains(FeatureNames(), name) {
 			return chat.Invalid(
 				"There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60),
-				strings.Join(Features(), ", "),
+				strings.Join(FeatureNames(), ", "),
 			)
 		}
 	}
@@ -59,5 +59,5 @@ func (t Thinking) Check() error {
 
 // enabled reports whether a feature is on.
 func (t *task) enabled(feature string) bool {
-	return !slices.Contains(t.cfg.Thinking.Without, feature)
+	return !slices.Contains(t.cfg.Features.Without, feature)
 }

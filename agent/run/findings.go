@@ -88,7 +88,7 @@ func (f *findings) statesResult(said string) bool {
 		return false
 	}
 	result, _ := v.Decimal()
-	return f.cite.Judge.States(said, ground.TalkWords+f.run.Request.Message, f.run.Request.Message, result)
+	return f.cite.Judge.States(said, ground.MetaWords+f.run.Request.Message, f.run.Request.Message, result)
 }
 
 // speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its

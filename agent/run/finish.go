@@ -51,11 +51,11 @@ func (w *Runner) finish(ctx context.Context, do func() ([]chat.Payload, error)) 
 		w.handOver(ctx)
 		return ending{}
 	}
-	done := w.budget.addUsage(w.done(ctx, err))
+	done := w.budget.addUsage(w.outcomeOf(ctx, err))
 	if err != nil {
 		last = append(w.log.writer.Rest(), w.log.closeSteps(done)...)
 	}
-	return w.end(context.WithoutCancel(ctx), append(last, done))
+	return w.storeEnd(context.WithoutCancel(ctx), append(last, done))
 }
 
 // orNone makes CodeOf usable for no error.
@@ -66,8 +66,8 @@ func orNone(err error) error {
 	return err
 }
 
-// done says how the run ended.
-func (w *Runner) done(ctx context.Context, err error) chat.RunDone {
+// outcomeOf says how the run ended.
+func (w *Runner) outcomeOf(ctx context.Context, err error) chat.RunDone {
 	switch {
 	case err == nil:
 		return chat.RunDone{Status: chat.RunCompleted}
@@ -102,10 +102,10 @@ func (w *Runner) done(ctx context.Context, err error) chat.RunDone {
 	}}
 }
 
-// end stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run is
-// left to whoever takes it over. Events that no store can take are left out, and the run ends as failed with that as
+// storeEnd stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run
+// is left to whoever takes it over. Events that no store can take are left out, and the run ends as failed with that as
 // its reason.
-func (w *Runner) end(ctx context.Context, last []chat.Payload) ending {
+func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 	limit := time.NewTimer(endTime)
 	defer limit.Stop()
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
@@ -115,7 +115,7 @@ func (w *Runner) end(ctx context.Context, last []chat.Payload) ending {
 		}
 		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
 			w.budget.cost = nil
-			done := w.budget.addUsage(w.done(ctx, err))
+			done := w.budget.addUsage(w.outcomeOf(ctx, err))
 			last = append(w.log.storableSteps(), done)
 			continue
 		}

@@ -52,32 +52,32 @@ var errRounds = errors.New("the agent framework left the order of turns and call
 
 // rounds lets a framework drive one run, whose work is the framework's until close.
 type rounds struct {
-	w      *Runner
-	mu     sync.Mutex
-	closed bool
-	err    error // the first failure; the framework may wrap or hide it
-	reply  reply // of the last turn
-	told   []string
-	ended  bool // the last turn was the answer
-	last   []chat.Payload
+	w       *Runner
+	mu      sync.Mutex
+	closed  bool
+	err     error // the first failure; the framework may wrap or hide it
+	reply   reply // of the last turn
+	results []string
+	ended   bool // the last turn was the answer
+	last    []chat.Payload
 }
 
 func (r *rounds) catalog() Rounds {
 	return Rounds{
 		Question: r.w.run.Request.Message, Tools: r.w.model.nextRequest().Tools, Most: r.w.budget.limits.Steps + moreRounds,
 		Turn: func(ctx context.Context) (calls []llm.Call, err error) {
-			err = r.guard(func() error { calls, err = r.speak(ctx); return err })
+			err = r.inOrder(func() error { calls, err = r.takeTurn(ctx); return err })
 			return calls, err
 		},
 		Call: func(ctx context.Context, place int) (told string, err error) {
-			err = r.guard(func() error { told, err = r.observe(ctx, place); return err })
+			err = r.inOrder(func() error { told, err = r.callResult(ctx, place); return err })
 			return told, err
 		},
 	}
 }
 
-// guard does one step at a time, and none after a failure or when the run was taken back.
-func (r *rounds) guard(step func() error) error {
+// inOrder does one step at a time, and none after a failure or when the run was taken back.
+func (r *rounds) inOrder(step func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -90,38 +90,38 @@ func (r *rounds) guard(step func() error) error {
 	return r.err
 }
 
-func (r *rounds) speak(ctx context.Context) ([]llm.Call, error) {
-	if r.ended || len(r.reply.calls) > 0 && r.told == nil {
+func (r *rounds) takeTurn(ctx context.Context) ([]llm.Call, error) {
+	if r.ended || len(r.reply.calls) > 0 && r.results == nil {
 		return nil, errRounds
 	}
 	var err error
-	r.told = nil
-	if r.reply, r.last, err = r.w.next(ctx); err != nil {
+	r.results = nil
+	if r.reply, r.last, err = r.w.nextReply(ctx); err != nil {
 		return nil, err
 	}
 	r.ended = len(r.reply.calls) == 0
 	return r.reply.calls, nil
 }
 
-func (r *rounds) observe(ctx context.Context, place int) (string, error) {
+func (r *rounds) callResult(ctx context.Context, place int) (string, error) {
 	if place < 0 || place >= len(r.reply.calls) {
 		return "", errRounds
 	}
-	if r.told == nil {
+	if r.results == nil {
 		before := len(r.w.messages.list)
-		if err := r.w.observe(ctx, r.reply); err != nil {
+		if err := r.w.runTurnCalls(ctx, r.reply); err != nil {
 			return "", err
 		}
-		r.told = make([]string, len(r.reply.calls))
+		r.results = make([]string, len(r.reply.calls))
 		made := 0
 		for _, m := range r.w.messages.list[min(before, len(r.w.messages.list)):] {
-			if m.Role == llm.RoleTool && made < len(r.told) {
-				r.told[made] = m.Text
+			if m.Role == llm.RoleTool && made < len(r.results) {
+				r.results[made] = m.Text
 				made++
 			}
 		}
 	}
-	return r.told[place], nil
+	return r.results[place], nil
 }
 
 // close takes the run back from the framework, which returned err. It waits for a step that the framework left behind.

@@ -81,7 +81,7 @@ func (w *Runner) gather(ctx context.Context) error {
 		if len(r.calls) == 0 {
 			return nil
 		}
-		if err := w.observe(ctx, r); err != nil {
+		if err := w.runTurnCalls(ctx, r); err != nil {
 			return fmt.Errorf("gather: %w", err)
 		}
 	}

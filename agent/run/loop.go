@@ -23,9 +23,9 @@ func (w *Runner) loop(ctx context.Context) ([]chat.Payload, error) {
 	return r.close(err)
 }
 
-// next asks the model for a turn, and again until the reply has calls or its answer is good enough. With an answer,
-// last holds the events that end the run's log.
-func (w *Runner) next(ctx context.Context) (r reply, last []chat.Payload, err error) {
+// nextReply asks the model for a turn, and again until the reply has calls or its answer is good enough. With an
+// answer, last holds the events that end the run's log.
+func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
 		if ok, err := w.selector.quoteAgain(ctx); ok || err != nil {
 			return w.reviewer.lastReply(ctx, err)
@@ -84,8 +84,8 @@ func (w *Runner) next(ctx context.Context) (r reply, last []chat.Payload, err er
 	}
 }
 
-// observe makes the calls of a turn and looks at what came of them.
-func (w *Runner) observe(ctx context.Context, r reply) error {
+// runTurnCalls makes the calls of a turn and looks at what came of them.
+func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	if w.selector.first == nil && r.finish != llm.FinishLength {
 		w.selector.first = r.calls
 	}

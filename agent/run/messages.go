@@ -31,7 +31,7 @@ func (ms *messages) shortenOldResults(ctx context.Context) error {
 	for _, m := range ms.list {
 		size += tokens(m.Text)
 	}
-	if size <= ms.cfg.Thinking.ContextTokens*8/10 {
+	if size <= ms.cfg.Features.ContextTokens*8/10 {
 		return nil
 	}
 	last := len(ms.list)
@@ -45,7 +45,7 @@ func (ms *messages) shortenOldResults(ctx context.Context) error {
 			continue
 		}
 		_, body, _ := strings.Cut(m.Text, "\n") // without the mark
-		short := fence(
+		short := fenceData(
 			ms.nonce,
 			clipTokens(body, keptOutput/4)+" (shortened to save room: call the tool again if you need the rest)",
 		)
@@ -60,7 +60,7 @@ func (ms *messages) shortenOldResults(ctx context.Context) error {
 		"Shortened "+english.Count(shortened, "earlier result")+" to make room",
 	)
 	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
-	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": ms.cfg.Thinking.ContextTokens}
+	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": ms.cfg.Features.ContextTokens}
 	return ms.log.emit(ctx, step)
 }
 

@@ -258,8 +258,8 @@ func (m *modelCaller) countTokens(model llm.Model, u *llm.Usage, r *reply) {
 
 // The size of a side question to the model.
 const (
-	consultTime   = 20 * time.Second
-	consultTokens = 800
+	completeTime   = 20 * time.Second
+	completeTokens = 800
 )
 
 // dropOldResults makes room for a prompt that was too long, once. It reports whether there was anything to drop.
@@ -274,13 +274,13 @@ func (m *modelCaller) completeOnce(
 	ctx context.Context,
 	messages []llm.Message,
 ) (said string, used chat.Tokens, err error) {
-	ctx, cancel := context.WithTimeout(ctx, consultTime)
+	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
 	defer context.AfterFunc(m.control.now, cancel)()
 	defer context.AfterFunc(m.control.leaving, cancel)()
 	req := llm.Request{
 		Messages: messages, NoTools: true, Temperature: m.temperature(), Unasked: true, Seed: m.run.Request.Config.Seed,
-		MaxTokens: consultTokens,
+		MaxTokens: completeTokens,
 	}
 	model := m.model
 	if m.cfg.Select != nil && !m.usesFallback() {

@@ -57,12 +57,12 @@ func (m *modelCaller) temperature() *float64 {
 // selection is who chooses this run's first tools.
 func (m *modelCaller) selection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
-	case m.cfg.Thinking.Pipeline, m.engine.usesPipeline(m.model):
+	case m.cfg.Features.Pipeline, m.engine.usesPipeline(m.model):
 		return tools.SelectRules
 	case asked != "":
 		return asked
-	case m.cfg.Thinking.Selection != "":
-		return m.cfg.Thinking.Selection
+	case m.cfg.Features.Selection != "":
+		return m.cfg.Features.Selection
 	default:
 		return m.set.Selection
 	}

@@ -29,14 +29,14 @@ func (p *plan) readyParts() []int {
 	var out []int
 	for i, part := range p.parts {
 		if part.Status == chat.StatusPending &&
-			!slices.ContainsFunc(part.DependsOn, func(on int) bool { return !over(p.parts[on].Status) }) {
+			!slices.ContainsFunc(part.DependsOn, func(on int) bool { return !isOver(p.parts[on].Status) }) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-func over(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
+func isOver(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
 
 // searchQuery is what is searched for a part. One that leans on others borrows their words.
 func (p *plan) searchQuery(i int) string {

@@ -152,7 +152,7 @@ func (p *planner) endPlan(answer string) ([]chat.Payload, error) {
 		case was == chat.StatusComplete:
 		case p.found.speaksOf(answer, part.Query):
 			part.Status = chat.StatusComplete
-		case !over(was):
+		case !isOver(was):
 			part.Status = chat.StatusSkipped
 		}
 		changed = changed || part.Status != was

@@ -75,7 +75,7 @@ func (c *toolCaller) prepareCall(r reply, place int, version int64) *toolCall {
 	a.step = chat.Step{
 		CallID: c.log.newID(), Step: text.Shorten(call.Name, 64), ToolName: text.Shorten(call.Name, 64),
 		ActionType: chat.ActionExploring, Timestamp: stamp(),
-		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: preview(call.Arguments),
+		Status: chat.StatusRunning, ToolStatus: chat.StatusRunning, ToolInput: shownArguments(call.Arguments),
 		Details: map[string]any{},
 	}
 	if a.call.ID == "" {
@@ -140,7 +140,7 @@ func (a *toolCall) refuse(status chat.Status, why string, schema json.RawMessage
 	if schema != nil && len(told) == 1 {
 		told["schema"] = schema
 	}
-	a.told = told
+	a.output = told
 	if a.step.Message == "" {
 		a.step.Message = "Could not call " + a.step.ToolName
 	}
@@ -151,8 +151,8 @@ func (a *toolCall) refuse(status chat.Status, why string, schema json.RawMessage
 	return a
 }
 
-// preview is what a model passed, as an object, whatever it was.
-func preview(args json.RawMessage) json.RawMessage {
+// shownArguments is what a model passed, as an object, whatever it was.
+func shownArguments(args json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
 	if len(args) <= tools.MaxOutput && json.Unmarshal(args, &object) == nil && object != nil {
 		return args

@@ -70,7 +70,7 @@ func (v *reviewer) searchOn(ctx context.Context) error {
 		{Role: llm.RoleUser, Aside: true, Text: fmt.Sprintf(
 			"A check of your answer gives it a confidence of %.2f. What it says stands below, as data. Search for what is missing, then answer the whole question again.\n%s",
 			*v.judged.score,
-			fence(v.nonce, v.judged.text),
+			fenceData(v.nonce, v.judged.text),
 		)},
 	}
 	step := v.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(

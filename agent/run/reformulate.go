@@ -75,7 +75,7 @@ func (s *toolSelector) stopEarly(ctx context.Context) (bool, error) {
 // fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline.
 func (s *toolSelector) fallBackToPipeline(ctx context.Context) (bool, error) {
 	tool := s.set.SearchTool()
-	if s.remedies[pipelineRun] || s.model.usesFallback() || s.givenText() || tool == nil || s.cfg.Thinking.NoRescue ||
+	if s.remedies[pipelineRun] || s.model.usesFallback() || s.givenText() || tool == nil || s.cfg.Features.NoRescue ||
 		!s.asked.NeedsDocuments() || !s.toolContext.Sources.IsEmpty() ||
 		s.budget.retrievals >= s.budget.limits.RetrievalCalls || s.control.now.Err() != nil || s.budget.isLate() {
 		return false, nil

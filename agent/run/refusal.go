@@ -46,17 +46,17 @@ func (f *findings) addsUnsupported(refusal string) bool {
 		case ground.IsRefusal(c.Text):
 			return false
 		case ground.IsFactualClaim(c.Text):
-			return !f.cite.Judge.Backed(c.Text, ground.TalkWords, passages...) && !f.evidence.IsCovered(c)
+			return !f.cite.Judge.Backed(c.Text, ground.MetaWords, passages...) && !f.evidence.IsCovered(c)
 		default:
 			return !f.givenText() && slices.ContainsFunc(question.Keywords(c.Text), func(word string) bool {
-				return !f.cite.Judge.Backed(word, talkOfSearches, looked)
+				return !f.cite.Judge.Backed(word, searchMetaWords, looked)
 			})
 		}
 	})
 }
 
-// talkOfSearches are words with which refusals speak of what was done. They need not stand in a query.
-const talkOfSearches = ground.TalkWords +
+// searchMetaWords are words with which refusals speak of what was done. They need not stand in a query.
+const searchMetaWords = ground.MetaWords +
 	" search look find found read fit relevant information about nothing anything sorry "
 
 // refuseInstead replaces an answer by a refusal that says what was searched.

@@ -51,7 +51,7 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	if transcript.Answer != nil {
 		return true, nil
 	}
-	if past.restarts >= maxRestarts && !past.handed {
+	if past.restarts >= maxRestarts && !past.handedOver {
 		return false, w.givenUp()
 	}
 	if time.Since(log[len(log)-1].At) > maxAway {
@@ -62,14 +62,14 @@ func (w *Runner) resume(ctx context.Context, log []chat.Event) (over bool, err e
 	}
 	used, _ := transcript.StepTokens()
 	w.budget.charge(w.model.model, used)
-	if past.fell && w.cfg.Fallback != nil {
+	if past.fellBack && w.cfg.Fallback != nil {
 		w.model.switchToFallback()
 	}
 	step := w.log.newStep(
 		"restart", chat.ActionThinking, chat.StatusComplete,
 		"The server was restarted: going on from the last finished step",
 	)
-	if past.handed {
+	if past.handedOver {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
 	cut, groups := w.recovery.splitUnfinished(past)
@@ -237,7 +237,7 @@ func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) erro
 			ended: make(chan outcome, 1),
 		}
 		if a.tool = rc.set.Find(s.ToolName); a.tool == nil {
-			a.asking = &approval{}
+			a.approval = &approval{}
 			a.refuse(chat.StatusSkipped, "This tool is not there any more.", nil)
 		} else {
 			a.step.Acts = a.tool.HasEffects
@@ -261,15 +261,15 @@ func (rc *recovery) resumePending(ctx context.Context, waiting []chat.Step) erro
 
 // replayed is what a run's log says about how far it got.
 type replayed struct {
-	turns    [][]chat.Step // calls of each model turn, in order, as they last were
-	thoughts []string      // of each turn
-	running  []chat.Step   // steps that began and did not end
-	waiting  []chat.Step   // calls that wait for a person
-	fell     bool          // the fallback had taken over
-	restarts int           // how often it was carried on before
-	handed   bool          // the last server left it in order
-	ids      int           // the highest call id
-	plan     *chat.Step    // its last state
+	turns      [][]chat.Step // calls of each model turn, in order, as they last were
+	thoughts   []string      // of each turn
+	running    []chat.Step   // steps that began and did not end
+	waiting    []chat.Step   // calls that wait for a person
+	fellBack   bool          // the fallback had taken over
+	restarts   int           // how often it was carried on before
+	handedOver bool          // the last server left it in order
+	ids        int           // the highest call id
+	plan       *chat.Step    // its last state
 }
 
 // replay reads a run's steps.
@@ -280,7 +280,7 @@ func replay(steps []chat.Step) *replayed {
 		if n, err := strconv.Atoi(strings.TrimPrefix(s.CallID, "c")); err == nil {
 			r.ids = max(r.ids, n)
 		}
-		r.enter(s, groups)
+		r.addStep(s, groups)
 		switch s.Status {
 		case chat.StatusRunning:
 			r.running = append(r.running, s)
@@ -291,17 +291,17 @@ func replay(steps []chat.Step) *replayed {
 	return r
 }
 
-// enter puts a step where it belongs.
-func (r *replayed) enter(s chat.Step, groups map[string]int) {
+// addStep puts a step where it belongs.
+func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 	turn, grouped := groups[s.ParentID]
-	r.handed = false
+	r.handedOver = false
 	switch {
 	case s.Step == "fallback":
-		r.fell = true
+		r.fellBack = true
 	case s.Step == "restart":
 		r.restarts++
 	case s.Step == handedOver:
-		r.handed = true
+		r.handedOver = true
 	case s.ToolName == "" && s.Step == parallelStep:
 		groups[s.CallID] = len(r.turns)
 		r.turns, r.thoughts = append(r.turns, nil), append(r.thoughts, s.Thought)

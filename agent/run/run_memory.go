@@ -18,33 +18,33 @@ const (
 	firstRecalled = 501
 )
 
-// recalled is what a finished run leaves to those after it.
-type recalled struct {
+// runMemory is what a finished run leaves to those after it.
+type runMemory struct {
 	sources   []chat.Source
 	citations []chat.Citation
 	passages  []string // ids, those of cited ones first
 
-	supported   bool     // the confidence in its answer is above 0
+	isSupported bool     // the confidence in its answer is above 0
 	unsupported []string // sentences of its answer
 }
 
-// runMemory reads what an answered run rested on.
-func (t *task) runMemory(ctx context.Context, run chat.Run) (recalled, error) {
+// readRunMemory reads what an answered run rested on.
+func (t *task) readRunMemory(ctx context.Context, run chat.Run) (runMemory, error) {
 	if known, ok := t.engine.memories.Get(run.ID); ok {
 		return known, nil
 	}
 	log, err := t.engine.ReadLog(ctx, run)
 	if err != nil {
-		return recalled{}, fmt.Errorf("read an earlier answer: %w", err)
+		return runMemory{}, fmt.Errorf("read an earlier answer: %w", err)
 	}
 	transcript, err := chat.Fold(log)
 	if err != nil {
-		return recalled{}, fmt.Errorf("read an earlier answer: %w", err)
+		return runMemory{}, fmt.Errorf("read an earlier answer: %w", err)
 	}
-	var out recalled
+	var out runMemory
 	if a := transcript.Answer; a != nil {
 		out.sources, out.citations = a.Sources[:min(len(a.Sources), 20)], a.Citations
-		out.supported, out.unsupported = a.Confidence > 0, a.Unsupported
+		out.isSupported, out.unsupported = a.Confidence > 0, a.Unsupported
 	}
 	var shown []string
 	for _, s := range transcript.Steps {
@@ -119,7 +119,7 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	}
 	if shown.Len() > 0 {
 		w.messages.list[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their numbers; search again only for what they do not hold:\n" +
-			fence(
+			fenceData(
 				w.nonce,
 				strings.TrimSpace(shown.String()),
 			)

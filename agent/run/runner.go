@@ -75,14 +75,14 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 func (w *Runner) Execute(log []chat.Event, unstored error) ending {
 	w.log.length, w.unstored = len(log), unstored
 	ctx := w.control.ctx
-	return w.finish(ctx, func() ([]chat.Payload, error) { return w.do(ctx, log) })
+	return w.finish(ctx, func() ([]chat.Payload, error) { return w.carryOut(ctx, log) })
 }
 
 // Wait waits for calls that outlived their run. They end by their own contexts.
 func (w *Runner) Wait() { w.calls.running.Wait() }
 
-// do carries a run from its beginning, or from where its log ends, to its answer.
-func (w *Runner) do(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
+// carryOut carries a run from its beginning, or from where its log ends, to its answer.
+func (w *Runner) carryOut(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
 	if w.run.Unreadable {
 		return nil, ErrUnreadable
 	}

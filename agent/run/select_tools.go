@@ -146,7 +146,7 @@ func (s *toolSelector) chooseTools(ctx context.Context) (c choice, ok bool, err 
 		}, false, nil
 	}
 	switch {
-	case s.cfg.Thinking.Pipeline:
+	case s.cfg.Features.Pipeline:
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.", "Following the fixed pipeline: search, read, answer"
 	case s.engine.usesPipeline(s.model.model):
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+s.model.model.Name()+" does not choose tools.", "Following the fixed pipeline: search, read, answer"

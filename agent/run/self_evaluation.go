@@ -126,7 +126,7 @@ func (e *selfEvaluator) judgePrompt(answer string) (messages []llm.Message, sent
 	var b strings.Builder
 	b.WriteString("Question: " + e.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
 	// the sentences are the answer again
-	room := e.cfg.Thinking.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - consultTokens
+	room := e.cfg.Features.ContextTokens*8/10 - tokens(rules) - tokens(b.String()) - tokens(answer) - completeTokens
 	shown := e.showPassages(&b, &room)
 	if given := e.shortenGiven(answer, room); given != "" {
 		b.WriteString("\nThe text that came with the question, on which the answer may rest without footnotes:\n" +
@@ -141,7 +141,7 @@ func (e *selfEvaluator) judgePrompt(answer string) (messages []llm.Message, sent
 	}
 	return []llm.Message{
 		{Role: llm.RoleSystem, Text: rules},
-		{Role: llm.RoleUser, Text: fence(e.nonce, b.String())},
+		{Role: llm.RoleUser, Text: fenceData(e.nonce, b.String())},
 	}, sentences
 }
 
@@ -203,7 +203,7 @@ func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
 	stated := e.found.evidence.FactualClaims(answer)
 	take(func(p string) bool {
 		return slices.ContainsFunc(
-			stated, func(c ground.Claim) bool { return e.found.cite.Judge.Backed(c.Text, ground.TalkOfContext, p) },
+			stated, func(c ground.Claim) bool { return e.found.cite.Judge.Backed(c.Text, ground.ContextMetaWords, p) },
 		)
 	})
 	take(func(string) bool { return true })

@@ -44,7 +44,7 @@ func (l *eventLog) countEvents(ctx context.Context, ps []chat.Payload) {
 			if _, repeated := p.Details["repeated_from"]; repeated && p.Details["edited"] == nil {
 				continue
 			}
-			if p.ToolName != "" && over(p.Status) {
+			if p.ToolName != "" && isOver(p.Status) {
 				at := chat.ToolEnd{Tool: l.toolLabel(p.ToolName), Status: p.Status}
 				t.Tools[at] = t.Tools[at].And(time.Duration(p.DurationMS) * time.Millisecond)
 			}

@@ -35,16 +35,16 @@ const (
 
 // toolCall is one call on its way.
 type toolCall struct {
-	call   llm.Call
-	tool   *tools.Tool
-	args   json.RawMessage
-	key    string // of the cache; empty for a tool that is not cached
-	step   chat.Step
-	status chat.Status // when it ends without running: error or skipped
-	told   any         // then: the output, for the model
-	ended  chan outcome
-	asking *approval // a person has to allow it; nil: nobody has to
-	edited bool      // it ran with a person's input
+	call     llm.Call
+	tool     *tools.Tool
+	args     json.RawMessage
+	key      string // of the cache; empty for a tool that is not cached
+	step     chat.Step
+	status   chat.Status // when it ends without running: error or skipped
+	output   any         // then: the output, for the model
+	ended    chan outcome
+	approval *approval // a person has to allow it; nil: nobody has to
+	edited   bool      // it ran with a person's input
 }
 
 // outcome is what became of a call that ran.
@@ -117,7 +117,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	if parent != nil {
 		queue = append(queue, c.log.trackStep(*parent))
 	}
-	c.messages.list = append(c.messages.list, asked(r, attempts))
+	c.messages.list = append(c.messages.list, assistantMessage(r, attempts))
 	callCtx, cancel := c.callContext(ctx)
 	defer cancel()
 	for _, a := range attempts {
@@ -142,7 +142,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	told := map[string]llm.Message{}
 	waits := false
 	for _, a := range attempts {
-		if a.asking != nil {
+		if a.approval != nil {
 			waits = true
 			continue
 		}
@@ -185,8 +185,8 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	return c.log.emit(ctx, queue...)
 }
 
-// asked is the model's turn as the history keeps it.
-func asked(r reply, attempts []*toolCall) llm.Message {
+// assistantMessage is the model's turn as the history keeps it.
+func assistantMessage(r reply, attempts []*toolCall) llm.Message {
 	m := llm.Message{
 		Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature,
 	}
@@ -294,7 +294,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	var result chat.StepResult
 	switch {
 	case a.status != "":
-		step.Status, output = a.status, a.told
+		step.Status, output = a.status, a.output
 	case errors.Is(o.err, errAnswerNow):
 		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failure(
 			"The user wants the answer now.",
@@ -327,7 +327,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	}
 	step.ToolStatus = step.Status
 	if said, ok := output.(map[string]any); ok && step.Status != chat.StatusComplete {
-		result = failed(said)
+		result = failureResult(said)
 	}
 	step.Result = result.Bounded()
 	whole, err := tools.Encode(output)
@@ -360,8 +360,8 @@ func (a *toolCall) failure(text string) map[string]any {
 	return told
 }
 
-// failed is the result of a call that came to what toolCall.failure says.
-func failed(told map[string]any) chat.StepResult {
+// failureResult is the result of a call that came to what toolCall.failure says.
+func failureResult(told map[string]any) chat.StepResult {
 	why, _ := told["error"].(string)
 	asked, _ := told["query"].(string)
 	return chat.StepResult{Failure: why, Query: asked}

@@ -68,7 +68,7 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 				seen["cached_decisions"] = true
 			case step.Step == "enough":
 				seen["early_stop"] = true
-			case slices.Contains(agentrun.Features(), step.Step):
+			case slices.Contains(agentrun.FeatureNames(), step.Step):
 				seen[step.Step] = true
 			}
 		}
@@ -82,14 +82,14 @@ func TestEachFeatureIsSwitchedOffAlone(t *testing.T) {
 	check := func(name, config string, gone []string, without ...string) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := slices.DeleteFunc(slices.Sorted(slices.Values(agentrun.Features())), func(f string) bool { return slices.Contains(gone, f) })
+			want := slices.DeleteFunc(slices.Sorted(slices.Values(agentrun.FeatureNames())), func(f string) bool { return slices.Contains(gone, f) })
 			if got := stepsOf(t, config, without...); !slices.Equal(got, want) {
 				t.Errorf("steps of %q, want %q", got, want)
 			}
 		})
 	}
 	check("none", "", nil)
-	for _, feature := range agentrun.Features() {
+	for _, feature := range agentrun.FeatureNames() {
 		check(feature, "", append([]string{feature}, needs[feature]...), feature)
 	}
 	check("enable_query_decomposition", `"enable_query_decomposition":false`, []string{"plan"})

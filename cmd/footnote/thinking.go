@@ -108,8 +108,8 @@ func (s agentSettings) checkAgent() error {
 	)...)
 }
 
-func (s agentSettings) thinking() agentrun.Thinking {
-	return agentrun.Thinking{
+func (s agentSettings) thinking() agentrun.Features {
+	return agentrun.Features{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
 		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
 	}

@@ -96,13 +96,13 @@ func wire(ctx context.Context, set *settings, dir *directory, log *slog.Logger) 
 			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
 			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.budget(), Temperature: set.AgentTemperature,
 			MaxTokens:   set.AgentMaxTokens,
-			ToolTimeout: set.AgentTimeoutPerTool, Thinking: set.thinking(), Memory: set.memory(),
+			ToolTimeout: set.AgentTimeoutPerTool, Features: set.thinking(), Memory: set.memory(),
 			Framework: set.framework(), Guard: set.guard(),
 			SystemPrompt: set.systemPrompt(),
 		},
 		MaxTurns: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
 		MaxRuns: set.MaxRuns, Shared: a.withKeys,
-		Exclusive: a.stores.exclusive, Lease: set.RunLease, Left: a.keys.Left,
+		Exclusive: a.stores.exclusive, Lease: set.RunLease, Revoked: a.keys.Revoked,
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (a *Handlers) Ask(c echo.Context) error {
 		return err
 	}
 	if c.Request().PostForm != nil {
-		ask.Keep(c, q)
+		ask.StashQuestion(c, q)
 	}
 	run, err := a.Questions.Start(c, q)
 	if err != nil {

@@ -31,7 +31,7 @@ func (a *Handlers) RerunStep(c echo.Context) error {
 		return httpio.Invalid("input must be a JSON object: the tool's arguments.")
 	}
 	run, fresh, err := a.Runs.Rerun(
-		c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, httpio.OnceKey(c),
+		c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, httpio.IdempotencyKey(c),
 	)
 	if err != nil {
 		return err

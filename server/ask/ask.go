@@ -90,7 +90,7 @@ func (qs *Questions) Start(c echo.Context, q Question) (chat.Run, error) {
 			return chat.Run{}, err
 		}
 	}
-	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.OnceKey(c), q)
+	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), httpio.IdempotencyKey(c), q)
 }
 
 // StartFor is Start for a question that came by any route.
@@ -116,7 +116,7 @@ func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key 
 
 // Request checks a question and makes the request of a run from it.
 func (qs *Questions) Request(c echo.Context, q Question) (chat.RunRequest, error) {
-	return qs.check(httpio.OnceKey(c), q)
+	return qs.check(httpio.IdempotencyKey(c), q)
 }
 
 // check makes a request of what a route was sent, and validates it.
@@ -153,11 +153,11 @@ func AskedPage(run chat.Run) string {
 // keptField is where the question of a form waits in the request's context.
 const keptField = "question"
 
-// Keep keeps a form's question with its request, for the page that says why it was not taken.
-func Keep(c echo.Context, q Question) { c.Set(keptField, q) }
+// StashQuestion keeps a form's question with its request, for the page that says why it was not taken.
+func StashQuestion(c echo.Context, q Question) { c.Set(keptField, q) }
 
-// Kept is the question that Keep has kept, if there is one.
-func Kept(c echo.Context) (Question, bool) {
+// StashedQuestion is the question that Keep has kept, if there is one.
+func StashedQuestion(c echo.Context) (Question, bool) {
 	q, ok := c.Get(keptField).(Question)
 	return q, ok
 }

@@ -20,9 +20,9 @@ const (
 // withoutKey are the routes that give nothing away: they answer anybody.
 var withoutKey = []string{"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout"}
 
-// CheckUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a
+// IdentifyUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a
 // key is revoked, what is open under it ends.
-func (g *Guard) CheckUser(next echo.HandlerFunc) echo.HandlerFunc {
+func (g *Guard) IdentifyUser(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if g.keys == nil {
 			c.Set(UserField, chat.LocalUser)

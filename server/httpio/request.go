@@ -89,9 +89,9 @@ func LastSeen(r *http.Request) (int64, error) {
 	return after, nil
 }
 
-// OnceKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the form's
+// IdempotencyKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the form's
 // field, empty without both.
-func OnceKey(c echo.Context) string {
+func IdempotencyKey(c echo.Context) string {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
 		key = c.Request().PostForm.Get("idempotency_key")

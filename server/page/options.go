@@ -52,7 +52,7 @@ func (h *Handlers) refusedPage(c echo.Context, p httpio.Problem, q ask.Question)
 
 // showRefused reports whether a request was such a form and its page was drawn.
 func (h *Handlers) showRefused(c echo.Context, p httpio.Problem) bool {
-	q, ok := ask.Kept(c)
+	q, ok := ask.StashedQuestion(c)
 	if !ok || p.Status == http.StatusUnauthorized {
 		return false
 	}

@@ -7,9 +7,9 @@ import (
 	"footnote/chat"
 )
 
-// reserve takes a slot for a run. If users share the slots, a user may take another slot only while more slots are free
-// than the user already holds. One user alone can get at most half.
-func (r *Runs) reserve(user string) error {
+// acquireSlot takes a slot for a run. If users share the slots, a user may take another slot only while more slots are
+// free than the user already holds. One user alone can get at most half.
+func (r *Runs) acquireSlot(user string) error {
 	shared := r.cfg.Shared != nil && r.cfg.Shared()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -17,57 +17,57 @@ func (r *Runs) reserve(user string) error {
 		return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is stopping. Ask again in a moment."}
 	}
 	free := r.cfg.MaxRuns - len(r.active) - r.begun
-	if free <= 0 || shared && r.places[user] >= free {
+	if free <= 0 || shared && r.slots[user] >= free {
 		return &chat.Error{
 			Code:    chat.CodeTooMany,
 			Message: "Too many questions are being answered right now. Ask again in a few seconds.",
 		}
 	}
 	r.begun++
-	r.places[user]++
+	r.slots[user]++
 	return nil
 }
 
-func (r *Runs) unreserve(user string) {
+func (r *Runs) releaseSlot(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begun--
-	r.leavePlace(user)
+	r.freeSlot(user)
 }
 
-// leavePlace gives a user's place back. The caller holds r.mu.
-func (r *Runs) leavePlace(user string) {
-	if r.places[user]--; r.places[user] <= 0 {
-		delete(r.places, user)
+// freeSlot gives a user's place back. The caller holds r.mu.
+func (r *Runs) freeSlot(user string) {
+	if r.slots[user]--; r.slots[user] <= 0 {
+		delete(r.slots, user)
 	}
 }
 
-// maxHeld bounds the sessions of one user that are remembered until a place is free; those beyond are found by
+// maxDeferred bounds the sessions of one user that are remembered until a place is free; those beyond are found by
 // sendWaiting.
-const maxHeld = 100
+const maxDeferred = 100
 
-// hold remembers that a user's limits hold a session's waiting question back.
-func (r *Runs) hold(session chat.SessionKey) {
+// deferSession remembers that a user's limits hold a session's waiting question back.
+func (r *Runs) deferSession(session chat.SessionKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if list := r.held[session.User]; len(list) < maxHeld && !slices.Contains(list, session.ID) {
-		r.held[session.User] = append(list, session.ID)
+	if list := r.deferred[session.User]; len(list) < maxDeferred && !slices.Contains(list, session.ID) {
+		r.deferred[session.User] = append(list, session.ID)
 	}
 }
 
-// sendHeld sends a question that the limits of a user held back, once one of the user's runs is over.
-func (r *Runs) sendHeld(ctx context.Context, user string) {
+// sendDeferred sends a question that the limits of a user held back, once one of the user's runs is over.
+func (r *Runs) sendDeferred(ctx context.Context, user string) {
 	r.mu.Lock()
-	list := r.held[user]
+	list := r.deferred[user]
 	if len(list) == 0 {
 		r.mu.Unlock()
 		return
 	}
 	next := list[0]
 	if list = list[1:]; len(list) == 0 {
-		delete(r.held, user)
+		delete(r.deferred, user)
 	} else {
-		r.held[user] = list
+		r.deferred[user] = list
 	}
 	r.mu.Unlock()
 	r.sendNext(ctx, chat.SessionKey{User: user, ID: next})

@@ -99,8 +99,8 @@ func TestPlacesAreGivenBack(t *testing.T) {
 	}
 	h.runs.mu.Lock()
 	defer h.runs.mu.Unlock()
-	if len(h.runs.places) != 0 || len(h.runs.held) != 0 {
-		t.Errorf("places %v and held %v are left, want none", h.runs.places, h.runs.held)
+	if len(h.runs.slots) != 0 || len(h.runs.deferred) != 0 {
+		t.Errorf("places %v and held %v are left, want none", h.runs.slots, h.runs.deferred)
 	}
 }
 
