@@ -89,8 +89,8 @@ func LastSeen(r *http.Request) (int64, error) {
 	return after, nil
 }
 
-// IdempotencyKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the form's
-// field, empty without both.
+// IdempotencyKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the
+// form's field, empty without both.
 func IdempotencyKey(c echo.Context) string {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
