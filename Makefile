@@ -24,8 +24,11 @@ FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/
 
 .PHONY: run build test check unit e2e vendor generate settings postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
 
-run: build
-	@if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi
+# The embedding model that was fetched, unless a setting names another.
+run: build embedding
+	@if [ -z "$${FOOTNOTE_EMBEDDING_DIR+set}" ] && [ -e .cache/embedding/ready ] && \
+	  ! grep -qsE '^[[:space:]]*embedding' "$${FOOTNOTE_CONFIG:-footnote.yaml}"; then export FOOTNOTE_EMBEDDING_DIR=$(CURDIR)/$(EMBEDDING); fi; \
+	if [ -n "$(DOCS)" ]; then bin/footnote ingest "$(DOCS)"; fi; \
 	exec bin/footnote serve
 
 build: vendor

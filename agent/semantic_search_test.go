@@ -32,6 +32,14 @@ func (e *embeddingServer) Embed(ctx context.Context, texts []string) ([][]float3
 	return e.Hashing.Embed(ctx, texts)
 }
 
+func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
+	vectors, err := e.Embed(ctx, []string{query})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
 func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	server := &embeddingServer{}

@@ -167,11 +167,13 @@ type Vectors interface {
 	SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]Hit, error)
 }
 
-// Embedder turns texts into unit vectors.
+// Embedder turns texts into unit vectors. Some models read a query in another way than what it is to find.
 type Embedder interface {
 	Model() string
-	// Embed returns one vector of unit length for each text, in order. At most MaxBatch texts.
-	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	// Embed returns one vector of unit length for each passage, in order. At most MaxBatch passages.
+	Embed(ctx context.Context, passages []string) ([][]float32, error)
+	// EmbedQuery returns the vector of unit length of what is searched for. It does not wait for passages.
+	EmbedQuery(ctx context.Context, query string) ([]float32, error)
 }
 
 // Blobs keeps originals under their SHA256.

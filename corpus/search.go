@@ -279,15 +279,12 @@ func (se *search) embedded(ctx context.Context) ([]float32, error) {
 	se.embed.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 		defer cancel()
-		values, err := se.library.cfg.Embedder.Embed(ctx, []string{se.query.Text})
-		switch {
-		case err != nil:
+		values, err := se.library.cfg.Embedder.EmbedQuery(ctx, se.query.Text)
+		if err != nil {
 			se.vectorErr = fmt.Errorf("embed the query: %w", err)
-		case len(values) != 1:
-			se.vectorErr = fmt.Errorf("embed the query: %d vectors for one text", len(values))
-		default:
-			se.values = values[0]
+			return
 		}
+		se.values = values
 	})
 	return se.values, se.vectorErr
 }

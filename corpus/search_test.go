@@ -344,6 +344,14 @@ func (e *embeddingServer) Embed(ctx context.Context, texts []string) ([][]float3
 	return e.Hashing.Embed(ctx, texts)
 }
 
+func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
+	vectors, err := e.Embed(ctx, []string{query})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
 func TestSearchWhileTheEmbeddingServerIsDown(t *testing.T) {
 	server := &embeddingServer{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) { c.Embedder, c.Vectors = server, db.Vectors() })

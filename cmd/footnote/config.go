@@ -58,7 +58,8 @@ type settings struct {
 	OpenAIBaseURL string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
 	OpenAIModel   string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
 	modelSettings
-	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model; semantic search is off without one." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
+	OpenAIEmbeddingModel string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
+	embeddingSettings
 
 	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
 	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`

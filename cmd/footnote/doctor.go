@@ -147,7 +147,7 @@ func model(ctx context.Context, set *settings) []finding {
 		if set.ModelsSelect != "" {
 			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
 		}
-		return []finding{{what: "model", fine: fine}, {what: "semantic search", fine: "off: no embedding model is set"}}
+		return []finding{{what: "model", fine: fine}, semantic(set, nil)}
 	}
 	if set.usesAnthropic() {
 		return append(anthropicModel(ctx, set), besideAnthropic(ctx, set)...)
@@ -176,10 +176,12 @@ func model(ctx context.Context, set *settings) []finding {
 
 // semantic says whether documents are found by meaning; err is what the embedding model was found to be.
 func semantic(set *settings, err error) finding {
-	f := finding{what: "semantic search", fine: "off: OPENAI_EMBEDDING_MODEL is not set"}
+	f := finding{what: "semantic search", fine: "off: no embedding model is set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {
 		f.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
-	} else if set.OpenAIEmbeddingModel != "" {
+	} else if set.embedsHere() {
+		return embeddedHere(set)
+	} else if set.embedsRemotely() {
 		f.fine, f.err = set.OpenAIEmbeddingModel+" works", err
 	}
 	return f

@@ -51,7 +51,10 @@ func anthropicModel(ctx context.Context, set *settings) []finding {
 
 // besideAnthropic asks the embedding model of the other server, whose vectors are used beside Anthropic's model.
 func besideAnthropic(ctx context.Context, set *settings) []finding {
-	if set.OpenAIEmbeddingModel == "" || !set.withOpenAI() {
+	if set.embedsHere() {
+		return []finding{semantic(set, nil)}
+	}
+	if !set.embedsRemotely() {
 		return nil
 	}
 	model, err := openai.New(set.openai(set.OpenAIModel, nil))

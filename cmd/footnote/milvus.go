@@ -39,10 +39,14 @@ func (m milvusSettings) check() error {
 // openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for
 // it.
 func (s *stores) openMilvus(set *settings, log *slog.Logger) error {
-	if set.MilvusAddress == "" || set.OpenAIEmbeddingModel == "" {
+	if set.MilvusAddress == "" {
 		return nil
 	}
-	cfg := set.milvusSettings.config(set.OpenAIEmbeddingModel, log)
+	model, err := set.embeddingName()
+	if err != nil || model == "" {
+		return err
+	}
+	cfg := set.milvusSettings.config(model, log)
 	cfg.Alone = s.exclusive
 	remote, err := milvus.New(cfg)
 	if err != nil {
@@ -67,7 +71,12 @@ func vectorStore(ctx context.Context, set *settings) []finding {
 		return nil
 	}
 	found := finding{what: "Milvus"}
-	vectors, err := milvus.New(set.milvusSettings.config(set.OpenAIEmbeddingModel, quiet(io.Discard)))
+	model, err := set.embeddingName()
+	if err != nil {
+		found.err = err
+		return []finding{found}
+	}
+	vectors, err := milvus.New(set.milvusSettings.config(model, quiet(io.Discard)))
 	if err != nil {
 		found.err = err
 		return []finding{found}

@@ -16,6 +16,7 @@ import (
 	agentrun "footnote/agent/run"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/embed/bert"
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
@@ -39,7 +40,8 @@ type app struct {
 	stores  *stores
 	feed    *chat.Feed
 	files   *worker.Pool
-	remote  *openai.Model // nil without an OpenAI-compatible server
+	remote  *openai.Model  // nil without an OpenAI-compatible server
+	embeds  *bert.Embedder // nil unless a model in this process makes the vectors
 	models  modelSet
 	library *corpus.Library
 	tools   *mcp.Client // nil without servers of tools
@@ -165,9 +167,15 @@ func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err 
 		if err != nil {
 			return err
 		}
-		if set.OpenAIEmbeddingModel != "" && a.stores.vectors != nil {
+		if set.embedsRemotely() && a.stores.vectors != nil {
 			cfg.Vectors, cfg.Embedder = a.stores.vectors, a.remote
 		}
+	}
+	if set.embedsHere() && a.stores.vectors != nil {
+		if a.embeds, err = set.openEmbedder(); err != nil {
+			return err
+		}
+		cfg.Vectors, cfg.Embedder = a.stores.vectors, a.embeds
 	}
 	a.library, err = corpus.NewLibrary(cfg)
 	return err
@@ -197,7 +205,7 @@ func (a *app) checks(set *settings) (checks []api.Check) {
 		answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
 		checks = append(checks, *answers)
 	}
-	if a.remote != nil && a.library.Semantic() {
+	if set.embedsRemotely() && a.library.Semantic() {
 		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
 	}
 	return checks
@@ -260,6 +268,9 @@ func (a *app) close() error {
 	}
 	if a.files != nil {
 		errs = append(errs, a.files.Close())
+	}
+	if a.embeds != nil {
+		errs = append(errs, a.embeds.Close())
 	}
 	if a.stores != nil {
 		errs = append(errs, a.stores.close())

@@ -48,6 +48,15 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return out, nil
 }
 
+// EmbedQuery returns the vector of a search query, of unit length: these servers read it as they read passages.
+func (m *Model) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
+	vectors, err := m.Embed(ctx, []string{query})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
 // embeddings is the answer, with the vectors as they come: arrays of numbers or base64 of little-endian float32.
 type embeddings struct {
 	Data []struct {

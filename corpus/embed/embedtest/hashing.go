@@ -31,6 +31,11 @@ func (h Hashing) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return out, nil
 }
 
+// EmbedQuery returns the unit vector of a query, which is that of a passage with the same text.
+func (h Hashing) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
+	return h.vector(query), ctx.Err()
+}
+
 func (h Hashing) vector(s string) []float32 {
 	n := h.Dimensions
 	if n == 0 {
