@@ -228,7 +228,7 @@ func TestWhatNothingHeldVouchesForNoLaterAnswer(t *testing.T) {
 
 func TestAHeadingThatStatesSomethingIsChecked(t *testing.T) {
 	t.Parallel()
-	const heading, held = "Seven dragons live in the cellar", "Staff have 28 days of paid holiday a year"
+	const heading, held = "Seven dragons live in the cellar", "28 days of paid holiday a year"
 	said := "There are 28 days of paid holiday a year [1]."
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("## "+heading+"\n\n"+said), calls(search("holiday")), says("## "+held+"\n\n"+said)))
 	for _, want := range [][]string{{heading}, nil} {

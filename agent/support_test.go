@@ -33,7 +33,7 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 		{"but not in another", renewed + ".\n\n" + poorRoof + " [1].", []string{renewed + "."}, 0.5},
 		{"a sentence that is said again", poorRoof + " [1]. " + poorRoof + ".", nil, 1},
 		{"nor behind it", poorRoof + " [1]. Dragons live in the cellar.", []string{"Dragons live in the cellar."}, 0.5},
-		{"the line that leads to a list covers it", "The survey found this [1]:\n\n- poor condition of the roof covering\n- missing slates on the north slope\n- dragons in the cellar", []string{"dragons in the cellar"}, 0.75},
+		{"the line that leads to a list covers it", "The survey found this [1]:\n\n- the roof covering is in poor condition\n- several slates are missing on the north slope\n- dragons in the cellar", []string{"dragons in the cellar"}, 0.75},
 		{"each part by its own footnote", poorRoof + " [1] and the king keeps dragons in the cellar [1].", []string{poorRoof + " and the king keeps dragons in the cellar."}, 0},
 		{"what stands behind the last", poorRoof + " [1], and the king keeps seven dragons.", []string{poorRoof + ", and the king keeps seven dragons."}, 0},
 		{"a part that says nothing alone", "According to the survey [1], the roof was last renewed in 1987 [1].", nil, 1},

@@ -107,7 +107,7 @@ func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 // quote finds the words of a source that back a claim: those the model gave, else the passage's best-matching sentence.
 func (c *Citer) quote(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
 	for i, given := range src.Quotes {
-		if last := i == len(src.Quotes)-1; !last && !c.Judge.Supports(claim, given) {
+		if last := i == len(src.Quotes)-1; !last && !c.Judge.Resembles(claim, "", given) {
 			continue
 		}
 		if found, err = c.texts.Locate(ctx, src, given); err != nil {

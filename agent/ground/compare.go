@@ -59,6 +59,10 @@ func (c comparison) Confidence() float64 {
 // Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is
 // what readers are told that holds it.
 func (e *Evidence) Against(name string, texts []string) Holder {
+	return e.against(name, texts, e.judgeOf)
+}
+
+func (e *Evidence) against(name string, texts []string, judgeOf func(string) judging) Holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
 		parts = append(parts, piecesOf(t)...)
@@ -66,11 +70,12 @@ func (e *Evidence) Against(name string, texts []string) Holder {
 			languages[lang] = true
 		}
 	}
-	return func(said string) (by string, foreign bool) {
+	return func(said string) (held string, foreign bool) {
 		if lang := text.Detect(said); lang != "" && len(languages) > 0 && !languages[lang] {
 			return "", true
 		}
-		if slices.ContainsFunc(parts, func(p string) bool { return e.citer.Judge.Backed(said, MetaWords, p) }) {
+		by := judgeOf(said)
+		if slices.ContainsFunc(parts, func(p string) bool { return by(said, MetaWords, p) }) {
 			return name, false
 		}
 		return "", false
@@ -120,7 +125,7 @@ func (e *Evidence) ByTools(said string) string {
 // InPassages reports whether a passage that was shown holds a sentence.
 func (e *Evidence) InPassages(said string) bool {
 	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
-		return e.citer.Judge.Backed(said, MetaWords+aboutSource(s), s.Passage.Text)
+		return e.judgeOf(said)(said, MetaWords+aboutSource(s), s.Passage.Text)
 	})
 }
 

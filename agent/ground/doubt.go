@@ -17,20 +17,20 @@ func (e *Evidence) TextsBehind(footnote int) []string {
 	return e.textsBehind(footnote, src)
 }
 
-// Doubtable returns the sentences of an answer that a model can check against what it is shown: those that the rules
-// find supported by it, or can't compare because the languages differ. The other sentences are unsupported already, or
+// Doubtable returns the sentences of an answer that a model can check against what it is shown: those that resemble it
+// by the rules, or that they can't compare because the languages differ. The other sentences are unsupported already, or
 // rest on something that the model is not shown.
 func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	var out []string
-	holds := e.Against(theGivenText, shown.Texts)
+	holds := e.against(theGivenText, shown.Texts, func(string) judging { return e.citer.Judge.Resembles })
 	inShown := func(footnotes []int) bool {
 		return len(footnotes) > 0 &&
 			!slices.ContainsFunc(footnotes, func(n int) bool { return !slices.Contains(shown.Footnotes, n) })
 	}
 	for _, c := range e.FactualClaims(markdown) {
 		by, foreign := holds(c.Text)
-		if by != "" || foreign || inShown(c.Numbers) && e.IsSupported(c) ||
-			inShown(c.Nearby) && e.holds(c.Text, c.Nearby) {
+		if by != "" || foreign || inShown(c.Numbers) && e.supports(c, e.citer.Judge.Resembles) ||
+			inShown(c.Nearby) && e.holds(c.Text, c.Nearby, e.citer.Judge.Resembles) {
 			out = append(out, c.Text)
 		}
 	}

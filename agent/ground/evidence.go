@@ -24,7 +24,9 @@ type Evidence struct {
 	Added    []string // paragraphs of the text that came with the question besides the documents
 	Listing  bool     // the question is about the library's list, so that its words prove nothing
 	Results  ToolResults
-	Doubted  []string // sentences of the answer that the model which judged it found in none of the texts it was shown
+	// sentences of the answer that the model which judged it found in none of the texts it was shown, and those that it
+	// was asked about and found there
+	Doubted, Confirmed []string
 
 	claimed   []Claim // of the answer that was looked at last
 	claimedOf string
@@ -104,11 +106,12 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 // Hundredths is a confidence in hundredths.
 func Hundredths(confidence float64) float64 { return math.Round(confidence*100) / 100 }
 
-// AnySupported reports whether a claim with footnotes is backed, or there is none to check.
-func (e *Evidence) AnySupported(text string) bool {
+// AnyResembles reports whether a claim with footnotes may be a paraphrase of its passages, or there is none to check.
+func (e *Evidence) AnyResembles(text string) bool {
 	cited := false
 	for _, c := range e.ClaimsOf(text) {
-		if len(c.Numbers) > 0 && e.IsPartlySupported(c) || len(c.Nearby) > 0 && e.holds(c.Text, c.Nearby) {
+		if len(c.Numbers) > 0 && e.PartlyResembles(c) ||
+			len(c.Nearby) > 0 && e.holds(c.Text, c.Nearby, e.citer.Judge.Resembles) {
 			return true
 		}
 		cited = cited || len(c.Numbers) > 0
@@ -117,14 +120,26 @@ func (e *Evidence) AnySupported(text string) bool {
 }
 
 // inAddedContext reports whether a paragraph of the added context bears a sentence out.
-func (e *Evidence) inAddedContext(said string) bool {
-	return slices.ContainsFunc(e.Added, func(p string) bool { return e.citer.Judge.Backed(said, ContextMetaWords, p) })
+func (e *Evidence) inAddedContext(said string) bool { return e.isAdded(said, e.judgeOf(said)) }
+
+func (e *Evidence) isAdded(said string, by judging) bool {
+	return slices.ContainsFunc(e.Added, func(p string) bool { return by(said, ContextMetaWords, p) })
 }
 
 // ContextMetaWords are words with which answers speak of the added context. They need not stand in it.
 const ContextMetaWords = MetaWords + " given provided context "
 
-// RestsOnContext reports whether the added context bears out every statement of an answer without footnotes.
+// CompareAdded compares an answer with the paragraphs of the added context.
+func (e *Evidence) CompareAdded(markdown string) comparison {
+	return e.Compare(markdown, func(said string) (string, bool) {
+		if e.inAddedContext(said) {
+			return theGivenText, false
+		}
+		return "", false
+	})
+}
+
+// RestsOnContext reports whether every statement of an answer without footnotes resembles the added context.
 func (e *Evidence) RestsOnContext(answer string) bool {
 	if len(e.Added) == 0 {
 		return false
@@ -137,7 +152,7 @@ func (e *Evidence) RestsOnContext(answer string) bool {
 		if !IsFactualClaim(c.Text) {
 			continue
 		}
-		if stated++; e.isDoubted(c.Text) || !e.inAddedContext(c.Text) {
+		if stated++; e.isDoubted(c.Text) || !e.isAdded(c.Text, e.citer.Judge.Resembles) {
 			return false
 		}
 	}

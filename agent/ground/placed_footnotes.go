@@ -87,7 +87,7 @@ func (e *Evidence) bestPassage(said string) int {
 	about := e.aboutTools()
 	best, most := 0, 0.0
 	for _, src := range e.sources.All() {
-		if !e.citer.Judge.Backed(said, about+aboutSource(src), src.Passage.Text) {
+		if !e.citer.Judge.Resembles(said, about+aboutSource(src), src.Passage.Text) {
 			continue
 		}
 		if _, _, score := e.citer.Judge.Quote(src.Passage.Text, said); score >= minHeld && score > most {

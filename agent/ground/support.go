@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"footnote/corpus/support"
 )
 
 // Fewer content words than these can't be judged by themselves: they go with what stands beside them.
@@ -15,7 +17,10 @@ const (
 )
 
 // MetaWords are words with which answers speak of documents. They need no passage.
-const MetaWords = " source text page section chapter document file according state mention describe list note report explain specify indicate provide total together sum altogether "
+const MetaWords = support.MetaWords
+
+// SumMetaWords are those with which answers speak of calculations.
+const SumMetaWords = support.SumMetaWords
 
 // Numeral finds the numbers in a text.
 var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
@@ -30,10 +35,24 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 
 // IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
 // that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
-func (e *Evidence) IsSupported(c Claim) bool {
-	return e.IsPartlySupported(c) && !slices.ContainsFunc(
-		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !e.holds(p.text, p.numbers) },
+func (e *Evidence) IsSupported(c Claim) bool { return e.supports(c, e.judgeOf(c.Text)) }
+
+func (e *Evidence) supports(c Claim, by judging) bool {
+	holds := func(p part) bool { return e.holds(p.text, p.numbers, by) }
+	return slices.ContainsFunc(c.parts, holds) && !slices.ContainsFunc(
+		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !holds(p) },
 	)
+}
+
+// judging is how words are compared: (*support.Judge).Backed or Resembles.
+type judging func(claim, about string, passages ...string) bool
+
+// judgeOf returns how a sentence is compared: one that a model found in what it was shown need only resemble it.
+func (e *Evidence) judgeOf(said string) judging {
+	if slices.Contains(e.Confirmed, said) {
+		return e.citer.Judge.Resembles
+	}
+	return e.citer.Judge.Backed
 }
 
 // leads reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are for.
@@ -41,9 +60,12 @@ func (c Claim) leads() bool {
 	return strings.HasSuffix(c.Text, ":") && CountContentWords(c.Text) < minLead
 }
 
-// IsPartlySupported reports whether any part of a claim is supported by the passages behind its footnotes.
-func (e *Evidence) IsPartlySupported(c Claim) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return e.holds(p.text, p.numbers) })
+// PartlyResembles reports whether any part of a claim resembles the passages behind its footnotes: it may be a
+// paraphrase of them.
+func (e *Evidence) PartlyResembles(c Claim) bool {
+	return slices.ContainsFunc(
+		c.parts, func(p part) bool { return e.holds(p.text, p.numbers, e.citer.Judge.Resembles) },
+	)
 }
 
 // isMetaText reports whether a text has no content words but those with which answers speak of documents: "The
@@ -82,7 +104,7 @@ func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 // IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool
 // returned, or by the text that came with the question.
 func (e *Evidence) IsCovered(c Claim) bool {
-	return len(c.Nearby) > 0 && (e.isMetaText(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby)) || e.StatedByTools(c.Text) ||
+	return len(c.Nearby) > 0 && (e.isMetaText(c.Text, c.Nearby) || e.holds(c.Text, c.Nearby, e.judgeOf(c.Text))) || e.StatedByTools(c.Text) ||
 		e.inAddedContext(c.Text)
 }
 
@@ -128,7 +150,7 @@ func aboutSource(src Source) string {
 }
 
 // holds reports whether one of the passages behind footnotes, or all of them together, hold the words of a text.
-func (e *Evidence) holds(said string, numbers []int) bool {
+func (e *Evidence) holds(said string, numbers []int, by judging) bool {
 	if e.isMetaText(said, numbers) {
 		return false
 	}
@@ -141,11 +163,11 @@ func (e *Evidence) holds(said string, numbers []int) bool {
 		}
 		these := e.textsBehind(n, src)
 		of := aboutSource(src)
-		if e.citer.Judge.Backed(said, about+of, these...) {
+		if by(said, about+of, these...) {
 			return true
 		}
 		about += of
 		all = append(all, these...)
 	}
-	return len(numbers) > 1 && e.citer.Judge.Backed(said, about, all...)
+	return len(numbers) > 1 && by(said, about, all...)
 }

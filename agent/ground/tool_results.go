@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"footnote/corpus/support"
 	"footnote/corpus/text"
 )
 
@@ -20,8 +21,11 @@ type ToolResults struct {
 	size  int      // of what is kept, in bytes
 	prose []string // what tools of other servers say
 	Facts string   // values of calculations and of the library's list
-	names string   // what the facts are called: titles, file names, fields. They prove nothing
+	sums  string   // those of calculations alone
+	names string   // the fields that facts stand in. They prove nothing
 	tools []string // that returned it, each once
+
+	titles []string // of the documents of the list, and their file names and ids
 }
 
 // Calculator is the name of the tool whose results are calculations.
@@ -52,6 +56,10 @@ func (r *ToolResults) Keep(tool string, verbatim bool, input, output json.RawMes
 		r.prose = append(r.prose, strings.ToValidUTF8(said, ""))
 		return
 	}
+	if tool == Calculator {
+		before := len(r.Facts)
+		defer func() { r.sums += r.Facts[before:] }()
+	}
 	decoder := json.NewDecoder(bytes.NewReader(output[:min(room, len(output))]))
 	decoder.UseNumber()
 	var v any
@@ -79,7 +87,7 @@ func (r *ToolResults) add(key string, v any) {
 		r.Facts += v.String() + "\n\n"
 	case string:
 		if key == "title" || key == "filename" || key == "doc_id" {
-			r.names += v + "\n\n"
+			r.titles = text.AppendNew(r.titles, v)
 			return
 		}
 		r.Facts += v + "\n\n"
@@ -101,26 +109,70 @@ func sortedKeys(m map[string]any) []string {
 // text is all of it.
 func (r *ToolResults) text() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
 
-// StatedByTools reports whether a sentence says what tools returned. The words of the question need not be in what they
-// returned if it is about the library's list, or if the sentence has a number that a tool returned and the question
-// does not have.
-func (e *Evidence) StatedByTools(said string) bool {
-	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return e.citer.Judge.Backed(said, MetaWords, p) }) {
+// StatedByTools reports whether a sentence says what tools returned: what another server's tool says, the result of a
+// calculation in words of the question or of a passage, or something of the library's list about a document that it
+// names.
+func (e *Evidence) StatedByTools(said string) bool { return e.returned(said, e.judgeOf(said)) }
+
+// ResemblesTools reports whether a sentence may be a paraphrase of what tools returned.
+func (e *Evidence) ResemblesTools(said string) bool { return e.returned(said, e.citer.Judge.Resembles) }
+
+func (e *Evidence) returned(said string, by judging) bool {
+	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true
 	}
+	return e.isResult(said) || e.isListed(said)
+}
+
+// isResult reports whether a sentence says the result of a calculation.
+func (e *Evidence) isResult(said string) bool {
+	if e.Results.sums == "" {
+		return false
+	}
+	about := support.SumMetaWords
+	if e.hasResult(said) {
+		about += e.question
+		for _, src := range e.sources.All() {
+			about += " " + src.Passage.Text
+		}
+	}
+	return e.citer.Judge.States(said, about, e.Results.names, e.Results.sums)
+}
+
+// isListed reports whether a sentence says what the library's list holds. A title counts only as a whole: its words
+// alone may say anything.
+func (e *Evidence) isListed(said string) bool {
 	if e.Results.Facts == "" {
 		return false
 	}
-	about := MetaWords
-	if e.Listing || e.hasResult(said) {
+	about, rest, named := MetaWords, said, false
+	for _, title := range e.Results.titles {
+		var found bool
+		if rest, found = without(rest, title); found {
+			named = true
+		}
+	}
+	if CountContentWords(rest) == 0 {
+		return named
+	}
+	if e.Listing {
 		about += e.question
 	}
-	return e.citer.Judge.States(said, about, e.Results.names, e.Results.Facts)
+	return e.citer.Judge.States(rest, about, e.Results.names, e.Results.Facts)
 }
 
-// hasResult reports whether a sentence has a number that a tool returned and that the question does not have.
+// without returns a sentence without a title, in whatever case, and whether it had it.
+func without(said, title string) (rest string, found bool) {
+	at := strings.Index(strings.ToLower(said), strings.ToLower(title))
+	if title == "" || at < 0 || at+len(title) > len(said) {
+		return said, false
+	}
+	return said[:at] + " " + said[at+len(title):], true
+}
+
+// hasResult reports whether a sentence has a number that was calculated and that the question does not have.
 func (e *Evidence) hasResult(said string) bool {
-	results, asked := Numeral.FindAllString(e.Results.Facts, -1), Numeral.FindAllString(e.question, -1)
+	results, asked := Numeral.FindAllString(e.Results.sums, -1), Numeral.FindAllString(e.question, -1)
 	return slices.ContainsFunc(Numeral.FindAllString(said, -1), func(n string) bool {
 		return slices.Contains(results, n) && !slices.Contains(asked, n)
 	})

@@ -49,10 +49,12 @@ func (ac *answerCheck) evaluate(markdown string) evaluation {
 		return evaluation{1, "The answer says only what was opened, or what there is to open.", []string{}, true}
 	}
 	if ac.found.evidence.RestsOnContext(markdown) {
-		return evaluation{
-			ground.UncheckedConfidence,
-			"The answer rests on the text that came with the question, not on passages of documents.", []string{}, true,
+		c := ac.found.evidence.CompareAdded(markdown)
+		explained := "The answer rests on the text that came with the question, not on passages of documents."
+		if !c.IsFaultless() {
+			explained += " " + c.Explain("it")
 		}
+		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
 	}
 	if ac.author == reportOfRejected {
 		return evaluation{1, "The answer says only what was not done.", []string{}, true}

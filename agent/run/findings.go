@@ -63,7 +63,7 @@ func (f *findings) restsOnTools(markdown string) bool {
 	if len(said) == 0 {
 		return f.searchedDocuments() // a word on what was searched is true of a search only
 	}
-	return slices.ContainsFunc(said, func(c ground.Claim) bool { return f.evidence.StatedByTools(c.Text) })
+	return slices.ContainsFunc(said, func(c ground.Claim) bool { return f.evidence.ResemblesTools(c.Text) })
 }
 
 // saidBefore reports whether what was said in the conversation bears out each claim of an answer.
@@ -74,7 +74,7 @@ func (f *findings) saidBefore(answer string) bool {
 	}
 	stated := f.evidence.FactualClaims(answer)
 	for _, c := range stated {
-		if !f.cite.Judge.Supports(c.Text, said) {
+		if !f.cite.Judge.Resembles(c.Text, "", said) {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func (f *findings) statesResult(said string) bool {
 		return false
 	}
 	result, _ := v.Decimal()
-	return f.cite.Judge.States(said, ground.MetaWords+f.run.Request.Message, f.run.Request.Message, result)
+	return f.cite.Judge.States(said, ground.SumMetaWords+f.run.Request.Message, f.run.Request.Message, result)
 }
 
 // speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its
@@ -100,7 +100,7 @@ func (f *findings) speaksOf(answer, part string) bool {
 	}
 	words := text.QueryWords(part, []string{language})
 	return slices.ContainsFunc(f.evidence.ClaimsOf(answer), func(c ground.Claim) bool {
-		if len(c.Numbers) == 0 || !f.evidence.IsPartlySupported(c) {
+		if len(c.Numbers) == 0 || !f.evidence.PartlyResembles(c) {
 			return false
 		}
 		said := corpus.Result{Passage: corpus.Passage{Text: c.Text}}

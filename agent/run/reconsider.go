@@ -59,7 +59,8 @@ func (v *reviewer) reconsider(ctx context.Context) (again bool, err error) {
 
 // adopt makes a judgement that of the answer that stands.
 func (v *reviewer) adopt(judged judgement) {
-	v.judged, v.found.evidence.Doubted = judged, judged.doubted
+	v.judged = judged
+	v.found.evidence.Doubted, v.found.evidence.Confirmed = judged.doubted, judged.confirmed
 }
 
 // searchOn takes the answer back and tells the model what it lacks by its own judgement.

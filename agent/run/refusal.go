@@ -49,7 +49,7 @@ func (f *findings) addsUnsupported(refusal string) bool {
 			return !f.cite.Judge.Backed(c.Text, ground.MetaWords, passages...) && !f.evidence.IsCovered(c)
 		default:
 			return !f.givenText() && slices.ContainsFunc(question.Keywords(c.Text), func(word string) bool {
-				return !f.cite.Judge.Backed(word, searchMetaWords, looked)
+				return !f.cite.Judge.Resembles(word, searchMetaWords, looked)
 			})
 		}
 	})

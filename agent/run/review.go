@@ -139,7 +139,7 @@ func (v *reviewer) askAgain(ctx context.Context, what remedy, message string, r 
 // validate looks at an answer whose footnotes can be checked. One without a single supported claim is written again
 // once, then held back.
 func (v *reviewer) validate(ctx context.Context, r reply, text string) (again bool, err error) {
-	if !v.mustCite() || v.found.evidence.AnySupported(text) {
+	if !v.mustCite() || v.found.evidence.AnyResembles(text) {
 		return false, nil
 	}
 	if v.remedies[nudgeSupport] {

@@ -36,7 +36,8 @@ type judgement struct {
 	// 0–1: how sure the model is that the answer addresses the whole question and is backed; nil: it gave no number
 	score *float64
 
-	doubted []string // sentences of the answer that it finds in nothing it was shown
+	doubted   []string // sentences of the answer that it finds in nothing it was shown
+	confirmed []string // the other ones that it was asked about
 }
 
 // with joins a judgement to what the program found when it compared the answer with passages: the lower confidence
@@ -203,7 +204,7 @@ func (e *selfEvaluator) shortenGiven(answer string, limit int) string {
 	stated := e.found.evidence.FactualClaims(answer)
 	take(func(p string) bool {
 		return slices.ContainsFunc(
-			stated, func(c ground.Claim) bool { return e.found.cite.Judge.Backed(c.Text, ground.ContextMetaWords, p) },
+			stated, func(c ground.Claim) bool { return e.found.cite.Judge.Resembles(c.Text, ground.ContextMetaWords, p) },
 		)
 	})
 	take(func(string) bool { return true })
@@ -228,9 +229,8 @@ func readJudgement(said string, sentences []string) judgement {
 	var v judgement
 	if at := strings.IndexByte(said, '{'); at >= 0 &&
 		json.NewDecoder(strings.NewReader(said[at:])).Decode(&object) == nil {
-		said, v.score, v.doubted = object.Evaluation, readShare(object.Confidence), readDoubts(
-			object.Unsupported, sentences,
-		)
+		said, v.score = object.Evaluation, readShare(object.Confidence)
+		v.doubted, v.confirmed = readDoubts(object.Unsupported, sentences)
 	}
 	if v.text = firstSentences(said); v.text == "" && v.score != nil {
 		v.text = "The model gave a number only."
@@ -238,22 +238,21 @@ func readJudgement(said string, sentences []string) judgement {
 	return v
 }
 
-// readDoubts reads a list of numbers as the sentences that it means. A list with anything else in it doubts none: it
-// may count something else.
-func readDoubts(raw json.RawMessage, sentences []string) []string {
+// readDoubts reads a list of numbers as the sentences that it means, and those that it leaves out as confirmed. A list
+// with anything else in it says nothing of any: it may count something else.
+func readDoubts(raw json.RawMessage, sentences []string) (doubted, confirmed []string) {
 	var numbers []json.Number
-	if json.Unmarshal(raw, &numbers) != nil {
-		return nil
+	if json.Unmarshal(raw, &numbers) != nil || numbers == nil {
+		return nil, nil
 	}
-	var out []string
 	for _, number := range numbers {
 		n, err := strconv.Atoi(number.String())
 		if err != nil || n < 1 || n > len(sentences) {
-			return nil
+			return nil, nil
 		}
-		out = text.AppendNew(out, sentences[n-1])
+		doubted = text.AppendNew(doubted, sentences[n-1])
 	}
-	return out
+	return doubted, slices.DeleteFunc(slices.Clone(sentences), func(s string) bool { return slices.Contains(doubted, s) })
 }
 
 // readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none.

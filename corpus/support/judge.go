@@ -34,6 +34,7 @@ type judged struct {
 	phrases []phrase  // the sentences as claims are compared with them: long ones in pieces
 	heads   []int     // by phrase: the first row of the table that it is a row of, or -1
 	where   map[string][]int32
+	masks   []uint64 // for near
 }
 
 // NewJudge returns a Judge that has met nothing yet.
@@ -95,8 +96,9 @@ func Supports(claim, passage string) bool { return NewJudge().Supports(claim, pa
 // Supports is the function of that name, with a memory.
 func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, "", passage) }
 
-// Backed reports whether passages support a claim. It compares words, and knows none of their meanings; what it goes
-// by is this:
+// Backed reports whether passages state a claim. It compares words, and knows none of their meanings. Each part of a
+// claim has to be an extract of a sentence, a shorter form of it, or one turned from active to passive (stated); where
+// words can't decide, the claim counts as unsupported. Before that it has to resemble the passages, which goes by this:
 //
 //   - A claim is judged clause by clause. Each is aligned, word by word, with the sentence that holds most of it, with two neighbours where two words or a
 //     name or number more are held by both, or with the row of a table and its head. The claim's share of held words has to be enough; a word
@@ -110,7 +112,18 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 // The words of about (titles of documents, headings) need not stand in the passages. A claim without content words is
 // supported. Words can't be compared across languages: there numbers and names decide.
 func (j *Judge) Backed(claim, about string, passages ...string) bool {
-	key := claim + "\x00" + about
+	return j.judge(claim, about, true, passages)
+}
+
+// Resembles reports whether passages hold so much of a claim that it may be another way to say what they say, and
+// nothing shows that it is not. Words can't tell more of a paraphrase: what resembles a passage may still contradict
+// it.
+func (j *Judge) Resembles(claim, about string, passages ...string) bool {
+	return j.judge(claim, about, false, passages)
+}
+
+func (j *Judge) judge(claim, about string, strictly bool, passages []string) bool {
+	key := claim + "\x00" + about + "\x00" + strconv.FormatBool(strictly)
 	has := make([]*judged, len(passages))
 	for i, p := range passages {
 		has[i] = j.passage(p)
@@ -118,7 +131,7 @@ func (j *Judge) Backed(claim, about string, passages ...string) bool {
 	}
 	verdict, ok := j.verdicts[key]
 	if !ok {
-		verdict = j.backed(claim, about, has)
+		verdict = j.backed(claim, about, strictly, has)
 		j.verdicts[key] = verdict
 	}
 	return verdict
@@ -134,7 +147,7 @@ func (j *Judge) HasOwnWords(claim, about, passage string) bool {
 	)
 }
 
-func (j *Judge) backed(claim, about string, has []*judged) bool {
+func (j *Judge) backed(claim, about string, strictly bool, has []*judged) bool {
 	if len(has) == 0 {
 		return false
 	}
@@ -150,10 +163,12 @@ func (j *Judge) backed(claim, about string, has []*judged) bool {
 		return true
 	}
 	known := readerOf(lang).known(about)
-	names, held, common := 0, 0, false
+	names, held, common := 0, 0, 0
 	for _, t := range read.tokens {
 		ok := slices.ContainsFunc(has, func(p *judged) bool { return p.hasAny(t.terms) })
-		common = common || ok
+		if ok {
+			common++
+		}
 		switch {
 		case !ok && known.hasAny(t.terms):
 		case !ok && t.isNumber():
@@ -164,12 +179,23 @@ func (j *Judge) backed(claim, about string, has []*judged) bool {
 			}
 		}
 	}
-	if 2*held >= names {
+	strictly = strictly && !read.tokens[0].gram // whose order says little
+	stated, byRow := false, false
+	if strictly {
+		stated, byRow = read.stated(known, readerOf(lang).known(MetaWords), has)
+	}
+	switch {
+	case 2*held < names:
+	case strictly && stated && !byRow:
+		return true
+	case strictly && !stated && 2*common >= len(read.tokens):
+		return false // it is in the passages' language
+	case !strictly || byRow:
 		if share, ok := read.compare(known, has); share >= minSupport {
 			return ok
 		}
 	}
-	if lang == "" || !common && names > 0 {
+	if lang == "" || common == 0 && names > 0 {
 		return false
 	}
 	spoken := text.Detect(claim) // slow, and hardly ever needed

@@ -1,45 +1,77 @@
 package support_test
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"footnote/corpus/support"
 )
 
-// TestJudgedPairs reads pairs of a passage and a claim with what the passage says of it, and prints how many claims of each label and kind are taken
-// for supported. The counts may only get better. FOOTNOTE_TEST_SUPPORT names another file of pairs, of which only the counts by label are printed.
-func TestJudgedPairs(t *testing.T) {
-	t.Parallel()
-	other := os.Getenv("FOOTNOTE_TEST_SUPPORT")
-	body, err := os.ReadFile(cmp.Or(other, filepath.Join("testdata", "support.json")))
+// pair is a passage and a claim, with what people say of it: supported, or something else.
+type pair struct{ Passage, Claim, Label, Kind string }
+
+// pairsIn reads pairs, as a JSON array or one in each line.
+func pairsIn(t *testing.T, file string) (pairs []pair) {
+	t.Helper()
+	body, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var pairs []struct{ Passage, Claim, Label, Kind string }
-	if err := json.Unmarshal(body, &pairs); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(body, &pairs); err == nil {
+		return pairs
 	}
-	all, accepted := map[string]int{}, map[string]int{}
-	for _, p := range pairs {
-		all[p.Label]++
-		supported := support.Supports(p.Claim, p.Passage)
-		if supported {
-			accepted[p.Label]++
+	for line := range bytes.Lines(body) {
+		var p pair
+		if err := json.Unmarshal(line, &p); err != nil {
+			t.Fatal(err)
 		}
-		if other == "" && supported != (p.Label == "supported") {
-			t.Logf("%s, %s: %q is judged wrongly", p.Label, p.Kind, p.Claim)
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+// TestJudgedPairs reads pairs of a passage and a claim with what the passage says of it, and prints how many claims of each label are taken for
+// supported, and how many resemble the passage. The counts may only get better. FOOTNOTE_TEST_SUPPORT names another file, of which only the counts
+// are printed.
+func TestJudgedPairs(t *testing.T) {
+	t.Parallel()
+	type counts struct{ supported, other int }
+	least := map[string]counts{"support.json": {3, 3}, "open.jsonl": {8, 0}} // at least, at most
+	files := []string{filepath.Join("testdata", "support.json"), filepath.Join("testdata", "open.jsonl")}
+	other := os.Getenv("FOOTNOTE_TEST_SUPPORT")
+	if other != "" {
+		files = []string{other}
+	}
+	for _, file := range files {
+		all, backed, alike := map[string]int{}, map[string]int{}, map[string]int{}
+		got := counts{}
+		for _, p := range pairsIn(t, file) {
+			all[p.Label]++
+			j := support.NewJudge()
+			if j.Resembles(p.Claim, "", p.Passage) {
+				alike[p.Label]++
+			}
+			if !j.Backed(p.Claim, "", p.Passage) {
+				continue
+			}
+			if backed[p.Label]++; p.Label == "supported" {
+				got.supported++
+			} else if got.other++; other == "" {
+				t.Logf("%s, %s: %q is taken for supported", p.Label, p.Kind, p.Claim)
+			}
 		}
-	}
-	for _, label := range []string{"supported", "contradicted", "not_stated"} {
-		t.Logf("%-12s %d of %d taken for supported", label, accepted[label], all[label])
-	}
-	if other == "" && (accepted["supported"] < 10 || accepted["contradicted"] > 16 || accepted["not_stated"] > 0) {
-		t.Error("the counts have become worse")
+		for _, label := range slices.Sorted(maps.Keys(all)) {
+			t.Logf("%s: of %d %s, %d are taken for supported and %d resemble it", filepath.Base(file), all[label], label, backed[label], alike[label])
+		}
+		if want, ok := least[filepath.Base(file)]; ok && other == "" && (got.supported < want.supported || got.other > want.other) {
+			t.Errorf("%s: got %d supported and %d others, want at least %d and at most %d", file, got.supported, got.other, want.supported, want.other)
+		}
 	}
 }
 
@@ -47,11 +79,13 @@ func TestJudgedPairs(t *testing.T) {
 func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 	t.Parallel()
 	const (
-		models = "Model A weighs 5 kg and has a red handle. Model B weighs 7 kg and has a blue handle."
-		dose   = "The dose is 5 mg, never 50."
-		party  = "The meeting is on 3 May in the large hall, not on 5 March."
-		fired  = "Anna fired Bert in June."
-		table  = "| | Aero 300 | Calma S |\n|---|---|---|\n| Weight | 1.4 kg | 2.1 kg |\n| Noise | 74 dB | 61 dB |"
+		models   = "Model A weighs 5 kg and has a red handle. Model B weighs 7 kg and has a blue handle."
+		dose     = "The dose is 5 mg, never 50."
+		party    = "The meeting is on 3 May in the large hall, not on 5 March."
+		stations = "The north station has a red roof and the south station has a blue roof."
+		bridge   = "The bridge was opened by Anna Berg in 1904."
+		fired    = "Anna fired Bert in June."
+		table    = "| | Aero 300 | Calma S |\n|---|---|---|\n| Weight | 1.4 kg | 2.1 kg |\n| Noise | 74 dB | 61 dB |"
 	)
 	for _, tt := range []struct {
 		passage, claim string
@@ -76,6 +110,48 @@ func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 		{"The sky is green on Mars.", "On Mars, the sky is blue.", false},
 		{"The sky is green on Mars.", "On Mars, the sky is green.", true},
 		{"Every employee is entitled to 28 days of paid holiday.", "Every employee is entitled to 28 days of paid holiday, and the moon is made of cheese.", false},
+		{"The committee accepted the mayor's proposal.", "The mayor accepted the proposal of the committee.", false},
+		{"The committee accepted the mayor's proposal.", "The committee accepted the proposal of the mayor.", true},
+		{"The committee accepted the mayor's proposal.", "The proposal of the mayor was accepted by the committee.", true},
+		{"The committee accepted the mayor's proposal.", "The committee was accepted by the mayor's proposal.", false},
+		{"The committee failed to accept the proposal.", "The committee accepted the proposal.", false},
+		{stations, "The north station has a blue roof.", false},
+		{stations, "The south station has a red roof.", false},
+		{stations, "The north station has a red roof.", true},
+		{stations, "The south station has a blue roof.", true},
+		{bridge, "It is false that the bridge was opened in 1904.", false},
+		{bridge, "It is a myth that the bridge was opened by Anna Berg in 1904.", false},
+		{bridge, "Nobody claims that the bridge was opened in 1904.", false},
+		{bridge, "The bridge was hardly opened in 1904.", false},
+		{bridge, "The bridge was opened before 1904.", false},
+		{bridge, "The bridge was opened after 1904.", false},
+		{bridge, "The bridge was opened by Anna Berg.", true},
+		{bridge, "In 1904 the bridge was opened.", true},
+		{bridge, "Anna Berg opened the bridge in 1904.", true},
+		{bridge, "The bridge opened Anna Berg in 1904.", false},
+		{bridge, "Anna Berg was opened by the bridge in 1904.", false},
+		{"It is a myth that the bridge was opened in 1904.", "The bridge was opened in 1904.", false},
+		{"The bridge was opened after 1904.", "The bridge was opened in 1904.", false},
+		{"Anna Berg opened the bridge in 1904.", "The bridge was opened in 1904.", true},
+		{"Ben is the manager of Anna.", "Anna manages Ben.", false},
+		{"Anna manages Ben.", "Ben is the manager of Anna.", false},
+		{"The daughter of the mayor opened the bridge.", "The mayor opened the bridge.", false},
+		{"The mayor's daughter opened the bridge.", "The mayor opened the bridge.", false},
+		{"The library is open on weekdays.", "The library is open every day.", false},
+		{"The meeting was postponed to May.", "The meeting was brought forward to May.", false},
+		{"The train goes from Rome to Bari.", "The train goes from Bari to Rome.", false},
+		{"The roof may leak in winter.", "The roof leaks in winter.", false},
+		{"Visitors may enter the hall.", "Visitors must enter the hall.", false},
+		{"Some packages are signed.", "All packages are signed.", false},
+		{"Most visitors come in May.", "Visitors come in May.", false},
+		{"Packages are signed.", "Only packages are signed.", false},
+		{"If it rains, the terrace is closed.", "The terrace is closed.", false},
+		{"The library closes at six and the museum opens at ten.", "The library closes at six and opens at ten.", false},
+		{"The library closes at six and the museum opens at ten.", "The library opens at ten.", false},
+		{"The shop opened in May and closed in June.", "The shop closed in June.", true},
+		{"Ms Okafor proposed the motion, and Mr Lindqvist seconded it.", "Mr Lindqvist proposed the motion.", false},
+		{"The survey was made before the sale.", "The sale was made before the survey.", false},
+		{"The survey was made before the sale.", "Before the sale, the survey was made.", true},
 		{"The tank holds 40 kilograms.", "The tank holds 40 kg.", true},
 		{table, "The Aero 300 has a weight of 2.1 kg.", false},
 		{table, "The Aero 300 has a weight of 1.4 kg.", true},

@@ -28,6 +28,23 @@ type token struct {
 	stated   bool // an auxiliary stands before it
 	measure  bool // a number stands before it
 	proper   bool // a name that a capital tells from other words
+
+	// how it is bound to others, for stated
+	prep     string // the preposition before it, by relations; a chunk has that of its first word
+	carried  string // that before the last word of the part before
+	chunk    int    // of words with nothing but spaces between them
+	part     int
+	passive  bool // an auxiliary of the passive stands right before its chunk
+	relation bool // it only relates others: "before", "over"
+	owns     bool // an apostrophe behind it makes a genitive of it
+	hyphen   bool // one binds it to the token before
+}
+
+// part is a clause of a sentence, as joining and subordinating words divide it.
+type part struct {
+	label         string // the subordinating word that it begins with
+	modals, quant uint8
+	exists        bool // it only says that there is something
 }
 
 // phrase is a sentence, read for comparison: its content words in order.
@@ -36,6 +53,10 @@ type phrase struct {
 	negated []bool  // by segment: it has an odd number of negations
 	concord bool    // two negations are one in its language
 	terms   termSet // of all of its words
+
+	parts []part
+	leans bool // it begins with a pronoun, so that it speaks of what the sentence before it spoke of
+	row   bool // it is a row of a table
 }
 
 // maxPhrase is how many words of a sentence are compared with a clause at once. More are a table without rows, or a
@@ -49,7 +70,9 @@ func (p phrase) pieces() []phrase {
 	}
 	var out []phrase
 	for tokens := range slices.Chunk(p.tokens, maxPhrase) {
-		piece := phrase{tokens: tokens, negated: p.negated, concord: p.concord, terms: termSet{}}
+		piece := phrase{
+			tokens: tokens, negated: p.negated, concord: p.concord, terms: termSet{}, parts: p.parts, row: p.row,
+		}
 		for _, t := range tokens {
 			for _, term := range t.terms {
 				piece.terms[term] = struct{}{}
@@ -127,12 +150,17 @@ type parse struct {
 	lead                   string // the function word that the next word stands behind
 	plain                  bool   // nothing but a space is between the next word and the token before
 	helped                 int    // which word was the last auxiliary
+
+	prep, carried string // before the next word, and before the last one of the part before
+	chunk         int
+	passive       bool
 }
 
 // read reads a sentence.
 func (r *reader) read(s string) phrase {
 	p := parse{reader: r, runes: []rune(s), helped: -1}
 	p.terms, p.negated, p.concord = termSet{}, []bool{false}, concord[r.lang]
+	p.parts, p.row = []part{{}}, strings.ContainsAny(s, "\t|")
 	a := judging.Get("")
 	p.spans = a.Spans(s)
 	judging.Put("", a)
@@ -150,6 +178,51 @@ func (p *parse) next(negated bool) {
 	p.lead, p.plain = "", false
 }
 
+// begin begins a part.
+func (p *parse) begin(label string) {
+	p.parts = append(p.parts, part{label: label})
+	p.carried = ""
+	if n := len(p.tokens); n > 0 {
+		p.carried = p.tokens[n-1].prep
+	}
+	p.prep, p.passive = "", false
+	p.chunk++
+}
+
+// now is the part that is being read.
+func (p *parse) now() *part { return &p.parts[len(p.parts)-1] }
+
+// relate reads what a word says of others.
+func (p *parse) relate(i int, l lexeme) {
+	switch l.relation.grammar {
+	case preposition:
+		p.prep, p.passive = l.relation.name, false
+	case subordinating:
+		p.begin(l.relation.name)
+	case quantifying:
+		p.now().quant |= l.relation.bit
+	case modal:
+		p.now().modals |= l.relation.bit
+	case passive:
+		p.passive = true
+	case existential:
+		p.now().exists = true
+	case pronoun:
+		p.leans = p.leans || len(p.parts) == 1 && !slices.ContainsFunc(p.tokens, func(t token) bool { return t.prep == "" })
+	}
+	switch {
+	case l.role == joining && l.relation.grammar == ungrammatical:
+		p.begin(p.now().label)
+	case l.role == excepting:
+		p.begin(l.lower)
+	case l.role == silent:
+		p.passive = false
+	}
+	if (l.role != content || l.relation.grammar != ungrammatical) && l.lower != "s" { // that of a genitive
+		p.chunk++
+	}
+}
+
 // word reads a word behind a gap.
 func (p *parse) word(i int, gap []rune) {
 	for _, c := range gap {
@@ -159,9 +232,17 @@ func (p *parse) word(i int, gap []rune) {
 	}
 	if i > 0 && breaks(gap) {
 		p.next(false)
+		p.prep, p.passive = "", false
+		p.chunk++
+		if p.now().label != "" || strings.ContainsAny(string(gap), ":;；。!?\n") {
+			p.begin("")
+		}
 		if strings.ContainsAny(string(gap), ";；。!?\n") {
 			p.group++
 		}
+	}
+	if n := len(p.tokens); n > 0 && len(gap) > 0 && (gap[0] == '\'' || gap[0] == '’') {
+		p.tokens[n-1].owns = true
 	}
 	span := p.spans[i]
 	raw := string(p.runes[span.Start:span.End])
@@ -179,6 +260,7 @@ func (p *parse) word(i int, gap []rune) {
 		unicode.IsUpper(p.runes[span.Start]) && raw != "I" {
 		l = lexeme{lower: l.lower, terms: []string{l.lower}} // Model A
 	}
+	p.relate(i, l)
 	switch {
 	case p.contracted(span, raw):
 		p.negate()
@@ -206,6 +288,15 @@ func (p *parse) word(i int, gap []rune) {
 // add appends a content word.
 func (p *parse) add(l lexeme, raw string, span text.Span, gap []rune, first bool, t token) {
 	t.text, t.terms, t.lead = l.lower, l.terms, p.lead
+	t.relation = l.relation.grammar != ungrammatical
+	if !t.relation {
+		t.prep, t.carried, t.passive = p.prep, p.carried, p.passive
+		if n := len(p.tokens); n > 0 && p.tokens[n-1].chunk == p.chunk && t.prep == "" {
+			t.prep, t.passive = p.tokens[n-1].prep, p.tokens[n-1].passive
+		}
+		p.prep, p.passive, p.carried = "", false, ""
+	}
+	t.chunk, t.part, t.hyphen = p.chunk, len(p.parts)-1, len(gap) == 1 && gap[0] == '-' && len(p.tokens) > 0
 	t.segment, t.group, t.column = p.segment, p.group, p.column
 	t.beside = p.plain && len(gap) <= 1
 	t.measure = t.beside && len(p.tokens) > 0 && p.tokens[len(p.tokens)-1].count

@@ -16,6 +16,7 @@ type reader struct {
 	roles map[string]role
 	mu    sync.RWMutex
 	words map[string]lexeme
+	gram  map[string]relation
 	about map[string]termSet // of what was asked of known
 }
 
@@ -24,6 +25,8 @@ type lexeme struct {
 	lower string
 	terms []string
 	role  role
+
+	relation relation
 }
 
 // readers by language. There are as many as text.Detect knows languages.
@@ -35,6 +38,7 @@ func readerOf(lang string) *reader {
 	}
 	r, _ := readers.LoadOrStore(lang, &reader{
 		lang: lang, stop: text.Stops(cmp.Or(lang, "en")), roles: rolesOf(lang), words: map[string]lexeme{},
+		gram:  relations[cmp.Or(lang, "en")],
 		about: map[string]termSet{},
 	})
 	return r.(*reader)
@@ -85,6 +89,7 @@ func (r *reader) look(raw string, gram bool) lexeme {
 
 func (r *reader) lexeme(raw string, gram bool) lexeme {
 	l := lexeme{lower: strings.ToLower(raw)}
+	l.relation = r.gram[l.lower]
 	known, ok := r.roles[l.lower]
 	switch {
 	case gram && text.IsStopGram(l.lower), l.lower == "one":

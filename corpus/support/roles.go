@@ -23,7 +23,7 @@ const (
 var roles = func() map[string]map[string]role {
 	out := map[string]map[string]role{}
 	for lang, lists := range map[string][5]string{ // negating, excepting, joining, articles, auxiliaries
-		"en": {"not never cannot no none neither nor nobody nothing nowhere", "without except excepting unless", "and or but while whereas although though because since so yet",
+		"en": {"not never cannot no none neither nor nobody nothing nowhere hardly scarcely barely seldom rarely", "without except excepting unless", "and or but while whereas although though because since so yet",
 			"the a an this that these those his her its their our your my",
 			"is are was were be been being am has have had do does did will would shall should can could may might must"},
 		"de": {"nicht niemals nie kein keine keinen keinem keiner keines niemand nichts", "ohne außer", "und oder aber sondern weil während",

@@ -2,28 +2,25 @@ package support
 
 import "regexp"
 
-// statedShare is the share of a claim's weight that facts must hold. It is more than passages need: facts are values
-// without sentences around them, so that most of what a sentence says beside them is the speaker's own.
-const statedShare = 0.7
+// SumMetaWords are words with which answers speak of calculations. They need not stand in one.
+const SumMetaWords = MetaWords + " result equal come amount make answer calculate calculation value "
 
 // States reports whether a claim says what facts hold, such as a list of documents or the result of a calculation:
-// all of its numbers and most of its other words, and what a number counts: “6 dragons” says more than a result of 6.
-// Words of about and of names, what the facts are called, count neither way. A claim of which nothing else is left is
-// stated if it has a word of names.
+// every content word of it stands in the facts, in about or in names, what the facts are called, and so does what a
+// number counts. It has to have something of the facts, or of names if nothing else is said.
 func (j *Judge) States(claim, about, names, facts string) bool {
 	held, known, named := j.passage(facts), readerOf("en").known(about), j.passage(names)
-	total, stated, mentioned := 0.0, 0.0, false
+	stated, mentioned, talk := false, false, false
 	for _, w := range j.wordsOf(claim, held.lang) {
 		switch {
 		case held.has(w):
-			total, stated = total+w.weight, stated+w.weight
+			stated = true
 		case named.has(w):
 			mentioned = true
-		case known.hasAny(w.terms):
-		case w.weight == numberWeight:
+		case !known.hasAny(w.terms):
 			return false
 		default:
-			total += w.weight
+			talk = true
 		}
 	}
 	for _, counted := range countedThing.FindAllStringSubmatch(unmarked(claim), -1) {
@@ -33,10 +30,7 @@ func (j *Judge) States(claim, about, names, facts string) bool {
 			}
 		}
 	}
-	if total == 0 {
-		return mentioned
-	}
-	return stated >= statedShare*total
+	return stated || mentioned && !talk
 }
 
 // countedThing is a number with the word right behind it.
