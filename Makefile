@@ -22,7 +22,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: run build test check unit e2e vendor generate settings postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
+.PHONY: run build test check lint unit e2e vendor generate settings postgres milvus nginx documents chromium bench bench-scale eval bench-milvus faults hostile fuzz handbook picture audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding clean
 
 # The embedding model that was fetched, unless a setting names another.
 run: build embedding
@@ -54,6 +54,14 @@ check:
 	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS),eino ./cmd/footnote
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
+
+# The linter is built once for each version, which takes a minute on two processors. Its name holds the version.
+GOLANGCI := .cache/bin/golangci-lint-2.12.0
+lint: $(GOLANGCI)
+	$(GOLANGCI) run ./...
+
+$(GOLANGCI):
+	@echo "building golangci-lint"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(lastword $(subst -, ,$@)) && mv .cache/bin/golangci-lint $@
 
 unit: vendor postgres milvus nginx caddy documents embedding
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi

@@ -39,7 +39,7 @@ func TestADeletedDocumentGoesForGood(t *testing.T) {
 		}
 		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
 		if err == nil {
-			body.Close()
+			_ = body.Close()
 			return false
 		}
 		return chat.CodeOf(err) == chat.CodeNotFound
@@ -58,7 +58,7 @@ func TestTheOriginalOfAReplacedVersionGoes(t *testing.T) {
 	has := func(d corpus.Document) bool {
 		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
 		if err == nil {
-			body.Close()
+			_ = body.Close()
 		} else if chat.CodeOf(err) != chat.CodeNotFound {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestAnUploadNeverLosesItsOriginalToAPurge(t *testing.T) {
 		if err != nil {
 			t.Fatalf("a document that was taken has no original: %v", err)
 		}
-		body.Close()
+		_ = body.Close()
 		if err := sh.Delete(t.Context(), chat.Local, d.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func TestAFailureOfAPurgeKeepsNothingElse(t *testing.T) {
 					t.Errorf("the vectors of %s stayed", d.Filename)
 				}
 				if body, err := sh.Blobs.Open(t.Context(), d.SHA256); err == nil {
-					body.Close()
+					_ = body.Close()
 					left++
 				}
 			}

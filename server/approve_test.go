@@ -71,7 +71,7 @@ func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp.Body.Close()
+		_ = resp.Body.Close()
 		want := []string{tt.decided}
 		if tt.decided == "" {
 			want = nil

@@ -17,7 +17,7 @@ func (b *bench) dial(request string) net.Conn {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { conn.Close() })
+	b.t.Cleanup(func() { _ = conn.Close() })
 	if _, err := io.WriteString(conn, request); err != nil {
 		b.t.Fatal(err)
 	}

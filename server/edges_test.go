@@ -221,7 +221,7 @@ func TestABodyOverTheLimitIsReadBeforeItIsRefused(t *testing.T) {
 			t.Errorf("chunked %v: %+v, %v", chunked, res, err)
 		}
 		if err == nil {
-			res.Body.Close()
+			_ = res.Body.Close()
 		}
 	}
 }
@@ -243,5 +243,5 @@ func TestTheRestOfABodyIsWaitedForOnlySoLong(t *testing.T) {
 	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	res.Body.Close()
+	_ = res.Body.Close()
 }

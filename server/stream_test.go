@@ -63,7 +63,7 @@ func (b *bench) open(path string, headers ...string) (*http.Response, *ssetest.R
 	}
 	b.t.Cleanup(func() {
 		cancel()
-		res.Body.Close()
+		_ = res.Body.Close()
 	})
 	return res, ssetest.NewReader(res.Body)
 }

@@ -57,7 +57,7 @@ func TestWithoutKeysTheNetworkIsRefused(t *testing.T) {
 			t.Logf("%s can't be bound here: %v", host, err)
 			continue
 		}
-		ln.Close()
+		_ = ln.Close()
 		s := serveAt(t, host+":0", newDir(t))
 		if strings.Contains(s.log.String(), "WARN") {
 			t.Errorf("on %s it warns:\n%s", host, s.log)

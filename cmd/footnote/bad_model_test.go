@@ -26,7 +26,7 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := "http://" + closed.Addr().String() + "/v1"
-	closed.Close()
+	_ = closed.Close()
 	for _, row := range []struct {
 		name   string
 		script scripted.Script
@@ -94,7 +94,7 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 		t.Errorf("/health = %d %s", got.status, got.body)
 	}
 	model.web.CloseClientConnections()
-	model.web.Listener.Close()
+	_ = model.web.Listener.Close()
 	s.run("What is the rent?") // the check remembers a good answer for a while, but the run knows better
 	strict.run("What is the rent?")
 	health := s.send("GET", "/health", nil)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -168,13 +169,13 @@ func (s *server) open(method, path string, body any, headers ...header) (*stream
 	}
 	if res.StatusCode != http.StatusOK {
 		raw, err := io.ReadAll(res.Body)
-		res.Body.Close()
+		_ = res.Body.Close()
 		return nil, fmt.Errorf("%s %s: %d %s %w", method, path, res.StatusCode, raw, err)
 	}
 	return &stream{res: res, lines: bufio.NewReader(res.Body)}, nil
 }
 
-func (st *stream) close() { st.res.Body.Close() }
+func (st *stream) close() { _ = st.res.Body.Close() }
 
 // next returns the next event, or an error when the stream ends.
 func (st *stream) next() (event, error) {
@@ -250,7 +251,7 @@ func (s *server) follow(runID string) transcript {
 	}
 	defer st.close()
 	events, err := st.rest()
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		s.t.Fatalf("the stream ended with %v\n%s", err, s.log)
 	}
 	return readTranscript(s.t, events)

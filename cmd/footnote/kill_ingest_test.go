@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -97,7 +98,7 @@ func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
 	if st, err := s.open("GET", "/documents/"+watched+"/events", nil); err == nil {
 		for range n {
 			if _, err := st.next(); err != nil {
-				if err != io.EOF {
+				if !errors.Is(err, io.EOF) {
 					t.Fatal(err)
 				}
 				break

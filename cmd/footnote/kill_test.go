@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -192,7 +193,7 @@ func (k *killed) watch(t *testing.T, run started) {
 	for {
 		ev, err := st.next()
 		if err != nil {
-			if err == io.EOF && k.after > 0 {
+			if errors.Is(err, io.EOF) && k.after > 0 {
 				t.Logf("the run ended with %d events", len(k.seen))
 			}
 			return

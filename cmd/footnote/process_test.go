@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		binary, compiled = filepath.Join(dir, "footnote"), filepath.Join(dir, "compiled")
 		if err := build(binary, "grpcnotrace,retrynotrace"); err != nil {
 			fmt.Fprintln(os.Stderr, "build footnote:", err)

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -120,7 +121,7 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	}
 	defer st.close()
 	events, err := st.rest()
-	if err != io.EOF || len(events) < 3 {
+	if !errors.Is(err, io.EOF) || len(events) < 3 {
 		t.Fatalf("%d events, then %v", len(events), err)
 	}
 	last := events[len(events)-1]

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -98,7 +99,7 @@ func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
 		}
 		rest, err := st.rest()
 		st.close()
-		if err != io.EOF || !slices.Equal(rest, elsewhere.raw[k:]) {
+		if !errors.Is(err, io.EOF) || !slices.Equal(rest, elsewhere.raw[k:]) {
 			t.Errorf("after %d: %d events, %v; want %d", k, len(rest), err, len(elsewhere.raw)-k)
 		}
 	}

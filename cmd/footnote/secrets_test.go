@@ -42,7 +42,7 @@ func TestKeysStaySecret(t *testing.T) {
 			seen.WriteString(name + strings.Join(values, " "))
 		}
 	}
-	model.web.Listener.Close()
+	_ = model.web.Listener.Close()
 	model.web.CloseClientConnections()
 	for _, ev := range s.run("And when the model is gone?").raw {
 		seen.WriteString(ev.data)

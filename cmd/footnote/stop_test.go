@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -49,7 +50,7 @@ func TestATerminatedServerStopsInOrderAndTheRunIsMarked(t *testing.T) {
 	}
 	for _, reader := range []*stream{st, idle} {
 		events, err := reader.rest()
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			t.Errorf("a stream ended with %v", err)
 		}
 		over := len(events) > 0 && events[len(events)-1].name == string(chat.KindRunDone)
@@ -92,7 +93,7 @@ func TestAServerThatStopsIsNotReady(t *testing.T) {
 	if _, err := io.WriteString(upstream, raw[len(raw)/2:]); err != nil {
 		t.Fatal(err)
 	}
-	upstream.Close()
+	_ = upstream.Close()
 	if r := <-finished; r.status != http.StatusAccepted {
 		t.Errorf("the upload that was under way: %d %s", r.status, r.body)
 	}

@@ -20,7 +20,7 @@ func TestAnIdleConnectionIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
 		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
-		go server.Serve(listener)
+		go func() { _ = server.Serve(listener) }()
 		defer server.Stop()
 		dialed := 0
 		conn, err := grpc.NewClient("passthrough:///pipe", append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -53,7 +53,7 @@ func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
 		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
-		go server.Serve(listener)
+		go func() { _ = server.Serve(listener) }()
 		defer server.Stop()
 		var links []*deadEnd
 		conn, err := grpc.NewClient("passthrough:///pipe", append(dialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()),

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -45,7 +46,7 @@ func hear(t *testing.T, m *Model, req llm.Request) (got played, failed *llm.Erro
 	t.Helper()
 	for part, err := range m.Stream(t.Context(), req) {
 		if err != nil {
-			failed = err.(*llm.Error)
+			failed, _ = errors.AsType[*llm.Error](err)
 			got.Err = failed.Kind
 			continue
 		}
@@ -119,7 +120,7 @@ func TestSendsTheWholeRequest(t *testing.T) {
 		Tools:   []llm.ToolSpec{{Name: "search", Description: "Search.", Schema: json.RawMessage(`{"properties":{"query":{"type":"string"}},"type":"object","required":["query"]}`)}},
 		NoTools: true, Temperature: &temperature, MaxTokens: 99,
 	}
-	hear(t, m, req)
+	_, _ = hear(t, m, req)
 	seen := server.Requests()[0].Request
 	want := req
 	want.Messages = append([]llm.Message{}, req.Messages...)
@@ -130,7 +131,7 @@ func TestSendsTheWholeRequest(t *testing.T) {
 		t.Error(diff)
 	}
 	req.Messages[2].Signature = "" // a history from before a restart: no thinking in this turn
-	hear(t, m, req)
+	_, _ = hear(t, m, req)
 	if seen := server.Requests()[1].Request; seen.MaxTokens != 99 || seen.Temperature == nil || *seen.Temperature != 1 {
 		t.Errorf("without a signature: %+v", seen)
 	}

@@ -15,10 +15,10 @@ func TestReachKeepsWhatItFoundForTenSeconds(t *testing.T) {
 		return func(context.Context) error { looks++; return found }
 	}
 	ask := func(after time.Duration, found error) error { return r.Ask(t.Context(), start.Add(after), look(found)) }
-	if err := ask(0, away); err != away {
+	if err := ask(0, away); !errors.Is(err, away) {
 		t.Fatalf("the first look says %v", err)
 	}
-	if err := ask(10*time.Second, nil); err != away || looks != 1 {
+	if err := ask(10*time.Second, nil); !errors.Is(err, away) || looks != 1 {
 		t.Fatalf("ten seconds later it says %v after %d looks; want the same without another look", err, looks)
 	}
 	if err := ask(10*time.Second+1, nil); err != nil || looks != 2 {

@@ -60,8 +60,8 @@ func TestAFailureIsTriedThreeTimesAtMost(t *testing.T) {
 func TestADeadServerIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := newServer(), failing{err: llm.Error{Kind: llm.KindServer, Status: 500}}
-		s.Retry(t.Context(), false, f.try)
-		s.Retry(t.Context(), false, f.try)
+		_ = s.Retry(t.Context(), false, f.try)
+		_ = s.Retry(t.Context(), false, f.try)
 		if err := s.Retry(t.Context(), false, f.try); f.tries != 5 || err.Code != CodeLeftAlone || err.Kind != llm.KindUnreachable {
 			t.Fatalf("after %d tries: %v", f.tries, err)
 		}
@@ -87,7 +87,7 @@ func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
 		for _, e := range []llm.Error{{Kind: llm.KindRateLimited, Status: 429, RetryAfter: time.Minute}, {Kind: llm.KindInvalid, Status: 400}, {Kind: llm.KindBadCall, Status: 500}, {Kind: llm.KindTooLong, Status: 500}} {
 			s, f := newServer(), failing{err: e}
 			for range 8 {
-				s.Retry(t.Context(), false, f.try)
+				_ = s.Retry(t.Context(), false, f.try)
 			}
 			if f.tries != 8 {
 				t.Errorf("%s: %d tries of 8", e.Kind, f.tries)
@@ -97,7 +97,7 @@ func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range 8 {
-			s.Retry(ctx, false, stopped.try)
+			_ = s.Retry(ctx, false, stopped.try)
 		}
 		if err := s.Retry(t.Context(), false, func() (bool, *llm.Error) { return true, nil }); err != nil {
 			t.Errorf("requests that were stopped made it dead: %v", err)

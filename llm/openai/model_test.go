@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -37,7 +38,7 @@ func ask(t *testing.T, m *Model, req llm.Request) (got played, failed *llm.Error
 	t.Helper()
 	for part, err := range m.Stream(t.Context(), req) {
 		if err != nil {
-			e, ok := err.(*llm.Error)
+			e, ok := errors.AsType[*llm.Error](err)
 			if !ok {
 				t.Fatalf("the error is a %T: %v", err, err)
 			}
@@ -73,7 +74,7 @@ func TestSendsTheWholeRequest(t *testing.T) {
 		NoTools:     true,
 		Temperature: &temperature, Seed: &seed, MaxTokens: 99,
 	}
-	ask(t, m, req)
+	_, _ = ask(t, m, req)
 	if diff := cmp.Diff(req, server.Requests()[0].Request); diff != "" {
 		t.Error(diff)
 	}
@@ -226,7 +227,7 @@ func TestLearnsWhatTheServerRefuses(t *testing.T) {
 	if got, err := ask(t, m, req); err != nil || got.Text == "" || requests.Load() != 4 {
 		t.Fatalf("got %+v, %v after %d requests", got, err, requests.Load())
 	}
-	if ask(t, m, req); requests.Load() != 5 {
+	if _, _ = ask(t, m, req); requests.Load() != 5 {
 		t.Errorf("the second reply took %d requests, want 1", requests.Load()-4)
 	}
 	if body := last.Load().(string); !strings.Contains(body, `"max_completion_tokens":10`) {
@@ -305,7 +306,7 @@ func TestKeysFromTheEnvironmentAreNotSent(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 	}))
 	t.Cleanup(web.Close)
-	ask(t, newTestModel(t, Config{BaseURL: web.URL}), hello)
+	_, _ = ask(t, newTestModel(t, Config{BaseURL: web.URL}), hello)
 	if got, _ := sent.Load().(string); got == "" || strings.Contains(got, "sk-environment") {
 		t.Errorf("the headers are %s", got)
 	}
@@ -323,7 +324,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	t.Cleanup(web.Close)
 	m := newTestModel(t, Config{BaseURL: web.URL})
 	for range 5 {
-		ask(t, m, hello)
+		_, _ = ask(t, m, hello)
 	}
 	if n := connections.Load(); n != 1 {
 		t.Errorf("5 replies took %d connections, want 1", n)

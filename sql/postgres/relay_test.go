@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -64,7 +65,7 @@ func (r *relay) open() {
 			}
 			to, err := net.Dial("unix", r.target)
 			if err != nil {
-				from.Close()
+				_ = from.Close()
 				continue
 			}
 			r.mu.Lock()
@@ -88,8 +89,8 @@ func (r *relay) pass(to, from net.Conn) {
 			<-stalled
 		}
 		if _, writeErr := to.Write(buf[:n]); err != nil || writeErr != nil {
-			if err != io.EOF {
-				from.Close()
+			if !errors.Is(err, io.EOF) {
+				_ = from.Close()
 			}
 			return
 		}
@@ -99,9 +100,9 @@ func (r *relay) pass(to, from net.Conn) {
 func (r *relay) shut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.listener.Close()
+	_ = r.listener.Close()
 	for c := range r.conns {
-		c.Close()
+		_ = c.Close()
 	}
 	clear(r.conns)
 }

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image/png"
 	"os"
@@ -87,7 +88,7 @@ func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) {
 
 func wantFailure(t *testing.T, err error, code string) {
 	t.Helper()
-	f, ok := err.(*corpus.Failure)
+	f, ok := errors.AsType[*corpus.Failure](err)
 	if !ok || f.Code != code || !strings.HasSuffix(f.Detail, ".") {
 		t.Errorf("error = %#v, want a *corpus.Failure %s with a sentence", err, code)
 	}
